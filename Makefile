@@ -1,0 +1,75 @@
+# make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
+# make test       every test; ends with "N passed, N failed"
+# make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
+# make golden     the reference vectors again, from PyTorch (python3-torch)
+# make format     the sources in the house style (clang-format)
+# make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
+CC      ?= cc
+CXX     ?= c++
+CFLAGS  ?= -O3 -g
+PREFIX  ?= /usr/local
+BUILD   ?= build
+BIN     ?= .
+
+ARCH     = $(if $(PORTABLE),-march=x86-64,-march=native)
+PACKAGES = openblas libpng zlib sentencepiece jansson pangocairo
+WARNINGS = -Wall -Wextra -Wshadow
+MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math
+FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
+           $(shell pkg-config --cflags $(PACKAGES))
+CSTD     = -std=c11 -Wstrict-prototypes -Wvla
+LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
+
+ROOMS    = base model training inference data plots
+SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
+OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/data/tokenizer.o
+DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
+TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
+CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
+TOOLS    = $(BUILD)/data/toy/generate
+
+all: $(BIN)/train $(BIN)/translate
+
+$(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+
+$(BUILD)/libqkv.a: $(OBJECTS)
+	rm -f $@ && ar rcs $@ $^
+$(BUILD)/libqkv-double.a: $(DOUBLES)
+	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/double/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(FLAGS) -DREAL_IS_DOUBLE -c $< -o $@
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(CC) $(CSTD) $(FLAGS) -c $< -o $@
+$(BUILD)/%.o: %.cc
+	@mkdir -p $(@D)
+	$(CXX) -std=c++17 $(FLAGS) -c $< -o $@
+
+$(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/libqkv-double.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+$(TOOLS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+
+test: all $(TESTS) $(CHECKS) $(TOOLS)
+	@BUILD=$(BUILD) BIN=$(BIN) tests/run
+asan:
+	$(MAKE) BUILD=build/asan BIN=build/asan test \
+	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+golden:
+	/usr/bin/python3 tests/golden/make-golden.py
+format:
+	clang-format -i *.c $(wildcard */*.[ch] */*.cc tests/gradients/*.[ch] data/toy/*.[ch])
+install: all
+	install -D -m 755 $(BIN)/train $(DESTDIR)$(PREFIX)/bin/qkv-train
+	install -D -m 755 $(BIN)/translate $(DESTDIR)$(PREFIX)/bin/qkv-translate
+clean:
+	rm -rf build train translate
+
+.PHONY: all test asan golden format install clean
+.SECONDARY:
+-include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,39 @@
+/* arena.c -- memory that is sized once; see arena.h. */
+#include "base/arena.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+void *arena_take(Arena *arena, size_t count, size_t size)
+{
+    size_t bytes = (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    size_t at = arena->used;
+    arena->used += bytes;
+    if (!arena->base) return NULL;
+    assert(arena->used <= arena->size);
+    return arena->base + at;
+}
+
+bool arena_reserve(Arena *arena, Error *error)
+{
+    assert(!arena->base);
+    size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
+    arena->base = aligned_alloc(ARENA_ALIGNMENT, size);
+    if (!arena->base)
+        return error_set(error, "not enough memory for %.1f MB of activations: a smaller model, "
+                         "--micro-tokens or --max-length needs less", size / 1e6);
+    arena->size = size;
+    arena->used = 0;
+    return true;
+}
+
+void arena_reset(Arena *arena)
+{
+    arena->used = 0;
+}
+
+void arena_free(Arena *arena)
+{
+    free(arena->base);
+    *arena = (Arena){0};
+}

@@ -1,0 +1,38 @@
+/* arena.h -- memory that is sized once and then handed out by moving a pointer.
+ *
+ * Whoever needs buffers writes one function that takes them from an arena. Run on a measuring
+ * arena (base NULL) it counts bytes and returns NULL pointers; run on one of that size it hands
+ * out memory. So the size and the layout cannot disagree, and no pass of the network allocates:
+ *
+ *     Arena arena = {0};
+ *     layout(&arena, sizes);                          measures
+ *     if (!arena_reserve(&arena, error)) return false;
+ *     layout(&arena, sizes);                          hands out */
+#ifndef BASE_ARENA_H
+#define BASE_ARENA_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+typedef struct Arena {
+    unsigned char *base;  // NULL while measuring
+    size_t size;          // bytes reserved
+    size_t used;          // bytes handed out (or counted) since the last reset
+} Arena;
+
+enum { ARENA_ALIGNMENT = 64 };  // a cache line, and the widest vector
+
+/* Hands out `count` elements of `size` bytes, aligned, not cleared. NULL while measuring. Asking
+ * for more than was reserved is a bug in the caller and stops the program (assert). */
+void *arena_take(Arena *arena, size_t count, size_t size);
+
+/* Reserves what has been counted so far and starts from empty. */
+bool arena_reserve(Arena *arena, Error *error);
+
+void arena_reset(Arena *arena);
+void arena_free(Arena *arena);
+
+#define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
+
+#endif
