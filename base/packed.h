@@ -1,0 +1,22 @@
+/* packed.h -- sentences of token ids, one behind the other, without padding.
+ *
+ *   row     0  1  2  3 | 4  5 | 6  7  8
+ *   id      a  b  c </s>  d </s>  e  f </s>
+ *   start   0            4      6          9        sentence s is rows start[s] .. start[s+1]-1
+ *
+ * The network's layers see rows; only attention knows where a sentence begins. */
+#ifndef BASE_PACKED_H
+#define BASE_PACKED_H
+
+typedef struct Packed {
+    int sentences;     // S
+    int rows;          // N = start[S]
+    const int *id;     // [N]
+    const int *start;  // [S+1], start[0] = 0
+} Packed;
+
+/* Ids that mean the same in every vocabulary. The last id, V-1, is <pad>: the decoder's first
+ * input, never produced. */
+enum { ID_END = 0, ID_UNKNOWN = 1 };
+
+#endif
