@@ -1,0 +1,106 @@
+/* options.h -- one table of options is the parser, the range check, the help text and the saved
+ * configuration, so that they cannot drift apart.
+ *
+ * A line of the table names a field of a plain struct:
+ *
+ *     static const Option training_options[] = {
+ *         {.name = "learning-rate", .kind = OPTION_REAL, .offset = offsetof(Training, rate),
+ *          .least = 1e-8, .most = 1, .help = "the peak of the schedule"}, ...
+ *
+ * It is --learning-rate on the command line, learning-rate=0.001 in a preset and "learning_rate"
+ * in config.json. Values come from four sources, applied in this order, the later ones winning:
+ *
+ *     1. the defaults    the struct as it was initialised
+ *     2. the preset      options_set_all(groups, count, "d-model=256 heads=4 ...")
+ *     3. config.json     options_from_json
+ *     4. command line    options_parse
+ *
+ * The command line names 2 and 3; options_find_text looks that up before anything is set.
+ *
+ * Spelling: --name value, --name=value, --flag, --no-flag, and --no-name to take back a text or a
+ * list. `--` ends the options; a lone `-` is an argument. Names are written out: an abbreviation
+ * that is clear today would change its meaning with the next option.
+ *
+ * A false from a function here is wrong use (exit status 2). Only memory running short is not,
+ * and it says so. Numbers are read and written with a decimal point: no main sets LC_NUMERIC. */
+#ifndef BASE_OPTIONS_H
+#define BASE_OPTIONS_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+typedef enum {
+    OPTION_FLAG,    // bool
+    OPTION_INT,     // int
+    OPTION_UINT64,  // uint64_t, at most 2^63 - 1, which is where JSON's integers end
+    OPTION_REAL,    // double, finite
+    OPTION_TEXT,    // char *, an owned copy; NULL is none, and an empty text is refused
+    OPTION_LIST,    // StringList: every mention adds one
+    OPTION_CHOICE   // int (or an enum): the place in choices
+} OptionKind;
+
+typedef struct StringList {
+    char **item;  // [count], owned
+    int count;
+} StringList;
+
+typedef struct Option {
+    const char *name;            // "learning-rate"
+    OptionKind kind;
+    size_t offset;               // of the field in the group's values
+    double least, most;          // of a number, both included; no limit if both are 0
+    const char *const *choices;  // of OPTION_CHOICE, ended by NULL
+    const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
+    const char *help;            // a phrase, without range and default, which are added
+    bool unsaved;                // not part of config.json
+} Option;
+
+typedef struct OptionGroup {
+    const char *title;      // above its options in the help
+    const char *key;        // its object in config.json; NULL: the whole group is unsaved
+    const Option *options;  // [count]
+    int count;
+    void *values;           // the struct that the offsets are in
+} OptionGroup;
+
+/* Reads a command line into the values; argv[0] is the program and is skipped. What is no option
+ * is added to `positional`; if that is NULL, it is an error. The first mention of a list replaces
+ * what a weaker source put there, further ones add. */
+bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
+                   StringList *positional, Error *error);
+
+/* What the command line says for one option, the last mention: the text as written, "true" or
+ * "false" for a flag, NULL if it is not mentioned (or taken back). Sets and checks nothing. */
+const char *options_find_text(const OptionGroup *groups, int count, int argc, char *const *argv,
+                              const char *name);
+
+/* Sets one option, checked as on the command line: a flag from "true" or "false", a list to this
+ * one item. */
+bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
+                 Error *error);
+
+/* Sets options from words separated by white space: name=value, flag, no-flag. */
+bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
+
+/* The help of all groups, with the present values as defaults: call it before anything is set.
+ * free() it; NULL if memory is short. */
+char *options_help(const OptionGroup *groups, int count);
+
+/* The saved configuration, {"model":{"d_model":256,...},"training":{...}}, indented, with a
+ * newline at its end. The same values give the same text. free() it; NULL if memory is short. */
+char *options_to_json(const OptionGroup *groups, int count);
+
+/* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong types
+ * and numbers out of range are errors; so are objects of no group, unless `partly` (a program that
+ * wants only "model" from a checkpoint). */
+bool options_from_json(const OptionGroup *groups, int count, const char *text,
+                       const char *source, bool partly, Error *error);
+
+/* Frees the texts and lists among the values. */
+void options_free(const OptionGroup *groups, int count);
+
+bool strings_add(StringList *list, const char *text, Error *error);  // adds a copy
+void strings_free(StringList *list);
+
+#endif
