@@ -1,0 +1,205 @@
+/* file.c -- files that are whole or not there; see file.h. */
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Sets the error, frees everything, returns false. */
+static bool fail(AtomicFile *file, const char *doing, Error *error)
+{
+    int reason = errno;
+    error_set(error, "cannot %s '%s': %s", doing, file->path ? file->path : "a file",
+              strerror(reason));
+    file_abandon(file);
+    return false;
+}
+
+/* Whether the name still leads to the open file: another process may have renamed it away between
+ * our open and our lock. */
+static bool same_file(int fd, const char *path)
+{
+    struct stat open_one, named;
+    return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_ino == named.st_ino &&
+           open_one.st_dev == named.st_dev;
+}
+
+static bool open_locked(AtomicFile *file, Error *error)
+{
+    for (;;) {
+        file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+        if (file->fd < 0) return fail(file, "write", error);
+        if (flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
+            error_set(error, "cannot write '%s': another process is writing it", file->path);
+            free(file->temporary);
+            file->temporary = NULL;  // it is theirs
+            file_abandon(file);
+            return false;
+        }
+        if (same_file(file->fd, file->temporary)) return true;
+        close(file->fd);
+    }
+}
+
+bool file_begin(AtomicFile *file, const char *path, Error *error)
+{
+    *file = (AtomicFile){.fd = -1};
+    file->path = realpath(path, NULL);
+    if (!file->path) file->path = strdup(path);
+    if (!file->path) return fail(file, "write", error);
+
+    struct stat old;
+    bool replaces = !stat(file->path, &old);
+    if (replaces && !S_ISREG(old.st_mode)) {
+        file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
+        return file->fd >= 0 || fail(file, "write", error);
+    }
+    if (asprintf(&file->temporary, "%s.tmp", file->path) < 0) {
+        file->temporary = NULL;
+        return fail(file, "write", error);
+    }
+    if (!open_locked(file, error)) return false;
+    if (ftruncate(file->fd, 0)) return fail(file, "write", error);
+    if (replaces && fchmod(file->fd, old.st_mode & 07777)) return fail(file, "write", error);
+    return true;
+}
+
+bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error)
+{
+    const char *next = bytes;
+    while (length) {
+        ssize_t written = write(file->fd, next, length);
+        if (written < 0 && errno == EINTR) continue;
+        if (written < 0) return fail(file, "write", error);
+        next += written;
+        length -= (size_t)written;
+    }
+    return true;
+}
+
+/* Some file systems cannot fsync a folder and say EINVAL; there is nothing better to do there. */
+static bool sync_folder_of(const char *path)
+{
+    char *copy = strdup(path);
+    if (!copy) return false;
+    int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(copy);
+    if (fd < 0) return false;
+    bool synced = !fsync(fd) || errno == EINVAL;
+    int reason = errno;
+    close(fd);
+    errno = reason;
+    return synced;
+}
+
+bool file_commit(AtomicFile *file, Error *error)
+{
+    if (file->temporary) {
+        if (fsync(file->fd)) return fail(file, "write", error);
+        if (rename(file->temporary, file->path)) return fail(file, "replace", error);
+        free(file->temporary);
+        file->temporary = NULL;
+        if (!sync_folder_of(file->path)) return fail(file, "sync the folder of", error);
+    }
+    int fd = file->fd;
+    file->fd = -1;
+    if (close(fd)) return fail(file, "write", error);
+    file_abandon(file);
+    return true;
+}
+
+void file_abandon(AtomicFile *file)
+{
+    if (file->temporary) unlink(file->temporary);
+    if (file->fd >= 0) close(file->fd);
+    free(file->temporary);
+    free(file->path);
+    *file = (AtomicFile){.fd = -1};
+}
+
+bool file_replace(const char *path, const void *bytes, size_t length, Error *error)
+{
+    AtomicFile file;
+    return file_begin(&file, path, error) && file_write(&file, bytes, length, error) &&
+           file_commit(&file, error);
+}
+
+/* Reads to the end in growing steps: a pipe has no size, and a size may be a lie. */
+static char *read_all(int fd, size_t limit, size_t *length)
+{
+    size_t room = 1 << 16, used = 0;
+    char *bytes = malloc(room + 1);
+    while (bytes) {
+        ssize_t got = read(fd, bytes + used, room - used);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) break;
+        used += (size_t)got;
+        if (used > limit) {
+            errno = EFBIG;
+            break;
+        }
+        if (!got) {
+            bytes[used] = '\0';
+            *length = used;
+            return bytes;
+        }
+        if (used < room) continue;
+        char *larger = realloc(bytes, 2 * room + 1);
+        if (!larger) break;
+        bytes = larger;
+        room *= 2;
+    }
+    free(bytes);
+    return NULL;
+}
+
+char *file_read(const char *path, size_t limit, size_t *length, Error *error)
+{
+    size_t unused;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    char *bytes = fd < 0 ? NULL : read_all(fd, limit, length ? length : &unused);
+    int reason = errno;
+    if (fd >= 0) close(fd);
+    if (bytes) return bytes;
+    if (reason == EFBIG)
+        error_set(error, "'%s' is larger than the %zu bytes that such a file may have", path, limit);
+    else
+        error_set(error, "cannot read '%s': %s", path, strerror(reason));
+    return NULL;
+}
+
+static bool make_one(const char *part, const char *path, Error *error)
+{
+    struct stat found;
+    if (!mkdir(part, 0777)) return true;
+    int reason = errno;
+    if (!stat(part, &found)) {
+        if (S_ISDIR(found.st_mode)) return true;
+        return error_set(error, "cannot make the folder '%s': '%s' is there and is no folder",
+                         path, part);
+    }
+    return error_set(error, "cannot make the folder '%s': %s", path, strerror(reason));
+}
+
+bool folder_make(const char *path, Error *error)
+{
+    if (!*path) return error_set(error, "cannot make a folder without a name");
+    char *part = strdup(path);
+    if (!part) return error_set(error, "not enough memory for the name of a folder");
+    bool made = true;
+    for (char *s = part + 1; made && *s; s++) {
+        if (*s != '/') continue;
+        *s = '\0';
+        made = make_one(part, path, error);
+        *s = '/';
+    }
+    made = made && make_one(part, path, error);
+    free(part);
+    return made;
+}

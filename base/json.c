@@ -1,0 +1,225 @@
+/* json.c -- writing JSON to a stream, and reading strict JSON; see json.h. */
+#include "base/json.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- writing ---- */
+
+/* How many bytes the UTF-8 character at s has, 0 if it is none: RFC 3629, §4. */
+static int utf8_length(const unsigned char *s)
+{
+    int length = s[0] < 0x80   ? 1
+                 : s[0] < 0xC2 ? 0
+                 : s[0] < 0xE0 ? 2
+                 : s[0] < 0xF0 ? 3
+                 : s[0] < 0xF5 ? 4
+                               : 0;
+    for (int i = 1; i < length; i++)
+        if ((s[i] & 0xC0) != 0x80) return 0;
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90)) return 0;   // overlong
+    if ((s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;   // no character
+    return length;
+}
+
+/* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD: a reader wants valid JSON. */
+static void write_text(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        int length = utf8_length(s);
+        if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
+        else if (*s == '\n') fputs("\\n", out);
+        else if (*s == '\t') fputs("\\t", out);
+        else if (*s < 0x20 || *s == 0x7F) fprintf(out, "\\u%04x", *s);
+        else if (length) fwrite(s, 1, (size_t)length, out);
+        else fputs("\xEF\xBF\xBD", out);
+        s += length ? length : 1;
+    }
+    fputc('"', out);
+}
+
+static void new_line(JsonWriter *json)
+{
+    if (json->indent) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
+}
+
+static void begin_value(JsonWriter *json, const char *key)
+{
+    if (json->filled) fputc(',', json->out);
+    if (json->depth) new_line(json);
+    json->filled = true;
+    if (!key) return;
+    write_text(json->out, key);
+    fputs(json->indent ? ": " : ":", json->out);
+}
+
+static void open_with(JsonWriter *json, const char *key, char bracket)
+{
+    begin_value(json, key);
+    fputc(bracket, json->out);
+    json->depth++;
+    json->filled = false;
+}
+
+static void close_with(JsonWriter *json, char bracket)
+{
+    json->depth--;
+    if (json->filled) new_line(json);
+    fputc(bracket, json->out);
+    json->filled = true;
+}
+
+void json_open(JsonWriter *json, const char *key)
+{
+    open_with(json, key, '{');
+}
+
+void json_close(JsonWriter *json)
+{
+    close_with(json, '}');
+}
+
+void json_open_array(JsonWriter *json, const char *key)
+{
+    open_with(json, key, '[');
+}
+
+void json_close_array(JsonWriter *json)
+{
+    close_with(json, ']');
+}
+
+const char *real_text(char text[REAL_TEXT], double value)
+{
+    if (value == floor(value) && fabs(value) < 1e15) {  // "4000", where %g would say "4e+03"
+        snprintf(text, REAL_TEXT, "%.0f", value);
+        return text;
+    }
+    for (int digits = 1; digits <= 17; digits++) {
+        snprintf(text, REAL_TEXT, "%.*g", digits, value);
+        if (strtod(text, NULL) == value) break;
+    }
+    return text;
+}
+
+void json_put_real(JsonWriter *json, const char *key, double value)
+{
+    char text[REAL_TEXT];
+    begin_value(json, key);
+    fputs(isfinite(value) ? real_text(text, value) : "null", json->out);
+}
+
+void json_put_integer(JsonWriter *json, const char *key, int64_t value)
+{
+    begin_value(json, key);
+    fprintf(json->out, "%" PRId64, value);
+}
+
+void json_put_bool(JsonWriter *json, const char *key, bool value)
+{
+    begin_value(json, key);
+    fputs(value ? "true" : "false", json->out);
+}
+
+void json_put_text(JsonWriter *json, const char *key, const char *text)
+{
+    begin_value(json, key);
+    if (text) write_text(json->out, text);
+    else fputs("null", json->out);
+}
+
+/* ---- reading ---- */
+
+static const json_t *tree(const Json *json)
+{
+    return (const json_t *)json;
+}
+
+Json *json_parse(const char *bytes, size_t length, const char *source, Error *error)
+{
+    json_error_t wrong;
+    json_t *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &wrong);
+    if (json) return (Json *)json;
+    for (char *s = wrong.text; *s; s++)  // it quotes the file, which may hold anything
+        if ((unsigned char)*s < 0x20 || *s == 0x7F) *s = ' ';
+    error_set(error, "%s:%d:%d: %s", source, wrong.line, wrong.column, wrong.text);
+    return NULL;
+}
+
+void json_free(Json *json)
+{
+    json_decref((json_t *)json);
+}
+
+JsonKind json_kind(const Json *json)
+{
+    if (!json) return JSON_NOTHING;
+    switch (json_typeof(tree(json))) {
+    case JSON_OBJECT: return JSON_MAP;
+    case JSON_ARRAY: return JSON_LIST;
+    case JSON_STRING: return JSON_TEXT;
+    case JSON_INTEGER: return JSON_WHOLE;
+    case JSON_REAL: return JSON_NUMBER;
+    case JSON_TRUE:
+    case JSON_FALSE: return JSON_BOOL;
+    default: return JSON_NONE;
+    }
+}
+
+const Json *json_member(const Json *map, const char *key)
+{
+    return (const Json *)json_object_get(tree(map), key);
+}
+
+int json_count(const Json *json)
+{
+    return (int)(json_kind(json) == JSON_MAP ? json_object_size(tree(json))
+                                             : json_array_size(tree(json)));
+}
+
+const Json *json_item(const Json *list, int i)
+{
+    return (const Json *)json_array_get(tree(list), (size_t)i);
+}
+
+const char *json_text(const Json *json)
+{
+    return json_string_value(tree(json));
+}
+
+int64_t json_whole(const Json *json)
+{
+    return json_integer_value(tree(json));
+}
+
+double json_number(const Json *json)
+{
+    return json_number_value(tree(json));
+}
+
+bool json_bool(const Json *json)
+{
+    return json && json_is_true(tree(json));
+}
+
+static JsonMember member_at(void *place)
+{
+    if (!place) return (JsonMember){0};
+    return (JsonMember){.key = json_object_iter_key(place),
+                        .value = (const Json *)json_object_iter_value(place),
+                        .place = place};
+}
+
+JsonMember json_first(const Json *map)
+{
+    return member_at(json_object_iter((json_t *)map));
+}
+
+JsonMember json_next(const Json *map, JsonMember member)
+{
+    return member_at(json_object_iter_next((json_t *)map, member.place));
+}

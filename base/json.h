@@ -1,0 +1,88 @@
+/* json.h -- writing JSON to a stream, and reading strict JSON into a tree.
+ *
+ * Writing is ours, because every number shall be the shortest text that reads back to the same
+ * double ("0.1", not "0.10000000000000001"), and NaN and infinity, which JSON has not, null.
+ * Reading is jansson: strict, with the place of an error, and a key given twice is one. */
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* ---- writing ---- */
+
+/*     JsonWriter json = {.out = file};
+ *     json_open(&json, NULL);                        {
+ *     json_put_text(&json, "type", "train");         "type": "train",
+ *     json_put_real(&json, "loss", 2.5);             "loss": 2.5
+ *     json_close(&json);                             }
+ *
+ * `key` is NULL for the outermost value and inside an array. Whether all was written, ferror(out)
+ * knows. No newline follows the outermost value. */
+typedef struct JsonWriter {
+    FILE *out;
+    int indent;   // spaces a level; 0: everything on one line, without spaces
+    int depth;    // open objects and arrays
+    bool filled;  // the open one has a member already
+} JsonWriter;
+
+void json_open(JsonWriter *json, const char *key);
+void json_close(JsonWriter *json);
+void json_open_array(JsonWriter *json, const char *key);
+void json_close_array(JsonWriter *json);
+void json_put_real(JsonWriter *json, const char *key, double value);
+void json_put_integer(JsonWriter *json, const char *key, int64_t value);
+void json_put_bool(JsonWriter *json, const char *key, bool value);
+void json_put_text(JsonWriter *json, const char *key, const char *text);  // NULL: null
+
+/* The shortest decimal text that strtod reads back to the same number: "0.1", "4000", "1e-08". */
+enum { REAL_TEXT = 32 };
+const char *real_text(char text[REAL_TEXT], double value);
+
+/* ---- reading ---- */
+
+typedef struct Json Json;  // a value; valid until the tree it is in is freed
+
+typedef enum {
+    JSON_NOTHING,  // no such value
+    JSON_NONE,     // null
+    JSON_BOOL,
+    JSON_WHOLE,  // a number written without fraction and exponent, in 64 bits
+    JSON_NUMBER,
+    JSON_TEXT,
+    JSON_LIST,
+    JSON_MAP
+} JsonKind;
+
+/* Reads one object or array. `source` is its name in errors:
+ * "config.json:3:17: ':' expected near '256'". */
+Json *json_parse(const char *bytes, size_t length, const char *source, Error *error);
+void json_free(Json *json);  // the whole tree, from its root
+
+/* Each of these takes NULL, and a value of another kind, and then gives nothing: JSON_NOTHING,
+ * NULL, 0, false. Test json_kind where that matters. */
+JsonKind json_kind(const Json *json);
+const Json *json_member(const Json *map, const char *key);
+int json_count(const Json *json);                    // of a list's or a map's members
+const Json *json_item(const Json *list, int i);
+const char *json_text(const Json *json);             // UTF-8, without NUL
+int64_t json_whole(const Json *json);
+double json_number(const Json *json);                // JSON_NUMBER and JSON_WHOLE
+bool json_bool(const Json *json);
+
+/* Visits a map's members in the order in which they were written:
+ *
+ *     for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) */
+typedef struct JsonMember {
+    const char *key;  // NULL: there are no more
+    const Json *value;
+    void *place;
+} JsonMember;
+
+JsonMember json_first(const Json *map);
+JsonMember json_next(const Json *map, JsonMember member);
+
+#endif
