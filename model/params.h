@@ -22,7 +22,7 @@ typedef enum {
 } Initializer;
 
 typedef struct Tensor {
-    char name[96];      // "model.encoder.layers.0.self_attn.q_proj.weight"
+    char name[128];     // "model.encoder.layers.0.self_attn.q_proj.weight"
     int dimensions;     // 1 or 2
     int shape[2];       // [out,in], or [length]
     size_t offset;      // of its first number in a block

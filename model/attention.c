@@ -1,0 +1,242 @@
+/* attention.c -- queries, keys and values.
+ *
+ *   forward    (1)  Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
+ *              for every sentence and head, on its dh = D/H columns:
+ *              (2)  Z = Q Kᵀ / √dh                  how well query i matches key j
+ *              (3)  P = softmax_rows(Z)             over the keys that i may see
+ *              (4)  O = dropout(P) V                what i reads: values mixed by P
+ *              (5)  Y = O W_Oᵀ (+ b_O, added with the residual)
+ *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O
+ *              (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
+ *              (3)  dZ = P ⊙ (dP - Σ_j P ⊙ dP)
+ *              (2)  dQ = dZ K / √dh                 dK = dZᵀ Q / √dh
+ *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
+ *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
+ *
+ * Vaswani et al. 2017, §3.2. Without the √dh a dot product of dh independent terms of variance 1
+ * has deviation √dh, and the softmax saturates where its gradient is near zero. */
+#include "model/attention.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "model/linear.h"
+#include "model/vecexp.h"
+
+enum { VECTOR = 16 };
+
+int attention_width(int m)
+{
+    return (m + VECTOR - 1) / VECTOR * VECTOR;
+}
+
+static int length(const Packed *rows, int sentence)
+{
+    return rows->start[sentence + 1] - rows->start[sentence];
+}
+
+const real *attention_map(const Attention *a, int sentence, int head)
+{
+    size_t one = (size_t)length(a->queries, sentence) *
+                 (size_t)attention_width(length(a->keys, sentence));
+    return a->P + a->map[sentence] + (size_t)head * one;
+}
+
+void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
+                      const Packed *queries, const Packed *keys, bool causal,
+                      const Dropout *dropout, bool training)
+{
+    int D = config->d_model, H = config->heads, dh = D / H, S = queries->sentences;
+    size_t total = 0, widest = 0, largest = 0;
+    *a = (Attention){.queries = queries, .keys = keys, .causal = causal, .D = D, .H = H,
+                     .score = config->score};
+    a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
+    for (int s = 0; s < S; s++) {
+        size_t width = (size_t)attention_width(length(keys, s));
+        size_t one = (size_t)length(queries, s) * width;
+        if (a->map) a->map[s] = total;
+        total += (size_t)H * one;
+        if (one > largest) largest = one;
+        if (width > widest) widest = width;
+    }
+    if (a->map) a->map[S] = total;
+
+    size_t n = (size_t)queries->rows, m = (size_t)keys->rows, d = (size_t)D;
+    if (queries == keys) {
+        real *QKV = ARENA_TAKE(arena, real, n * 3 * d);
+        a->q_stride = a->kv_stride = 3 * D;
+        a->Q = QKV;
+        a->K = QKV ? QKV + D : NULL;
+    } else {
+        a->Q = ARENA_TAKE(arena, real, n * d);
+        a->K = ARENA_TAKE(arena, real, m * 2 * d);
+        a->q_stride = D;
+        a->kv_stride = 2 * D;
+    }
+    a->V = a->K ? a->K + D : NULL;
+    a->O = ARENA_TAKE(arena, real, n * d);
+    a->P = ARENA_TAKE(arena, real, total);
+    a->Kt = ARENA_TAKE(arena, real, (size_t)dh * widest);
+    if (training) {
+        a->Pd = ARENA_TAKE(arena, real, largest);
+        a->dP = ARENA_TAKE(arena, real, largest);
+    }
+    double rate = dropout ? dropout->attention : 0;
+    if (rate > 0) a->keep = ARENA_TAKE(arena, uint8_t, total);
+    a->keep_scale = dropout_scale(rate);
+}
+
+/* T [dh,width] (=) the transpose of X [m,dh], padded with zeros. */
+static void transpose(real *T, Rows X, int m, int dh)
+{
+    int width = attention_width(m);
+    for (int j = 0; j < m; j++) {
+        const real *x = X.at + (size_t)j * (size_t)X.stride;
+        for (int k = 0; k < dh; k++) T[k * width + j] = x[k];
+    }
+    for (int k = 0; k < dh; k++)
+        for (int j = m; j < width; j++) T[k * width + j] = 0;
+}
+
+/* z (=) its softmax over the first `seen` numbers, zero behind them up to width. */
+static void softmax_row(real *z, int seen, int width)
+{
+    real largest = z[0], sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int j = 0; j < seen; j++) largest = z[j] > largest ? z[j] : largest;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < seen; j++) {
+        z[j] = vec_exp(z[j] - largest);
+        sum += z[j];
+    }
+    real inverse = 1 / sum;
+#pragma omp simd
+    for (int j = 0; j < seen; j++) z[j] *= inverse;
+    memset(z + seen, 0, (size_t)(width - seen) * sizeof *z);
+}
+
+void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,
+                             int score)
+{
+    int width = attention_width(m);
+    switch ((Score)score) {
+    case SCORE_SCALED_DOT:
+        transpose(Kt, K, m, dh);
+        small_gemm(P, width, (Strided){Q.at, Q.stride, 1}, Kt, width, n, width, dh,
+                   1 / (real)sqrt(dh));                                             // (2)
+        break;
+    }
+    for (int i = 0; i < n; i++)                                                     // (3)
+        softmax_row(P + i * width, first ? first + i : m, width);
+}
+
+/* Pd (=) dropout(P) where there is dropout; otherwise P itself serves. */
+static const real *dropped(const Attention *a, const real *P, size_t at, size_t count)
+{
+    if (!a->keep) return P;
+    const uint8_t *keep = a->keep + at;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) a->Pd[i] = P[i] * (a->keep_scale * (real)keep[i]);
+    return a->Pd;
+}
+
+static Rows rows_of(real *matrix, int stride, int row, int column)
+{
+    return (Rows){matrix + (size_t)row * (size_t)stride + column, stride};
+}
+
+void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
+                       const AttentionWeights *w, const Dropout *dropout, uint32_t place)
+{
+    int D = a->D, H = a->H, dh = D / H, S = a->queries->sentences;
+    int N = a->queries->rows, M = a->keys->rows;
+    if (a->keep)
+        for (int s = 0; s < S; s++)
+            dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
+                             dropout->attention, place, s);
+
+    if (!Xkv) {                                                                     // (1)
+        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, 3 * D, D);
+    } else {
+        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, D, D);
+        linear_forward(a->K, Xkv, w->k.W, w->k.b, M, 2 * D, D);
+    }
+    for (int s = 0; s < S; s++) {
+        int i = a->queries->start[s], j = a->keys->start[s];
+        int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
+        size_t one = (size_t)n * (size_t)width;
+        for (int h = 0; h < H; h++) {
+            size_t at = a->map[s] + (size_t)h * one;
+            Rows Q = rows_of(a->Q, a->q_stride, i, h * dh);
+            Rows K = rows_of(a->K, a->kv_stride, j, h * dh);
+            Rows V = rows_of(a->V, a->kv_stride, j, h * dh);
+            Rows O = rows_of(a->O, D, i, h * dh);
+            real *P = a->P + at;
+            attention_probabilities(P, a->Kt, Q, K, n, m, dh, a->causal, a->score);
+            const real *Pd = dropped(a, P, at, one);
+            small_gemm(O.at, D, (Strided){Pd, width, 1}, V.at, V.stride, n, dh, m, 1);  // (4)
+        }
+    }
+    linear_forward(Y, a->O, w->out.W, NULL, N, D, D);                               // (5)
+}
+
+/* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */
+static void softmax_backward(real *dP, const real *P, const uint8_t *keep, real scale, int n,
+                             int width)
+{
+    for (int i = 0; i < n; i++, dP += width, P += width) {
+        real sum = 0;
+        if (keep) {
+#pragma omp simd
+            for (int j = 0; j < width; j++) dP[j] *= scale * (real)keep[i * width + j];
+        }
+#pragma omp simd reduction(+ : sum)
+        for (int j = 0; j < width; j++) sum += P[j] * dP[j];
+#pragma omp simd
+        for (int j = 0; j < width; j++) dP[j] = P[j] * (dP[j] - sum);
+    }
+}
+
+void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
+                        AttentionWeights *dw, real *dO, real *dQKV, const real *dY,
+                        const Attention *a, const real *Xq, const real *Xkv,
+                        const AttentionWeights *w)
+{
+    int D = a->D, H = a->H, dh = D / H, N = a->queries->rows, M = a->keys->rows;
+    real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
+    real root = 1 / (real)sqrt(dh);
+
+    linear_backward(SET, dO, dw->out.W, NULL, dY, a->O, w->out.W, N, D, D);         // (5)
+    for (int s = 0; s < a->queries->sentences; s++) {
+        int i = a->queries->start[s], j = a->keys->start[s];
+        int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
+        size_t one = (size_t)n * (size_t)width;
+        for (int h = 0; h < H; h++) {
+            size_t at = a->map[s] + (size_t)h * one;
+            Rows Q = rows_of(a->Q, a->q_stride, i, h * dh);
+            Rows K = rows_of(a->K, a->kv_stride, j, h * dh);
+            Rows V = rows_of(a->V, a->kv_stride, j, h * dh);
+            Rows dQh = rows_of(dQ, a->q_stride, i, h * dh);
+            Rows dKh = rows_of(dK, a->kv_stride, j, h * dh);
+            Rows dVh = rows_of(dV, a->kv_stride, j, h * dh);
+            const real *dOh = dO + (size_t)i * (size_t)D + h * dh;
+            const real *P = a->P + at, *Pd = dropped(a, P, at, one);
+            real *dP = a->dP;
+            small_gemm(dVh.at, dVh.stride, (Strided){Pd, 1, width}, dOh, D, m, dh, n, 1);
+            transpose(a->Kt, V, m, dh);
+            small_gemm(dP, width, (Strided){dOh, D, 1}, a->Kt, width, n, width, dh, 1); // (4)
+            softmax_backward(dP, P, a->keep ? a->keep + at : NULL, a->keep_scale, n,
+                             width);                                                // (3)
+            small_gemm(dQh.at, dQh.stride, (Strided){dP, width, 1}, K.at, K.stride, n, dh, m,
+                       root);                                                       // (2)
+            small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, Q.at, Q.stride, m, dh, n,
+                       root);
+        }
+    }
+    if (!Xkv) {                                                                     // (1)
+        linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, 3 * D, D);
+    } else {
+        linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, D, D);
+        linear_backward(kv_mode, dXkv, dw->k.W, dw->k.b, dK, Xkv, w->k.W, M, 2 * D, D);
+    }
+}

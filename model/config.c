@@ -1,0 +1,41 @@
+/* config.c -- the shape of a network: its options, and whether they fit each other. */
+#include "model/config.h"
+
+#include "model/params.h"
+
+static const char *const SCORES[] = {"scaled-dot", NULL};
+
+#define FIELD(name) offsetof(ModelConfig, name)
+// clang-format off
+const Option model_options[] = {
+    {"d-model", OPTION_INT, FIELD(d_model), 2, 8192, NULL, NULL,
+     "width of the vectors; a multiple of --heads", false},
+    {"heads", OPTION_INT, FIELD(heads), 1, 256, NULL, NULL,
+     "attention heads, each d-model / heads wide", false},
+    {"ffn", OPTION_INT, FIELD(ffn), 1, 65536, NULL, NULL,
+     "width of the feed-forward network's inner layer", false},
+    {"encoder-layers", OPTION_INT, FIELD(encoder_layers), 1, MAX_LAYERS, NULL, NULL,
+     "layers that read the source", false},
+    {"decoder-layers", OPTION_INT, FIELD(decoder_layers), 1, MAX_LAYERS, NULL, NULL,
+     "layers that write the target", false},
+    {"max-length", OPTION_INT, FIELD(max_length), 2, 8192, NULL, NULL,
+     "longest sentence in tokens, its end included; longer ones are skipped in training and "
+     "cut in translation", false},
+    {"score", OPTION_CHOICE, FIELD(score), 0, 0, SCORES, NULL,
+     "how a query and a key are compared", false},
+    {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
+     "learn a bias for every token of the output", false},
+};
+// clang-format on
+const int model_option_count = sizeof model_options / sizeof *model_options;
+
+bool config_check(const ModelConfig *c, Error *error)
+{
+    if (c->d_model % c->heads)
+        return error_set(error, "--heads %d does not divide --d-model %d: every head takes "
+                         "d-model / heads columns", c->heads, c->d_model);
+    if (c->vocab < 4 || c->vocab > 1 << 24)
+        return error_set(error, "a vocabulary of %d tokens cannot be used: it has 4 to 16777216",
+                         c->vocab);
+    return true;
+}

@@ -1,0 +1,67 @@
+/* dropout.c -- random decisions, a vector of Philox counters at a time; see dropout.h.
+ *
+ * A group is 16 counters, 4 words of 32 bits each: 128 decisions of 16 bits. Counter c of a group
+ * decides elements c, 16 + c, 32 + c, …, so that every loop below runs over 16 neighbours. */
+#include "model/dropout.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+
+enum { LANES = 16, GROUP = 8 * LANES };
+
+static uint32_t threshold(double rate)
+{
+    return (uint32_t)lrint(rate * 65536);
+}
+
+real dropout_scale(double rate)
+{
+    return (real)(65536.0 / (65536 - threshold(rate)));
+}
+
+static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, uint32_t place,
+                  uint32_t sentence, uint32_t number)
+{
+    uint32_t word[4][LANES];
+    const uint32_t key[2] = {(uint32_t)dropout->seed ^ RNG_DROPOUT << 24,
+                             (uint32_t)(dropout->seed >> 32)};
+#pragma omp simd
+    for (int c = 0; c < LANES; c++) {
+        uint32_t out[4], counter[4] = {number * LANES + (uint32_t)c, place, sentence,
+                                       dropout->update};
+        philox4x32(out, counter, key);
+        word[0][c] = out[0], word[1][c] = out[1], word[2][c] = out[2], word[3][c] = out[3];
+    }
+    for (int w = 0; w < 4; w++)
+#pragma omp simd
+        for (int c = 0; c < LANES; c++) {
+            keep[(2 * w) * LANES + c] = (word[w][c] & 0xffff) >= limit;
+            keep[(2 * w + 1) * LANES + c] = (word[w][c] >> 16) >= limit;
+        }
+}
+
+void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, double rate,
+                      uint32_t place, int sentence)
+{
+    uint32_t limit = threshold(rate), index = dropout->first_sentence + (uint32_t)sentence;
+    uint32_t number = 0;
+    for (; count >= GROUP; count -= GROUP, keep += GROUP)
+        group(keep, dropout, limit, place, index, number++);
+    if (count) {
+        uint8_t last[GROUP];
+        group(last, dropout, limit, place, index, number);
+        memcpy(keep, last, count);
+    }
+}
+
+void dropout_rows(uint8_t *keep, const Packed *rows, int width, const Dropout *dropout,
+                  double rate, uint32_t place)
+{
+    for (int s = 0; s < rows->sentences; s++) {
+        size_t first = (size_t)rows->start[s] * (size_t)width;
+        size_t end = (size_t)rows->start[s + 1] * (size_t)width;
+        dropout_sentence(keep + first, end - first, dropout, rate, place, s);
+    }
+}

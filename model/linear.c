@@ -1,0 +1,40 @@
+/* linear.c -- a matrix of weights and a bias.
+ *
+ *   forward    Y = X Wᵀ + b
+ *   backward   dX = dY W      dW += dYᵀ X      db += Σ_rows dY */
+#include "model/linear.h"
+
+#include <stddef.h>
+
+void bias_forward(real *Y, const real *b, int N, int D)
+{
+    for (int n = 0; n < N; n++) {
+        real *y = Y + (size_t)n * (size_t)D;
+#pragma omp simd
+        for (int k = 0; k < D; k++) y[k] += b[k];
+    }
+}
+
+void bias_backward(real *db, const real *dY, int N, int D)
+{
+    for (int n = 0; n < N; n++) {
+        const real *dy = dY + (size_t)n * (size_t)D;
+#pragma omp simd
+        for (int k = 0; k < D; k++) db[k] += dy[k];
+    }
+}
+
+void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
+                    int D_in)
+{
+    gemm_nt(SET, Y, X, W, N, D_out, D_in);
+    if (b) bias_forward(Y, b, N, D_out);
+}
+
+void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
+                     const real *W, int N, int D_out, int D_in)
+{
+    if (db) bias_backward(db, dY, N, D_out);
+    gemm_tn(ADD, dW, dY, X, D_out, D_in, N);
+    gemm_nn(mode, dX, dY, W, N, D_in, D_out);
+}

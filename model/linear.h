@@ -1,0 +1,22 @@
+/* linear.h -- Y = X Wᵀ + b; every matrix of weights except the embedding works through it. */
+#ifndef MODEL_LINEAR_H
+#define MODEL_LINEAR_H
+
+#include "base/real.h"
+#include "model/gemm.h"
+
+/* Y [N,D_out] (=)   X [N,D_in]   W [D_out,D_in]   b [D_out], or NULL where the caller adds the
+ * bias itself, in a pass over Y that it makes anyway */
+void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
+                    int D_in);
+
+/* dX [N,D_in] (mode: SET or ADD)   dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL
+ * dY [N,D_out]   X, W as in forward */
+void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
+                     const real *W, int N, int D_out, int D_in);
+
+/* Y [N,D] (+=) b [D] in every row, and its backward: db (+=) the sum of dY's rows. */
+void bias_forward(real *Y, const real *b, int N, int D);
+void bias_backward(real *db, const real *dY, int N, int D);
+
+#endif

@@ -1,0 +1,137 @@
+/* transformer.c -- embeddings, encoder, decoder, output: the whole network.
+ *
+ *   forward    (1)  X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
+ *              (2)  encoded = Encoder(X)
+ *              (3)  output  = Decoder(Z, encoded)
+ *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>)
+ *   backward   the same numbers down. E is used three times, and dE is the sum of all three. */
+#include "model/transformer.h"
+
+#include <stdlib.h>
+
+#include "model/embedding.h"
+#include "model/position.h"
+
+bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
+{
+    *model = (Transformer){.config = *config};
+    gemm_setup();
+    if (!config_check(config, error) || !params_table(&model->params, config, error))
+        return false;
+    size_t positions = (size_t)config->max_length * (size_t)config->d_model;
+    model->positions = malloc(positions * sizeof *model->positions);
+    model->block = params_block(&model->params, error);
+    if (!model->positions || !model->block) {
+        if (!model->positions) error_set(error, "not enough memory for the table of positions");
+        transformer_free(model);
+        return false;
+    }
+    params_bind(&model->weights, model->block, config);
+    position_table(model->positions, config->max_length, config->d_model);
+    return true;
+}
+
+void transformer_free(Transformer *model)
+{
+    params_free(&model->params);
+    free(model->positions);
+    free(model->block);
+    *model = (Transformer){0};
+}
+
+void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
+                        const Packed *source, const Packed *target, const Dropout *dropout,
+                        PassKind kind)
+{
+    const ModelConfig *config = &model->config;
+    size_t N = (size_t)source->rows, M = (size_t)target->rows, D = (size_t)config->d_model;
+    bool training = kind == PASS_TRAIN, keep = kind != PASS_SCORE;
+    pass->source = source;
+    pass->target = target;
+    pass->dropout = dropout;
+    pass->X_source = ARENA_TAKE(arena, real, N * D);
+    pass->X_target = ARENA_TAKE(arena, real, M * D);
+    pass->keep_source = pass->keep_target = NULL;
+    if (dropout && dropout->residual > 0) {
+        pass->keep_source = ARENA_TAKE(arena, uint8_t, N * D);
+        pass->keep_target = ARENA_TAKE(arena, uint8_t, M * D);
+    }
+    scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
+    encoder_layout(&pass->encoder, arena, config, source, dropout, keep, training);
+    decoder_layout(&pass->decoder, arena, config, target, source, dropout, keep, training);
+    pass->logits = loss_layout(arena, target->rows, config->vocab);
+    pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
+    pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
+}
+
+void transformer_forward(Pass *pass, const Transformer *model)
+{
+    const ModelConfig *config = &model->config;
+    const Weights *w = &model->weights;
+    const Dropout *dropout = pass->dropout;
+    int D = config->d_model, pad = config->vocab - 1;
+    real scale = 1;
+    if (pass->keep_source) {
+        scale = dropout_scale(dropout->residual);
+        dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
+                     PLACE_EMBEDDING);
+        dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
+                     PLACE_EMBEDDING + 1);
+    }
+    embedding_forward(pass->X_source, pass->source, false, pad, w->embedding, model->positions,
+                      pass->keep_source, scale, D);                                  // (1)
+    embedding_forward(pass->X_target, pass->target, true, pad, w->embedding, model->positions,
+                      pass->keep_target, scale, D);
+    pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
+                                    dropout);                                        // (2)
+    pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
+                                   &pass->scratch, dropout);                         // (3)
+}
+
+void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
+{
+    const ModelConfig *config = &model->config;
+    loss_forward(loss, pass->output, model->weights.embedding, model->weights.logits_bias,
+                 pass->target->id, smoothing, pass->logits, pass->target->rows, config->vocab,
+                 config->d_model);                                                   // (4)
+}
+
+void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
+                          double smoothing, real scale)
+{
+    const ModelConfig *config = &model->config;
+    const Weights *w = &model->weights;
+    const Dropout *dropout = pass->dropout;
+    int D = config->d_model;
+
+    loss_backward(loss, pass->dX, dw->embedding, config->output_bias ? dw->logits_bias : NULL,
+                  scale, pass->output, w->embedding, w->logits_bias, pass->target->id,
+                  smoothing, pass->logits, pass->target->rows, config->vocab, D);    // (4)
+    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
+                     &pass->scratch, dropout);                                       // (3)
+    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch,
+                     dropout);                                                       // (2)
+    real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
+    embedding_backward(dw->embedding, pass->dX, pass->target, true, pass->keep_target,
+                       keep_scale, D);                                               // (1)
+    embedding_backward(dw->embedding, pass->dencoded, pass->source, false, pass->keep_source,
+                       keep_scale, D);
+}
+
+double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)
+{
+    double N = source->rows, M = target->rows, D = config->d_model, F = config->ffn;
+    double self_source = 0, self_target = 0, cross = 0;  // multiplications of Q Kᵀ and of P V
+    for (int s = 0; s < source->sentences; s++) {
+        double n = source->start[s + 1] - source->start[s];
+        double m = target->start[s + 1] - target->start[s];
+        self_source += 2 * n * n * D;
+        self_target += 2 * m * (m + 1) / 2 * D;
+        cross += 2 * m * n * D;
+    }
+    double encoder = N * (4 * D * D + 2 * D * F) + self_source;
+    double decoder = M * (4 * D * D + 2 * D * F) + self_target + M * 2 * D * D + N * 2 * D * D +
+                     cross;
+    double output = M * D * (config->vocab - 1);
+    return 3 * 2 * (config->encoder_layers * encoder + config->decoder_layers * decoder + output);
+}

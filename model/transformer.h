@@ -1,0 +1,64 @@
+/* transformer.h -- the whole network, and one pass of it over a micro-batch of sentence pairs. */
+#ifndef MODEL_TRANSFORMER_H
+#define MODEL_TRANSFORMER_H
+
+#include "model/decoder.h"
+#include "model/encoder.h"
+#include "model/loss.h"
+#include "model/params.h"
+
+typedef struct Transformer {
+    ModelConfig config;
+    Params params;     // the table
+    real *block;       // the numbers
+    Weights weights;   // where each tensor lies in the block
+    real *positions;   // [max_length,D]
+} Transformer;
+
+/* Weights are zero: params_initialise or a checkpoint fills model->block. */
+bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
+void transformer_free(Transformer *model);
+
+/* Everything a pass computes and backward needs. A large struct: keep it where it is. */
+typedef struct Pass {
+    const Packed *source, *target;  // target: what is to be produced, each ending in </s>
+    const Dropout *dropout;         // NULL: none
+    real *X_source, *X_target;      // [N,D] [M,D] embedded
+    uint8_t *keep_source, *keep_target;
+    Encoder encoder;
+    Decoder decoder;
+    const real *encoded;  // [N,D]
+    const real *output;   // [M,D]
+    Scratch scratch;
+    real *logits;         // one block of loss.h
+    real *dX;             // [M,D]
+    real *dencoded;       // [N,D]
+} Pass;
+
+/* How long a Pass lives decides what it needs. */
+typedef enum {
+    PASS_SCORE,  // the loss only
+    PASS_LOOK,   // and every layer's attention, to be looked at
+    PASS_TRAIN   // and everything that backward needs
+} PassKind;
+
+/* Takes the buffers for these sentences; measures if the arena is a measuring one. */
+void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
+                        const Packed *source, const Packed *target, const Dropout *dropout,
+                        PassKind kind);
+
+/* Embeds, encodes, decodes with teacher forcing: pass->output (=). */
+void transformer_forward(Pass *pass, const Transformer *model);
+
+/* Adds the loss of pass->output. */
+void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
+
+/* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward. */
+void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
+                          double smoothing, real scale);
+
+/* Floating-point operations of the matrix products that the mathematics needs for these
+ * sentences, forward and backward (twice forward): a multiplication and an addition are two. */
+double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target);
+
+#endif
