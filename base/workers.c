@@ -1,0 +1,121 @@
+/* workers.c -- threads that wait for work; see workers.h. */
+#include "base/workers.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Thread {
+    Workers *workers;
+    int number;
+    pthread_t id;
+} Thread;
+
+struct Workers {
+    pthread_mutex_t lock;
+    pthread_cond_t start, done;
+    void (*work)(void *, int);
+    void *context;
+    unsigned long round;  // counts the calls of workers_run
+    int busy;             // threads still at work in this round
+    bool stopping;
+    int count;            // the caller included
+    Thread thread[];      // [count], of which number 0 is the caller
+};
+
+static void *thread_main(void *argument)
+{
+    Thread *thread = argument;
+    Workers *workers = thread->workers;
+    for (unsigned long round = 1;; round++) {
+        pthread_mutex_lock(&workers->lock);
+        while (workers->round < round && !workers->stopping)
+            pthread_cond_wait(&workers->start, &workers->lock);
+        bool stopping = workers->stopping;
+        pthread_mutex_unlock(&workers->lock);
+        if (stopping) return NULL;
+
+        workers->work(workers->context, thread->number);
+
+        pthread_mutex_lock(&workers->lock);
+        if (--workers->busy == 0) pthread_cond_signal(&workers->done);
+        pthread_mutex_unlock(&workers->lock);
+    }
+}
+
+Workers *workers_start(int threads, Error *error)
+{
+    Workers *workers = calloc(1, sizeof *workers + (size_t)threads * sizeof(Thread));
+    if (!workers) {
+        error_set(error, "not enough memory to start %d threads", threads);
+        return NULL;
+    }
+    pthread_mutex_init(&workers->lock, NULL);
+    pthread_cond_init(&workers->start, NULL);
+    pthread_cond_init(&workers->done, NULL);
+    workers->count = 1;
+
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int failure = 0;
+    while (workers->count < threads && !failure) {
+        Thread *thread = &workers->thread[workers->count];
+        *thread = (Thread){.workers = workers, .number = workers->count};
+        failure = pthread_create(&thread->id, NULL, thread_main, thread);
+        workers->count += !failure;
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (failure) {
+        error_set(error, "cannot start thread %d of %d: %s; fewer --threads may do",
+                  workers->count + 1, threads, strerror(failure));
+        workers_stop(workers);
+        return NULL;
+    }
+    return workers;
+}
+
+void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context)
+{
+    pthread_mutex_lock(&workers->lock);
+    workers->work = work;
+    workers->context = context;
+    workers->busy = workers->count - 1;
+    workers->round++;
+    pthread_cond_broadcast(&workers->start);
+    pthread_mutex_unlock(&workers->lock);
+
+    work(context, 0);
+
+    pthread_mutex_lock(&workers->lock);
+    while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
+    pthread_mutex_unlock(&workers->lock);
+}
+
+int workers_count(const Workers *workers)
+{
+    return workers->count;
+}
+
+void workers_stop(Workers *workers)
+{
+    if (!workers) return;
+    pthread_mutex_lock(&workers->lock);
+    workers->stopping = true;
+    pthread_cond_broadcast(&workers->start);
+    pthread_mutex_unlock(&workers->lock);
+    for (int t = 1; t < workers->count; t++) pthread_join(workers->thread[t].id, NULL);
+    pthread_mutex_destroy(&workers->lock);
+    pthread_cond_destroy(&workers->start);
+    pthread_cond_destroy(&workers->done);
+    free(workers);
+}
+
+int workers_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > 0 ? count : 1;
+}
