@@ -1,0 +1,19 @@
+/* adam.h -- the optimizer: one loop over the parameter block. */
+#ifndef TRAINING_ADAM_H
+#define TRAINING_ADAM_H
+
+#include "base/real.h"
+
+#include <stddef.h>
+
+typedef struct AdamStep {
+    double rate;           // learning rate of this update
+    double beta1, beta2, epsilon;
+    long long update;      // 1, 2, …: for the bias correction
+    double gradient_scale; // g is multiplied by this first: clipping
+} AdamStep;
+
+/* w, m, v (=) after one update of `count` numbers with gradient g; m and v start at zero. */
+void adam_update(real *w, real *m, real *v, const real *g, size_t count, const AdamStep *step);
+
+#endif

@@ -1,0 +1,46 @@
+/* trainer.h -- one update of the weights from one update's sentences, on all threads.
+ *
+ * An update is cut into micro-batches of about micro_tokens, evenly, by the data and the
+ * configuration alone. Micro-batch k adds its gradients to accumulator k mod A, after micro-batch
+ * k - A has; in the end the A accumulators are summed pairwise. So each number is the sum of the
+ * same terms in the same order whatever the number of threads, and the bits are the same. At most
+ * A threads can be at work at a time. */
+#ifndef TRAINING_TRAINER_H
+#define TRAINING_TRAINER_H
+
+#include "base/workers.h"
+#include "model/transformer.h"
+#include "training/config.h"
+
+typedef struct Trainer Trainer;
+
+typedef struct UpdateStats {
+    Loss loss;             // over the update's target tokens
+    double gradient_norm;  // before clipping
+    double learning_rate;
+    double flops;          // as transformer_flops counts them
+    long long tokens;      // source + target
+} UpdateStats;
+
+/* Borrows model, config and workers. The moments start at zero. */
+Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
+                        Error *error);
+void trainer_free(Trainer *trainer);
+
+/* Adam's moments, in the layout of the parameters: for a checkpoint to write and fill. */
+real *trainer_m(Trainer *trainer);
+real *trainer_v(Trainer *trainer);
+
+/* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
+ * update and the first bad tensor, and the weights are as before. */
+bool trainer_update(Trainer *trainer, long long update, const Packed *source,
+                    const Packed *target, UpdateStats *stats, Error *error);
+
+/* The loss without dropout, for validation. */
+bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
+                      Error *error);
+
+/* Bytes that training takes: weights, moments, accumulators, activations of all workers so far. */
+size_t trainer_memory(const Trainer *trainer);
+
+#endif
