@@ -1,0 +1,59 @@
+/* batches.h -- the order of an epoch, and its cut into updates.
+ *
+ *   epoch   a permutation of the pairs, by (seed, epoch)
+ *   update  consecutive pairs of it, as many as fit into batch_tokens source plus target tokens,
+ *           </s> included; at least one pair
+ *
+ * Order and cut are functions of seed, epoch, corpus and batch_tokens alone, so training can go on
+ * at any (epoch, update) without replaying what came before. */
+#ifndef DATA_BATCHES_H
+#define DATA_BATCHES_H
+
+#include "base/error.h"
+#include "base/packed.h"
+#include "data/corpus.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Batches {
+    const Corpus *corpus;
+    uint64_t seed;
+    size_t batch_tokens;
+    bool has_epoch;
+    uint64_t epoch;        // the one that order and cut are of
+    uint32_t *order;       // [pairs]
+    size_t updates;        // of this epoch
+    uint32_t *cut;         // [updates+1] update u is pairs order[cut[u]] .. order[cut[u+1]-1]
+    size_t cut_size;       // allocated
+    int *id[SIDES];        // the rows of the last update or list that was packed
+    int *start[SIDES];     // [sentences+1]
+    size_t rows_size[SIDES], sentences_size;  // allocated
+} Batches;
+
+/* corpus must outlive batches. */
+bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
+                  Error *error);
+void batches_free(Batches *batches);
+
+/* *updates = the number of updates in an epoch (epochs count from 0). */
+bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);
+
+/* Update u (from 0) of an epoch; u must be below batches_updates. The rows belong to batches and
+ * hold until the next call. Memory is taken when an epoch begins, not update by update. */
+bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
+                    Error *error);
+
+/* The pairs `pair[0..count)`, in this order. */
+bool batches_list(Batches *batches, Packed *source, Packed *target, const uint32_t *pair,
+                  size_t count, Error *error);
+
+/* The pairs first .. end-1, in the corpus's order. */
+bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
+                   Error *error);
+
+/* The end of the longest range from `first` that fits into batch_tokens (at least one pair):
+ *     for (size_t i = 0; i < corpus->pairs; i = end) end = batches_fit(batches, i); … */
+size_t batches_fit(const Batches *batches, size_t first);
+
+#endif
