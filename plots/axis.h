@@ -1,0 +1,25 @@
+/* axis.h -- from numbers to places along a line, with ticks at numbers people like. */
+#ifndef PLOTS_AXIS_H
+#define PLOTS_AXIS_H
+
+#include <stdbool.h>
+
+enum { AXIS_MAX_TICKS = 16 };
+
+typedef struct Axis {
+    bool log;          // places are proportional to the logarithm
+    double low, high;  // low < high; both above 0 if log
+    int ticks;
+    double tick[AXIS_MAX_TICKS];
+    char label[AXIS_MAX_TICKS][16];
+} Axis;
+
+/* An axis that holds all of low..high, with about `wanted` ticks (2 to 8). Bounds that are equal,
+ * reversed or not finite are made into a range that can be drawn. tight: the axis ends at the
+ * bounds instead of at the ticks around them. */
+Axis axis_make(double low, double high, bool log, bool tight, int wanted);
+
+/* 0 at low, 1 at high. */
+double axis_place(const Axis *axis, double value);
+
+#endif

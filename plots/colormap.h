@@ -1,0 +1,22 @@
+/* colormap.h -- from a number in 0..1 to a colour, so that equal steps look equal. */
+#ifndef PLOTS_COLORMAP_H
+#define PLOTS_COLORMAP_H
+
+#include "plots/canvas.h"
+
+enum { COLORMAP_SIZE = 256 };
+
+typedef struct Colormap {
+    Color color[COLORMAP_SIZE];  // color[i] stands for i / 255
+    Color invalid;               // for what is not a number
+} Colormap;
+
+/* The map of a theme: 0 is near the page's colour, 1 is far from it. */
+Colormap colormap_make(Theme theme);
+
+Color colormap_color(const Colormap *map, float value);  // values outside 0..1 are clamped
+
+/* Black or white, whichever stands out more on that background (WCAG 2.1 contrast ratio). */
+Color colormap_contrast(Color background);
+
+#endif

@@ -1,0 +1,55 @@
+/* heatmap.h -- a matrix of numbers in 0..1 as a picture: one coloured square a cell.
+ *
+ * Row labels stand at the left, column labels on top (slanted when they are wider than a cell),
+ * the title above; where there is room a cell shows its number (".94"). */
+#ifndef PLOTS_HEATMAP_H
+#define PLOTS_HEATMAP_H
+
+#include "plots/canvas.h"
+#include "plots/colormap.h"
+
+typedef struct HeatMap {
+    const float *weight;               // [rows,columns], 0..1; NaN has a colour of its own
+    int rows, columns;                 // at least 1
+    const char *const *row_labels;     // [rows], or NULL; those like "</s>" are drawn in grey
+    const char *const *column_labels;  // [columns], or NULL
+    const char *title;                 // or NULL
+} HeatMap;
+
+/* Where everything of a map lies, relative to the map's own top left corner, in pixels. */
+typedef struct HeatMapPlan {
+    int width, height;   // of the whole, title and labels included
+    int left, top;       // of cell [0,0]
+    int cell;            // from one cell to the next, both ways
+    int gap;             // of that, left free at a cell's right and bottom: 0 or 1
+    int overhang;        // of width, what only slanted labels use, at the right
+    double label_size;   // pixels
+    double label_width;  // labels longer than this end in an ellipsis
+    double number_size;  // 0: no numbers
+    int row_step;        // every row_step-th row has a label
+    int column_step;
+    double slant;  // of the column labels, degrees; 0: they lie flat
+} HeatMapPlan;
+
+/* Plans a map with cells of `cell` pixels (at least 1). */
+HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
+
+/* Paints it with its top left corner at (x,y). causal: cells right of the diagonal that are
+ * exactly 0 have the neutral colour, as nothing could be looked at there. */
+void heatmap_paint(Canvas *canvas, int x, int y, const HeatMapPlan *plan, const HeatMap *map,
+                   const Colormap *colors, bool causal);
+
+/* The bar that says which colour is which number, 0 to 1, width pixels wide, top left at (x,y);
+ * HEATMAP_BAR_HEIGHT high, its figures included. */
+enum { HEATMAP_BAR_HEIGHT = 28 };
+void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
+
+/* A page with one map and its bar. The cells are as large as suits their number. where, if not
+ * NULL, gets the plan with left and top counted from the page's corner. */
+bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
+                  HeatMapPlan *where, Error *error);
+
+/* One sentence for what is wrong with a map (no rows, no weights), or true. */
+bool heatmap_check(const HeatMap *map, Error *error);
+
+#endif
