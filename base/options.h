@@ -80,6 +80,11 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error);
 
+/* The same for one line of a table; `label` is its name in errors ("--heads", "model.heads"). A
+ * NULL text takes back a text or a list; a list is emptied first unless `add`. */
+bool option_store(const Option *option, void *values, const char *label, const char *text,
+                  bool add, Error *error);
+
 /* Sets options from words separated by white space: name=value, flag, no-flag. */
 bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
 

@@ -1,0 +1,168 @@
+/* options-help.c -- the help text, composed from the table; see options.h.
+ *
+ *     Model
+ *       --d-model N            width of the network (1 to 8192; default 512)
+ *       --[no-]output-bias     learn a bias for every word (default on)
+ *
+ * The right column is wrapped at 92 characters. */
+#include "base/json.h"
+#include "base/options.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WIDTH = 92, LEFT_LIMIT = 34 };
+
+static const void *field_of(const OptionGroup *group, const Option *option)
+{
+    return (const char *)group->values + option->offset;
+}
+
+/* "--heads N", as it stands in the left column. */
+static void write_usage(FILE *out, const OptionGroup *group, const Option *option)
+{
+    if (option->kind == OPTION_FLAG) {
+        bool on = *(const bool *)field_of(group, option);
+        fprintf(out, "--%s%s", on ? "[no-]" : "", option->name);
+        return;
+    }
+    fprintf(out, "--%s ", option->name);
+    if (option->argument) fputs(option->argument, out);
+    else if (option->kind == OPTION_REAL) fputc('X', out);
+    else if (option->kind == OPTION_CHOICE)
+        for (int i = 0; option->choices[i]; i++)
+            fprintf(out, "%s%s", i ? "|" : "", option->choices[i]);
+    else fputs(option->kind == OPTION_INT || option->kind == OPTION_UINT64 ? "N" : "TEXT", out);
+}
+
+/* " (1 to 64; default 8)", as far as there is something to say. */
+static void write_range(FILE *out, const OptionGroup *group, const Option *option)
+{
+    const void *field = field_of(group, option);
+    char least[REAL_TEXT], most[REAL_TEXT], number[REAL_TEXT];
+    bool limited = option->least != 0 || option->most != 0;
+    bool upwards = option->most >= (option->kind == OPTION_REAL ? INFINITY : INT_MAX);
+    switch (option->kind) {
+    case OPTION_FLAG:
+        if (*(const bool *)field) fputs(" (default on)", out);
+        return;
+    case OPTION_TEXT:
+        if (*(char *const *)field) fprintf(out, " (default %s)", *(char *const *)field);
+        return;
+    case OPTION_LIST: fputs(" (may be repeated)", out); return;
+    case OPTION_CHOICE:
+        fputs(" (", out);
+        if (option->argument) {  // then the left column does not show them
+            for (int i = 0; option->choices[i]; i++)
+                fprintf(out, "%s%s", i ? ", " : "", option->choices[i]);
+            fputs("; ", out);
+        }
+        fprintf(out, "default %s)", option->choices[*(const int *)field]);
+        return;
+    case OPTION_INT: snprintf(number, sizeof number, "%d", *(const int *)field); break;
+    case OPTION_UINT64:
+        snprintf(number, sizeof number, "%" PRIu64, *(const uint64_t *)field);
+        break;
+    case OPTION_REAL: real_text(number, *(const double *)field); break;
+    }
+    real_text(least, option->least);
+    real_text(most, option->most);
+    if (limited && !upwards) fprintf(out, " (%s to %s; default %s)", least, most, number);
+    else fprintf(out, " (default %s)", number);
+}
+
+/* Columns that UTF-8 text takes, for alphabets of single-width letters. */
+static int columns(const char *text, size_t length)
+{
+    int count = 0;
+    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+    return count;
+}
+
+static void write_wrapped(FILE *out, const char *text, int left)
+{
+    int at = left;
+    for (const char *s = text; *s;) {
+        size_t length = strcspn(s, " ");
+        int width = columns(s, length);
+        if (at > left && at + 1 + width > WIDTH) {
+            fprintf(out, "\n%*s", left, "");
+            at = left;
+        } else if (at > left) {
+            fputc(' ', out);
+            at++;
+        }
+        fwrite(s, 1, length, out);
+        at += width;
+        s += length + strspn(s + length, " ");
+    }
+    fputc('\n', out);
+}
+
+/* What write_usage, or help and write_range, say, as a text. */
+static char *compose(const OptionGroup *group, const Option *option, bool usage)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    if (usage) {
+        write_usage(out, group, option);
+    } else {
+        fputs(option->help ? option->help : "", out);
+        write_range(out, group, option);
+    }
+    if (!fclose(out)) return text;
+    free(text);
+    return NULL;
+}
+
+static int left_column(const OptionGroup *groups, int count)
+{
+    int left = 0;
+    for (int g = 0; g < count; g++)
+        for (int i = 0; i < groups[g].count; i++) {
+            char *usage = compose(&groups[g], &groups[g].options[i], true);
+            int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
+            if (width > left && width <= LEFT_LIMIT) left = width;
+            free(usage);
+        }
+    return left;
+}
+
+static bool write_option(FILE *out, const OptionGroup *group, const Option *option, int left)
+{
+    char *usage = compose(group, option, true), *help = compose(group, option, false);
+    bool good = usage && help;
+    if (good) {
+        int width = columns(usage, strlen(usage));
+        fprintf(out, "  %s", usage);
+        if (width + 4 > left) fprintf(out, "\n%*s", left, "");
+        else fprintf(out, "%*s", left - width - 2, "");
+        write_wrapped(out, help, left);
+    }
+    free(usage);
+    free(help);
+    return good;
+}
+
+char *options_help(const OptionGroup *groups, int count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    bool good = true;
+    int left = left_column(groups, count);
+    for (int g = 0; g < count; g++) {
+        fprintf(out, "%s%s\n", g ? "\n" : "", groups[g].title);
+        for (int i = 0; good && i < groups[g].count; i++)
+            good = write_option(out, &groups[g], &groups[g].options[i], left);
+    }
+    if (!fclose(out) && good) return text;
+    free(text);
+    return NULL;
+}

@@ -1,0 +1,191 @@
+/* options-json.c -- the saved configuration; see options.h.
+ *
+ *     {
+ *       "model": {
+ *         "d_model": 256,          an option's name with _ for -
+ *         "score": "scaled-dot"    a choice by its word, so that its number may change
+ *       },
+ *       "training": {
+ *         "train_source": ["a.de", "b.de"],
+ *         "preset": null           a text that is not set
+ *       }
+ *     } */
+#include "base/json.h"
+#include "base/options.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_LIMIT = 64 };
+
+static const char *key_of(char key[KEY_LIMIT], const Option *option)
+{
+    snprintf(key, KEY_LIMIT, "%s", option->name);
+    for (char *s = key; *s; s++)
+        if (*s == '-') *s = '_';
+    return key;
+}
+
+/* ---- to JSON ---- */
+
+static void put_option(JsonWriter *json, const Option *option, const void *values)
+{
+    const void *field = (const char *)values + option->offset;
+    char key[KEY_LIMIT];
+    key_of(key, option);
+    switch (option->kind) {
+    case OPTION_FLAG: json_put_bool(json, key, *(const bool *)field); return;
+    case OPTION_INT: json_put_integer(json, key, *(const int *)field); return;
+    case OPTION_UINT64: json_put_integer(json, key, *(const int64_t *)field); return;
+    case OPTION_REAL: json_put_real(json, key, *(const double *)field); return;
+    case OPTION_TEXT: json_put_text(json, key, *(char *const *)field); return;
+    case OPTION_CHOICE:
+        json_put_text(json, key, option->choices[*(const int *)field]);
+        return;
+    case OPTION_LIST: {
+        const StringList *list = field;
+        json_open_array(json, key);
+        for (int i = 0; i < list->count; i++) json_put_text(json, NULL, list->item[i]);
+        json_close_array(json);
+    }
+    }
+}
+
+char *options_to_json(const OptionGroup *groups, int count)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (!out) return NULL;
+    JsonWriter json = {.out = out, .indent = 2};
+    json_open(&json, NULL);
+    for (int g = 0; g < count; g++) {
+        if (!groups[g].key) continue;
+        json_open(&json, groups[g].key);
+        for (int i = 0; i < groups[g].count; i++)
+            if (!groups[g].options[i].unsaved)
+                put_option(&json, &groups[g].options[i], groups[g].values);
+        json_close(&json);
+    }
+    json_close(&json);
+    fputc('\n', out);
+    if (!fclose(out)) return text;
+    free(text);
+    return NULL;
+}
+
+/* ---- from JSON ---- */
+
+/* Whether a value of this kind can be meant for the option; its range is option_store's matter. */
+static bool fits(OptionKind kind, JsonKind found)
+{
+    switch (kind) {
+    case OPTION_FLAG: return found == JSON_BOOL;
+    case OPTION_INT:
+    case OPTION_UINT64: return found == JSON_WHOLE;
+    case OPTION_REAL: return found == JSON_WHOLE || found == JSON_NUMBER;
+    case OPTION_TEXT: return found == JSON_TEXT || found == JSON_NONE;
+    case OPTION_LIST: return found == JSON_LIST;
+    case OPTION_CHOICE: return found == JSON_TEXT;
+    }
+    return false;
+}
+
+static bool wrong_kind(const Option *option, const char *label, const Json *value, Error *error)
+{
+    static const char *const found[] = {"nothing", "null", "true or false", "a whole number",
+                                        "a number", "a text", "a list", "an object"};
+    static const char *const wanted[] = {"true or false", "a whole number", "a whole number",
+                                         "a number", "a text or null", "a list of texts",
+                                         "a text"};
+    return error_set(error, "%s takes %s, not %s", label, wanted[option->kind],
+                     found[json_kind(value)]);
+}
+
+static bool store_list(const Option *option, void *values, const char *label, const Json *list,
+                       Error *error)
+{
+    if (!option_store(option, values, label, NULL, false, error)) return false;
+    for (int i = 0; i < json_count(list); i++) {
+        const char *item = json_text(json_item(list, i));
+        if (!item) return wrong_kind(option, label, json_item(list, i), error);
+        if (!option_store(option, values, label, item, true, error)) return false;
+    }
+    return true;
+}
+
+/* Every value passes through option_store as a text, so that there is one range check. */
+static bool store(const Option *option, void *values, const char *label, const Json *value,
+                  Error *error)
+{
+    char number[REAL_TEXT];
+    const char *text = NULL;
+    if (!fits(option->kind, json_kind(value))) return wrong_kind(option, label, value, error);
+    switch (json_kind(value)) {
+    case JSON_LIST: return store_list(option, values, label, value, error);
+    case JSON_BOOL: text = json_bool(value) ? "true" : "false"; break;
+    case JSON_NUMBER: text = real_text(number, json_number(value)); break;
+    case JSON_TEXT: text = json_text(value); break;
+    case JSON_WHOLE:
+        snprintf(number, sizeof number, "%" PRId64, json_whole(value));
+        text = number;
+        break;
+    default: break;
+    }
+    return option_store(option, values, label, text, false, error);
+}
+
+static bool unknown(const char *source, const char *before, const char *key, Error *error)
+{
+    char plain[KEY_LIMIT];  // it comes from a file, which may hold anything
+    snprintf(plain, sizeof plain, "%s", key);
+    for (char *s = plain; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7F) *s = ' ';
+    return error_set(error, "%s: unknown key '%s%s'", source, before, plain);
+}
+
+static bool store_group(const OptionGroup *group, const Json *map, const char *source,
+                        Error *error)
+{
+    if (json_kind(map) != JSON_MAP)
+        return error_set(error, "%s: '%s' is no object of options", source, group->key);
+    for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) {
+        const Option *option = NULL;
+        char key[KEY_LIMIT], label[2 * KEY_LIMIT];
+        for (int i = 0; !option && i < group->count; i++)
+            if (!group->options[i].unsaved && !strcmp(key_of(key, &group->options[i]), m.key))
+                option = &group->options[i];
+        snprintf(label, sizeof label, "%s.%s", group->key, option ? key : "");
+        if (!option) return unknown(source, label, m.key, error);
+        if (!store(option, group->values, label, m.value, error))
+            return error_prefix(error, "%s", source);
+    }
+    return true;
+}
+
+static bool store_groups(const OptionGroup *groups, int count, const Json *root,
+                         const char *source, bool partly, Error *error)
+{
+    if (json_kind(root) != JSON_MAP)
+        return error_set(error, "%s: the outermost value must be an object", source);
+    for (JsonMember m = json_first(root); m.key; m = json_next(root, m)) {
+        const OptionGroup *group = NULL;
+        for (int g = 0; !group && g < count; g++)
+            if (groups[g].key && !strcmp(groups[g].key, m.key)) group = &groups[g];
+        if (!group && partly) continue;
+        if (!group) return unknown(source, "", m.key, error);
+        if (!store_group(group, m.value, source, error)) return false;
+    }
+    return true;
+}
+
+bool options_from_json(const OptionGroup *groups, int count, const char *text,
+                       const char *source, bool partly, Error *error)
+{
+    Json *root = json_parse(text, strlen(text), source, error);
+    if (!root) return false;
+    bool good = store_groups(groups, count, root, source, partly, error);
+    json_free(root);
+    return good;
+}

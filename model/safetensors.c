@@ -1,0 +1,410 @@
+/* safetensors.c -- named tensors in one file: the format is in safetensors.h. The writer is above,
+ * the reader below. */
+#include "model/safetensors.h"
+#include "base/file.h"
+
+#include <assert.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the format is little-endian, and numbers are written as they lie in memory"
+#endif
+
+static const struct {
+    const char *name;
+    size_t size;
+} dtypes[] = {
+    [DTYPE_BOOL] = {"BOOL", 1}, [DTYPE_U8] = {"U8", 1},     [DTYPE_I8] = {"I8", 1},
+    [DTYPE_I16] = {"I16", 2},   [DTYPE_F16] = {"F16", 2},   [DTYPE_BF16] = {"BF16", 2},
+    [DTYPE_I32] = {"I32", 4},   [DTYPE_F32] = {"F32", 4},   [DTYPE_I64] = {"I64", 8},
+    [DTYPE_F64] = {"F64", 8},   [DTYPE_UNKNOWN] = {"?", 0},
+};
+
+const char *dtype_name(Dtype dtype)
+{
+    return dtypes[dtype].name;
+}
+
+size_t dtype_size(Dtype dtype)
+{
+    return dtypes[dtype].size;
+}
+
+#define CRC_PREFIX   "crc32."
+#define CRC_HEADER   "crc32.header"
+#define CRC_UNKNOWN  "00000000"
+enum { CRC_DIGITS = 8, NAME_LIMIT = 255, LENGTH_BYTES = 8 };
+
+static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
+{
+    snprintf(text, CRC_DIGITS + 1, "%08lx", crc32_z(0, bytes, length) & 0xFFFFFFFFul);
+    return text;
+}
+
+/* ---- writing ---- */
+
+static size_t bytes_of(const SafeTensor *tensor)
+{
+    size_t bytes = dtype_size(tensor->dtype);
+    for (int i = 0; i < tensor->dimensions; i++) bytes *= (size_t)tensor->shape[i];
+    return bytes;
+}
+
+static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
+{
+    json_open(json, tensor->name);
+    json_put_text(json, "dtype", dtype_name(tensor->dtype));
+    json_open_array(json, "shape");
+    for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
+    json_close_array(json);
+    json_open_array(json, "data_offsets");
+    json_put_integer(json, NULL, (int64_t)begin);
+    json_put_integer(json, NULL, (int64_t)(begin + bytes_of(tensor)));
+    json_close_array(json);
+    json_close(json);
+}
+
+static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count)
+{
+    json_open(json, NULL);
+    json_open(json, "__metadata__");
+    json_put_text(json, CRC_HEADER, CRC_UNKNOWN);
+    for (int i = 0; i < metadata_count; i++)
+        json_put_text(json, metadata[i].key, metadata[i].text);
+    for (int i = 0; i < count; i++) {
+        char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
+        snprintf(key, sizeof key, CRC_PREFIX "%s", tensors[i].name);
+        json_put_text(json, key, crc_text(crc, tensors[i].data, bytes_of(&tensors[i])));
+    }
+    json_close(json);
+    size_t begin = 0;
+    for (int i = 0; i < count; i++) {
+        put_tensor(json, &tensors[i], begin);
+        begin += bytes_of(&tensors[i]);
+    }
+    json_close(json);
+}
+
+/* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is short. */
+static char *make_header(size_t *size, const SafeTensor *tensors, int count,
+                         const SafeMetadata *metadata, int metadata_count)
+{
+    char *bytes = NULL;
+    uint64_t length = 0;
+    FILE *out = open_memstream(&bytes, size);
+    if (!out) return NULL;
+    fwrite(&length, 1, LENGTH_BYTES, out);
+    put_header(&(JsonWriter){.out = out}, tensors, count, metadata, metadata_count);
+    while (ftell(out) % 8) fputc(' ', out);
+    if (fclose(out)) {
+        free(bytes);
+        return NULL;
+    }
+    length = *size - LENGTH_BYTES;
+    memcpy(bytes, &length, LENGTH_BYTES);
+
+    // The header's own checksum is its first member, so the first such text is the right one.
+    char crc[CRC_DIGITS + 1];
+    char *place = strstr(bytes + LENGTH_BYTES, CRC_UNKNOWN);
+    memcpy(place, crc_text(crc, bytes, *size), CRC_DIGITS);
+    return bytes;
+}
+
+bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count, Error *error)
+{
+    for (int i = 0; i < count; i++)
+        assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
+               tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
+    size_t size;
+    char *header = make_header(&size, tensors, count, metadata, metadata_count);
+    if (!header) return error_set(error, "not enough memory to write '%s'", path);
+    if (size > SAFETENSORS_HEADER_LIMIT) {
+        free(header);
+        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path, size);
+    }
+    AtomicFile file;
+    bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
+    free(header);
+    for (int i = 0; good && i < count; i++)
+        good = file_write(&file, tensors[i].data, bytes_of(&tensors[i]), error);
+    return good && file_commit(&file, error);
+}
+
+/* ---- reading: the bytes ---- */
+
+static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t length,
+                    Error *error)
+{
+    char *next = data;
+    while (length) {
+        ssize_t got = pread(file->fd, next, length, (off_t)offset);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
+        if (!got) return error_set(error, "'%s' ends too early: it is cut off", file->path);
+        next += got;
+        offset += (uint64_t)got;
+        length -= (size_t)got;
+    }
+    return true;
+}
+
+/* What people download by mistake, known by its first bytes. */
+static bool recognise(const SafeFile *file, const char *bytes, size_t length, Error *error)
+{
+    static const struct {
+        const char *begin, *what;
+    } others[] = {
+        {"<", "an HTML page, so perhaps a link's page was saved instead of the file"},
+        {"version https://git-lfs", "a Git LFS pointer, so fetch the file itself (git lfs pull)"},
+        {"PK\x03\x04", "a zip archive, which is PyTorch's format"},
+        {"\x1F\x8B", "gzip, so unpack it first"},
+        {"{", "JSON, without the eight bytes of length before it"},
+    };
+    size_t blank = 0;
+    while (blank < length && strchr(" \t\r\n", bytes[blank]) && bytes[blank]) blank++;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        size_t n = strlen(others[i].begin);
+        size_t skip = others[i].begin[0] == '<' ? blank : 0;
+        if (length - skip >= n && !memcmp(bytes + skip, others[i].begin, n))
+            return error_set(error, "'%s' is not a safetensors file: it begins like %s",
+                             file->path, others[i].what);
+    }
+    return true;
+}
+
+/* Bytes 0 .. 8+n-1. free() it; NULL on error. */
+static char *read_header(const SafeFile *file, uint64_t size, uint64_t *length, Error *error)
+{
+    char begin[32];
+    size_t known = size < sizeof begin ? (size_t)size : sizeof begin;
+    if (!size) error_set(error, "'%s' is empty", file->path);
+    if (!size || !read_at(file, 0, begin, known, error)) return NULL;
+    if (size >= LENGTH_BYTES) memcpy(length, begin, LENGTH_BYTES);
+    bool sound = size >= LENGTH_BYTES + 2 && *length >= 2 && *length <= SAFETENSORS_HEADER_LIMIT;
+    if (!sound || begin[LENGTH_BYTES] != '{') {
+        if (recognise(file, begin, known, error))
+            error_set(error, "'%s' is not a safetensors file: it does not begin with the length "
+                             "of a header and the header",
+                      file->path);
+        return NULL;
+    }
+    if (*length > size - LENGTH_BYTES) {
+        error_set(error, "'%s' is cut off: its header of %llu bytes is not all there", file->path,
+                  (unsigned long long)*length);
+        return NULL;
+    }
+    char *bytes = malloc(LENGTH_BYTES + *length + 1);
+    if (!bytes) error_set(error, "not enough memory for the header of '%s'", file->path);
+    if (bytes && read_at(file, 0, bytes, LENGTH_BYTES + *length, error)) {
+        bytes[LENGTH_BYTES + *length] = '\0';
+        return bytes;
+    }
+    free(bytes);
+    return NULL;
+}
+
+/* Verifies "crc32.header", if it is there. Zeroes its digits in `bytes`. */
+static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error *error)
+{
+    const char *stored = safetensors_metadata(file, CRC_HEADER);
+    char member[sizeof CRC_HEADER + CRC_DIGITS + 8], crc[CRC_DIGITS + 1];
+    if (!stored) return true;
+    snprintf(member, sizeof member, "\"" CRC_HEADER "\":\"%.8s\"", stored);
+    char *place = memmem(bytes, size, member, strlen(member));
+    if (place) memcpy(place + strlen(member) - CRC_DIGITS - 1, CRC_UNKNOWN, CRC_DIGITS);
+    if (place && strlen(stored) == CRC_DIGITS && !strcmp(stored, crc_text(crc, bytes, size)))
+        return true;
+    return error_set(error, "'%s' is damaged: the checksum of its header is wrong (a tool that "
+                            "rewrites such a file must leave out the old " CRC_HEADER ")",
+                     file->path);
+}
+
+/* ---- reading: the header ---- */
+
+static bool wrong(const SafeFile *file, const char *name, const char *what, Error *error)
+{
+    return error_set(error, "'%s' is damaged: tensor '%s' %s", file->path, name, what);
+}
+
+static bool plain_name(const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *s = name; *s; s++)
+        if ((unsigned char)*s < 0x20 || *s == 0x7F) return false;
+    return length > 0 && length <= NAME_LIMIT;
+}
+
+static Dtype dtype_from(const char *name)
+{
+    int dtype = 0;
+    while (dtype < DTYPE_UNKNOWN && strcmp(dtypes[dtype].name, name)) dtype++;
+    return (Dtype)dtype;
+}
+
+/* The shape, and that its product is the number of bytes: every factor is checked before it is
+ * multiplied, so that nothing wraps around. */
+static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *shape, Error *error)
+{
+    if (json_kind(shape) != JSON_LIST || json_count(shape) > SAFETENSORS_DIMENSIONS)
+        return wrong(file, tensor->name, "has no shape of 0 to 8 sizes", error);
+    tensor->dimensions = json_count(shape);
+    uint64_t bytes = dtype_size(tensor->dtype);
+    bool too_large = false;
+    for (int i = 0; i < tensor->dimensions; i++) {
+        const Json *size = json_item(shape, i);
+        tensor->shape[i] = json_whole(size);
+        if (json_kind(size) != JSON_WHOLE || tensor->shape[i] < 0)
+            return wrong(file, tensor->name, "has a size that is no whole number", error);
+        too_large |= __builtin_mul_overflow(bytes, (uint64_t)tensor->shape[i], &bytes);
+    }
+    if (tensor->dtype == DTYPE_UNKNOWN || (!too_large && bytes == tensor->bytes)) return true;
+    return wrong(file, tensor->name, "has another number of bytes than its shape says", error);
+}
+
+static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember member, Error *error)
+{
+    if (!plain_name(member.key))
+        return error_set(error, "'%s' is damaged: it has a tensor without a readable name",
+                         file->path);
+    *tensor = (SafeTensor){.name = member.key};
+    const char *dtype = json_text(json_member(member.value, "dtype"));
+    if (!dtype) return wrong(file, tensor->name, "has no dtype", error);
+    tensor->dtype = dtype_from(dtype);
+
+    const Json *offsets = json_member(member.value, "data_offsets");
+    const Json *begin = json_item(offsets, 0), *end = json_item(offsets, 1);
+    if (json_count(offsets) != 2 || json_kind(begin) != JSON_WHOLE ||
+        json_kind(end) != JSON_WHOLE || json_whole(begin) < 0 ||
+        json_whole(end) < json_whole(begin) || (uint64_t)json_whole(end) > file->size)
+        return wrong(file, tensor->name, "lies outside of the file, which may be cut off", error);
+    tensor->begin = (uint64_t)json_whole(begin);
+    tensor->bytes = (uint64_t)(json_whole(end) - json_whole(begin));
+    return read_shape(file, tensor, json_member(member.value, "shape"), error);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const SafeTensor *x = a, *y = b;
+    if (x->begin != y->begin) return x->begin < y->begin ? -1 : 1;
+    return (x->bytes > y->bytes) - (x->bytes < y->bytes);  // empty ones first
+}
+
+/* The format allows neither gaps nor overlaps, and no bytes behind the last tensor. */
+static bool check_places(const SafeFile *file, Error *error)
+{
+    uint64_t end = 0;
+    for (int i = 0; i < file->count; i++) {
+        const SafeTensor *tensor = &file->tensor[i];
+        if (tensor->begin < end)
+            return wrong(file, tensor->name, "overlaps the one before it", error);
+        if (tensor->begin > end)
+            return wrong(file, tensor->name, "does not follow the one before it", error);
+        end += tensor->bytes;
+    }
+    if (end == file->size) return true;
+    return error_set(error, "'%s' is damaged: %llu bytes follow its last tensor", file->path,
+                     (unsigned long long)(file->size - end));
+}
+
+static bool check_metadata(const SafeFile *file, Error *error)
+{
+    const Json *metadata = json_member(file->header, "__metadata__");
+    if (!metadata) return true;
+    bool good = json_kind(metadata) == JSON_MAP;
+    for (JsonMember m = json_first(metadata); good && m.key; m = json_next(metadata, m))
+        good = json_kind(m.value) == JSON_TEXT;
+    if (good) return true;
+    return error_set(error, "'%s' is damaged: its __metadata__ is no map of texts", file->path);
+}
+
+static bool read_tensors(SafeFile *file, Error *error)
+{
+    const Json *header = file->header;
+    file->tensor = calloc((size_t)json_count(header) + 1, sizeof *file->tensor);
+    if (!file->tensor)
+        return error_set(error, "not enough memory for the header of '%s'", file->path);
+    for (JsonMember m = json_first(header); m.key; m = json_next(header, m))
+        if (strcmp(m.key, "__metadata__") &&
+            !read_tensor(file, &file->tensor[file->count++], m, error))
+            return false;
+    qsort(file->tensor, (size_t)file->count, sizeof *file->tensor, by_place);
+    return check_places(file, error);
+}
+
+static bool read_file(SafeFile *file, Error *error)
+{
+    struct stat found;
+    uint64_t length = 0;
+    if (fstat(file->fd, &found))
+        return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return error_set(error, "cannot read '%s': it is %s, not a file", file->path,
+                         S_ISDIR(found.st_mode) ? "a folder" : "a device or a pipe");
+    uint64_t size = (uint64_t)found.st_size;
+    char *bytes = read_header(file, size, &length, error);
+    if (!bytes) return false;
+    file->start = LENGTH_BYTES + length;
+    file->size = size - file->start;
+    file->header = json_parse(bytes + LENGTH_BYTES, length, "header", error);
+    if (!file->header) error_prefix(error, "'%s' is damaged", file->path);
+    bool good = file->header && check_metadata(file, error) &&
+                verify_header(file, bytes, LENGTH_BYTES + length, error);
+    free(bytes);
+    return good && read_tensors(file, error);
+}
+
+bool safetensors_open(SafeFile *file, const char *path, Error *error)
+{
+    *file = (SafeFile){.fd = -1, .path = strdup(path)};
+    if (!file->path) return error_set(error, "not enough memory to read '%s'", path);
+    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
+    if (file->fd < 0) error_set(error, "cannot read '%s': %s", path, strerror(errno));
+    if (file->fd >= 0 && read_file(file, error)) return true;
+    safetensors_close(file);
+    return false;
+}
+
+void safetensors_close(SafeFile *file)
+{
+    if (file->fd >= 0) close(file->fd);
+    json_free(file->header);
+    free(file->tensor);
+    free(file->path);
+    *file = (SafeFile){.fd = -1};
+}
+
+/* ---- reading: what is in it ---- */
+
+const SafeTensor *safetensors_find(const SafeFile *file, const char *name)
+{
+    for (int i = 0; i < file->count; i++)
+        if (!strcmp(file->tensor[i].name, name)) return &file->tensor[i];
+    return NULL;
+}
+
+const char *safetensors_metadata(const SafeFile *file, const char *key)
+{
+    return json_text(json_member(json_member(file->header, "__metadata__"), key));
+}
+
+bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error)
+{
+    char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
+    if (tensor->dtype == DTYPE_UNKNOWN)
+        return error_set(error, "'%s': tensor '%s' has a dtype that is not known here",
+                         file->path, tensor->name);
+    if (!read_at(file, file->start + tensor->begin, data, tensor->bytes, error)) return false;
+    snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
+    const char *stored = safetensors_metadata(file, key);
+    if (!stored || !strcmp(stored, crc_text(crc, data, tensor->bytes))) return true;
+    return error_set(error, "'%s' is damaged: the checksum of tensor '%s' is %s, not %s",
+                     file->path, tensor->name, crc, stored);
+}

@@ -1,0 +1,88 @@
+/* safetensors.h -- named tensors in one file, in the format that the field's tools share.
+ *
+ *   byte 0      8       n, the length of the header: 64 bits, little-endian
+ *   byte 8      n       the header, JSON, padded with spaces so that 8 + n is a multiple of 8:
+ *                         {"__metadata__": {"key": "text", ...},
+ *                          "name": {"dtype": "F32", "shape": [2,3], "data_offsets": [0,24]}, ...}
+ *   byte 8 + n          the data: every tensor in row-major order, little-endian, one behind the
+ *                       other without a gap; data_offsets are [begin,end) from here
+ *
+ * (https://github.com/huggingface/safetensors, "Format".) It holds no code and needs no guessing.
+ * What it lacks is a checksum, so the writer adds two kinds to the metadata, as 8 hex digits each,
+ * and the reader verifies what it finds:
+ *
+ *   "crc32.header"   CRC-32 of bytes 0 .. 8+n-1, with its own eight digits as "00000000"
+ *   "crc32.NAME"     CRC-32 of the bytes of tensor NAME
+ *
+ * A file comes from anywhere: every length, offset and shape is checked before it is used. */
+#ifndef MODEL_SAFETENSORS_H
+#define MODEL_SAFETENSORS_H
+
+#include "base/error.h"
+#include "base/json.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef enum {
+    DTYPE_BOOL,
+    DTYPE_U8,
+    DTYPE_I8,
+    DTYPE_I16,
+    DTYPE_F16,
+    DTYPE_BF16,
+    DTYPE_I32,
+    DTYPE_F32,
+    DTYPE_I64,
+    DTYPE_F64,
+    DTYPE_UNKNOWN  // one of a later version of the format: listed, never read
+} Dtype;
+
+const char *dtype_name(Dtype dtype);  // "F32"
+size_t dtype_size(Dtype dtype);       // bytes an element; 0 for DTYPE_UNKNOWN
+
+enum { SAFETENSORS_DIMENSIONS = 8, SAFETENSORS_HEADER_LIMIT = 16 << 20 };
+
+/* ---- writing ---- */
+
+typedef struct SafeTensor {
+    const char *name;
+    Dtype dtype;
+    int dimensions;  // 0: a single number
+    int64_t shape[SAFETENSORS_DIMENSIONS];
+    const void *data;  // when writing: the numbers; when reading: NULL
+    uint64_t begin;    // when reading: the offset of the data, in bytes from the data's start
+    uint64_t bytes;    // when reading: its length
+} SafeTensor;
+
+typedef struct SafeMetadata {
+    const char *key, *text;
+} SafeMetadata;
+
+/* Replaces the file at `path` in one instant (base/file.h). Names must be distinct. */
+bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count, Error *error);
+
+/* ---- reading ---- */
+
+typedef struct SafeFile {
+    int fd;
+    char *path;          // for the errors
+    Json *header;        // owns the names
+    uint64_t start;      // of the data in the file
+    uint64_t size;       // of the data
+    int count;           // tensors
+    SafeTensor *tensor;  // [count], in the order of their data
+} SafeFile;
+
+/* Reads and checks the header. Close it only if this succeeded. */
+bool safetensors_open(SafeFile *file, const char *path, Error *error);
+void safetensors_close(SafeFile *file);
+
+const SafeTensor *safetensors_find(const SafeFile *file, const char *name);    // or NULL
+const char *safetensors_metadata(const SafeFile *file, const char *key);       // or NULL
+
+/* Reads all of a tensor's bytes into data [tensor->bytes] and verifies their checksum. */
+bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error);
+
+#endif
