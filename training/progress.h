@@ -1,0 +1,28 @@
+/* progress.h -- how far a run has come: what a checkpoint holds besides numbers and configuration.
+ *
+ * All randomness is a function of seed, epoch and update, so this is enough to go on as if the
+ * run had never stopped. */
+#ifndef TRAINING_PROGRESS_H
+#define TRAINING_PROGRESS_H
+
+#include "base/error.h"
+
+typedef struct Progress {
+    long long update;           // updates done
+    long long epoch;            // the epoch that the next update is in, from 0
+    long long update_in_epoch;  // updates of it that are done
+    double best_loss;           // of the validations so far; INFINITY before the first
+    long long best_update;
+    int stale;                  // validations since the best one
+    double seconds;             // spent in training
+} Progress;
+
+Progress progress_start(void);
+
+/* One line of JSON; free() it. NULL if memory is short. */
+char *progress_to_json(const Progress *progress);
+
+/* Unknown keys are ignored, missing ones and numbers that cannot be are errors. */
+bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error);
+
+#endif
