@@ -20,7 +20,7 @@ FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_S
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
 LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
 
-ROOMS    = base model training inference data plots
+ROOMS    = base model training inference data plots program
 SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
 OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/data/tokenizer.o
 DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))

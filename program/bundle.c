@@ -1,0 +1,139 @@
+/* bundle.c -- a trained model and its tokenizer; see bundle.h. */
+#include "program/bundle.h"
+
+#include "base/file.h"
+#include "model/checkpoint.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The checkpoint that `path` means. */
+static bool find(char *file, size_t size, const char *path, Error *error)
+{
+    struct stat about;
+    if (stat(path, &about) != 0)
+        return error_set(error, "no model at '%s': ./train makes one (in checkpoints/toy, if not "
+                         "told otherwise), and --model names another", path);
+    if (!S_ISDIR(about.st_mode)) {
+        snprintf(file, size, "%s", path);
+        return true;
+    }
+    const char *const names[] = {"best.safetensors", "last.safetensors"};
+    for (int i = 0; i < 2; i++) {
+        snprintf(file, size, "%s/%s", path, names[i]);
+        if (access(file, F_OK) == 0) return true;
+    }
+    return error_set(error, "no model in '%s' (neither best.safetensors nor last.safetensors): "
+                     "./train makes one, and --model names another", path);
+}
+
+/* The network that a checkpoint describes, with its weights. */
+static bool read_model(Transformer *model, const CheckpointFile *checkpoint, int vocab,
+                       const char *path, Error *error)
+{
+    ModelConfig config = {.vocab = vocab};
+    const OptionGroup group = {"The model", "model", model_options, model_option_count, &config};
+    Params params;
+    if (!options_from_json(&group, 1, checkpoint->config, path, true, error)) return false;
+    if (!config.d_model || !config.heads || !config.encoder_layers || !config.decoder_layers ||
+        !config.ffn || !config.max_length)
+        return error_set(error, "'%s' does not say the shape of its model: it is not a "
+                         "checkpoint of qkv", path);
+    if (!config_check(&config, error)) return error_prefix(error, "%s", path);
+    if (!params_table(&params, &config, error)) return false;
+    bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
+    params_free(&params);
+    if (!fits || !transformer_create(model, &config, error)) return false;
+    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error))
+        return true;
+    transformer_free(model);
+    return false;
+}
+
+bool bundle_load(Bundle *bundle, const char *path, Error *error)
+{
+    char file[PATH_MAX + 32];
+    CheckpointFile checkpoint;
+    *bundle = (Bundle){0};
+    if (!find(file, sizeof file, path, error) || !checkpoint_open(&checkpoint, file, error))
+        return false;
+    bundle->tokenizer = tokenizer_load(checkpoint.tokenizer, checkpoint.tokenizer_size, error);
+    bool good = bundle->tokenizer ? read_model(&bundle->model, &checkpoint,
+                                               tokenizer_vocab_size(bundle->tokenizer), file,
+                                               error)
+                                  : error_prefix(error, "%s", file);
+    checkpoint_close(&checkpoint);
+    if (!good) bundle_free(bundle);
+    return good;
+}
+
+void bundle_free(Bundle *bundle)
+{
+    transformer_free(&bundle->model);
+    tokenizer_free(bundle->tokenizer);
+    *bundle = (Bundle){0};
+}
+
+static bool begin_line(IdLines *lines, Error *error)
+{
+    if (lines->count + 1 >= lines->size) {
+        int size = lines->size ? 2 * lines->size : 64;
+        int *start = realloc(lines->start, (size_t)size * sizeof *start);
+        if (!start) return error_set(error, "not enough memory for %d lines", lines->count);
+        lines->start = start;
+        lines->size = size;
+        lines->start[0] = 0;
+    }
+    return true;
+}
+
+static bool end_line(IdLines *lines, Error *error)
+{
+    Ids *ids = &lines->ids;
+    if (ids->count == ids->size) {
+        size_t size = ids->size + 64;
+        int32_t *id = realloc(ids->id, size * sizeof *id);
+        if (!id) return error_set(error, "not enough memory for %d lines", lines->count);
+        ids->id = id;
+        ids->size = size;
+    }
+    ids->id[ids->count++] = ID_END;
+    if (ids->count > INT_MAX) return error_set(error, "too much text at once");
+    lines->start[++lines->count] = (int)ids->count;
+    return true;
+}
+
+bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                   size_t *cut, Error *error)
+{
+    if (!begin_line(lines, error)) return false;
+    size_t first = lines->ids.count, most = (size_t)bundle->model.config.max_length - 1;
+    if (!tokenizer_encode(bundle->tokenizer, &lines->ids, text, length, error)) return false;
+    size_t tokens = lines->ids.count - first;
+    if (cut) *cut = tokens > most ? tokens : 0;
+    if (tokens > most) lines->ids.count = first + most;
+    return end_line(lines, error);
+}
+
+Packed idlines_packed(const IdLines *lines)
+{
+    return (Packed){lines->count, lines->start[lines->count], lines->ids.id, lines->start};
+}
+
+void idlines_clear(IdLines *lines)
+{
+    lines->ids.count = 0;
+    lines->count = 0;
+}
+
+void idlines_free(IdLines *lines)
+{
+    free(lines->ids.id);
+    free(lines->start);
+    *lines = (IdLines){0};
+}

@@ -1,0 +1,33 @@
+/* bundle.h -- a trained model and its tokenizer, as one: text in, text out. */
+#ifndef PROGRAM_BUNDLE_H
+#define PROGRAM_BUNDLE_H
+
+#include "base/packed.h"
+#include "data/tokenizer.h"
+#include "model/transformer.h"
+
+typedef struct Bundle {
+    Transformer model;
+    Tokenizer *tokenizer;
+} Bundle;
+
+/* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */
+bool bundle_load(Bundle *bundle, const char *path, Error *error);
+void bundle_free(Bundle *bundle);
+
+/* Sentences as ids, packed; grows line by line. {0} when empty. */
+typedef struct IdLines {
+    Ids ids;
+    int *start;      // [count+1]
+    int count, size;
+} IdLines;
+
+/* Adds a line of text, </s> behind it. A line of more than max_length tokens is cut to that, and
+ * *cut (if given) says how many tokens it had. */
+bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                   size_t *cut, Error *error);
+Packed idlines_packed(const IdLines *lines);
+void idlines_clear(IdLines *lines);
+void idlines_free(IdLines *lines);
+
+#endif

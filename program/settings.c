@@ -1,0 +1,283 @@
+/* settings.c -- the options of ./train; see settings.h. */
+#include "program/settings.h"
+
+#include "base/file.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL};
+static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc", "identity", NULL};
+
+// clang-format off
+#define FIELD(name) offsetof(RunConfig, name)
+static const Option run_options[] = {
+    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, NULL, "NAME",
+     "toy, tiny, small or base: defaults for all below", true},
+    {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
+     "a config.json as a run writes it", true},
+    {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
+     "the run's folder; default: checkpoints/<preset>. If there is a run in it, it goes on", true},
+    {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
+     "threads; 0: one for each processor. The result is the same, to the bit", true},
+    {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
+     "report on corpus and model, and stop", true},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+};
+#undef FIELD
+#define FIELD(name) offsetof(DataConfig, name)
+static const Option data_options[] = {
+    {"train-source", OPTION_LIST, FIELD(train_source), 0, 0, NULL, "FILE",
+     "source sentences, one a line, plain or .gz; may be repeated", false},
+    {"train-target", OPTION_LIST, FIELD(train_target), 0, 0, NULL, "FILE",
+     "their translations, line by line", false},
+    {"train-tsv", OPTION_LIST, FIELD(train_tsv), 0, 0, NULL, "FILE",
+     "or both in one file, source TAB target", false},
+    {"valid-source", OPTION_LIST, FIELD(valid_source), 0, 0, NULL, "FILE",
+     "sentences to validate on", false},
+    {"valid-target", OPTION_LIST, FIELD(valid_target), 0, 0, NULL, "FILE",
+     "their translations", false},
+    {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
+     "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
+    {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
+     "how text is cut into tokens, learned from the training text", false},
+    {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
+     "tokens in the vocabulary, at most", false},
+    {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
+     "of characters, before the text is cut (not for word)", false},
+    {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
+     "fold case, in and out", false},
+    {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
+     "spell characters without a token in bytes (unigram and bpe)", false},
+};
+#undef FIELD
+
+static const struct { const char *name, *what, *settings; } PRESETS[] = {
+    {"toy", "the built-in corpus of whole words, in a minute",
+     "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
+     "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
+     "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
+     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
+    {"tiny", "some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
+     "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
+     "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.005 "
+     "schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 label-smoothing=0.1 "
+     "clip-norm=25 patience=10"},
+    {"small", "some 100,000 pairs",
+     "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
+     "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
+     "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
+     "clip-norm=5 patience=10"},
+    {"base", "a million pairs and more: the base model of Vaswani et al. 2017",
+     "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
+     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 "
+     "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
+     "label-smoothing=0.1 clip-norm=1 patience=10"},
+};
+// clang-format on
+enum { PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS };
+
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+void settings_defaults(Settings *s)
+{
+    *s = (Settings){.data = {.tokenizer = TOKENIZER_BPE, .vocab_size = 10000},
+                    .model = {.d_model = 128,
+                              .heads = 4,
+                              .ffn = 256,
+                              .encoder_layers = 4,
+                              .decoder_layers = 4,
+                              .max_length = 256,
+                              .score = SCORE_SCALED_DOT,
+                              .output_bias = true},
+                    .training = training_defaults()};
+    s->groups[0] = (OptionGroup){"The run", NULL, run_options, COUNT(run_options), &s->run};
+    s->groups[1] =
+        (OptionGroup){"The corpus", "data", data_options, COUNT(data_options), &s->data};
+    s->groups[2] =
+        (OptionGroup){"The model", "model", model_options, model_option_count, &s->model};
+    s->groups[3] = (OptionGroup){"Training", "training", training_options,
+                                 training_option_count, &s->training};
+}
+
+static const char *preset_settings(const char *name)
+{
+    for (int i = 0; i < PRESET_COUNT; i++)
+        if (!strcmp(PRESETS[i].name, name)) return PRESETS[i].settings;
+    return NULL;
+}
+
+/* data/toy beside the program, so that ./train works from any folder; or below this one. */
+static bool toy_file(StringList *list, const char *name, Error *error)
+{
+    char path[4200], program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    snprintf(path, sizeof path, "data/toy/%s", name);
+    if (access(path, R_OK) != 0 && slash)
+        snprintf(path, sizeof path, "%s/data/toy/%s", program, name);
+    if (access(path, R_OK) != 0)
+        return error_set(error, "the toy corpus data/toy/%s is neither in this folder nor beside "
+                         "the program: run ./train in the folder of qkv, or name a corpus with "
+                         "--train-source and --train-target", name);
+    return strings_add(list, path, error);
+}
+
+static bool toy_corpus(DataConfig *data, Error *error)
+{
+    return toy_file(&data->train_source, "train.en.gz", error) &&
+           toy_file(&data->train_target, "train.fr.gz", error) &&
+           toy_file(&data->valid_source, "valid.en", error) &&
+           toy_file(&data->valid_target, "valid.fr", error);
+}
+
+static bool has_corpus(const DataConfig *data)
+{
+    return data->train_source.count || data->train_target.count || data->train_tsv.count;
+}
+
+static bool check(const Settings *s, Error *error)
+{
+    const DataConfig *d = &s->data;
+    if (d->train_source.count != d->train_target.count)
+        return error_set(error, "--train-source names %d files but --train-target %d: they go in "
+                         "pairs", d->train_source.count, d->train_target.count);
+    if (d->valid_source.count != d->valid_target.count)
+        return error_set(error, "--valid-source names %d files but --valid-target %d: they go in "
+                         "pairs", d->valid_source.count, d->valid_target.count);
+    ModelConfig model = s->model;
+    model.vocab = d->vocab_size;
+    return config_check(&model, error);
+}
+
+/* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
+ * named and so which preset it is. */
+static bool apply(Settings *s, const char *preset, const char *config, int argc,
+                  char *const *argv, Error *error)
+{
+    settings_free(s);
+    settings_defaults(s);
+    if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
+        return false;
+    if (config) {
+        char *text = file_read(config, 1 << 20, NULL, error);
+        bool good = text && options_from_json(s->groups, SETTINGS_GROUPS, text, config, false,
+                                              error);
+        free(text);
+        if (!good) return false;
+    }
+    return options_parse(s->groups, SETTINGS_GROUPS, argc, argv, NULL, error);
+}
+
+bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
+{
+    settings_defaults(s);
+    const char *config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
+    if (!apply(s, NULL, config, argc, argv, error)) return false;
+    if (s->run.help || s->run.version) return true;
+
+    char preset[32];
+    bool corpus = has_corpus(&s->data);
+    snprintf(preset, sizeof preset, "%s",
+             s->run.preset ? s->run.preset : corpus ? "tiny" : "toy");
+    if (!preset_settings(preset))
+        return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
+                         s->run.preset);
+    if (!apply(s, preset, config, argc, argv, error)) return false;
+    if (!corpus && !toy_corpus(&s->data, error)) return false;
+    if (!s->run.output) {
+        char path[64];
+        snprintf(path, sizeof path, "checkpoints/%s", preset);
+        s->run.output = strdup(path);
+        if (!s->run.output) return error_set(error, "not enough memory for the options");
+    }
+    return check(s, error);
+}
+
+void settings_free(Settings *s)
+{
+    options_free(s->groups, SETTINGS_GROUPS);
+}
+
+char *settings_help(void)
+{
+    Settings s;
+    settings_defaults(&s);
+    char *options = options_help(s.groups, SETTINGS_GROUPS), *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out && options) {
+        fprintf(out, "Usage: train [OPTION]...\n"
+                     "Learns to translate from a parallel corpus; without options, from the toy "
+                     "corpus.\n\n%s\nPresets\n", options);
+        for (int i = 0; i < PRESET_COUNT; i++) {
+            fprintf(out, "  %-6s %s:\n", PRESETS[i].name, PRESETS[i].what);
+            const char *rest = PRESETS[i].settings;
+            for (int column = 0; *rest;) {
+                int word = (int)strcspn(rest, " ");
+                if (column && column + word > 76) fputc('\n', out), column = 0;
+                fprintf(out, "%s%.*s", column ? " " : "         ", word, rest);
+                column += (column ? 1 : 9) + word;
+                rest += word;
+                rest += strspn(rest, " ");
+            }
+            fputc('\n', out);
+        }
+    }
+    if (out) fclose(out);
+    free(options);
+    return text;
+}
+
+char *settings_to_json(const Settings *s)
+{
+    return options_to_json(s->groups, SETTINGS_GROUPS);
+}
+
+/* Whether two texts of JSON of one group are the same up to its first difference. */
+static bool same_group(Settings *was, const Settings *is, int group, const char *path,
+                       Error *error)
+{
+    const OptionGroup *g = &is->groups[group];
+    for (int i = 0; i < g->count; i++) {
+        const Option *o = &g->options[i];
+        const char *a = (const char *)was->groups[group].values + o->offset;
+        const char *b = (const char *)g->values + o->offset;
+        bool same = o->kind == OPTION_FLAG   ? *(const bool *)a == *(const bool *)b
+                    : o->kind == OPTION_INT || o->kind == OPTION_CHOICE
+                        ? *(const int *)a == *(const int *)b
+                        : true;
+        if (!same)
+            return error_set(error, "the run in '%s' was started with another --%s: start a new "
+                             "one with another --output, or give the same options", path,
+                             o->name);
+    }
+    return true;
+}
+
+bool settings_agree(const Settings *s, const char *config, const char *path, Error *error)
+{
+    Settings was;
+    settings_defaults(&was);
+    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
+                same_group(&was, s, 1, path, error) && same_group(&was, s, 2, path, error);
+    settings_free(&was);
+    return good;
+}
+
+TokenizerSettings settings_tokenizer(const Settings *s)
+{
+    return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
+                               .vocab_size = s->data.vocab_size,
+                               .normalization = NORMALIZATIONS[s->data.normalization],
+                               .lowercase = s->data.lowercase,
+                               .byte_fallback = s->data.byte_fallback};
+}

@@ -1,0 +1,59 @@
+/* settings.h -- all that ./train can be told: its options, its presets, and where they come from. */
+#ifndef PROGRAM_SETTINGS_H
+#define PROGRAM_SETTINGS_H
+
+#include "base/options.h"
+#include "data/tokenizer.h"
+#include "model/config.h"
+#include "training/config.h"
+
+typedef struct DataConfig {
+    StringList train_source, train_target, train_tsv;
+    StringList valid_source, valid_target;
+    int valid_split;     // pairs held out of the training text, where no validation files are given
+    int tokenizer;       // a TokenizerType
+    int vocab_size;
+    int normalization;   // a place in the option's choices
+    bool lowercase, byte_fallback;
+} DataConfig;
+
+typedef struct RunConfig {
+    char *preset, *config, *output;
+    int threads;  // 0: all processors
+    bool dry_run, quiet, help, version;
+} RunConfig;
+
+enum { SETTINGS_GROUPS = 4 };
+
+typedef struct Settings {
+    RunConfig run;
+    DataConfig data;
+    ModelConfig model;
+    TrainingConfig training;
+    OptionGroup groups[SETTINGS_GROUPS];  // of the four above, in this order
+} Settings;
+
+/* The defaults; groups point into settings, which must stay where it is. */
+void settings_defaults(Settings *settings);
+
+/* Defaults, preset, --config, command line. Without a corpus it is the toy corpus, preset toy,
+ * into checkpoints/toy; with one, preset tiny, into checkpoints/<preset>. A false is wrong use,
+ * but for a config file that cannot be read. */
+bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
+
+void settings_free(Settings *settings);
+
+/* The help, presets included; free() it. */
+char *settings_help(void);
+
+/* What is saved as config.json and in checkpoints; free() it. */
+char *settings_to_json(const Settings *settings);
+
+/* Whether a run that was started with this configuration may go on with these settings: model and
+ * tokenizer must be the same. If not, the sentence names what differs. */
+bool settings_agree(const Settings *settings, const char *config, const char *path,
+                    Error *error);
+
+TokenizerSettings settings_tokenizer(const Settings *settings);
+
+#endif

@@ -1,0 +1,36 @@
+/* validation.h -- how good a model in training is: loss on held-out pairs, and translations. */
+#ifndef PROGRAM_VALIDATION_H
+#define PROGRAM_VALIDATION_H
+
+#include <signal.h>
+
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "inference/translator.h"
+#include "training/trainer.h"
+
+typedef struct Validation {
+    const Corpus *corpus;
+    const CorpusText *text;   // its pairs as text, the references
+    Batches batches;
+    const Tokenizer *tokenizer;
+    int translations;         // of the first so many pairs
+    /* results of the last validation_run */
+    Loss loss;
+    int translated;           // 0: no scores
+    int exact;                // translations equal to their reference
+    double bleu, chrf;        // percent
+    char **hypothesis;        // [translated]
+    Translations ids;
+} Validation;
+
+bool validation_create(Validation *validation, const Corpus *corpus, const CorpusText *text,
+                       const Tokenizer *tokenizer, int translations, int batch_tokens,
+                       Error *error);
+void validation_free(Validation *validation);
+
+/* *stop cuts the translating short; then false with an empty sentence. */
+bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
+                    Workers *workers, const volatile sig_atomic_t *stop, Error *error);
+
+#endif
