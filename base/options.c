@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "base/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -109,6 +110,7 @@ bool option_store(const Option *option, void *values, const char *label, const c
     void *field = (char *)values + option->offset;
     long long whole;
     double number;
+    assert(text || option->kind == OPTION_TEXT || option->kind == OPTION_LIST);
     switch (option->kind) {
     case OPTION_FLAG:
         if (strcmp(text, "true") && strcmp(text, "false"))
