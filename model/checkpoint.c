@@ -8,14 +8,18 @@
 
 #define VERSION "1"
 
-enum { BLOCKS = 4, TOKENIZER_LIMIT = 256 << 20 };
+enum {
+    BLOCKS = 4,
+    NAME_SIZE = sizeof((Tensor *)0)->name + 16,  // a tensor's name with a prefix
+    TOKENIZER_LIMIT = 256 << 20
+};
 
 /* ---- saving ---- */
 
 /* The tensors of a file being made: numbers as F32, which in the double build is a copy. */
 typedef struct Draft {
     SafeTensor *tensor;
-    char (*name)[sizeof((Tensor *)0)->name + 16];
+    char (*name)[NAME_SIZE];
     int count;
     float *copy[BLOCKS];
     int copies;
@@ -40,7 +44,7 @@ static bool add_block(Draft *draft, const Params *params, const char *prefix, co
     for (int i = 0; numbers && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
         char *name = draft->name[draft->count];
-        snprintf(name, sizeof *draft->name, "%s%s", prefix, from->name);
+        snprintf(name, NAME_SIZE, "%s%s", prefix, from->name);
         SafeTensor *to = &draft->tensor[draft->count++];
         *to = (SafeTensor){.name = name, .dtype = DTYPE_F32, .dimensions = from->dimensions,
                            .data = numbers + from->offset};
@@ -185,17 +189,34 @@ static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const
     return true;
 }
 
+/* "adam.m.model.shared.weight" */
+static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
+                              char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "%s%s", prefix, tensor->name);
+    return safetensors_find(&c->file, name);
+}
+
+bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
+                     Error *error)
+{
+    char name[NAME_SIZE];
+    for (int i = 0; i < params->count; i++) {
+        const SafeTensor *found = find(c, prefix, &params->tensor[i], name);
+        if (!check_tensor(c, found, name, &params->tensor[i], error)) return false;
+    }
+    return true;
+}
+
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
+    char name[NAME_SIZE];
+    if (!checkpoint_fits(c, params, prefix, error)) return false;
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
-        char name[sizeof tensor->name + 16];
-        snprintf(name, sizeof name, "%s%s", prefix, tensor->name);
-        const SafeTensor *found = safetensors_find(&c->file, name);
-        if (!check_tensor(c, found, name, tensor, error) ||
-            !read_numbers(c, found, name, tensor, block + tensor->offset, error))
-            return false;
+        const SafeTensor *found = find(c, prefix, tensor, name);
+        if (!read_numbers(c, found, name, tensor, block + tensor->offset, error)) return false;
     }
     return true;
 }

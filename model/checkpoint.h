@@ -55,8 +55,14 @@ void checkpoint_close(CheckpointFile *checkpoint);
 /* Whether any tensor of a block is there. */
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
 
-/* Reads a block: every tensor of the table must be there as F32 in its shape, with its checksum,
- * and finite. Tensors that are not in the table are passed over. */
+/* Whether a block is there whole: every tensor of the table as F32 in its shape. Tensors that are
+ * not in the table are passed over. Ask this before memory for the table is allocated: then the
+ * block is no larger than the file, whatever the configuration claims. */
+bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
+                     Error *error);
+
+/* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps between
+ * tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 
