@@ -9,8 +9,6 @@
 #include "base/options.h"
 
 #include <inttypes.h>
-#include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,9 +40,7 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
 static void write_range(FILE *out, const OptionGroup *group, const Option *option)
 {
     const void *field = field_of(group, option);
-    char least[REAL_TEXT], most[REAL_TEXT], number[REAL_TEXT];
-    bool limited = option->least != 0 || option->most != 0;
-    bool upwards = option->most >= (option->kind == OPTION_REAL ? INFINITY : INT_MAX);
+    char range[RANGE_TEXT], number[REAL_TEXT];
     switch (option->kind) {
     case OPTION_FLAG:
         if (*(const bool *)field) fputs(" (default on)", out);
@@ -68,10 +64,8 @@ static void write_range(FILE *out, const OptionGroup *group, const Option *optio
         break;
     case OPTION_REAL: real_text(number, *(const double *)field); break;
     }
-    real_text(least, option->least);
-    real_text(most, option->most);
-    if (limited && !upwards) fprintf(out, " (%s to %s; default %s)", least, most, number);
-    else fprintf(out, " (default %s)", number);
+    bool limited = option->kind != OPTION_UINT64 && option_range(range, option);
+    fprintf(out, " (%s%sdefault %s)", limited ? range : "", limited ? "; " : "", number);
 }
 
 /* Columns that UTF-8 text takes, for alphabets of single-width letters. */

@@ -3,6 +3,7 @@
 #include "base/options.h"
 #include "base/json.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -32,14 +33,32 @@ void strings_free(StringList *list)
 
 /* ---- one option ---- */
 
+bool option_range(char text[RANGE_TEXT], const Option *option)
+{
+    bool real = option->kind == OPTION_REAL;
+    double least = option->least, most = option->most;
+    char from[REAL_TEXT], to[REAL_TEXT];
+    bool limited = least != 0 || most != 0;
+    if (!limited && option->kind == OPTION_UINT64) {
+        snprintf(text, RANGE_TEXT, "0 to %lld", (long long)INT64_MAX);
+        return true;
+    }
+    snprintf(from, sizeof from, "%.0f", least);
+    snprintf(to, sizeof to, "%.0f", most);
+    if (real) {
+        real_text(from, least);
+        real_text(to, most);
+    }
+    bool upwards = most >= (real ? INFINITY : option->kind == OPTION_INT ? INT_MAX : 0x1p63);
+    if (upwards) snprintf(text, RANGE_TEXT, "%s up", from);
+    else snprintf(text, RANGE_TEXT, "%s to %s", from, to);
+    return limited;
+}
+
 /* "a number from 1e-08 to 1": what the option takes, for errors. */
 static void describe(char *text, size_t size, const Option *option)
 {
-    bool limited = option->least != 0 || option->most != 0;
-    bool upwards = option->most >= (option->kind == OPTION_REAL ? INFINITY : INT_MAX);
-    char least[REAL_TEXT], most[REAL_TEXT];
-    real_text(least, option->least);
-    real_text(most, option->most);
+    char range[RANGE_TEXT];
     switch (option->kind) {
     case OPTION_FLAG: snprintf(text, size, "true or false"); return;
     case OPTION_TEXT:
@@ -55,12 +74,9 @@ static void describe(char *text, size_t size, const Option *option)
         return;
     default: break;
     }
-    const char *noun = option->kind == OPTION_REAL ? "a number" : "a whole number";
-    if (!limited && option->kind == OPTION_UINT64)
-        snprintf(text, size, "%s from 0 to %lld", noun, (long long)INT64_MAX);
-    else if (!limited) snprintf(text, size, "%s", noun);
-    else if (upwards) snprintf(text, size, "%s from %s up", noun, least);
-    else snprintf(text, size, "%s from %s to %s", noun, least, most);
+    bool limited = option_range(range, option);
+    snprintf(text, size, "a %snumber%s%s", option->kind == OPTION_REAL ? "" : "whole ",
+             limited ? " from " : "", limited ? range : "");
 }
 
 static bool refuse(const Option *option, const char *label, const char *text, Error *error)
@@ -109,6 +125,7 @@ bool option_store(const Option *option, void *values, const char *label, const c
     void *field = (char *)values + option->offset;
     long long whole;
     double number;
+    assert(text || option->kind == OPTION_TEXT || option->kind == OPTION_LIST);
     switch (option->kind) {
     case OPTION_FLAG:
         if (strcmp(text, "true") && strcmp(text, "false"))
@@ -277,7 +294,9 @@ static bool read_mention(const OptionGroup *groups, int count, int argc, char *c
         option = find(groups, count, name + 3, length - 3, &mention->values);
         taken_back = true;
     }
-    if (!option || (taken_back && !can_take_back(option))) {
+    if (option && taken_back && !can_take_back(option))
+        return error_set(error, "--%s always has a value: there is no '%s'", option->name, word);
+    if (!option) {
         char plain[NAME_LIMIT + 1];
         snprintf(plain, sizeof plain, "%.*s", (int)length, name);
         return unknown(groups, count, word, plain, error);

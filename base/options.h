@@ -85,6 +85,10 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
 bool option_store(const Option *option, void *values, const char *label, const char *text,
                   bool add, Error *error);
 
+/* The range of a number in words, "1e-08 to 1" or "0 up"; false if it has no limit. */
+enum { RANGE_TEXT = 80 };
+bool option_range(char text[RANGE_TEXT], const Option *option);
+
 /* Sets options from words separated by white space: name=value, flag, no-flag. */
 bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
 

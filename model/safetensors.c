@@ -405,6 +405,5 @@ bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data
     snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
     const char *stored = safetensors_metadata(file, key);
     if (!stored || !strcmp(stored, crc_text(crc, data, tensor->bytes))) return true;
-    return error_set(error, "'%s' is damaged: the checksum of tensor '%s' is %s, not %s",
-                     file->path, tensor->name, crc, stored);
+    return wrong(file, tensor->name, "has a wrong checksum", error);
 }

@@ -1,0 +1,222 @@
+/* checkpoint.c -- a model or a training in one file; see checkpoint.h. */
+#include "model/checkpoint.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VERSION "1"
+
+enum {
+    BLOCKS = 4,
+    NAME_SIZE = sizeof((Tensor *)0)->name + 16,  // a tensor's name with a prefix
+    TOKENIZER_LIMIT = 256 << 20
+};
+
+/* ---- saving ---- */
+
+/* The tensors of a file being made: numbers as F32, which in the double build is a copy. */
+typedef struct Draft {
+    SafeTensor *tensor;
+    char (*name)[NAME_SIZE];
+    int count;
+    float *copy[BLOCKS];
+    int copies;
+} Draft;
+
+static const float *as_float(Draft *draft, const real *block, size_t size)
+{
+#ifdef REAL_IS_DOUBLE
+    float *copy = malloc(size * sizeof *copy);
+    for (size_t i = 0; copy && i < size; i++) copy[i] = (float)block[i];
+    return draft->copy[draft->copies++] = copy;
+#else
+    (void)draft, (void)size;
+    return block;
+#endif
+}
+
+static bool add_block(Draft *draft, const Params *params, const char *prefix, const real *block)
+{
+    if (!block) return true;
+    const float *numbers = as_float(draft, block, params->size);
+    for (int i = 0; numbers && i < params->count; i++) {
+        const Tensor *from = &params->tensor[i];
+        char *name = draft->name[draft->count];
+        snprintf(name, NAME_SIZE, "%s%s", prefix, from->name);
+        SafeTensor *to = &draft->tensor[draft->count++];
+        *to = (SafeTensor){.name = name, .dtype = DTYPE_F32, .dimensions = from->dimensions,
+                           .data = numbers + from->offset};
+        for (int k = 0; k < from->dimensions; k++) to->shape[k] = from->shape[k];
+    }
+    return numbers;
+}
+
+static bool make_draft(Draft *draft, const Checkpoint *c)
+{
+    size_t most = (size_t)c->params->count * BLOCKS + 1;
+    draft->tensor = calloc(most, sizeof *draft->tensor);
+    draft->name = calloc(most, sizeof *draft->name);
+    if (!draft->tensor || !draft->name || !add_block(draft, c->params, "", c->weights) ||
+        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v))
+        return false;
+    draft->tensor[draft->count++] =  // last, so that all F32 lie at multiples of four
+        (SafeTensor){.name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1,
+                     .shape = {(int64_t)c->tokenizer_size}, .data = c->tokenizer};
+    return true;
+}
+
+bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
+{
+    assert(c->params && c->weights && c->config && c->tokenizer);
+    SafeMetadata metadata[] = {
+        {"format", "qkv"}, {"version", VERSION}, {"config", c->config}, {"progress", c->progress}};
+    int count = c->progress ? 4 : 3;
+    Draft draft = {0};
+    bool good = make_draft(&draft, c);
+    if (good) good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
+    else error_set(error, "not enough memory to write '%s'", path);
+    for (int i = 0; i < draft.copies; i++) free(draft.copy[i]);
+    free(draft.tensor);
+    free(draft.name);
+    return good;
+}
+
+/* ---- loading ---- */
+
+static bool read_tokenizer(CheckpointFile *c, Error *error)
+{
+    const SafeTensor *tensor = safetensors_find(&c->file, "tokenizer");
+    if (!tensor || tensor->dtype != DTYPE_U8 || !tensor->bytes ||
+        tensor->bytes > TOKENIZER_LIMIT)
+        return error_set(error, "'%s' has no tokenizer: a tensor 'tokenizer' of dtype U8",
+                         c->file.path);
+    c->tokenizer_size = (size_t)tensor->bytes;
+    c->tokenizer = malloc(c->tokenizer_size);
+    if (!c->tokenizer)
+        return error_set(error, "not enough memory for the tokenizer of '%s'", c->file.path);
+    return safetensors_read(&c->file, tensor, c->tokenizer, error);
+}
+
+static bool read_metadata(CheckpointFile *c, Error *error)
+{
+    const char *format = safetensors_metadata(&c->file, "format");
+    const char *version = safetensors_metadata(&c->file, "version");
+    c->config = safetensors_metadata(&c->file, "config");
+    c->progress = safetensors_metadata(&c->file, "progress");
+    if (!format || strcmp(format, "qkv") || !version || !c->config)
+        return error_set(error, "'%s' is a safetensors file, but no checkpoint of this program: "
+                                "its metadata lack format \"qkv\", a version or a config",
+                         c->file.path);
+    if (strcmp(version, VERSION))
+        return error_set(error, "'%s' has a version of the format that is not known here, which "
+                                "is " VERSION ": it was written by another version of the program",
+                         c->file.path);
+    return true;
+}
+
+bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
+{
+    *c = (CheckpointFile){0};
+    if (!safetensors_open(&c->file, path, error)) return false;
+    if (read_metadata(c, error) && read_tokenizer(c, error)) return true;
+    checkpoint_close(c);
+    return false;
+}
+
+void checkpoint_close(CheckpointFile *c)
+{
+    free(c->tokenizer);
+    safetensors_close(&c->file);
+    *c = (CheckpointFile){.file.fd = -1};
+}
+
+bool checkpoint_has(const CheckpointFile *c, const char *prefix)
+{
+    for (int i = 0; i < c->file.count; i++)
+        if (!strncmp(c->file.tensor[i].name, prefix, strlen(prefix))) return true;
+    return false;
+}
+
+/* "[512,256]" */
+static void write_shape(char *text, size_t size, const SafeTensor *tensor)
+{
+    size_t used = (size_t)snprintf(text, size, "%s [", dtype_name(tensor->dtype));
+    for (int i = 0; i < tensor->dimensions && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "",
+                                 (long long)tensor->shape[i]);
+    if (used < size) snprintf(text + used, size - used, "]");
+}
+
+static bool check_tensor(const CheckpointFile *c, const SafeTensor *found, const char *name,
+                         const Tensor *tensor, Error *error)
+{
+    SafeTensor wanted = {.dtype = DTYPE_F32, .dimensions = tensor->dimensions};
+    char is[256], should_be[256];
+    for (int k = 0; k < tensor->dimensions; k++) wanted.shape[k] = tensor->shape[k];
+    write_shape(should_be, sizeof should_be, &wanted);
+    if (!found)
+        return error_set(error, "'%s' has no tensor '%s', which should be %s", c->file.path, name,
+                         should_be);
+    bool same = found->dtype == wanted.dtype && found->dimensions == wanted.dimensions;
+    for (int k = 0; same && k < wanted.dimensions; k++) same = found->shape[k] == wanted.shape[k];
+    if (same) return true;
+    write_shape(is, sizeof is, found);
+    return error_set(error, "'%s': tensor '%s' is %s, but the configuration makes it %s",
+                     c->file.path, name, is, should_be);
+}
+
+/* Reads into the block's own memory; where real is double, spreads the floats from the front half
+ * out to the whole, last one first, so that none is overwritten before it is moved. */
+static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const char *name,
+                         const Tensor *tensor, real *numbers, Error *error)
+{
+    if (!safetensors_read(&c->file, found, numbers, error)) return false;
+#ifdef REAL_IS_DOUBLE
+    for (size_t i = tensor->count; i-- > 0;) {
+        float number;
+        memcpy(&number, (const char *)numbers + i * sizeof number, sizeof number);
+        numbers[i] = number;
+    }
+#endif
+    for (size_t i = 0; i < tensor->count; i++)
+        if (!isfinite(numbers[i]))
+            return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path, name,
+                             isnan(numbers[i]) ? "not-a-number" : "infinity", i);
+    return true;
+}
+
+/* "adam.m.model.shared.weight" */
+static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
+                              char name[NAME_SIZE])
+{
+    snprintf(name, NAME_SIZE, "%s%s", prefix, tensor->name);
+    return safetensors_find(&c->file, name);
+}
+
+bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
+                     Error *error)
+{
+    char name[NAME_SIZE];
+    for (int i = 0; i < params->count; i++) {
+        const SafeTensor *found = find(c, prefix, &params->tensor[i], name);
+        if (!check_tensor(c, found, name, &params->tensor[i], error)) return false;
+    }
+    return true;
+}
+
+bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
+                     real *block, Error *error)
+{
+    char name[NAME_SIZE];
+    if (!checkpoint_fits(c, params, prefix, error)) return false;
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        const SafeTensor *found = find(c, prefix, tensor, name);
+        if (!read_numbers(c, found, name, tensor, block + tensor->offset, error)) return false;
+    }
+    return true;
+}

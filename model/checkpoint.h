@@ -1,0 +1,69 @@
+/* checkpoint.h -- a trained model, or a training that can go on, as one safetensors file.
+ *
+ *   tensors     every parameter by its name in the table (params.h), F32
+ *               the blocks that are there besides the weights, under a prefix:
+ *                 "adam.m.", "adam.v."    Adam's moments, for going on with the training
+ *                 "ema."                  averaged weights
+ *               "tokenizer"               the SentencePiece model, U8 [bytes]
+ *   metadata    "format": "qkv"     "version": "1"
+ *               "config"            the configuration, JSON text (options_to_json)
+ *               "progress"          where the training is, JSON text
+ *               "crc32...."         checksums (safetensors.h)
+ *
+ * So one file is all that translating needs, and the text can never be cut differently from how
+ * the model learned it. Byte by byte: checkpoints/README.md. */
+#ifndef MODEL_CHECKPOINT_H
+#define MODEL_CHECKPOINT_H
+
+#include "model/params.h"
+#include "model/safetensors.h"
+
+#define CHECKPOINT_WEIGHTS ""
+#define CHECKPOINT_ADAM_M  "adam.m."
+#define CHECKPOINT_ADAM_V  "adam.v."
+#define CHECKPOINT_AVERAGE "ema."
+
+/* What is saved. A block is [params->size]; those that are NULL are left out. */
+typedef struct Checkpoint {
+    const Params *params;
+    const real *weights;
+    const real *adam_m, *adam_v;  // or NULL
+    const real *average;          // or NULL
+    const char *config;           // JSON
+    const char *progress;         // JSON, or NULL
+    const void *tokenizer;        // [tokenizer_size] bytes
+    size_t tokenizer_size;
+} Checkpoint;
+
+/* Replaces the file at `path` in one instant. */
+bool checkpoint_save(const Checkpoint *checkpoint, const char *path, Error *error);
+
+/* Loading goes in two steps, because the table of parameters follows from the configuration:
+ * open it, build the table from `config`, then read the blocks. */
+typedef struct CheckpointFile {
+    SafeFile file;
+    const char *config;        // JSON
+    const char *progress;      // JSON, or NULL
+    unsigned char *tokenizer;  // [tokenizer_size]
+    size_t tokenizer_size;
+} CheckpointFile;
+
+/* Reads all but the blocks. Close it only if this succeeded. */
+bool checkpoint_open(CheckpointFile *checkpoint, const char *path, Error *error);
+void checkpoint_close(CheckpointFile *checkpoint);
+
+/* Whether any tensor of a block is there. */
+bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
+
+/* Whether a block is there whole: every tensor of the table as F32 in its shape. Tensors that are
+ * not in the table are passed over. Ask this before memory for the table is allocated: then the
+ * block is no larger than the file, whatever the configuration claims. */
+bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
+                     Error *error);
+
+/* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps between
+ * tensors stay as they are. */
+bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
+                     real *block, Error *error);
+
+#endif
