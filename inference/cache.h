@@ -1,0 +1,76 @@
+/* cache.h -- the decoder one step at a time, for all live hypotheses of a batch of sentences.
+ *
+ * Hypotheses share their beginnings, so they are kept as what they are, a forest: a node is one
+ * row that went through the decoder, with its input token, its parent, and in every layer the key
+ * and the value that later rows ask for.
+ *
+ *     <pad> ── the ── old ── man          a node a row; a hypothesis is a prefix:
+ *                 └── cat                 a parent node and one token more
+ *
+ * A row of keys and values is written once, and choosing hypotheses moves nothing: a step walks
+ * from each parent up to the root, which gives the places of its keys. Nodes are numbered as they
+ * come, so the rows of one step are neighbours, and a hypothesis that has ended leaves no row. */
+#ifndef INFERENCE_CACHE_H
+#define INFERENCE_CACHE_H
+
+#include "model/transformer.h"
+
+enum { NO_NODE = -1 };
+
+/* A hypothesis that goes on: what `parent` had read, and one token more. */
+typedef struct Prefix {
+    int sentence;  // of the source
+    int parent;    // a node; NO_NODE at the first step
+    int token;     // <pad> at the first step
+} Prefix;
+
+typedef struct CacheLayer {
+    real *Kt;  // [D,width] a sentence, one behind the other: source keys as columns, by head
+    real *V;   // [N,D] source values
+    real *KV;  // [nodes,2D] a node's key and value
+} CacheLayer;
+
+typedef struct Cache {
+    const Packed *source;
+    int rows;      // the most in a step
+    int steps;     // the most
+    int capacity;  // nodes
+    int step;      // done so far
+    int nodes;     // so far
+    int *parent;   // [capacity]
+    int *token;    // [capacity] what the node read
+    size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
+    CacheLayer layer[MAX_LAYERS];
+
+    real *X_source;          // [N,D]
+    Encoder encoder;
+    Scratch scratch;         // [the larger of N and rows,D]
+    int *id, *start;         // [rows] [rows+1] the rows of a step as sentences of one token
+    int *path;               // [steps] one row's nodes, from the root
+    real *X;                 // [rows,D]
+    real *QKV, *O;           // [rows,3D] [rows,D]
+    real *P;                 // scores and probabilities of one row, or of one sentence and head
+    AddNorm self_norm, cross_norm, final_norm;
+    FeedforwardSaved ffn;
+} Cache;
+
+/* Takes the buffers: for steps of at most `rows` prefixes, at most `steps` of them, and `capacity`
+ * rows in all. Measures if the arena is a measuring one. */
+void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Packed *source,
+                  int rows, int steps, int capacity);
+
+/* Bytes that one more node takes. */
+size_t cache_node_bytes(const ModelConfig *config);
+
+/* Encodes the source and keeps its keys and values; the forest is empty then. */
+void cache_encode(Cache *cache, const Transformer *model);
+
+/* One row through the decoder for each prefix. The prefixes of a sentence must be neighbours, and
+ * all parents of the step before. Returns the decoder's output [count,D], which loss_logits turns
+ * into scores; prefix i has become node cache->nodes - count + i. */
+const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
+
+/* id (=) the tokens that led to `node`, without <pad>: cache_tokens of them, the return value. */
+int cache_tokens(int *id, const Cache *cache, int node);
+
+#endif

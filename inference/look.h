@@ -1,0 +1,51 @@
+/* look.h -- which token looks at which: the attention of one sentence pair, as numbers.
+ *
+ *     Look *look = look_open(&model, source, n, target, m, error);
+ *     look_mean(picture, look, LOOK_CROSS, layer);          picture [m,n]
+ *     look_close(look);
+ *
+ * A row is a query, a column a key, and a row sums to 1. Row i of the decoder's maps is what the
+ * network looks at when it produces target[i]; it has read <pad> and target[0 .. i-1] then. So the
+ * columns of LOOK_DECODER are <pad> target[0] … target[m-2]. */
+#ifndef INFERENCE_LOOK_H
+#define INFERENCE_LOOK_H
+
+#include "model/transformer.h"
+
+typedef enum {
+    LOOK_ENCODER,  // source [n] at source [n]
+    LOOK_DECODER,  // target [m] at what it has read [m]
+    LOOK_CROSS     // target [m] at source [n]
+} LookKind;
+
+typedef struct Look Look;
+
+typedef struct AttentionMap {
+    const real *at;  // [rows,width], of which the first `columns` of each row count
+    int rows, columns, width;
+} AttentionMap;
+
+/* Runs the network over the pair, each sentence of 1 .. max_length tokens and ending in </s>.
+ * NULL with a sentence if one is not, or memory is short. The model must outlive it. */
+Look *look_open(const Transformer *model, const int *source, int source_length,
+                const int *target, int target_length, Error *error);
+void look_close(Look *look);  // NULL is fine
+
+int look_layers(const Look *look, LookKind kind);
+int look_heads(const Look *look);
+
+AttentionMap look_map(const Look *look, LookKind kind, int layer, int head);
+
+/* out [rows,columns] (=) one head's map without its padding, or the mean over a layer's heads. */
+void look_head(float *out, const Look *look, LookKind kind, int layer, int head);
+void look_mean(float *out, const Look *look, LookKind kind, int layer);
+
+/* source_of [m] (=) for each target token the source token that the heads of a layer look at most
+ * on average; the first of equals. </s> is looked at by many that have no counterpart: a token
+ * whose strongest place is the source's </s> gets that place, source_length - 1. */
+void look_alignment(int *source_of, const Look *look, int layer);
+
+/* log_probability [m] (=) ln p of each target token. */
+void look_probabilities(double *log_probability, const Look *look);
+
+#endif

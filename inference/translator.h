@@ -1,0 +1,37 @@
+/* translator.h -- many sentences of token ids to their translations, on all threads.
+ *
+ *     Translations out;
+ *     if (!translator_run(&out, &model, &source, &search, workers, NULL, error)) return false;
+ *     const Hypothesis *best = out.sentence[s].hypothesis;      best->id, best->length
+ *     translations_free(&out);
+ *
+ * Sentences are sorted by length and cut into batches, which the threads take one by one. The cut
+ * depends on the sentences, the model and the search alone, so the number of threads changes
+ * nothing, not one bit. */
+#ifndef INFERENCE_TRANSLATOR_H
+#define INFERENCE_TRANSLATOR_H
+
+#include <signal.h>
+
+#include "base/workers.h"
+#include "inference/search.h"
+#include "model/transformer.h"
+
+typedef struct Translations {
+    int sentences;
+    Translation *sentence;  // [sentences], in the order of the source
+    bool stopped;           // some were not searched, and have no hypothesis
+    void *block;            // the one block that all of it lies in
+} Translations;
+
+/* source: each sentence of 1 .. max_length tokens, the last one </s>.
+ * stop: NULL, or a flag that a signal handler sets; it is looked at between batches.
+ * false, with nothing to free: a sentence that the model cannot take, memory, or a network whose
+ * numbers are not finite. */
+bool translator_run(Translations *translations, const Transformer *model, const Packed *source,
+                    const SearchConfig *config, Workers *workers,
+                    const volatile sig_atomic_t *stop, Error *error);
+
+void translations_free(Translations *translations);
+
+#endif
