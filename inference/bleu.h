@@ -1,0 +1,46 @@
+/* bleu.h -- BLEU of a corpus against one reference a sentence.
+ *
+ *     Bleu bleu = {.tokenization = TOKENIZATION_13A};
+ *     for each sentence: bleu_add(&bleu, hypothesis, reference, &error)
+ *     bleu_score(&bleu).score
+ *
+ * The counts of two parts of a corpus, added field by field, are the counts of the whole. */
+#ifndef INFERENCE_BLEU_H
+#define INFERENCE_BLEU_H
+
+#include "inference/tokenization.h"
+
+#include <stddef.h>
+
+enum { BLEU_ORDER = 4 };  // n-grams of 1 to 4 words
+
+typedef struct Bleu {
+    Tokenization tokenization;
+    bool lowercase;
+    long long correct[BLEU_ORDER];  // n-grams of the hypotheses that are in their references
+    long long total[BLEU_ORDER];    // n-grams of the hypotheses
+    long long hypothesis_length;    // words
+    long long reference_length;     // words
+} Bleu;
+
+typedef struct BleuScore {
+    double score;                   // 0 to 100
+    double precisions[BLEU_ORDER];  // 0 to 100, smoothed
+    double brevity_penalty;         // 0 to 1
+} BleuScore;
+
+/* Counts one sentence, UTF-8. Fails, counting nothing, where either text is not valid UTF-8 or
+ * longer than CODEPOINTS_LIMIT, or memory is short. */
+bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error);
+
+/* The score of what was counted so far; 0 where nothing was. */
+BleuScore bleu_score(const Bleu *bleu);
+
+/* "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:qkv-1.0" */
+void bleu_signature(const Bleu *bleu, char *text, size_t size);
+
+/* "BLEU|nrefs:1|… = 60.65 100.0/100.0/100.0/100.0 (BP = 0.607 ratio = 0.667 hyp_len = 4
+ * ref_len = 6)", on one line */
+void bleu_format(const Bleu *bleu, char *text, size_t size);
+
+#endif

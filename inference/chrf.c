@@ -1,0 +1,142 @@
+/* chrf.c -- chrF: Popović 2015 (W15-3049); chrF++: Popović 2017 (W17-4770).
+ *
+ *   P_n   = correct n-grams / n-grams of the hypotheses,   R_n = … / n-grams of the references
+ *   P, R  = their averages over the orders
+ *   chrFβ = 100 · (1 + β²) · P · R / (β² · P + R),   β = 2 (Popović 2016, W16-2341)
+ *
+ * n-grams of 1 to 6 characters, white space left out; for chrF++ also of 1 to 2 words. All are
+ * summed over the corpus first. An order that one side has no n-gram of is left out of the
+ * averages ("eff:yes"), and in a sentence whose reference has none, those of the hypothesis do
+ * not count. These two points are sacrebleu's, with which the figures agree; Popović's own
+ * script takes a tiny number for an empty order instead.
+ *
+ * A word is what white space separates. If it has two characters or more and its last one is ASCII
+ * punctuation, that becomes a word; otherwise, its first one, if that is. "(so)" becomes "(so"
+ * and ")". */
+#include "inference/chrf.h"
+
+#include "inference/ngrams.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { BETA = 2 };
+
+static bool is_punctuation(uint32_t c)
+{
+    return (c > 0x20 && c < '0') || (c > '9' && c < 'A') || (c > 'Z' && c < 'a') ||
+           (c > 'z' && c < 0x7F);
+}
+
+/* The text with a space where punctuation is split from a word. */
+static bool split_words(Codepoints *words, const Codepoints *text, Error *error)
+{
+    *words = (Codepoints){codepoints_reserve(2 * text->length, error), 0};
+    if (!words->at) return false;
+    int n = 0, end;
+    for (int i = 0; i < text->length; i = end + 1) {
+        for (end = i; end < text->length && !codepoints_is_space(text->at[end]);) end++;
+        bool split_last = end - i > 1 && is_punctuation(text->at[end - 1]);
+        bool split_first = end - i > 1 && !split_last && is_punctuation(text->at[i]);
+        for (int c = i; c < end; c++) {
+            if ((split_last && c == end - 1) || (split_first && c == i + 1))
+                words->at[n++] = ' ';
+            words->at[n++] = text->at[c];
+        }
+        if (end < text->length) words->at[n++] = ' ';
+    }
+    words->length = n;
+    return true;
+}
+
+static void remove_spaces(Codepoints *text)
+{
+    int n = 0;
+    for (int i = 0; i < text->length; i++)
+        if (!codepoints_is_space(text->at[i])) text->at[n++] = text->at[i];
+    text->length = n;
+}
+
+static bool read_text(Codepoints *text, const char *utf8, const Chrf *chrf, Error *error)
+{
+    return codepoints_read(text, utf8, error) &&
+           (!chrf->lowercase || codepoints_lower(text, error));
+}
+
+/* Adds the n-grams of 1 to `order` symbols to the counts from `first` on. */
+static bool count(Chrf *chrf, int first, int order, const Codepoints *hypothesis,
+                  const Codepoints *reference, Error *error)
+{
+    if (!ngrams_count_correct(chrf->correct + first, hypothesis, reference, order, error))
+        return false;
+    for (int n = 1; n <= order; n++) {
+        long long in_reference = ngrams_in(reference->length, n);
+        chrf->reference[first + n - 1] += in_reference;
+        if (in_reference > 0)
+            chrf->hypothesis[first + n - 1] += ngrams_in(hypothesis->length, n);
+    }
+    return true;
+}
+
+static bool count_words(Chrf *chrf, const Codepoints *h, const Codepoints *r, Error *error)
+{
+    Codepoints hw = {0}, rw = {0};
+    bool ok = split_words(&hw, h, error) && split_words(&rw, r, error) &&
+              ngrams_number_words(&hw, &rw, error) &&
+              count(chrf, CHRF_CHAR_ORDER, chrf->word_order, &hw, &rw, error);
+    codepoints_free(&hw);
+    codepoints_free(&rw);
+    return ok;
+}
+
+bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *error)
+{
+    assert(chrf->word_order >= 0 && chrf->word_order <= CHRF_WORD_ORDER);
+    Chrf sum = *chrf;
+    Codepoints h = {0}, r = {0};
+    bool ok = true;
+    if (!read_text(&h, hypothesis, chrf, error)) ok = error_prefix(error, "hypothesis");
+    if (ok && !read_text(&r, reference, chrf, error)) ok = error_prefix(error, "reference");
+    if (ok && chrf->word_order > 0) ok = count_words(&sum, &h, &r, error);
+    if (ok) {
+        remove_spaces(&h);
+        remove_spaces(&r);
+        ok = count(&sum, 0, CHRF_CHAR_ORDER, &h, &r, error);
+    }
+    if (ok) *chrf = sum;
+    codepoints_free(&h);
+    codepoints_free(&r);
+    return ok;
+}
+
+double chrf_score(const Chrf *chrf)
+{
+    double precision = 0, recall = 0;
+    int orders = 0;
+    for (int n = 0; n < CHRF_CHAR_ORDER + chrf->word_order; n++) {
+        if (chrf->hypothesis[n] == 0 || chrf->reference[n] == 0) continue;
+        precision += (double)chrf->correct[n] / (double)chrf->hypothesis[n];
+        recall += (double)chrf->correct[n] / (double)chrf->reference[n];
+        orders++;
+    }
+    if (precision + recall == 0) return 0;
+    precision /= orders;
+    recall /= orders;
+    double beta2 = BETA * BETA;
+    return 100 * (1 + beta2) * precision * recall / (beta2 * precision + recall);
+}
+
+void chrf_signature(const Chrf *chrf, char *text, size_t size)
+{
+    snprintf(text, size, "nrefs:1|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:" SCORE_VERSION,
+             chrf->lowercase ? "lc" : "mixed", CHRF_CHAR_ORDER, chrf->word_order);
+}
+
+void chrf_format(const Chrf *chrf, char *text, size_t size)
+{
+    char signature[128];
+    chrf_signature(chrf, signature, sizeof signature);
+    snprintf(text, size, "chrF%d%.*s|%s = %.2f", BETA, chrf->word_order, "++", signature,
+             chrf_score(chrf));
+}

@@ -1,0 +1,43 @@
+/* chrf.h -- chrF and chrF++ of a corpus against one reference a sentence.
+ *
+ *     Chrf chrf = {.word_order = 0};      0: chrF, 2: chrF++
+ *     for each sentence: chrf_add(&chrf, hypothesis, reference, &error)
+ *     chrf_score(&chrf)
+ *
+ * The counts of two parts of a corpus, added field by field, are the counts of the whole. */
+#ifndef INFERENCE_CHRF_H
+#define INFERENCE_CHRF_H
+
+#include "base/error.h"
+
+#include <stddef.h>
+
+enum {
+    CHRF_CHAR_ORDER = 6,  // n-grams of 1 to 6 characters
+    CHRF_WORD_ORDER = 2,  // and of no more than 2 words
+    CHRF_ORDERS = CHRF_CHAR_ORDER + CHRF_WORD_ORDER
+};
+
+/* The first six counts are of characters, the others of words. */
+typedef struct Chrf {
+    int word_order;  // 0 to CHRF_WORD_ORDER
+    bool lowercase;
+    long long correct[CHRF_ORDERS];  // n-grams of the hypotheses that are in their references
+    long long hypothesis[CHRF_ORDERS];  // n-grams of the hypotheses
+    long long reference[CHRF_ORDERS];   // n-grams of the references
+} Chrf;
+
+/* Counts one sentence, UTF-8. Fails, counting nothing, where either text is not valid UTF-8 or
+ * longer than CODEPOINTS_LIMIT, or memory is short. */
+bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *error);
+
+/* The score of what was counted so far, 0 to 100; 0 where nothing was. */
+double chrf_score(const Chrf *chrf);
+
+/* "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0" */
+void chrf_signature(const Chrf *chrf, char *text, size_t size);
+
+/* "chrF2|nrefs:1|… = 47.17", with chrF2++ for word order 2 */
+void chrf_format(const Chrf *chrf, char *text, size_t size);
+
+#endif

@@ -1,0 +1,118 @@
+/* ngrams.c -- n-grams as paths in a tree, the tree as a hash table of its edges.
+ *
+ *   root -the-> 1 -cat-> 2 -sat-> 3        an n-gram is the node its n symbols lead to, and the
+ *      \-cat-> 4 -sat-> 5                  next longer one is a single step further
+ *
+ * An edge is (node, symbol), 64 bits, and these are the table's whole key. So equal n-grams meet
+ * and different ones never do, whatever the hash: nothing is compared a second time, and no
+ * n-gram is copied. A step costs the same for a 6-gram as for a word. A word is found in the
+ * same way, as a path of characters.
+ *
+ * How many edges there can be is known beforehand, so the table has a fixed size, at most half
+ * full, and an edge's place in it can be the number of the node it leads to. */
+#include "inference/ngrams.h"
+
+#include <stdlib.h>
+
+typedef struct Edge {
+    uint32_t from;    // node
+    uint32_t symbol;  // plus 1; 0 marks an empty place
+    int count;        // of the n-gram in the reference, less those found in the hypothesis
+} Edge;
+
+typedef struct Tree {
+    Edge *edge;  // [1 << bits]; edge i leads to node i+1; the root is node 0
+    int bits;
+} Tree;
+
+static bool tree_reserve(Tree *tree, size_t edges, Error *error)
+{
+    tree->bits = 4;
+    while (((size_t)1 << tree->bits) < 2 * edges) tree->bits++;
+    tree->edge = calloc((size_t)1 << tree->bits, sizeof *tree->edge);
+    if (!tree->edge) return error_set(error, "not enough memory to count %zu n-grams", edges);
+    return true;
+}
+
+/* The edge of this symbol from this node, or the empty place for it: linear probing from the top
+ * bits of the key times 2^64/φ (Knuth, volume 3, section 6.4). */
+static Edge *tree_edge(const Tree *tree, uint32_t node, uint32_t symbol)
+{
+    uint64_t key = ((uint64_t)node << 32 | symbol) * 0x9E3779B97F4A7C15u;
+    size_t mask = ((size_t)1 << tree->bits) - 1;
+    size_t i = (size_t)(key >> (64 - tree->bits));
+    for (;; i = (i + 1) & mask) {
+        Edge *edge = &tree->edge[i];
+        if (!edge->symbol || (edge->from == node && edge->symbol == symbol + 1)) return edge;
+    }
+}
+
+static Edge *tree_add(const Tree *tree, uint32_t node, uint32_t symbol)
+{
+    Edge *edge = tree_edge(tree, node, symbol);
+    if (!edge->symbol) *edge = (Edge){node, symbol + 1, 0};
+    return edge;
+}
+
+static uint32_t tree_node(const Tree *tree, const Edge *edge)
+{
+    return (uint32_t)(edge - tree->edge) + 1;
+}
+
+static void number_words(const Tree *tree, Codepoints *text)
+{
+    int words = 0;
+    for (int i = 0; i < text->length; i++) {
+        uint32_t node = 0;
+        for (; i < text->length && !codepoints_is_space(text->at[i]); i++)
+            node = tree_node(tree, tree_add(tree, node, text->at[i]));
+        if (node) text->at[words++] = node;
+    }
+    text->length = words;
+}
+
+bool ngrams_number_words(Codepoints *hypothesis, Codepoints *reference, Error *error)
+{
+    Tree tree;
+    if (!tree_reserve(&tree, (size_t)hypothesis->length + (size_t)reference->length, error))
+        return false;
+    number_words(&tree, hypothesis);
+    number_words(&tree, reference);
+    free(tree.edge);
+    return true;
+}
+
+bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
+                          const Codepoints *reference, int order, Error *error)
+{
+    Tree tree;
+    if (!tree_reserve(&tree, (size_t)order * (size_t)reference->length, error)) return false;
+
+    for (int i = 0; i < reference->length; i++) {
+        uint32_t node = 0;
+        for (int n = 0; n < order && i + n < reference->length; n++) {
+            Edge *edge = tree_add(&tree, node, reference->at[i + n]);
+            edge->count++;
+            node = tree_node(&tree, edge);
+        }
+    }
+    for (int i = 0; i < hypothesis->length; i++) {
+        uint32_t node = 0;
+        for (int n = 0; n < order && i + n < hypothesis->length; n++) {
+            Edge *edge = tree_edge(&tree, node, hypothesis->at[i + n]);
+            if (!edge->symbol) break;  // and so is none of the longer ones there
+            if (edge->count > 0) {
+                edge->count--;
+                correct[n]++;
+            }
+            node = tree_node(&tree, edge);
+        }
+    }
+    free(tree.edge);
+    return true;
+}
+
+long long ngrams_in(int length, int n)
+{
+    return length < n ? 0 : length - n + 1;
+}

@@ -1,0 +1,201 @@
+/* tokenization.c -- the rules of mteval-v13a and mteval-v14, each as a table.
+ *
+ * Source: NIST's mteval-v13a.pl and mteval-v14.pl (in Moses, scripts/generic), the first with its
+ * default language-dependent part, the second with --international-tokenization; and Post 2018
+ * (arXiv 1804.08771), whose sacrebleu made both the reference and whose order of steps this is.
+ *
+ * In all: white space at the end goes first. It decides a case in `intl`, below.
+ *
+ * 13a   1. "<skipped>" goes.
+ *       2. A hyphen at the end of a line goes together with the line's end; any other end of a
+ *          line becomes a space.
+ *       3. &quot; &amp; &lt; &gt; become " & < >, one after the other: &amp;lt; becomes <.
+ *       4. A space before, a space behind, so that every character has neighbours.
+ *       5. ASCII punctuation is a word each, but for ' , - .
+ *       6. A period or comma is a word unless a digit 0-9 stands before it ...
+ *       7. ... and also then, unless a digit stands behind it: "3.5" stays, "5." is split.
+ *       8. A hyphen is a word if a digit stands before it.
+ * intl  1. Punctuation (P*) is a word unless a number (N*) stands before it ...
+ *       2. ... and also then, unless a number stands behind it.
+ *       3. A symbol (S*) is a word.
+ *       A rule that asks for a neighbour needs one: in "in 2010." the period stays with the year,
+ *       and punctuation that begins a line is split off only by what follows it.
+ * char  1. Every character is a word.
+ * none  Nothing.
+ *
+ * Each rule goes over the whole text before the next begins, from left to right, and what one
+ * match took in is not looked at again by the same rule. For a pair of rules such as 13a 6 and 7
+ * this matters in runs like "1,.2", so the rules are applied as written and not merged. */
+#include "inference/tokenization.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Where `first` holds of one character and `second` of the next, the one that is to be a word
+ * gets a space on either side. With `first` absent the rule looks at one character alone. */
+typedef struct Rule {
+    bool (*first)(uint32_t);
+    bool (*second)(uint32_t);
+    enum { ISOLATE_FIRST, ISOLATE_SECOND } isolate;
+} Rule;
+
+static bool is_any(uint32_t c)
+{
+    (void)c;
+    return true;
+}
+
+static bool is_digit(uint32_t c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_not_digit(uint32_t c)
+{
+    return !is_digit(c);
+}
+
+static bool is_not_number(uint32_t c)
+{
+    return !codepoints_is_number(c);
+}
+
+static bool is_hyphen(uint32_t c)
+{
+    return c == '-';
+}
+
+static bool is_period_or_comma(uint32_t c)
+{
+    return c == '.' || c == ',';
+}
+
+static bool is_ascii_punctuation(uint32_t c)
+{
+    return c > ' ' && c < 0x7F && !is_digit(c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
+           c != '\'' && c != ',' && c != '-' && c != '.';
+}
+
+// clang-format off
+static const Rule rules_13a[] = {
+    {NULL,               is_ascii_punctuation, ISOLATE_SECOND},
+    {is_not_digit,       is_period_or_comma,   ISOLATE_SECOND},
+    {is_period_or_comma, is_not_digit,         ISOLATE_FIRST},
+    {is_digit,           is_hyphen,            ISOLATE_SECOND},
+    {0},
+};
+static const Rule rules_intl[] = {
+    {is_not_number,             codepoints_is_punctuation, ISOLATE_SECOND},
+    {codepoints_is_punctuation, is_not_number,             ISOLATE_FIRST},
+    {NULL,                      codepoints_is_symbol,      ISOLATE_SECOND},
+    {0},
+};
+static const Rule rules_char[] = {{NULL, is_any, ISOLATE_SECOND}, {0}};
+static const Rule rules_none[] = {{0}};
+
+static const struct {
+    const char *name;
+    const Rule *rules;
+} tokenizations[] = {
+    [TOKENIZATION_13A]  = {"13a",  rules_13a},
+    [TOKENIZATION_NONE] = {"none", rules_none},
+    [TOKENIZATION_CHAR] = {"char", rules_char},
+    [TOKENIZATION_INTL] = {"intl", rules_intl},
+};
+// clang-format on
+
+enum { TOKENIZATIONS = sizeof tokenizations / sizeof *tokenizations };
+
+const char *tokenization_name(Tokenization tokenization)
+{
+    return tokenizations[tokenization].name;
+}
+
+bool tokenization_from_name(Tokenization *tokenization, const char *name, Error *error)
+{
+    for (int t = 0; t < TOKENIZATIONS; t++) {
+        if (strcmp(name, tokenizations[t].name) != 0) continue;
+        *tokenization = (Tokenization)t;
+        return true;
+    }
+    return error_set(error, "the tokenization is one of 13a, none, char and intl, not '%s'",
+                     name);
+}
+
+static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)
+{
+    uint32_t *out =
+        codepoints_reserve(3 * text->length, error);  // each character makes 3 at most
+    if (!out) return false;
+    int n = 0;
+    for (int i = 0; i < text->length; i++) {
+        uint32_t c = text->at[i];
+        if (rule->first) {
+            if (i + 1 == text->length || !rule->first(c) || !rule->second(text->at[i + 1])) {
+                out[n++] = c;
+                continue;
+            }
+            if (rule->isolate == ISOLATE_FIRST) out[n++] = ' ';
+            out[n++] = c;
+            out[n++] = ' ';
+            out[n++] = text->at[++i];
+            if (rule->isolate == ISOLATE_SECOND) out[n++] = ' ';
+        } else if (rule->second(c)) {
+            out[n++] = ' ';
+            out[n++] = c;
+            out[n++] = ' ';
+        } else {
+            out[n++] = c;
+        }
+    }
+    free(text->at);
+    *text = (Codepoints){out, n};
+    return true;
+}
+
+/* Replaces `from`, from left to right, by `to`, which is not longer. */
+static void replace(Codepoints *text, const char *from, const char *to)
+{
+    int length = (int)strlen(from), n = 0;
+    for (int i = 0; i < text->length;) {
+        int same = 0;
+        while (same < length && i + same < text->length &&
+               text->at[i + same] == (unsigned char)from[same])
+            same++;
+        if (same < length) {
+            text->at[n++] = text->at[i++];
+        } else {
+            for (const char *c = to; *c; c++) text->at[n++] = (unsigned char)*c;
+            i += length;
+        }
+    }
+    text->length = n;
+}
+
+/* Steps 1 to 4 of 13a. */
+static bool prepare_13a(Codepoints *text, Error *error)
+{
+    static const char *const replacements[][2] = {
+        {"<skipped>", ""}, {"-\n", ""},   {"\n", " "},  {"&quot;", "\""},
+        {"&amp;", "&"},    {"&lt;", "<"}, {"&gt;", ">"}};
+    for (size_t i = 0; i < sizeof replacements / sizeof *replacements; i++)
+        replace(text, replacements[i][0], replacements[i][1]);
+
+    uint32_t *padded = codepoints_reserve(text->length + 2, error);
+    if (!padded) return false;
+    padded[0] = ' ';
+    memcpy(padded + 1, text->at, (size_t)text->length * sizeof *padded);
+    padded[text->length + 1] = ' ';
+    free(text->at);
+    *text = (Codepoints){padded, text->length + 2};
+    return true;
+}
+
+bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error)
+{
+    while (text->length > 0 && codepoints_is_space(text->at[text->length - 1])) text->length--;
+    if (tokenization == TOKENIZATION_13A && !prepare_13a(text, error)) return false;
+    for (const Rule *rule = tokenizations[tokenization].rules; rule->second; rule++)
+        if (!rule_apply(rule, text, error)) return false;
+    return true;
+}
