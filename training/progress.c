@@ -25,6 +25,7 @@ char *progress_to_json(const Progress *progress)
     json_put_integer(&json, "update_in_epoch", progress->update_in_epoch);
     json_put_real(&json, "best_loss", progress->best_loss);  // infinity is written as null
     json_put_integer(&json, "best_update", progress->best_update);
+    json_put_integer(&json, "validated", progress->validated);
     json_put_integer(&json, "stale", progress->stale);
     json_put_real(&json, "seconds", progress->seconds);
     json_close(&json);
@@ -64,6 +65,7 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
                 read_count(&progress->update_in_epoch, json, "update_in_epoch", source, error) &&
                 read_number(&progress->best_loss, json, "best_loss", source, error) &&
                 read_count(&progress->best_update, json, "best_update", source, error) &&
+                read_count(&progress->validated, json, "validated", source, error) &&
                 read_count(&stale, json, "stale", source, error) &&
                 read_number(&progress->seconds, json, "seconds", source, error);
     if (good && stale > 1000000000) good = error_set(error, "%s: 'stale' is too large", source);

@@ -13,6 +13,7 @@ typedef struct Progress {
     long long update_in_epoch;  // updates of it that are done
     double best_loss;           // of the validations so far; INFINITY before the first
     long long best_update;
+    long long validated;        // the update after which the last validation was
     int stale;                  // validations since the best one
     double seconds;             // spent in training
 } Progress;

@@ -1,0 +1,237 @@
+/* run.c -- a training run and its folder; see run.h. */
+#include "program/run.h"
+
+#include "base/file.h"
+#include "model/checkpoint.h"
+#include "plots/curves.h"
+#include "plots/png.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_HELD_OUT = 500 };
+
+/* "DIR/name"; free() it. */
+static char *path_in(const Settings *settings, const char *name, Error *error)
+{
+    size_t size = strlen(settings->run.output) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", settings->run.output, name);
+    else error_set(error, "not enough memory for the name of '%s'", name);
+    return path;
+}
+
+static CorpusFiles files(const StringList *source, const StringList *target,
+                         const StringList *tsv)
+{
+    return (CorpusFiles){.sources = source->count,
+                         .targets = target->count,
+                         .tsvs = tsv ? tsv->count : 0,
+                         .source = (const char *const *)source->item,
+                         .target = (const char *const *)target->item,
+                         .tsv = tsv ? (const char *const *)tsv->item : NULL};
+}
+
+static bool read_text(Run *run, Error *error)
+{
+    const DataConfig *data = &run->settings->data;
+    CorpusFiles train = files(&data->train_source, &data->train_target, &data->train_tsv);
+    if (!corpus_read(&run->text, &run->report, &train, error)) return false;
+    if (data->valid_source.count) {
+        CorpusFiles valid = files(&data->valid_source, &data->valid_target, NULL);
+        return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
+    }
+    size_t count = (size_t)data->valid_split;
+    if (!count) count = run->report.kept / 10;
+    if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
+    if (!count)
+        return error_set(error, "a corpus of %zu pairs is too small to hold some out for "
+                         "validation: give --valid-source and --valid-target",
+                         run->report.kept);
+    bool good = corpus_split(&run->valid_text, &run->text, &run->report, count,
+                             run->settings->training.seed, error);
+    run->valid_report = (CorpusReport){.read = count, .kept = count};
+    return good;
+}
+
+/* The tokenizer of the run that goes on, if its configuration agrees; or a new one. */
+static bool get_tokenizer(Run *run, Error *error)
+{
+    if (access(run->last, F_OK) == 0) {
+        CheckpointFile last;
+        if (!checkpoint_open(&last, run->last, error)) return false;
+        bool good = settings_agree(run->settings, last.config, run->last, error);
+        run->tokenizer_bytes = good ? malloc(last.tokenizer_size) : NULL;
+        run->tokenizer_size = last.tokenizer_size;
+        if (run->tokenizer_bytes)
+            memcpy(run->tokenizer_bytes, last.tokenizer, last.tokenizer_size);
+        else if (good)
+            error_set(error, "not enough memory for the tokenizer");
+        checkpoint_close(&last);
+        run->resumed = true;
+    } else {
+        Sentences sentences = corpus_sentences(&run->text);
+        TokenizerSettings settings = settings_tokenizer(run->settings);
+        if (!tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
+                             error))
+            run->tokenizer_bytes = NULL;
+    }
+    if (!run->tokenizer_bytes) return false;
+    run->tokenizer = tokenizer_load(run->tokenizer_bytes, run->tokenizer_size, error);
+    return run->tokenizer;
+}
+
+bool run_read(Run *run, Settings *settings, Error *error)
+{
+    *run = (Run){.settings = settings, .progress = progress_start()};
+    run->last = path_in(settings, "last.safetensors", error);
+    run->best = path_in(settings, "best.safetensors", error);
+    int max_length = settings->model.max_length - 1;  // without </s>
+    return run->last && run->best && read_text(run, error) && get_tokenizer(run, error) &&
+           corpus_encode(&run->corpus, &run->text, &run->report, run->tokenizer, max_length,
+                         false, error) &&
+           corpus_encode(&run->valid, &run->valid_text, &run->valid_report, run->tokenizer,
+                         max_length, true, error);
+}
+
+static bool read_last(Run *run, Error *error)
+{
+    CheckpointFile last;
+    if (!checkpoint_open(&last, run->last, error)) return false;
+    const Params *params = &run->model.params;
+    bool good = last.progress ? progress_from_json(&run->progress, last.progress, run->last,
+                                                   error)
+                              : error_set(error, "'%s' has no progress in it: it is a model, not "
+                                          "a training that can go on", run->last);
+    good = good &&
+           checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
+           checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
+           checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
+           checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_M, trainer_m(run->trainer), error) &&
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error);
+    checkpoint_close(&last);
+    return good;
+}
+
+bool run_prepare(Run *run, Error *error)
+{
+    Settings *settings = run->settings;
+    const TrainingConfig *training = &settings->training;
+    int threads = settings->run.threads ? settings->run.threads : workers_processors();
+    settings->model.vocab = tokenizer_vocab_size(run->tokenizer);
+    if (!transformer_create(&run->model, &settings->model, error) ||
+        !(run->workers = workers_start(threads, error)) ||
+        !(run->trainer = trainer_create(&run->model, training, run->workers, error)) ||
+        !batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
+                      error))
+        return false;
+    if (run->resumed) return read_last(run, error);
+    params_initialise(&run->model.params, run->model.block, training->seed);
+    return true;
+}
+
+bool run_begin(Run *run, Error *error)
+{
+    if (!folder_make(run->settings->run.output, error)) return false;
+    char *config = settings_to_json(run->settings), *path = path_in(run->settings, "config.json",
+                                                                    error);
+    char *metrics = path_in(run->settings, "metrics.jsonl", error);
+    if (!config) error_set(error, "not enough memory for config.json");
+    bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&
+                metrics_open(&run->metrics, metrics, run->progress.update, error);
+    free(config);
+    free(path);
+    free(metrics);
+    return good;
+}
+
+static bool save(Run *run, const char *path, bool whole, Error *error)
+{
+    char *config = settings_to_json(run->settings), *progress = progress_to_json(&run->progress);
+    bool good = config && progress;
+    if (!good) error_set(error, "not enough memory to save '%s'", path);
+    Checkpoint checkpoint = {.params = &run->model.params,
+                             .weights = run->model.block,
+                             .adam_m = whole ? trainer_m(run->trainer) : NULL,
+                             .adam_v = whole ? trainer_v(run->trainer) : NULL,
+                             .config = config,
+                             .progress = progress,
+                             .tokenizer = run->tokenizer_bytes,
+                             .tokenizer_size = run->tokenizer_size};
+    good = good && checkpoint_save(&checkpoint, path, error);
+    free(config);
+    free(progress);
+    return good;
+}
+
+bool run_save_last(Run *run, Error *error)
+{
+    return save(run, run->last, true, error);
+}
+
+bool run_save_best(Run *run, Error *error)
+{
+    return save(run, run->best, false, error);
+}
+
+bool run_draw_loss(const Run *run, Error *error)
+{
+    const Metrics *metrics = &run->metrics;
+    size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
+    double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
+    char *path = path_in(run->settings, "loss.png", error);
+    if (!number || !path) {
+        free(number);
+        free(path);
+        return error_set(error, "not enough memory to draw the loss");
+    }
+    double *tx = number, *loss = tx + T, *rate = loss + T;
+    double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
+    for (size_t i = 0; i < T; i++) {
+        tx[i] = (double)metrics->train[i].update;
+        loss[i] = metrics->train[i].loss;
+        rate[i] = metrics->train[i].learning_rate;
+    }
+    for (size_t i = 0; i < V; i++) {
+        vx[i] = (double)metrics->valid[i].update;
+        valid[i] = metrics->valid[i].loss;
+        bleu[i] = metrics->valid[i].bleu;
+    }
+    const Series losses[] = {{"training, with dropout", tx, loss, (int)T, 0, false},
+                             {"validation", vx, valid, (int)V, 1, true}};
+    const Series bleus[] = {{NULL, vx, bleu, (int)V, 2, true}};
+    const Series rates[] = {{NULL, tx, rate, (int)T, 3, false}};
+    const CurvePanel panels[] = {{"Loss", NULL, "nats a token", losses, 2, true},
+                                 {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1,
+                                  false},
+                                 {"Learning rate", "update", NULL, rates, 1, false}};
+    Canvas *page = NULL;
+    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3, THEME_LIGHT,
+                            NULL, error) &&
+                png_save_canvas(path, page, NULL, 0, error);
+    if (page) canvas_free(page);
+    free(number);
+    free(path);
+    return good;
+}
+
+void run_free(Run *run)
+{
+    trainer_free(run->trainer);
+    workers_stop(run->workers);
+    transformer_free(&run->model);
+    tokenizer_free(run->tokenizer);
+    batches_free(&run->batches);
+    metrics_close(&run->metrics);
+    corpus_text_free(&run->text);
+    corpus_text_free(&run->valid_text);
+    corpus_free(&run->corpus);
+    corpus_free(&run->valid);
+    free(run->tokenizer_bytes);
+    free(run->last);
+    free(run->best);
+}

@@ -1,0 +1,54 @@
+/* run.h -- a training run and its folder: what it is made of, how it is saved and taken up again.
+ *
+ *   last.safetensors    everything: the run goes on from here
+ *   best.safetensors    weights with the lowest validation loss so far, without Adam's moments
+ *   config.json         every option's value
+ *   metrics.jsonl       training/metrics.h
+ *   loss.png            the curves of it
+ *   attention.png       the attention of one validation sentence, as of the best model */
+#ifndef PROGRAM_RUN_H
+#define PROGRAM_RUN_H
+
+#include "data/batches.h"
+#include "data/corpus.h"
+#include "program/settings.h"
+#include "training/metrics.h"
+#include "training/progress.h"
+#include "training/trainer.h"
+
+typedef struct Run {
+    Settings *settings;
+    char *last, *best;               // paths
+    CorpusText text, valid_text;     // text is empty once it is ids
+    Corpus corpus, valid;
+    CorpusReport report, valid_report;
+    unsigned char *tokenizer_bytes;
+    size_t tokenizer_size;
+    Tokenizer *tokenizer;
+    Transformer model;
+    Workers *workers;
+    Trainer *trainer;
+    Batches batches;
+    Progress progress;
+    Metrics metrics;
+    bool resumed;
+} Run;
+
+/* Reads the corpus, learns the tokenizer (or takes that of the run which is in the folder). */
+bool run_read(Run *run, Settings *settings, Error *error);
+
+/* Creates model and trainer: fresh, or as last.safetensors has them. */
+bool run_prepare(Run *run, Error *error);
+
+/* Makes the folder and writes config.json; opens metrics.jsonl. */
+bool run_begin(Run *run, Error *error);
+
+bool run_save_last(Run *run, Error *error);
+bool run_save_best(Run *run, Error *error);
+
+/* loss.png from the metrics so far. */
+bool run_draw_loss(const Run *run, Error *error);
+
+void run_free(Run *run);
+
+#endif

@@ -1,0 +1,349 @@
+/* train.c -- ./train: from a parallel corpus to a translator.
+ *
+ *   read the options, the corpus, and the run that is in the output folder, if there is one
+ *   report on them
+ *   until it is enough, or a signal says stop:
+ *       one update;  now and then a line of metrics;  now and then validate, save, draw */
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "program/picture.h"
+#include "program/run.h"
+#include "program/validation.h"
+
+static volatile sig_atomic_t stop_signal;
+
+/* The first signal asks to stop after this update; a second one ends the program at once. */
+static void on_signal(int number)
+{
+    stop_signal = number;
+    signal(number, SIG_DFL);
+}
+
+static double now(void)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+static bool quiet, terminal;
+
+/* A line of news, in place of the progress line if there is one. */
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    if (quiet) return;
+    va_list arguments;
+    va_start(arguments, format);
+    if (terminal) fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, arguments);
+    fputc('\n', stderr);
+    va_end(arguments);
+}
+
+/* "12s", "3m40s", "2h05m" */
+static const char *duration(char text[32], double seconds)
+{
+    long s = lround(fmin(fmax(seconds, 0), 1e9));
+    if (s < 60) snprintf(text, 32, "%lds", s);
+    else if (s < 3600) snprintf(text, 32, "%ldm%02lds", s / 60, s % 60);
+    else snprintf(text, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
+    return text;
+}
+
+/* ---- the report ---- */
+
+static void say_skipped(const char *why, const CorpusSkipped *skipped)
+{
+    if (!skipped->count) return;
+    char lines[128] = "";
+    for (size_t i = 0; i < skipped->count && i < CORPUS_FIRST; i++) {
+        size_t used = strlen(lines);
+        snprintf(lines + used, sizeof lines - used, "%s%" PRIu64, i ? ", " : "",
+                 (uint64_t)skipped->first[i].line);
+    }
+    say("  skipped     %zu pairs: %s (line%s %s%s)", skipped->count, why,
+        skipped->count > 1 ? "s" : "", lines, skipped->count > CORPUS_FIRST ? ", …" : "");
+}
+
+static void say_corpus(const char *name, const CorpusReport *r)
+{
+    size_t tokens = r->tokens[SOURCE] + r->tokens[TARGET];
+    size_t unknown = r->unknown[SOURCE] + r->unknown[TARGET];
+    say("%-13s %zu pairs, %zu source + %zu target tokens, %.2f %% unknown", name, r->kept,
+        r->tokens[SOURCE], r->tokens[TARGET],
+        tokens ? 100.0 * (double)unknown / (double)tokens : 0);
+    say_skipped("the source line is empty", &r->empty_source);
+    say_skipped("the target line is empty", &r->empty_target);
+    say_skipped("both lines are empty", &r->empty_both);
+    say_skipped("longer than --max-length", &r->too_long);
+}
+
+static void say_run(const Run *run)
+{
+    const ModelConfig *m = &run->model.config;
+    const char *const types[] = {"unigram", "bpe", "word", "char"};
+    double block = (double)(run->model.params.size * sizeof(real));
+    double memory = (double)trainer_memory(run->trainer) +
+                    4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
+    say_corpus("training", &run->report);
+    say_corpus("validation", &run->valid_report);
+    say("%-13s %d tokens (%s)", "vocabulary", m->vocab, types[run->settings->data.tokenizer]);
+    say("%-13s %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
+        "model", (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
+        m->decoder_layers, m->d_model, m->heads, m->ffn);
+    say("%-13s %.0f MB and the activations; a checkpoint takes %.1f MB of disk", "memory",
+        memory / 1e6, 3 * block / 1e6);
+    double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
+                         (double)params_trained(&run->model.params);
+    if (tokens_each < 0.02)
+        say("%-13s the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
+            "--d-model, --vocab-size) will translate better", "warning", tokens_each);
+    if (tokens_each > 200)
+        say("%-13s the corpus has %.0f tokens a parameter: a larger model (--preset small or "
+            "base) can learn more from it", "warning", tokens_each);
+    say("%-13s %d threads, into %s", "run", workers_count(run->workers),
+        run->settings->run.output);
+}
+
+/* ---- training ---- */
+
+/* What happened since the last line of metrics. */
+typedef struct Window {
+    Loss loss;
+    double flops, seconds, norm;
+    long long tokens, updates;
+    double shown;  // when the progress line was last drawn
+} Window;
+
+/* How many updates the limits allow, as far as that is known now; 0: no limit. */
+static long long updates_in_all(Run *run)
+{
+    const TrainingConfig *c = &run->settings->training;
+    size_t in_epoch = 0;
+    long long most = c->max_updates;
+    if (c->max_epochs &&
+        batches_updates(&run->batches, &in_epoch, (uint64_t)run->progress.epoch, NULL)) {
+        long long epochs = c->max_epochs - run->progress.epoch;
+        long long all = run->progress.update - run->progress.update_in_epoch +
+                        (long long)in_epoch * (epochs > 0 ? epochs : 0);
+        if (!most || all < most) most = all;
+    }
+    return most;
+}
+
+static void show_progress(Run *run, const Window *w, const UpdateStats *last)
+{
+    char left[48] = "", time[32], line[256];
+    long long most = updates_in_all(run);
+    if (most > run->progress.update && w->updates)
+        snprintf(left, sizeof left, "  %s left",
+                 duration(time, w->seconds / (double)w->updates *
+                                    (double)(most - run->progress.update)));
+    int length = snprintf(line, sizeof line,
+                          "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
+                          "%.0f GFLOP/s%s",
+                          run->progress.update, most ? "/" : "", most, run->progress.epoch + 1,
+                          w->loss.nll / (double)w->loss.tokens, last->learning_rate,
+                          (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, left);
+    if (terminal) fprintf(stderr, "\r\033[K%.*s", length > 100 ? 100 : length, line), fflush(stderr);
+    else say("%s", line);
+}
+
+static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *error)
+{
+    double tokens = (double)w->loss.tokens, updates = (double)w->updates;
+    TrainLine line = {run->progress.update, run->progress.epoch, w->loss.nll / tokens,
+                      w->loss.objective / tokens, last->learning_rate, w->norm / updates,
+                      (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9};
+    if (!quiet) show_progress(run, w, last);
+    *w = (Window){.shown = now()};
+    return metrics_train(&run->metrics, &line, error);
+}
+
+/* One update and what follows from it: progress, now and then a line of metrics. */
+static bool update(Run *run, Window *w, Error *error)
+{
+    Progress *p = &run->progress;
+    const TrainingConfig *c = &run->settings->training;
+    Packed source, target;
+    UpdateStats stats;
+    size_t in_epoch;
+    double start = now();
+    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error) ||
+        !batches_update(&run->batches, &source, &target, (uint64_t)p->epoch,
+                        (size_t)p->update_in_epoch, error) ||
+        !trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+        return false;
+    double seconds = now() - start;
+    p->update++;
+    p->update_in_epoch++;
+    p->seconds += seconds;
+    if (p->update_in_epoch == (long long)in_epoch) p->epoch++, p->update_in_epoch = 0;
+
+    w->loss.nll += stats.loss.nll;
+    w->loss.objective += stats.loss.objective;
+    w->loss.tokens += stats.loss.tokens;
+    w->flops += stats.flops;
+    w->seconds += seconds;
+    w->norm += stats.gradient_norm;
+    w->tokens += stats.tokens;
+    w->updates++;
+    if (p->update % c->log_every == 0) return log_window(run, w, &stats, error);
+    if (terminal && !quiet && now() - w->shown > 0.5)
+        show_progress(run, w, &stats), w->shown = now();
+    return true;
+}
+
+static void show_samples(const Run *run, const Validation *v)
+{
+    enum { SAMPLES = 3 };
+    for (int i = 0; i < SAMPLES && i < v->translated; i++) {
+        int s = (int)((long long)i * v->translated / SAMPLES);
+        size_t n, m;
+        const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
+        const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
+        say("    %.*s\n      → %s%s", (int)n, source, v->hypothesis[s],
+            strlen(v->hypothesis[s]) == m && !memcmp(v->hypothesis[s], target, m) ? "  ✓" : "");
+    }
+}
+
+/* The attention of the first validation sentence. */
+static bool draw_attention(const Run *run, const Validation *v, Error *error)
+{
+    if (!v->translated) return true;
+    char path[4200];
+    const Corpus *c = v->corpus;
+    const Hypothesis *best = v->ids.sentence[0].hypothesis;
+    snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
+    return picture_attention(path, &run->model, run->tokenizer, run->settings->run.output,
+                             c->id[SOURCE], (int)c->start[SOURCE][1], best->id, best->length,
+                             error);
+}
+
+static bool validate(Run *run, Validation *v, Error *error)
+{
+    Progress *p = &run->progress;
+    if (!validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error))
+        return stop_signal != 0;
+    double loss = v->loss.nll / (double)v->loss.tokens;
+    bool better = loss < p->best_loss;
+    ValidLine line = {p->update, p->epoch, loss, NAN, NAN, NAN, p->seconds};
+    if (v->translated) {
+        line.exact = 100.0 * v->exact / v->translated;
+        line.bleu = v->bleu;
+        line.chrf = v->chrf;
+    }
+    p->validated = p->update;
+    p->stale = better ? 0 : p->stale + 1;
+    if (better) p->best_loss = loss, p->best_update = p->update;
+    say("validation after update %lld: loss %.4f, perplexity %.2f%s", p->update, loss, exp(loss),
+        better ? ", the best so far" : "");
+    if (v->translated)
+        say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
+            v->translated, v->bleu, v->chrf);
+    if (!quiet) show_samples(run, v);
+    return metrics_valid(&run->metrics, &line, error) &&
+           (!better || (run_save_best(run, error) && draw_attention(run, v, error))) &&
+           run_save_last(run, error) && run_draw_loss(run, error);
+}
+
+static bool finished(Run *run)
+{
+    const TrainingConfig *c = &run->settings->training;
+    const Progress *p = &run->progress;
+    return (c->max_updates && p->update >= c->max_updates) ||
+           (c->max_epochs && p->epoch >= c->max_epochs) ||
+           (c->patience && p->stale >= c->patience);
+}
+
+static bool validation_due(Run *run)
+{
+    const Progress *p = &run->progress;
+    int every = run->settings->training.valid_every;
+    bool regular = every ? p->update % every == 0 : p->update_in_epoch == 0;
+    return p->update > p->validated && (regular || finished(run));
+}
+
+static bool train(Run *run, Validation *validation, Error *error)
+{
+    Window window = {.shown = now()};
+    while (!stop_signal) {
+        if (validation_due(run) && !validate(run, validation, error)) return false;
+        if (stop_signal || finished(run)) break;
+        if (!update(run, &window, error)) return false;
+    }
+    return run_save_last(run, error);
+}
+
+static void say_end(const Run *run)
+{
+    const Progress *p = &run->progress;
+    char time[32];
+    if (stop_signal) {
+        say("stopped after update %lld and saved in %s: the same command goes on from there",
+            p->update, run->last);
+        return;
+    }
+    say("done: %lld updates in %s; the best validation loss %.4f was after update %lld",
+        p->update, duration(time, p->seconds), p->best_loss, p->best_update);
+    say("translate with: ./translate --model %s", run->settings->run.output);
+}
+
+static bool whole_story(Settings *settings, Run *run, Error *error)
+{
+    Validation validation = {0};
+    say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
+                                                          : settings->data.train_tsv.item[0]);
+    if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
+    say_run(run);
+    if (settings->run.dry_run) return true;
+    if (run->resumed)
+        say("going on    from update %lld of the run in %s", run->progress.update,
+            settings->run.output);
+    bool good = run_begin(run, error) &&
+                validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
+                                  settings->training.valid_translations,
+                                  settings->training.batch_tokens, error) &&
+                train(run, &validation, error);
+    if (good) say_end(run);
+    validation_free(&validation);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    static Settings settings;
+    static Run run;
+    Error error;
+    if (!settings_read(&settings, argc, argv, &error)) {
+        fprintf(stderr, "train: %s\n", error.text);
+        settings_free(&settings);
+        return 2;
+    }
+    if (settings.run.help || settings.run.version) {
+        char *help = settings.run.help ? settings_help() : NULL;
+        puts(help ? help : "qkv 1.0");
+        free(help);
+        settings_free(&settings);
+        return 0;
+    }
+    quiet = settings.run.quiet;
+    terminal = isatty(STDERR_FILENO);
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+
+    bool good = whole_story(&settings, &run, &error);
+    if (!good) fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
+    run_free(&run);
+    settings_free(&settings);
+    return !good ? 1 : stop_signal ? 128 + stop_signal : 0;
+}

@@ -1,0 +1,285 @@
+/* translate.c -- ./translate: text in, translated text out.
+ *
+ *   read the options, load the model
+ *   chunk by chunk: lines → ids → beam search → text, in the order of the input;
+ *       where asked, the attention of each as a picture
+ *   where there is a reference: BLEU and chrF of it all */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/options.h"
+#include "data/text.h"
+#include "inference/bleu.h"
+#include "inference/chrf.h"
+#include "inference/translator.h"
+#include "program/bundle.h"
+#include "program/picture.h"
+#include "program/scores.h"
+
+typedef struct TranslateConfig {
+    char *model, *attention, *hypothesis, *reference;
+    int threads, bleu_tokenize;
+    bool lowercase, json, quiet, help, version;
+} TranslateConfig;
+
+#define FIELD(name) offsetof(TranslateConfig, name)
+static const char *const TOKENIZATIONS[] = {"13a", "none", "char", "intl", NULL};
+// clang-format off
+static const Option translate_options[] = {
+    {"model", OPTION_TEXT, FIELD(model), 0, 0, NULL, "FILE|DIR",
+     "a checkpoint, or a run's folder", true},
+    {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
+     "threads; 0: one for each processor. The result is the same", true},
+    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
+     "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
+    {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
+     "the right translations, line by line: prints BLEU and chrF to standard error", true},
+    {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
+     "with --reference: score these translations; needs no model", true},
+    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, TOKENIZATIONS, NULL,
+     "how BLEU cuts text into words, as sacrebleu names it", true},
+    {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
+     "score without regard to case", true},
+    {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
+     "with --hypothesis: the scores as JSON, to standard output", true},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+};
+// clang-format on
+
+enum { GROUPS = 2, CHUNK = 2000 };
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    stop_signal = number;
+    signal(number, SIG_DFL);
+}
+
+/* The program's state: options, model, and where the lines come from. */
+typedef struct Program {
+    TranslateConfig config;
+    SearchConfig search;
+    StringList texts;  // of the command line; none: standard input
+    int next_text;
+    TextReader input, reference;
+    Bundle bundle;
+    Workers *workers;
+    Scores scores;
+    IdLines lines;
+    long long line;  // lines read so far
+} Program;
+
+/* The next line to translate; TEXT_END when there is none. */
+static TextResult next_line(Program *p, const char **line, size_t *length, Error *error)
+{
+    if (!p->texts.count) return text_next(&p->input, line, length, error);
+    if (p->next_text == p->texts.count) return TEXT_END;
+    *line = p->texts.item[p->next_text++];
+    *length = strlen(*line);
+    size_t bad;
+    if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
+    error_set(error, "text %d of the command line is not valid UTF-8 (byte %zu)", p->next_text,
+              bad + 1);
+    return TEXT_ERROR;
+}
+
+/* Whether a next line can be had without waiting: only then does a chunk grow. */
+static bool more_is_there(const Program *p)
+{
+    if (p->texts.count || p->input.begin < p->input.end) return true;
+    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+    return poll(&input, 1, 0) == 1;
+}
+
+/* Fills p->lines; false at the end of the input or on an error (then *failed). */
+static bool read_chunk(Program *p, bool *failed, Error *error)
+{
+    idlines_clear(&p->lines);
+    *failed = false;
+    do {
+        const char *line;
+        size_t length, cut;
+        TextResult result = next_line(p, &line, &length, error);
+        if (result == TEXT_END) break;
+        if (result == TEXT_ERROR ||
+            !bundle_encode(&p->bundle, &p->lines, line, length, &cut, error)) {
+            *failed = true;
+            break;
+        }
+        p->line++;
+        if (cut && !p->config.quiet)
+            fprintf(stderr, "translate: line %lld has %zu tokens; only the first %d are "
+                    "translated, as the model's limit is %d\n", p->line, cut,
+                    p->bundle.model.config.max_length - 1, p->bundle.model.config.max_length);
+    } while (p->lines.count < CHUNK && more_is_there(p) && !stop_signal);
+    return p->lines.count > 0;
+}
+
+/* "out.png" for a single text; "out-3.png" for the third of several. */
+static void picture_path(char *path, size_t size, const Program *p, long long number)
+{
+    const char *name = p->config.attention;
+    int stem = (int)strlen(name) - 4;
+    if (p->texts.count == 1) snprintf(path, size, "%s", name);
+    else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
+}
+
+static bool draw(Program *p, int s, const Hypothesis *best, long long number, Error *error)
+{
+    char path[4200];
+    const IdLines *lines = &p->lines;
+    picture_path(path, sizeof path, p, number);
+    if (!picture_attention(path, &p->bundle.model, p->bundle.tokenizer, p->config.model,
+                           lines->ids.id + lines->start[s],
+                           lines->start[s + 1] - lines->start[s], best->id, best->length, error))
+        return false;
+    if (!p->config.quiet) fprintf(stderr, "translate: drew %s\n", path);
+    return true;
+}
+
+/* One line of output; an empty line of input gives an empty line. n-best: number ||| text |||
+ * score, one line each. */
+static bool answer(Program *p, const Translation *translation, int s, Error *error)
+{
+    long long number = p->line - p->lines.count + s + 1;
+    bool empty = p->lines.start[s + 1] - p->lines.start[s] == 1;
+    char *best = NULL;
+    for (int h = 0; h < translation->count && (h == 0 || !empty); h++) {
+        const Hypothesis *hypothesis = &translation->hypothesis[h];
+        char *text = NULL;
+        if (empty) text = strdup("");
+        else if (!tokenizer_decode(p->bundle.tokenizer, &text, hypothesis->id,
+                                   (size_t)hypothesis->length, error))
+            return false;
+        if (p->search.n_best == 1) printf("%s\n", text);
+        else printf("%lld ||| %s ||| %.4f\n", number, text, empty ? 0 : hypothesis->score);
+        if (h == 0) best = text;
+        else free(text);
+    }
+    bool good = true;
+    if (p->config.attention && !empty)
+        good = draw(p, s, &translation->hypothesis[0], number, error);
+    if (good && p->config.reference)
+        good = scores_add_line(&p->scores, best, &p->reference, error);
+    free(best);
+    return good;
+}
+
+static bool translate_chunk(Program *p, Error *error)
+{
+    Packed source = idlines_packed(&p->lines);
+    Translations out;
+    if (!translator_run(&out, &p->bundle.model, &source, &p->search, p->workers, &stop_signal,
+                        error))
+        return false;
+    bool good = true;
+    for (int s = 0; s < out.sentences && good && !out.stopped; s++)
+        good = answer(p, &out.sentence[s], s, error);
+    translations_free(&out);
+    if (good && fflush(stdout) != 0)
+        good = error_set(error, "cannot write the translations: %s", strerror(errno));
+    return good;
+}
+
+static bool translate(Program *p, Error *error)
+{
+    int threads = p->config.threads ? p->config.threads : workers_processors();
+    if (!bundle_load(&p->bundle, p->config.model, error) ||
+        !(p->workers = workers_start(threads, error)) ||
+        (!p->texts.count &&
+         !text_open_descriptor(&p->input, STDIN_FILENO, "standard input", error)) ||
+        (p->config.reference && !text_open(&p->reference, p->config.reference, error)))
+        return false;
+    bool failed = false;
+    while (!stop_signal && !failed && read_chunk(p, &failed, error))
+        if (!translate_chunk(p, failed ? NULL : error)) return false;
+    if (failed) return false;
+    if (!p->config.reference || stop_signal) return true;
+    return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
+}
+
+/* Scores a file of translations; no model takes part. */
+static bool score(Program *p, Error *error)
+{
+    TextReader hypothesis = {0};
+    bool good = text_open(&hypothesis, p->config.hypothesis, error) &&
+                text_open(&p->reference, p->config.reference, error);
+    const char *line;
+    size_t length;
+    TextResult result = TEXT_END;
+    while (good && (result = text_next(&hypothesis, &line, &length, error)) == TEXT_LINE)
+        good = scores_add_line(&p->scores, line, &p->reference, error);
+    text_close(&hypothesis);
+    if (!good || result == TEXT_ERROR || !scores_end(&p->scores, &p->reference, error))
+        return false;
+    return p->config.json ? scores_print_json(&p->scores, stdout)
+                          : scores_print(&p->scores, stdout);
+}
+
+static bool check(const Program *p, Error *error)
+{
+    const char *attention = p->config.attention;
+    size_t length = attention ? strlen(attention) : 0;
+    if (attention && (length < 5 || strcmp(attention + length - 4, ".png")))
+        return error_set(error, "--attention takes the name of a .png file, not '%s'", attention);
+    if (p->config.hypothesis && !p->config.reference)
+        return error_set(error, "--hypothesis needs --reference, the file to compare it with");
+    if (p->config.hypothesis && p->texts.count)
+        return error_set(error, "--hypothesis scores a file of translations: no text to translate "
+                         "can be given with it");
+    if (p->config.json && !p->config.hypothesis)
+        return error_set(error, "--json goes with --hypothesis");
+    return search_check(&p->search, error);
+}
+
+static void print_help(const OptionGroup *groups)
+{
+    char *options = options_help(groups, GROUPS);
+    printf("Usage: translate [OPTION]... [TEXT]...\n"
+           "Translates each TEXT, or standard input line by line.\n\n%s",
+           options ? options : "");
+    free(options);
+}
+
+int main(int argc, char **argv)
+{
+    static Program p;
+    p.search = search_default;
+    OptionGroup groups[GROUPS] = {
+        {"Translating", NULL, translate_options,
+         sizeof translate_options / sizeof *translate_options, &p.config},
+        {"Searching", NULL, search_options, search_option_count, &p.search}};
+    Error error = {""};
+    int status = 0;
+    if (!options_set(groups, GROUPS, "model", "checkpoints/toy", &error) ||
+        (options_find_text(groups, GROUPS, argc, argv, "help")
+             ? (print_help(groups), false)
+             : !options_parse(groups, GROUPS, argc, argv, &p.texts, &error) || !check(&p, &error)))
+        status = error.text[0] ? 2 : 0;
+    else if (p.config.version)
+        puts("qkv 1.0");
+    else {
+        signal(SIGINT, on_signal);
+        signal(SIGTERM, on_signal);
+        scores_start(&p.scores, (Tokenization)p.config.bleu_tokenize, p.config.lowercase);
+        if (!(p.config.hypothesis ? score(&p, &error) : translate(&p, &error))) status = 1;
+        else if (stop_signal) status = 128 + stop_signal;
+    }
+    if (status == 1 || status == 2) fprintf(stderr, "translate: %s\n", error.text);
+    workers_stop(p.workers);
+    bundle_free(&p.bundle);
+    idlines_free(&p.lines);
+    text_close(&p.input);
+    text_close(&p.reference);
+    strings_free(&p.texts);
+    options_free(groups, GROUPS);
+    return status;
+}
