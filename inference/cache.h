@@ -46,7 +46,7 @@ typedef struct Cache {
     Encoder encoder;
     Scratch scratch;         // [the larger of N and rows,D]
     int *id, *start;         // [rows] [rows+1] the rows of a step as sentences of one token
-    int *path;               // [steps] one row's nodes, from the root
+    int *path;               // [rows,steps] each row's nodes, from the root to its own
     real *X;                 // [rows,D]
     real *QKV, *O;           // [rows,3D] [rows,D]
     real *P;                 // scores and probabilities of one row, or of one sentence and head
@@ -70,7 +70,7 @@ void cache_encode(Cache *cache, const Transformer *model);
  * into scores; prefix i has become node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
-/* id (=) the tokens that led to `node`, without <pad>: cache_tokens of them, the return value. */
+/* id (=) the tokens that led to `node`, without <pad>. Returns how many. */
 int cache_tokens(int *id, const Cache *cache, int node);
 
 #endif

@@ -21,7 +21,7 @@ typedef struct Translations {
     int sentences;
     Translation *sentence;  // [sentences], in the order of the source
     bool stopped;           // some were not searched, and have no hypothesis
-    void *block;            // the one block that all of it lies in
+    Arena block;            // the one block that all of it lies in
 } Translations;
 
 /* source: each sentence of 1 .. max_length tokens, the last one </s>.

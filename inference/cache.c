@@ -1,0 +1,250 @@
+/* cache.c -- one step of the decoder; see cache.h for what is kept.
+ *
+ *   a layer    (1)  q, k, v = x W_{Q,K,V}ᵀ + b         k and v are written to the row's node
+ *              (2)  a = LayerNorm(x + attend(q, the keys and values on the way from the root))
+ *              (3)  b = LayerNorm(a + attend(a W_Qᵀ + b_Q, source keys and values))
+ *              (4)  x = LayerNorm(b + FeedForward(b))
+ *
+ * These are rows of the same numbers as decoder.c computes for a whole sentence, where row t sees
+ * rows 0..t. In (2) each row has keys of its own, scattered over the nodes: plain loops, a dot
+ * product a key and head. In (3) the rows of a sentence share their keys, which are transposed once
+ * and serve in one small product a head. All else is one product for all rows. */
+#include "inference/cache.h"
+
+#include <assert.h>
+#include <math.h>
+#include <string.h>
+
+#include "model/embedding.h"
+#include "model/linear.h"
+#include "model/vecexp.h"
+
+static int source_length(const Packed *source, int sentence)
+{
+    return source->start[sentence + 1] - source->start[sentence];
+}
+
+size_t cache_node_bytes(const ModelConfig *config)
+{
+    return (size_t)config->decoder_layers * 2 * (size_t)config->d_model * sizeof(real);
+}
+
+void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Packed *source,
+                  int rows, int steps, int capacity)
+{
+    const ModelConfig *config = &model->config;
+    int S = source->sentences, N = source->rows, longest = 0;
+    size_t D = (size_t)config->d_model, R = (size_t)rows, nodes = (size_t)capacity, width = 0;
+    *cache = (Cache){.source = source, .rows = rows, .steps = steps, .capacity = capacity};
+
+    cache->keys = ARENA_TAKE(arena, size_t, (size_t)S + 1);
+    for (int s = 0; s < S; s++) {
+        int length = source_length(source, s);
+        if (length > longest) longest = length;
+        if (cache->keys) cache->keys[s] = width * D;
+        width += (size_t)attention_width(length);
+    }
+    if (cache->keys) cache->keys[S] = width * D;
+    for (int l = 0; l < config->decoder_layers; l++) {
+        CacheLayer *layer = &cache->layer[l];
+        layer->Kt = ARENA_TAKE(arena, real, width * D);
+        layer->V = ARENA_TAKE(arena, real, (size_t)N * D);
+        layer->KV = ARENA_TAKE(arena, real, nodes * 2 * D);
+    }
+    cache->parent = ARENA_TAKE(arena, int, nodes);
+    cache->token = ARENA_TAKE(arena, int, nodes);
+
+    cache->X_source = ARENA_TAKE(arena, real, (size_t)N * D);
+    encoder_layout(&cache->encoder, arena, config, source, NULL, false, false);
+    scratch_layout(&cache->scratch, arena, config, N > rows ? N : rows, false);
+
+    cache->id = ARENA_TAKE(arena, int, R);
+    cache->start = ARENA_TAKE(arena, int, R + 1);
+    for (int r = 0; cache->start && r <= rows; r++) cache->start[r] = r;
+    cache->path = ARENA_TAKE(arena, int, R * (size_t)steps);
+    cache->X = ARENA_TAKE(arena, real, R * D);
+    cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
+    cache->O = ARENA_TAKE(arena, real, R * D);
+    size_t self = (size_t)config->heads * (size_t)steps;
+    size_t cross = R * (size_t)attention_width(longest);
+    cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
+    addnorm_layout(&cache->self_norm, arena, rows, config->d_model, NULL);
+    addnorm_layout(&cache->cross_norm, arena, rows, config->d_model, NULL);
+    addnorm_layout(&cache->final_norm, arena, rows, config->d_model, NULL);
+    feedforward_layout(&cache->ffn, arena, rows, config->ffn, NULL);
+}
+
+/* Kt [D,width] a sentence (=) the transpose of its rows of K [N,D], padded with zeros. */
+static void transpose_keys(real *Kt, const Cache *cache, const real *K, int D)
+{
+    for (int s = 0; s < cache->source->sentences; s++) {
+        int m = source_length(cache->source, s), width = attention_width(m);
+        const real *from = K + (size_t)cache->source->start[s] * (size_t)D;
+        real *to = Kt + cache->keys[s];
+        memset(to, 0, (size_t)D * (size_t)width * sizeof *to);
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < D; k++) to[(size_t)k * (size_t)width + j] = from[j * D + k];
+    }
+}
+
+void cache_encode(Cache *cache, const Transformer *model)
+{
+    const ModelConfig *config = &model->config;
+    const Weights *w = &model->weights;
+    int N = cache->source->rows, D = config->d_model;
+    embedding_forward(cache->X_source, cache->source, false, 0, w->embedding, model->positions,
+                      NULL, 1, D);
+    const real *encoded = encoder_forward(&cache->encoder, cache->X_source, w, config,
+                                          &cache->scratch, NULL);
+    for (int l = 0; l < config->decoder_layers; l++) {
+        const AttentionWeights *cross = &w->decoder[l].cross;
+        linear_forward(cache->scratch.F, encoded, cross->k.W, cross->k.b, N, D, D);
+        transpose_keys(cache->layer[l].Kt, cache, cache->scratch.F, D);
+        linear_forward(cache->layer[l].V, encoded, cross->v.W, cross->v.b, N, D, D);
+    }
+    cache->step = cache->nodes = 0;
+}
+
+/* What a dot product of query and key is multiplied by. */
+static real score_scale(int score, int dh)
+{
+    switch ((Score)score) {
+    case SCORE_SCALED_DOT: return 1 / (real)sqrt(dh);
+    }
+    assert(!"a score that decoding does not know");
+    return 1;
+}
+
+static real dot(const real *x, const real *y, int n)
+{
+    real sum = 0;
+#pragma omp simd reduction(+ : sum)
+    for (int k = 0; k < n; k++) sum += x[k] * y[k];
+    return sum;
+}
+
+/* z [n] (=) its softmax */
+static void softmax(real *z, int n)
+{
+    real largest = z[0], sum = 0;
+#pragma omp simd reduction(max : largest)
+    for (int j = 0; j < n; j++) largest = z[j] > largest ? z[j] : largest;
+#pragma omp simd reduction(+ : sum)
+    for (int j = 0; j < n; j++) {
+        z[j] = vec_exp(z[j] - largest);
+        sum += z[j];
+    }
+    real inverse = 1 / sum;
+#pragma omp simd
+    for (int j = 0; j < n; j++) z[j] *= inverse;
+}
+
+/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]   P [H,n] */
+static void attend_self(real *o, const real *q, const real *KV, const int *path, real *P, int n,
+                        const ModelConfig *config)
+{
+    int D = config->d_model, H = config->heads, dh = D / H;
+    real scale = score_scale(config->score, dh);
+    for (int j = 0; j < n; j++) {
+        const real *k = KV + (size_t)path[j] * 2 * (size_t)D;
+        for (int h = 0; h < H; h++) P[h * n + j] = scale * dot(q + h * dh, k + h * dh, dh);
+    }
+    for (int h = 0; h < H; h++) softmax(P + h * n, n);
+    memset(o, 0, (size_t)D * sizeof *o);
+    for (int j = 0; j < n; j++) {
+        const real *v = KV + (size_t)path[j] * 2 * (size_t)D + D;
+        for (int h = 0; h < H; h++) {
+            real p = P[h * n + j];
+#pragma omp simd
+            for (int k = h * dh; k < (h + 1) * dh; k++) o[k] += p * v[k];
+        }
+    }
+}
+
+/* O [rows,D] (=) what the rows of one sentence read from its source.   Q [rows,D] */
+static void attend_source(real *O, const real *Q, Cache *cache, const CacheLayer *layer,
+                          int sentence, int rows, const ModelConfig *config)
+{
+    int D = config->d_model, H = config->heads, dh = D / H;
+    int m = source_length(cache->source, sentence), width = attention_width(m);
+    const real *Kt = layer->Kt + cache->keys[sentence];
+    const real *V = layer->V + (size_t)cache->source->start[sentence] * (size_t)D;
+    real *P = cache->P, scale = score_scale(config->score, dh);
+    for (int h = 0; h < H; h++) {
+        small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
+                   width, rows, width, dh, scale);
+        for (int i = 0; i < rows; i++) softmax(P + i * width, m);
+        small_gemm(O + h * dh, D, (Strided){P, width, 1}, V + h * dh, D, rows, dh, m, 1);
+    }
+}
+
+/* New nodes for the rows of this step, and each row's way from the root to its own. */
+static void grow(Cache *cache, const Prefix *prefix, int count)
+{
+    assert(count <= cache->rows && cache->step < cache->steps);
+    assert(cache->nodes + count <= cache->capacity);
+    for (int r = 0; r < count; r++) {
+        int node = cache->nodes + r, *path = cache->path + (size_t)r * (size_t)cache->steps;
+        cache->parent[node] = prefix[r].parent;
+        cache->token[node] = cache->id[r] = prefix[r].token;
+        for (int t = cache->step; t >= 0; t--, node = cache->parent[node]) path[t] = node;
+        assert(node == NO_NODE);
+    }
+}
+
+const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count)
+{
+    const ModelConfig *config = &model->config;
+    int D = config->d_model, first = cache->nodes;
+    size_t d = (size_t)D;
+    Packed rows = {count, count, cache->id, cache->start};
+    real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
+    const real *A = cache->self_norm.Y, *B = cache->cross_norm.Y;
+
+    grow(cache, prefix, count);
+    embedding_forward(X, &rows, false, 0, model->weights.embedding,
+                      model->positions + (size_t)cache->step * d, NULL, 1, D);
+    for (int l = 0; l < config->decoder_layers; l++) {
+        const DecoderLayerWeights *p = &model->weights.decoder[l];
+        const CacheLayer *layer = &cache->layer[l];
+
+        linear_forward(cache->QKV, X, p->self.q.W, p->self.q.b, count, 3 * D, D);    // (1)
+        for (int r = 0; r < count; r++)
+            memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
+                   2 * d * sizeof *X);
+
+        for (int r = 0; r < count; r++)                                              // (2)
+            attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, layer->KV,
+                        cache->path + (size_t)r * (size_t)cache->steps, cache->P,
+                        cache->step + 1, config);
+        linear_forward(F, O, p->self.out.W, NULL, count, D, D);
+        addnorm_forward(&cache->self_norm, X, F, p->self.out.b, p->self_norm, &rows, D, NULL, 0);
+
+        linear_forward(Q, A, p->cross.q.W, p->cross.q.b, count, D, D);               // (3)
+        for (int r = 0, next; r < count; r = next) {
+            for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
+                next++;
+            attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, layer,
+                          prefix[r].sentence, next - r, config);
+        }
+        linear_forward(F, O, p->cross.out.W, NULL, count, D, D);
+        addnorm_forward(&cache->cross_norm, A, F, p->cross.out.b, p->cross_norm, &rows, D, NULL,
+                        0);
+
+        feedforward_forward(F, &cache->ffn, B, &p->ffn, &rows, D, config->ffn, NULL, 0);  // (4)
+        addnorm_forward(&cache->final_norm, B, F, p->ffn.fc2.b, p->final_norm, &rows, D, NULL,
+                        0);
+        X = cache->final_norm.Y;
+    }
+    cache->nodes += count;
+    cache->step++;
+    return X;
+}
+
+int cache_tokens(int *id, const Cache *cache, int node)
+{
+    int count = 0;
+    for (int up = cache->parent[node]; up != NO_NODE; up = cache->parent[up]) count++;
+    for (int i = count - 1; i >= 0; i--, node = cache->parent[node]) id[i] = cache->token[node];
+    return count;
+}

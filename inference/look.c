@@ -1,0 +1,147 @@
+/* look.c -- the attention of one sentence pair; see look.h. */
+#include "inference/look.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inference/search.h"
+
+struct Look {
+    const Transformer *model;
+    Arena arena;
+    Packed source, target;
+    int source_start[2], target_start[2];
+    Pass pass;
+};
+
+/* The sentence as a batch of one; takes its copy. */
+static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int length)
+{
+    int *copy = ARENA_TAKE(arena, int, (size_t)length);
+    if (copy) memcpy(copy, id, (size_t)length * sizeof *id);
+    start[0] = 0, start[1] = length;
+    *packed = (Packed){1, length, copy, start};
+}
+
+static void layout(Look *look, const int *source, int n, const int *target, int m)
+{
+    pack(&look->source, look->source_start, &look->arena, source, n);
+    pack(&look->target, look->target_start, &look->arena, target, m);
+    transformer_layout(&look->pass, &look->arena, look->model, &look->source, &look->target,
+                       NULL, PASS_LOOK);
+}
+
+Look *look_open(const Transformer *model, const int *source, int source_length,
+                const int *target, int target_length, Error *error)
+{
+    if (!sentence_check(source, source_length, &model->config, error)) {
+        error_prefix(error, "source");
+        return NULL;
+    }
+    if (!sentence_check(target, target_length, &model->config, error)) {
+        error_prefix(error, "target");
+        return NULL;
+    }
+    Look *look = calloc(1, sizeof *look);
+    if (look) {
+        look->model = model;
+        layout(look, source, source_length, target, target_length);
+    }
+    if (!look || !arena_reserve(&look->arena, NULL)) {
+        error_set(error, "not enough memory to look at %d and %d tokens", source_length,
+                  target_length);
+        look_close(look);
+        return NULL;
+    }
+    layout(look, source, source_length, target, target_length);
+    transformer_forward(&look->pass, model);
+    return look;
+}
+
+void look_close(Look *look)
+{
+    if (look) arena_free(&look->arena);
+    free(look);
+}
+
+int look_layers(const Look *look, LookKind kind)
+{
+    return kind == LOOK_ENCODER ? look->pass.encoder.layers : look->pass.decoder.layers;
+}
+
+int look_heads(const Look *look)
+{
+    return look->model->config.heads;
+}
+
+AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
+{
+    assert(layer >= 0 && layer < look_layers(look, kind) && head >= 0 && head < look_heads(look));
+    const Attention *attention = NULL;
+    switch (kind) {
+    case LOOK_ENCODER: attention = &look->pass.encoder.layer[layer].self; break;
+    case LOOK_DECODER: attention = &look->pass.decoder.layer[layer].self; break;
+    case LOOK_CROSS: attention = &look->pass.decoder.layer[layer].cross; break;
+    }
+    int columns = attention->keys->rows;
+    return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
+                          attention_width(columns)};
+}
+
+/* out [rows,columns] (+=) weight · map */
+static void add_map(float *out, AttentionMap map, double weight)
+{
+    for (int i = 0; i < map.rows; i++)
+        for (int j = 0; j < map.columns; j++)
+            out[i * map.columns + j] += (float)(weight * map.at[i * map.width + j]);
+}
+
+void look_head(float *out, const Look *look, LookKind kind, int layer, int head)
+{
+    AttentionMap map = look_map(look, kind, layer, head);
+    memset(out, 0, (size_t)map.rows * (size_t)map.columns * sizeof *out);
+    add_map(out, map, 1);
+}
+
+void look_mean(float *out, const Look *look, LookKind kind, int layer)
+{
+    int heads = look_heads(look);
+    look_head(out, look, kind, layer, 0);
+    for (int h = 1; h < heads; h++) add_map(out, look_map(look, kind, layer, h), 1);
+    AttentionMap map = look_map(look, kind, layer, 0);
+    size_t count = (size_t)map.rows * (size_t)map.columns;
+    for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
+}
+
+void look_alignment(int *source_of, const Look *look, int layer)
+{
+    int heads = look_heads(look);
+    AttentionMap first = look_map(look, LOOK_CROSS, layer, 0);
+    for (int i = 0; i < first.rows; i++) {
+        double most = -1;
+        for (int j = 0; j < first.columns; j++) {
+            double sum = 0;
+            for (int h = 0; h < heads; h++) {
+                AttentionMap map = look_map(look, LOOK_CROSS, layer, h);
+                sum += map.at[i * map.width + j];
+            }
+            if (sum <= most) continue;
+            most = sum;
+            source_of[i] = j;
+        }
+    }
+}
+
+void look_probabilities(double *log_probability, const Look *look)
+{
+    const Weights *w = &look->model->weights;
+    int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
+    for (int i = 0; i < M; i++) {
+        real *z = look->pass.logits + (size_t)(i % LOSS_BLOCK) * (size_t)(V - 1);
+        if (i % LOSS_BLOCK == 0)
+            loss_logits(z, look->pass.output + (size_t)i * (size_t)D, w->embedding,
+                        w->logits_bias, M - i < LOSS_BLOCK ? M - i : LOSS_BLOCK, V, D);
+        log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
+    }
+}
