@@ -1,10 +1,11 @@
-/* BLEU and chrF of whole files against the figures another scorer gave for them.
+/* BLEU and chrF of whole files against the figures in a table.
  *
- * The environment variable QKV_SCORE_VECTORS names a folder with expected.json, and in it, by
- * "cases", the files "hypothesis" and "reference", "bleu_13a", "bleu_13a_lc", "bleu_none", …
+ * tests/score_vectors holds one worked out by hand. The environment variable QKV_SCORE_VECTORS
+ * can name a folder with another, such as the output of another scorer: expected.json, and in it,
+ * by "cases", the files "hypothesis" and "reference", "bleu_13a", "bleu_13a_lc", "bleu_none", …
  * (each with "score", "precisions", "bp", "sys_len", "ref_len"), "chrf2", "chrf2pp" and
- * "chrf2_lc". Scores are rounded to 4 decimals, the brevity penalty to 6. Without the variable
- * there is nothing to replay, and the test says that it was skipped. */
+ * "chrf2_lc". Scores are rounded to 4 decimals, the brevity penalty to 6. */
+#include "base/json.h"
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 
@@ -14,7 +15,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,26 +31,25 @@ static FILE *open_file(const char *folder, const char *name)
     return file;
 }
 
-static void check_close(const char *name, double got, const json_t *expected, double tolerance)
+static void check_close(const char *name, double got, const Json *expected, double tolerance)
 {
-    assert_true(json_is_number(expected));
-    double value = json_number_value(expected);
+    assert_true(json_kind(expected) == JSON_NUMBER || json_kind(expected) == JSON_WHOLE);
+    double value = json_number(expected);
     if (!(fabs(got - value) <= tolerance))
         fail_msg("%s: %.7f instead of %.7f", name, got, value);
 }
 
-static void check_bleu(const char *name, const Bleu *bleu, const json_t *expected)
+static void check_bleu(const char *name, const Bleu *bleu, const Json *expected)
 {
-    assert_true(json_is_object(expected));
     BleuScore score = bleu_score(bleu);
-    check_close(name, score.score, json_object_get(expected, "score"), 0.500001e-4);
-    for (size_t n = 0; n < BLEU_ORDER; n++) {
-        const json_t *precision = json_array_get(json_object_get(expected, "precisions"), n);
+    check_close(name, score.score, json_member(expected, "score"), 0.500001e-4);
+    for (int n = 0; n < BLEU_ORDER; n++) {
+        const Json *precision = json_item(json_member(expected, "precisions"), n);
         check_close(name, score.precisions[n], precision, 0.500001e-4);
     }
-    check_close(name, score.brevity_penalty, json_object_get(expected, "bp"), 0.500001e-6);
-    check_close(name, (double)bleu->hypothesis_length, json_object_get(expected, "sys_len"), 0);
-    check_close(name, (double)bleu->reference_length, json_object_get(expected, "ref_len"), 0);
+    check_close(name, score.brevity_penalty, json_member(expected, "bp"), 0.500001e-6);
+    check_close(name, (double)bleu->hypothesis_length, json_member(expected, "sys_len"), 0);
+    check_close(name, (double)bleu->reference_length, json_member(expected, "ref_len"), 0);
 }
 
 static char *read_line(FILE *file, char **line, size_t *size)
@@ -61,7 +60,7 @@ static char *read_line(FILE *file, char **line, size_t *size)
     return *line;
 }
 
-static void check_case(const char *folder, const json_t *expected)
+static void check_case(const char *folder, const Json *expected)
 {
     static const char *const bleu_names[] = {"bleu_13a",     "bleu_none",   "bleu_char",
                                              "bleu_intl",    "bleu_13a_lc", "bleu_none_lc",
@@ -72,8 +71,8 @@ static void check_case(const char *folder, const json_t *expected)
         bleu[i] = (Bleu){.tokenization = (Tokenization)(i % 4), .lowercase = i >= 4};
     Chrf chrf[3] = {{.word_order = 0}, {.word_order = 2}, {.lowercase = true}};
 
-    const char *name = json_string_value(json_object_get(expected, "hypothesis"));
-    const char *reference_name = json_string_value(json_object_get(expected, "reference"));
+    const char *name = json_text(json_member(expected, "hypothesis"));
+    const char *reference_name = json_text(json_member(expected, "reference"));
     assert_non_null(name);
     assert_non_null(reference_name);
     FILE *hypotheses = open_file(folder, name), *references = open_file(folder, reference_name);
@@ -94,32 +93,46 @@ static void check_case(const char *folder, const json_t *expected)
     fclose(references);
 
     for (int i = 0; i < 8; i++)
-        check_bleu(bleu_names[i], &bleu[i], json_object_get(expected, bleu_names[i]));
+        check_bleu(bleu_names[i], &bleu[i], json_member(expected, bleu_names[i]));
     for (int i = 0; i < 3; i++)
-        check_close(chrf_names[i], chrf_score(&chrf[i]),
-                    json_object_get(expected, chrf_names[i]), 0.500001e-4);
+        check_close(chrf_names[i], chrf_score(&chrf[i]), json_member(expected, chrf_names[i]),
+                    0.500001e-4);
 }
 
-static void test_replay(void **state)
+static void replay(const char *folder)
+{
+    char text[1 << 16];
+    FILE *file = open_file(folder, "expected.json");
+    size_t length = fread(text, 1, sizeof text, file);
+    fclose(file);
+    assert_true(length < sizeof text);
+    Error error = {0};
+    Json *expected = json_parse(text, length, "expected.json", &error);
+    if (!expected) fail_msg("%s", error.text);
+
+    const Json *cases = json_member(expected, "cases");
+    assert_true(json_count(cases) > 0);
+    for (int i = 0; i < json_count(cases); i++) check_case(folder, json_item(cases, i));
+    json_free(expected);
+}
+
+static void test_by_hand(void **state)
+{
+    (void)state;
+    replay("tests/score_vectors");
+}
+
+static void test_another_scorer(void **state)
 {
     (void)state;
     const char *folder = getenv("QKV_SCORE_VECTORS");
     if (!folder) skip();
-    FILE *file = open_file(folder, "expected.json");
-    json_error_t wrong;
-    json_t *expected = json_loadf(file, JSON_REJECT_DUPLICATES, &wrong);
-    fclose(file);
-    if (!expected) fail_msg("expected.json, line %d: %s", wrong.line, wrong.text);
-
-    const json_t *cases = json_object_get(expected, "cases");
-    assert_true(json_array_size(cases) > 0);
-    for (size_t i = 0; i < json_array_size(cases); i++)
-        check_case(folder, json_array_get(cases, i));
-    json_decref(expected);
+    replay(folder);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_replay)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),
+                                       cmocka_unit_test(test_another_scorer)};
     return cmocka_run_group_tests_name("score_vectors", tests, NULL, NULL);
 }
