@@ -49,6 +49,7 @@ $(BUILD)/%.o: %.cc
 	$(CXX) -std=c++17 $(FLAGS) -c $< -o $@
 
 $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/libqkv-double.a
+	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
 $(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka

@@ -1,0 +1,87 @@
+/* transformer.c -- the whole network: every number of every tensor in the table, with the
+ * embedding used three times, with and without every dropout. */
+#include "tests/gradients/check.h"
+
+#include "model/transformer.h"
+
+static const ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10,
+                                   .encoder_layers = 2, .decoder_layers = 2, .max_length = 8,
+                                   .output_bias = true};
+static const double SMOOTHING = 0.1, SCALE = 0.7;
+
+typedef struct Case {
+    Pass pass;
+    Transformer model;
+} Case;
+
+static double loss(void *context)
+{
+    Case *c = context;
+    Loss sum = {0};
+    transformer_forward(&c->pass, &c->model);
+    transformer_loss(&sum, &c->pass, &c->model, SMOOTHING);
+    return SCALE * sum.objective;
+}
+
+static void check_case(const char *layer, const Dropout *dropout)
+{
+    static Case c;  // large
+    static Weights dw;
+    Arena arena = {0};
+    assert_true(transformer_create(&c.model, &config, NULL));
+    const Params *params = &c.model.params;
+    params_initialise(params, c.model.block, 3);
+    real *noise = numbers(params->size);
+    for (size_t i = 0; i < params->size; i++) c.model.block[i] += noise[i] / 4;
+    size_t D = (size_t)config.d_model;
+    real *dblock = numbers(params->size), *dblock0 = copy_of(dblock, params->size);
+    params_bind(&dw, dblock, &config);
+    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
+                       PASS_TRAIN);
+    assert_true(arena_reserve(&arena, NULL));
+    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
+                       PASS_TRAIN);
+
+    Loss forward = {0}, backward = {0};
+    transformer_forward(&c.pass, &c.model);
+    transformer_loss(&forward, &c.pass, &c.model, SMOOTHING);
+    transformer_backward(&backward, &c.pass, &c.model, &dw, SMOOTHING, (real)SCALE);
+    assert_memory_equal(&forward, &backward, sizeof forward);
+
+    /* The last row of the embedding is <pad>, the decoder's first input: the loss depends on it,
+     * but it stays zero and gets no gradient. */
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    for (int t = 0; t < params->count; t++) {
+        const Tensor *tensor = &params->tensor[t];
+        size_t at = tensor->offset, pad = strcmp(tensor->name, "model.shared.weight") ? 0 : D;
+        size_t count = tensor->count - pad;
+        check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at, count);
+        check_untouched(dblock + at + count, dblock0 + at + count, pad);
+    }
+    check_report(&check);
+    arena_free(&arena);
+    transformer_free(&c.model);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check_case("transformer", NULL);
+}
+
+static void test_dropout(void **state)
+{
+    (void)state;
+    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
+                             .update = 2};
+    check_case("transformer, dropout", &dropout);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_plain, check_teardown),
+        cmocka_unit_test_teardown(test_dropout, check_teardown),
+    };
+    return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
+}
