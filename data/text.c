@@ -1,0 +1,224 @@
+/* text.c -- lines of UTF-8 text from a file, plain or .gz, or from a descriptor.
+ *
+ * Bytes are read by blocks into one buffer, which grows when a line does not fit; a line is a
+ * piece of that buffer. A NUL byte is looked for in every block as it arrives, so that a binary
+ * file, or an endless one, is refused at once and not when its first line ends.
+ *
+ * UTF-8, RFC 3629 section 4:
+ *
+ *     00..7f
+ *     c2..df  80..bf
+ *     e0      a0..bf  80..bf              (below a0: overlong)
+ *     e1..ec  80..bf  80..bf
+ *     ed      80..9f  80..bf              (above 9f: surrogates)
+ *     ee..ef  80..bf  80..bf
+ *     f0      90..bf  80..bf  80..bf      (below 90: overlong)
+ *     f1..f3  80..bf  80..bf  80..bf
+ *     f4      80..8f  80..bf  80..bf      (above 8f: beyond U+10FFFF) */
+#include "data/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { BLOCK = 1 << 16 };
+
+bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
+{
+    const unsigned char *s = (const unsigned char *)bytes;
+    for (size_t i = 0; i < length;) {
+        unsigned char lead = s[i];
+        if (lead < 0x80) {
+            i++;
+            continue;
+        }
+        int follow = lead < 0xc2 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : 0;
+        unsigned char low = 0x80, high = 0xbf;
+        if (lead == 0xe0) low = 0xa0;
+        if (lead == 0xed) high = 0x9f;
+        if (lead == 0xf0) low = 0x90;
+        if (lead == 0xf4) high = 0x8f;
+        size_t wrong = i;  // the byte to blame
+        bool valid = follow > 0;
+        for (int k = 1; valid && k <= follow; k++, low = 0x80, high = 0xbf) {
+            if (i + k >= length) {
+                valid = false;
+            } else if (s[i + k] < low || s[i + k] > high) {
+                valid = false, wrong = i + k;
+            }
+        }
+        if (!valid) {
+            if (bad) *bad = wrong;
+            return false;
+        }
+        i += follow + 1;
+    }
+    return true;
+}
+
+static bool reader_start(TextReader *reader, const char *name, Error *error)
+{
+    reader->name = strdup(name);
+    reader->buffer = malloc(2 * BLOCK);
+    reader->size = 2 * BLOCK;
+    if (reader->name && reader->buffer) return true;
+    text_close(reader);
+    return error_set(error, "out of memory while opening '%s'", name);
+}
+
+bool text_open(TextReader *reader, const char *path, Error *error)
+{
+    *reader = (TextReader){.descriptor = -1};
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
+    struct stat status;
+    if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
+        close(descriptor);
+        return error_set(error, "cannot read '%s': it is a folder, not a file", path);
+    }
+    reader->gz = gzdopen(descriptor, "rb");
+    if (!reader->gz) {
+        close(descriptor);
+        return error_set(error, "out of memory while opening '%s'", path);
+    }
+    gzbuffer(reader->gz, BLOCK);
+    return reader_start(reader, path, error);
+}
+
+bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error)
+{
+    *reader = (TextReader){.descriptor = descriptor};
+    return reader_start(reader, name, error);
+}
+
+void text_close(TextReader *reader)
+{
+    if (reader->gz) gzclose(reader->gz);
+    free(reader->name);
+    free(reader->buffer);
+    *reader = (TextReader){.descriptor = -1};
+}
+
+/* Makes room for a block behind what is there. */
+static bool make_room(TextReader *reader, Error *error)
+{
+    if (reader->begin > 0) {
+        memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
+        reader->end -= reader->begin;
+        reader->begin = 0;
+    }
+    if (reader->end > TEXT_MAX_LINE) {
+        return error_set(error, "%s:%zu: the line is longer than %zu bytes: is it text?",
+                         reader->name, reader->line + 1, TEXT_MAX_LINE);
+    }
+    if (reader->size - reader->end > BLOCK) return true;
+    unsigned char *buffer = realloc(reader->buffer, 2 * reader->size);
+    if (!buffer) {
+        return error_set(error, "%s:%zu: out of memory: the line has more than %zu bytes",
+                         reader->name, reader->line + 1, reader->end);
+    }
+    reader->buffer = buffer;
+    reader->size *= 2;
+    return true;
+}
+
+/* Why zlib stopped, as a sentence. */
+static bool gz_error(TextReader *reader, Error *error)
+{
+    int code = Z_OK;
+    const char *message = gzerror(reader->gz, &code);
+    if (code == Z_ERRNO) message = strerror(errno);
+    if (code == Z_BUF_ERROR) {
+        message = "the compressed file is cut off: copy or download it again";
+    } else if (code == Z_DATA_ERROR) {
+        message = "the compressed file is damaged: copy or download it again";
+    } else if (code == Z_MEM_ERROR) {
+        message = "out of memory";
+    }
+    return error_set(error, "%s:%zu: cannot read on: %s", reader->name, reader->line + 1,
+                     message);
+}
+
+/* One more block. Leaves room for a NUL byte behind the end. */
+static bool read_block(TextReader *reader, Error *error)
+{
+    if (!make_room(reader, error)) return false;
+    unsigned char *into = reader->buffer + reader->end;
+    ssize_t got;
+    if (reader->gz) {
+        got = gzread(reader->gz, into, BLOCK);
+        int code = Z_OK;
+        gzerror(reader->gz, &code);
+        if (got < 0 || (code != Z_OK && code != Z_STREAM_END)) return gz_error(reader, error);
+    } else {
+        do got = read(reader->descriptor, into, BLOCK);
+        while (got < 0 && errno == EINTR);
+        if (got < 0) {
+            return error_set(error, "%s:%zu: cannot read on: %s", reader->name,
+                             reader->line + 1, strerror(errno));
+        }
+    }
+    reader->at_end = got == 0;
+    reader->end += (size_t)got;
+    return true;
+}
+
+static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
+{
+    size_t bad = 0;
+    if (text_is_utf8(line, length, &bad)) return true;
+    const unsigned char *s = (const unsigned char *)line;
+    if (reader->line == 1 && !reader->gz && length > 1 && s[0] == 0x1f && s[1] == 0x8b) {
+        return error_set(error, "%s is compressed: put zcat before it, or give the file's name",
+                         reader->name);
+    }
+    return error_set(error,
+                     "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
+                     "file, for example with iconv",
+                     reader->name, reader->line, bad + 1, s[bad]);
+}
+
+TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error)
+{
+    size_t seen = 0;  // of the bytes from begin: no LF and no NUL in them
+    unsigned char *from, *feed;
+    for (;;) {
+        from = reader->buffer + reader->begin;
+        size_t there = reader->end - reader->begin;
+        feed = memchr(from + seen, '\n', there - seen);
+        unsigned char *stop = feed ? feed : from + there;
+        unsigned char *nul = memchr(from + seen, 0, (size_t)(stop - from) - seen);
+        if (nul) {
+            error_set(error, "%s:%zu: byte %zu of the line is NUL: this is not a text file",
+                      reader->name, reader->line + 1, (size_t)(nul - from) + 1);
+            return TEXT_ERROR;
+        }
+        if (feed) break;
+        seen = there;
+        if (reader->at_end) break;
+        if (!read_block(reader, error)) return TEXT_ERROR;
+    }
+    if (!feed && seen == 0) return TEXT_END;
+
+    size_t count = feed ? (size_t)(feed - from) : seen;
+    reader->begin += count + (feed != NULL);
+    reader->line++;
+    if (count > 0 && from[count - 1] == '\r') count--;
+    from[count] = 0;  // over the CR or LF, or in the room behind the end
+    if (reader->line == 1 && count >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0) {
+        from += 3, count -= 3;
+    }
+    if (count > TEXT_MAX_LINE) {
+        error_set(error, "%s:%zu: the line is longer than %zu bytes: is it text?", reader->name,
+                  reader->line, TEXT_MAX_LINE);
+        return TEXT_ERROR;
+    }
+    if (!check_line(reader, (char *)from, count, error)) return TEXT_ERROR;
+    *line = (char *)from;
+    *length = count;
+    return TEXT_LINE;
+}
