@@ -56,7 +56,8 @@ $(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 $(TOOLS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
-test: all $(TESTS) $(CHECKS) $(TOOLS)
+tests: $(TESTS) $(CHECKS) $(TOOLS)
+test: all tests
 	@BUILD=$(BUILD) BIN=$(BIN) tests/run
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
@@ -71,6 +72,6 @@ install: all
 clean:
 	rm -rf build train translate
 
-.PHONY: all test asan golden format install clean
+.PHONY: all test tests asan golden format install clean
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
