@@ -163,7 +163,7 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
     double tokens = (double)w->loss.tokens, updates = (double)w->updates;
     TrainLine line = {run->progress.update, run->progress.epoch, w->loss.nll / tokens,
                       w->loss.objective / tokens, last->learning_rate, w->norm / updates,
-                      (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9};
+                      (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, run->progress.seconds};
     if (!quiet) show_progress(run, w, last);
     *w = (Window){.shown = now()};
     return metrics_train(&run->metrics, &line, error);

@@ -143,6 +143,7 @@ bool run_begin(Run *run, Error *error)
     if (!config) error_set(error, "not enough memory for config.json");
     bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
+    if (good) run->progress.seconds = metrics_seconds(&run->metrics);
     free(config);
     free(path);
     free(metrics);

@@ -45,6 +45,7 @@ static void put_train(FILE *out, const TrainLine *line)
     json_put_real(&json, "gradient_norm", line->gradient_norm);
     json_put_real(&json, "tokens_per_second", line->tokens_per_second);
     json_put_real(&json, "gflops", line->gflops);
+    json_put_real(&json, "seconds", line->seconds);
     json_close(&json);
     fputc('\n', out);
 }
@@ -86,7 +87,8 @@ static bool take(Metrics *metrics, const char *text, size_t length, long long up
     if (type && at > 0 && at <= update && !strcmp(type, "train")) {
         TrainLine line = {at, epoch, number(json, "loss"), number(json, "objective"),
                           number(json, "learning_rate"), number(json, "gradient_norm"),
-                          number(json, "tokens_per_second"), number(json, "gflops")};
+                          number(json, "tokens_per_second"), number(json, "gflops"),
+                          number(json, "seconds")};
         good = keep_train(metrics, &line, error);
     } else if (type && at > 0 && at <= update && !strcmp(type, "valid")) {
         ValidLine line = {at, epoch, number(json, "loss"), number(json, "exact"),
@@ -160,6 +162,14 @@ bool metrics_valid(Metrics *metrics, const ValidLine *line, Error *error)
 {
     put_valid(metrics->file, line);
     return flush(metrics, error) && keep_valid(metrics, line, error);
+}
+
+double metrics_seconds(const Metrics *metrics)
+{
+    double train = 0, valid = 0;
+    if (metrics->train_count) train = metrics->train[metrics->train_count - 1].seconds;
+    if (metrics->valid_count) valid = metrics->valid[metrics->valid_count - 1].seconds;
+    return fmax(train, valid);  // fmax passes over NaN
 }
 
 void metrics_close(Metrics *metrics)

@@ -1,7 +1,7 @@
 /* metrics.h -- metrics.jsonl: one JSON object a line, for scripts and for the loss curve.
  *
  *   {"type":"train","update":…,"epoch":…,"loss":…,"objective":…,"ppl":…,"learning_rate":…,
- *    "gradient_norm":…,"tokens_per_second":…,"gflops":…}
+ *    "gradient_norm":…,"tokens_per_second":…,"gflops":…,"seconds":…}
  *   {"type":"valid","update":…,"epoch":…,"loss":…,"ppl":…,"exact":…,"bleu":…,"chrf":…,"seconds":…}
  *
  * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective is
@@ -19,7 +19,7 @@
 
 typedef struct TrainLine {
     long long update, epoch;
-    double loss, objective, learning_rate, gradient_norm, tokens_per_second, gflops;
+    double loss, objective, learning_rate, gradient_norm, tokens_per_second, gflops, seconds;
 } TrainLine;
 
 typedef struct ValidLine {
@@ -41,6 +41,10 @@ typedef struct Metrics {
 bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error);
 bool metrics_train(Metrics *metrics, const TrainLine *line, Error *error);
 bool metrics_valid(Metrics *metrics, const ValidLine *line, Error *error);
+
+/* The training time that the last line tells of; 0 if there is none. */
+double metrics_seconds(const Metrics *metrics);
+
 void metrics_close(Metrics *metrics);
 
 #endif

@@ -27,7 +27,6 @@ char *progress_to_json(const Progress *progress)
     json_put_integer(&json, "best_update", progress->best_update);
     json_put_integer(&json, "validated", progress->validated);
     json_put_integer(&json, "stale", progress->stale);
-    json_put_real(&json, "seconds", progress->seconds);
     json_close(&json);
     if (fclose(out) != 0) {
         free(text);
@@ -66,8 +65,7 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
                 read_number(&progress->best_loss, json, "best_loss", source, error) &&
                 read_count(&progress->best_update, json, "best_update", source, error) &&
                 read_count(&progress->validated, json, "validated", source, error) &&
-                read_count(&stale, json, "stale", source, error) &&
-                read_number(&progress->seconds, json, "seconds", source, error);
+                read_count(&stale, json, "stale", source, error);
     if (good && stale > 1000000000) good = error_set(error, "%s: 'stale' is too large", source);
     progress->stale = (int)stale;
     json_free(json);

@@ -1,7 +1,8 @@
 /* progress.h -- how far a run has come: what a checkpoint holds besides numbers and configuration.
  *
  * All randomness is a function of seed, epoch and update, so this is enough to go on as if the
- * run had never stopped. */
+ * run had never stopped. Nothing in a checkpoint depends on the clock or on the threads: the same
+ * run gives the same bytes. */
 #ifndef TRAINING_PROGRESS_H
 #define TRAINING_PROGRESS_H
 
@@ -15,7 +16,7 @@ typedef struct Progress {
     long long best_update;
     long long validated;        // the update after which the last validation was
     int stale;                  // validations since the best one
-    double seconds;             // spent in training
+    double seconds;             // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;
 
 Progress progress_start(void);
