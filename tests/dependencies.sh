@@ -39,7 +39,7 @@ report() {
     if [ -z "$2" ]; then
         echo "ok $1"
     else
-        echo "not ok $1: $(echo "$2" | awk '{ printf "%s%s", NR > 1 ? "; " : "", $0 }')"
+        echo "not ok $1: $(echo "$2" | awk '{ printf "%s%s", (NR > 1 ? "; " : ""), $0 }')"
         failed=1
     fi
 }
