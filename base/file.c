@@ -168,7 +168,8 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error)
     if (fd >= 0) close(fd);
     if (bytes) return bytes;
     if (reason == EFBIG)
-        error_set(error, "'%s' is larger than the %zu bytes that such a file may have", path, limit);
+        error_set(error, "'%s' is larger than the %zu bytes that such a file may have", path,
+                  limit);
     else
         error_set(error, "cannot read '%s': %s", path, strerror(reason));
     return NULL;

@@ -20,8 +20,9 @@ static int utf8_length(const unsigned char *s)
                                : 0;
     for (int i = 1; i < length; i++)
         if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90)) return 0;   // overlong
-    if ((s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F)) return 0;   // no character
+    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90)) return 0;  // overlong
+    if ((s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F))
+        return 0;  // no character
     return length;
 }
 
@@ -31,12 +32,18 @@ static void write_text(FILE *out, const char *text)
     fputc('"', out);
     for (const unsigned char *s = (const unsigned char *)text; *s;) {
         int length = utf8_length(s);
-        if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
-        else if (*s == '\n') fputs("\\n", out);
-        else if (*s == '\t') fputs("\\t", out);
-        else if (*s < 0x20 || *s == 0x7F) fprintf(out, "\\u%04x", *s);
-        else if (length) fwrite(s, 1, (size_t)length, out);
-        else fputs("\xEF\xBF\xBD", out);
+        if (*s == '"' || *s == '\\')
+            fprintf(out, "\\%c", *s);
+        else if (*s == '\n')
+            fputs("\\n", out);
+        else if (*s == '\t')
+            fputs("\\t", out);
+        else if (*s < 0x20 || *s == 0x7F)
+            fprintf(out, "\\u%04x", *s);
+        else if (length)
+            fwrite(s, 1, (size_t)length, out);
+        else
+            fputs("\xEF\xBF\xBD", out);
         s += length ? length : 1;
     }
     fputc('"', out);
@@ -128,8 +135,10 @@ void json_put_bool(JsonWriter *json, const char *key, bool value)
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
     begin_value(json, key);
-    if (text) write_text(json->out, text);
-    else fputs("null", json->out);
+    if (text)
+        write_text(json->out, text);
+    else
+        fputs("null", json->out);
 }
 
 /* ---- reading ---- */

@@ -66,11 +66,11 @@ void json_free(Json *json);  // the whole tree, from its root
  * NULL, 0, false. Test json_kind where that matters. */
 JsonKind json_kind(const Json *json);
 const Json *json_member(const Json *map, const char *key);
-int json_count(const Json *json);                    // of a list's or a map's members
+int json_count(const Json *json);  // of a list's or a map's members
 const Json *json_item(const Json *list, int i);
-const char *json_text(const Json *json);             // UTF-8, without NUL
+const char *json_text(const Json *json);  // UTF-8, without NUL
 int64_t json_whole(const Json *json);
-double json_number(const Json *json);                // JSON_NUMBER and JSON_WHOLE
+double json_number(const Json *json);  // JSON_NUMBER and JSON_WHOLE
 bool json_bool(const Json *json);
 
 /* Visits a map's members in the order in which they were written:

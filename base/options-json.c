@@ -40,9 +40,7 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
     case OPTION_UINT64: json_put_integer(json, key, *(const int64_t *)field); return;
     case OPTION_REAL: json_put_real(json, key, *(const double *)field); return;
     case OPTION_TEXT: json_put_text(json, key, *(char *const *)field); return;
-    case OPTION_CHOICE:
-        json_put_text(json, key, option->choices[*(const int *)field]);
-        return;
+    case OPTION_CHOICE: json_put_text(json, key, option->choices[*(const int *)field]); return;
     case OPTION_LIST: {
         const StringList *list = field;
         json_open_array(json, key);
@@ -94,10 +92,10 @@ static bool fits(OptionKind kind, JsonKind found)
 
 static bool wrong_kind(const Option *option, const char *label, const Json *value, Error *error)
 {
-    static const char *const found[] = {"nothing", "null", "true or false", "a whole number",
-                                        "a number", "a text", "a list", "an object"};
+    static const char *const found[] = {"nothing",  "null",   "true or false", "a whole number",
+                                        "a number", "a text", "a list",        "an object"};
     static const char *const wanted[] = {"true or false", "a whole number", "a whole number",
-                                         "a number", "a text or null", "a list of texts",
+                                         "a number",      "a text or null", "a list of texts",
                                          "a text"};
     return error_set(error, "%s takes %s, not %s", label, wanted[option->kind],
                      found[json_kind(value)]);

@@ -50,8 +50,10 @@ bool option_range(char text[RANGE_TEXT], const Option *option)
         real_text(to, most);
     }
     bool upwards = most >= (real ? INFINITY : option->kind == OPTION_INT ? INT_MAX : 0x1p63);
-    if (upwards) snprintf(text, RANGE_TEXT, "%s up", from);
-    else snprintf(text, RANGE_TEXT, "%s to %s", from, to);
+    if (upwards)
+        snprintf(text, RANGE_TEXT, "%s up", from);
+    else
+        snprintf(text, RANGE_TEXT, "%s to %s", from, to);
     return limited;
 }
 
@@ -68,8 +70,8 @@ static void describe(char *text, size_t size, const Option *option)
     case OPTION_CHOICE:
         for (size_t i = 0, used = 0; option->choices[i] && used < size; i++) {
             const char *between = i == 0 ? "" : option->choices[i + 1] ? ", " : " or ";
-            used += (size_t)snprintf(text + used, size - used, "%s%s", between,
-                                     option->choices[i]);
+            used +=
+                (size_t)snprintf(text + used, size - used, "%s%s", between, option->choices[i]);
         }
         return;
     default: break;
@@ -295,7 +297,8 @@ static bool read_mention(const OptionGroup *groups, int count, int argc, char *c
         taken_back = true;
     }
     if (option && taken_back && !can_take_back(option))
-        return error_set(error, "--%s always has a value: there is no '%s'", option->name, word);
+        return error_set(error, "--%s always has a value: there is no '%s'", option->name,
+                         word);
     if (!option) {
         char plain[NAME_LIMIT + 1];
         snprintf(plain, sizeof plain, "%.*s", (int)length, name);
@@ -334,8 +337,10 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
             i++;
             continue;
         }
-        if (ended) i++;
-        else if (!read_mention(groups, count, argc, argv, &i, &mention, error)) return false;
+        if (ended)
+            i++;
+        else if (!read_mention(groups, count, argc, argv, &i, &mention, error))
+            return false;
 
         const Option *option = mention.option;
         if (!option) {
@@ -345,9 +350,10 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
         }
         char label[NAME_LIMIT + 3];
         snprintf(label, sizeof label, "--%s", option->name);
-        bool add = option->kind == OPTION_LIST &&
-                   mentioned_before(groups, count, start, argv, option);
-        if (!option_store(option, mention.values, label, mention.text, add, error)) return false;
+        bool add =
+            option->kind == OPTION_LIST && mentioned_before(groups, count, start, argv, option);
+        if (!option_store(option, mention.values, label, mention.text, add, error))
+            return false;
     }
     return true;
 }

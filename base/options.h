@@ -46,7 +46,7 @@ typedef struct StringList {
 } StringList;
 
 typedef struct Option {
-    const char *name;            // "learning-rate"
+    const char *name;  // "learning-rate"
     OptionKind kind;
     size_t offset;               // of the field in the group's values
     double least, most;          // of a number, both included; no limit if both are 0
@@ -61,7 +61,7 @@ typedef struct OptionGroup {
     const char *key;        // its object in config.json; NULL: the whole group is unsaved
     const Option *options;  // [count]
     int count;
-    void *values;           // the struct that the offsets are in
+    void *values;  // the struct that the offsets are in
 } OptionGroup;
 
 /* Reads a command line into the values; argv[0] is the program and is skipped. What is no option

@@ -46,7 +46,9 @@ static bool add_block(Draft *draft, const Params *params, const char *prefix, co
         char *name = draft->name[draft->count];
         snprintf(name, NAME_SIZE, "%s%s", prefix, from->name);
         SafeTensor *to = &draft->tensor[draft->count++];
-        *to = (SafeTensor){.name = name, .dtype = DTYPE_F32, .dimensions = from->dimensions,
+        *to = (SafeTensor){.name = name,
+                           .dtype = DTYPE_F32,
+                           .dimensions = from->dimensions,
                            .data = numbers + from->offset};
         for (int k = 0; k < from->dimensions; k++) to->shape[k] = from->shape[k];
     }
@@ -64,21 +66,28 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
         !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v))
         return false;
     draft->tensor[draft->count++] =  // last, so that all F32 lie at multiples of four
-        (SafeTensor){.name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1,
-                     .shape = {(int64_t)c->tokenizer_size}, .data = c->tokenizer};
+        (SafeTensor){.name = "tokenizer",
+                     .dtype = DTYPE_U8,
+                     .dimensions = 1,
+                     .shape = {(int64_t)c->tokenizer_size},
+                     .data = c->tokenizer};
     return true;
 }
 
 bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
 {
     assert(c->params && c->weights && c->config && c->tokenizer);
-    SafeMetadata metadata[] = {
-        {"format", "qkv"}, {"version", VERSION}, {"config", c->config}, {"progress", c->progress}};
+    SafeMetadata metadata[] = {{"format", "qkv"},
+                               {"version", VERSION},
+                               {"config", c->config},
+                               {"progress", c->progress}};
     int count = c->progress ? 4 : 3;
     Draft draft = {0};
     bool good = make_draft(&draft, c);
-    if (good) good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
-    else error_set(error, "not enough memory to write '%s'", path);
+    if (good)
+        good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
+    else
+        error_set(error, "not enough memory to write '%s'", path);
     for (int i = 0; i < draft.copies; i++) free(draft.copy[i]);
     free(draft.tensor);
     free(draft.name);
@@ -108,12 +117,14 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     c->config = safetensors_metadata(&c->file, "config");
     c->progress = safetensors_metadata(&c->file, "progress");
     if (!format || strcmp(format, "qkv") || !version || !c->config)
-        return error_set(error, "'%s' is a safetensors file, but no checkpoint of this program: "
-                                "its metadata lack format \"qkv\", a version or a config",
+        return error_set(error,
+                         "'%s' is a safetensors file, but no checkpoint of this program: "
+                         "its metadata lack format \"qkv\", a version or a config",
                          c->file.path);
     if (strcmp(version, VERSION))
-        return error_set(error, "'%s' has a version of the format that is not known here, which "
-                                "is " VERSION ": it was written by another version of the program",
+        return error_set(error,
+                         "'%s' has a version of the format that is not known here, which "
+                         "is " VERSION ": it was written by another version of the program",
                          c->file.path);
     return true;
 }
@@ -159,10 +170,11 @@ static bool check_tensor(const CheckpointFile *c, const SafeTensor *found, const
     for (int k = 0; k < tensor->dimensions; k++) wanted.shape[k] = tensor->shape[k];
     write_shape(should_be, sizeof should_be, &wanted);
     if (!found)
-        return error_set(error, "'%s' has no tensor '%s', which should be %s", c->file.path, name,
-                         should_be);
+        return error_set(error, "'%s' has no tensor '%s', which should be %s", c->file.path,
+                         name, should_be);
     bool same = found->dtype == wanted.dtype && found->dimensions == wanted.dimensions;
-    for (int k = 0; same && k < wanted.dimensions; k++) same = found->shape[k] == wanted.shape[k];
+    for (int k = 0; same && k < wanted.dimensions; k++)
+        same = found->shape[k] == wanted.shape[k];
     if (same) return true;
     write_shape(is, sizeof is, found);
     return error_set(error, "'%s': tensor '%s' is %s, but the configuration makes it %s",
@@ -184,8 +196,8 @@ static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const
 #endif
     for (size_t i = 0; i < tensor->count; i++)
         if (!isfinite(numbers[i]))
-            return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path, name,
-                             isnan(numbers[i]) ? "not-a-number" : "infinity", i);
+            return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
+                             name, isnan(numbers[i]) ? "not-a-number" : "infinity", i);
     return true;
 }
 

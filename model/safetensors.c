@@ -36,9 +36,9 @@ size_t dtype_size(Dtype dtype)
     return dtypes[dtype].size;
 }
 
-#define CRC_PREFIX   "crc32."
-#define CRC_HEADER   "crc32.header"
-#define CRC_UNKNOWN  "00000000"
+#define CRC_PREFIX  "crc32."
+#define CRC_HEADER  "crc32.header"
+#define CRC_UNKNOWN "00000000"
 enum { CRC_DIGITS = 8, NAME_LIMIT = 255, LENGTH_BYTES = 8 };
 
 static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
@@ -128,7 +128,8 @@ bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
     if (!header) return error_set(error, "not enough memory to write '%s'", path);
     if (size > SAFETENSORS_HEADER_LIMIT) {
         free(header);
-        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path, size);
+        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path,
+                         size);
     }
     AtomicFile file;
     bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
@@ -147,7 +148,8 @@ static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t le
     while (length) {
         ssize_t got = pread(file->fd, next, length, (off_t)offset);
         if (got < 0 && errno == EINTR) continue;
-        if (got < 0) return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
+        if (got < 0)
+            return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
         if (!got) return error_set(error, "'%s' ends too early: it is cut off", file->path);
         next += got;
         offset += (uint64_t)got;
@@ -163,7 +165,8 @@ static bool recognise(const SafeFile *file, const char *bytes, size_t length, Er
         const char *begin, *what;
     } others[] = {
         {"<", "an HTML page, so perhaps a link's page was saved instead of the file"},
-        {"version https://git-lfs", "a Git LFS pointer, so fetch the file itself (git lfs pull)"},
+        {"version https://git-lfs",
+         "a Git LFS pointer, so fetch the file itself (git lfs pull)"},
         {"PK\x03\x04", "a zip archive, which is PyTorch's format"},
         {"\x1F\x8B", "gzip, so unpack it first"},
         {"{", "JSON, without the eight bytes of length before it"},
@@ -188,17 +191,19 @@ static char *read_header(const SafeFile *file, uint64_t size, uint64_t *length, 
     if (!size) error_set(error, "'%s' is empty", file->path);
     if (!size || !read_at(file, 0, begin, known, error)) return NULL;
     if (size >= LENGTH_BYTES) memcpy(length, begin, LENGTH_BYTES);
-    bool sound = size >= LENGTH_BYTES + 2 && *length >= 2 && *length <= SAFETENSORS_HEADER_LIMIT;
+    bool sound =
+        size >= LENGTH_BYTES + 2 && *length >= 2 && *length <= SAFETENSORS_HEADER_LIMIT;
     if (!sound || begin[LENGTH_BYTES] != '{') {
         if (recognise(file, begin, known, error))
-            error_set(error, "'%s' is not a safetensors file: it does not begin with the length "
-                             "of a header and the header",
+            error_set(error,
+                      "'%s' is not a safetensors file: it does not begin with the length "
+                      "of a header and the header",
                       file->path);
         return NULL;
     }
     if (*length > size - LENGTH_BYTES) {
-        error_set(error, "'%s' is cut off: its header of %llu bytes is not all there", file->path,
-                  (unsigned long long)*length);
+        error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
+                  file->path, (unsigned long long)*length);
         return NULL;
     }
     char *bytes = malloc(LENGTH_BYTES + *length + 1);
@@ -222,8 +227,9 @@ static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error 
     if (place) memcpy(place + strlen(member) - CRC_DIGITS - 1, CRC_UNKNOWN, CRC_DIGITS);
     if (place && strlen(stored) == CRC_DIGITS && !strcmp(stored, crc_text(crc, bytes, size)))
         return true;
-    return error_set(error, "'%s' is damaged: the checksum of its header is wrong (a tool that "
-                            "rewrites such a file must leave out the old " CRC_HEADER ")",
+    return error_set(error,
+                     "'%s' is damaged: the checksum of its header is wrong (a tool that "
+                     "rewrites such a file must leave out the old " CRC_HEADER ")",
                      file->path);
 }
 
@@ -251,7 +257,8 @@ static Dtype dtype_from(const char *name)
 
 /* The shape, and that its product is the number of bytes: every factor is checked before it is
  * multiplied, so that nothing wraps around. */
-static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *shape, Error *error)
+static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *shape,
+                       Error *error)
 {
     if (json_kind(shape) != JSON_LIST || json_count(shape) > SAFETENSORS_DIMENSIONS)
         return wrong(file, tensor->name, "has no shape of 0 to 8 sizes", error);
@@ -269,7 +276,8 @@ static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *sha
     return wrong(file, tensor->name, "has another number of bytes than its shape says", error);
 }
 
-static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember member, Error *error)
+static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember member,
+                        Error *error)
 {
     if (!plain_name(member.key))
         return error_set(error, "'%s' is damaged: it has a tensor without a readable name",
@@ -284,7 +292,8 @@ static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember mem
     if (json_count(offsets) != 2 || json_kind(begin) != JSON_WHOLE ||
         json_kind(end) != JSON_WHOLE || json_whole(begin) < 0 ||
         json_whole(end) < json_whole(begin) || (uint64_t)json_whole(end) > file->size)
-        return wrong(file, tensor->name, "lies outside of the file, which may be cut off", error);
+        return wrong(file, tensor->name, "lies outside of the file, which may be cut off",
+                     error);
     tensor->begin = (uint64_t)json_whole(begin);
     tensor->bytes = (uint64_t)(json_whole(end) - json_whole(begin));
     return read_shape(file, tensor, json_member(member.value, "shape"), error);

@@ -79,8 +79,8 @@ typedef struct SafeFile {
 bool safetensors_open(SafeFile *file, const char *path, Error *error);
 void safetensors_close(SafeFile *file);
 
-const SafeTensor *safetensors_find(const SafeFile *file, const char *name);    // or NULL
-const char *safetensors_metadata(const SafeFile *file, const char *key);       // or NULL
+const SafeTensor *safetensors_find(const SafeFile *file, const char *name);  // or NULL
+const char *safetensors_metadata(const SafeFile *file, const char *key);     // or NULL
 
 /* Reads all of a tensor's bytes into data [tensor->bytes] and verifies their checksum. */
 bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error);

@@ -25,21 +25,42 @@ static const char *const schedules[] = {"inverse-sqrt", "cosine", "constant", NU
 
 #define AT(field) .offset = offsetof(Values, field)
 static const Option model_options[] = {
-    {.name = "d-model", .kind = OPTION_INT, AT(width), .least = 1, .most = 8192,
+    {.name = "d-model",
+     .kind = OPTION_INT,
+     AT(width),
+     .least = 1,
+     .most = 8192,
      .help = "width of the network"},
-    {.name = "output-bias", .kind = OPTION_FLAG, AT(bias), .help = "learn a bias for every word"},
+    {.name = "output-bias",
+     .kind = OPTION_FLAG,
+     AT(bias),
+     .help = "learn a bias for every word"},
 };
 static const Option training_options[] = {
-    {.name = "learning-rate", .kind = OPTION_REAL, AT(rate), .least = 1e-8, .most = 1,
+    {.name = "learning-rate",
+     .kind = OPTION_REAL,
+     AT(rate),
+     .least = 1e-8,
+     .most = 1,
      .help = "the peak of the schedule"},
     {.name = "free", .kind = OPTION_REAL, AT(free), .help = "any number"},
     {.name = "seed", .kind = OPTION_UINT64, AT(seed), .help = "of all random numbers"},
-    {.name = "schedule", .kind = OPTION_CHOICE, AT(schedule), .choices = schedules,
-     .argument = "NAME", .help = "how the learning rate changes"},
-    {.name = "output", .kind = OPTION_TEXT, AT(output), .argument = "DIR",
+    {.name = "schedule",
+     .kind = OPTION_CHOICE,
+     AT(schedule),
+     .choices = schedules,
+     .argument = "NAME",
+     .help = "how the learning rate changes"},
+    {.name = "output",
+     .kind = OPTION_TEXT,
+     AT(output),
+     .argument = "DIR",
      .help = "the folder of the run, with everything that is needed to go on with it later, "
              "or on another machine"},
-    {.name = "train-source", .kind = OPTION_LIST, AT(source), .argument = "FILE",
+    {.name = "train-source",
+     .kind = OPTION_LIST,
+     AT(source),
+     .argument = "FILE",
      .help = "text to learn from"},
     {.name = "quiet", .kind = OPTION_FLAG, AT(quiet), .help = "say nothing", .unsaved = true},
 };
@@ -102,7 +123,8 @@ static void every_kind_is_read(void **state)
     assert_string_equal(f.words.item[0], "one");
     assert_string_equal(f.words.item[1], "-");
     assert_string_equal(f.words.item[2], "--d-model");
-    assert_true(parse(&f, "--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
+    assert_true(
+        parse(&f, "--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
     assert_null(f.values.output);
     assert_int_equal(f.values.source.count, 0);
     assert_false(f.values.quiet);
@@ -119,22 +141,25 @@ static void wrong_use_is_explained(void **state)
         {"--learning-rate hot", "--learning-rate takes a number from 1e-08 to 1, not 'hot'"},
         {"--learning-rate 2", "--learning-rate takes a number from 1e-08 to 1, not '2'"},
         {"--learning-rate nan", "--learning-rate takes a number from 1e-08 to 1, not 'nan'"},
-        {"--learning-rate 0x1p-3", "--learning-rate takes a number from 1e-08 to 1, not '0x1p-3'"},
-        {"--learning-rate 0.1.2", "--learning-rate takes a number from 1e-08 to 1, not '0.1.2'"},
+        {"--learning-rate 0x1p-3",
+         "--learning-rate takes a number from 1e-08 to 1, not '0x1p-3'"},
+        {"--learning-rate 0.1.2",
+         "--learning-rate takes a number from 1e-08 to 1, not '0.1.2'"},
         {"--learning-rate=", "--learning-rate takes a number from 1e-08 to 1, not ''"},
         {"--free inf", "--free takes a number, not 'inf'"},
         {"--free 1e999", "--free takes a number, not '1e999'"},
         {"--d-model 0", "--d-model takes a whole number from 1 to 8192, not '0'"},
         {"--d-model 8193", "--d-model takes a whole number from 1 to 8192, not '8193'"},
-        {"--d-model 4294967808", "--d-model takes a whole number from 1 to 8192, not '4294967808'"},
+        {"--d-model 4294967808",
+         "--d-model takes a whole number from 1 to 8192, not '4294967808'"},
         {"--d-model 99999999999999999999",
          "--d-model takes a whole number from 1 to 8192, not '99999999999999999999'"},
         {"--d-model 5.0", "--d-model takes a whole number from 1 to 8192, not '5.0'"},
         {"--d-model 5x", "--d-model takes a whole number from 1 to 8192, not '5x'"},
         {"--d-model", "--d-model takes a whole number from 1 to 8192, but nothing follows it"},
         {"--seed -1", "--seed takes a whole number from 0 to 9223372036854775807, not '-1'"},
-        {"--seed 9223372036854775808",
-         "--seed takes a whole number from 0 to 9223372036854775807, not '9223372036854775808'"},
+        {"--seed 9223372036854775808", "--seed takes a whole number from 0 to "
+                                       "9223372036854775807, not '9223372036854775808'"},
         {"--schedule warm", "--schedule takes inverse-sqrt, cosine or constant, not 'warm'"},
         {"--schedule cos", "--schedule takes inverse-sqrt, cosine or constant, not 'cos'"},
         {"--output EMPTY", "--output takes DIR, not ''"},
@@ -142,8 +167,10 @@ static void wrong_use_is_explained(void **state)
         {"--output --seed=3", "--output takes DIR, but '--seed=3' follows it"},
         {"--quiet=maybe", "--quiet takes true or false, not 'maybe'"},
         {"--no-quiet=true", "--no-quiet takes no value"},
-        {"--lerning-rate 1", "unknown option '--lerning-rate': did you mean '--learning-rate'?"},
-        {"--laerning-rate=1", "unknown option '--laerning-rate': did you mean '--learning-rate'?"},
+        {"--lerning-rate 1",
+         "unknown option '--lerning-rate': did you mean '--learning-rate'?"},
+        {"--laerning-rate=1",
+         "unknown option '--laerning-rate': did you mean '--learning-rate'?"},
         {"--learning 1", "unknown option '--learning': did you mean '--learning-rate'?"},
         {"--no-quite", "unknown option '--no-quite': did you mean '--no-quiet'?"},
         {"--no-seed", "--seed always has a value: there is no '--no-seed'"},
@@ -172,8 +199,8 @@ static void stronger_sources_win(void **state)
     (void)state;
     Fixture f;
     begin(&f);
-    char *argv[] = {"train", "--output", "x", "--free=2", "--train-source", "mine", "--no-quiet",
-                    "--wrong", "--", "--seed=7"};
+    char *argv[] = {"train", "--output",   "x",       "--free=2", "--train-source",
+                    "mine",  "--no-quiet", "--wrong", "--",       "--seed=7"};
     assert_string_equal(options_find_text(f.group, 2, 10, argv, "output"), "x");
     assert_string_equal(options_find_text(f.group, 2, 10, argv, "free"), "2");
     assert_string_equal(options_find_text(f.group, 2, 10, argv, "quiet"), "false");
@@ -181,12 +208,15 @@ static void stronger_sources_win(void **state)
     assert_null(options_find_text(f.group, 2, 10, argv, "d-model"));
     assert_null(f.values.output);  // nothing was set
 
-    assert_true(options_set_all(f.group, 2, " d-model=64\n free=1 no-output-bias\ttrain-source=a "
-                                            "train-source=b ", &f.error));
+    assert_true(options_set_all(f.group, 2,
+                                " d-model=64\n free=1 no-output-bias\ttrain-source=a "
+                                "train-source=b ",
+                                &f.error));
     assert_int_equal(f.values.source.count, 2);
-    assert_true(options_from_json(f.group, 2, "{\"training\":{\"free\":1.5,\"train_source\":"
-                                              "[\"c\",\"d\",\"e\"]}}", "config.json", false,
-                                  &f.error));
+    assert_true(options_from_json(f.group, 2,
+                                  "{\"training\":{\"free\":1.5,\"train_source\":"
+                                  "[\"c\",\"d\",\"e\"]}}",
+                                  "config.json", false, &f.error));
     assert_int_equal(f.values.source.count, 3);
     assert_true(parse(&f, "--free=2 --train-source mine --train-source=yours"));
     assert_int_equal(f.values.width, 64);
@@ -224,9 +254,11 @@ static void help_shows_the_table(void **state)
         "  --learning-rate X    the peak of the schedule (1e-08 to 1; default 0.0003)\n"
         "  --free X             any number (default 0)\n"
         "  --seed N             of all random numbers (default 1)\n"
-        "  --schedule NAME      how the learning rate changes (inverse-sqrt, cosine, constant;\n"
+        "  --schedule NAME      how the learning rate changes (inverse-sqrt, cosine, "
+        "constant;\n"
         "                       default inverse-sqrt)\n"
-        "  --output DIR         the folder of the run, with everything that is needed to go on with\n"
+        "  --output DIR         the folder of the run, with everything that is needed to go on "
+        "with\n"
         "                       it later, or on another machine (default checkpoints/toy)\n"
         "  --train-source FILE  text to learn from (may be repeated)\n"
         "  --quiet              say nothing\n");
@@ -281,8 +313,10 @@ static void wrong_configurations_are_explained(void **state)
     static const struct {
         const char *json, *error;
     } cases[] = {
-        {"{\"model\":{\"d_model\":\"wide\"}}", "c: model.d_model takes a whole number, not a text"},
-        {"{\"model\":{\"d_model\":5.5}}", "c: model.d_model takes a whole number, not a number"},
+        {"{\"model\":{\"d_model\":\"wide\"}}",
+         "c: model.d_model takes a whole number, not a text"},
+        {"{\"model\":{\"d_model\":5.5}}",
+         "c: model.d_model takes a whole number, not a number"},
         {"{\"model\":{\"d_model\":0}}",
          "c: model.d_model takes a whole number from 1 to 8192, not '0'"},
         {"{\"model\":{\"d_model\":null}}", "c: model.d_model takes a whole number, not null"},
@@ -293,7 +327,8 @@ static void wrong_configurations_are_explained(void **state)
         {"{\"model\":[]}", "c: 'model' is no object of options"},
         {"{\"training\":{\"schedule\":\"warm\"}}",
          "c: training.schedule takes inverse-sqrt, cosine or constant, not 'warm'"},
-        {"{\"training\":{\"schedule\":1}}", "c: training.schedule takes a text, not a whole number"},
+        {"{\"training\":{\"schedule\":1}}",
+         "c: training.schedule takes a text, not a whole number"},
         {"{\"training\":{\"learning_rate\":10}}",
          "c: training.learning_rate takes a number from 1e-08 to 1, not '10'"},
         {"{\"training\":{\"train_source\":\"a\"}}",
@@ -304,8 +339,9 @@ static void wrong_configurations_are_explained(void **state)
         {"{\"training\":{\"quiet\":true}}", "c: unknown key 'training.quiet'"},
         {"{\"mo\\u001bdel\":{}}", "c: unknown key 'mo del'"},
         {"[]", "c: the outermost value must be an object"},
-        {"{\"model\":{\"d_model\":5,\"d_model\":6}}", "c:1:31: duplicate object key near '\"d_model\"'"},
-        {"{\"model\":{\"d_model\" 5}}", "c:1:20: ':' expected near '5'"},
+        {"{\"model\":{\"d_model\":5,\"d_model\":6}}",
+         "c:1:31: duplicate object key near '\"d_model\"'"},
+        {"{\"model\":{\"d_model\" 5}}", "c:1:21: ':' expected near '5'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Fixture f;
