@@ -140,6 +140,7 @@ static void wrong_use_is_explained(void **state)
     } cases[] = {
         {"--learning-rate hot", "--learning-rate takes a number from 1e-08 to 1, not 'hot'"},
         {"--learning-rate 2", "--learning-rate takes a number from 1e-08 to 1, not '2'"},
+        {"--learning-rate 1.1", "--learning-rate takes a number from 1e-08 to 1, not '1.1'"},
         {"--learning-rate nan", "--learning-rate takes a number from 1e-08 to 1, not 'nan'"},
         {"--learning-rate 0x1p-3",
          "--learning-rate takes a number from 1e-08 to 1, not '0x1p-3'"},

@@ -142,9 +142,10 @@ static void no_truncation_is_taken_for_a_file(void **state)
     write_good();
     char *bytes = file_read(path, 1 << 20, &size, &error);
     for (size_t length = 0; length < size; length++) {
-        assert_int_equal(truncate(path, (off_t)length), 0);
+        FILE *file = fopen(path, "wb");
+        fwrite(bytes, 1, length, file);
+        fclose(file);
         assert_false(reads_right(&error));
-        assert_true(file_replace(path, bytes, size, &error));
     }
     bytes = realloc(bytes, size + 1);
     bytes[size] = 0;
