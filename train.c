@@ -70,8 +70,9 @@ static void say_skipped(const char *why, const CorpusSkipped *skipped)
         snprintf(lines + used, sizeof lines - used, "%s%" PRIu64, i ? ", " : "",
                  (uint64_t)skipped->first[i].line);
     }
-    say("  skipped     %zu pairs: %s (line%s %s%s)", skipped->count, why,
-        skipped->count > 1 ? "s" : "", lines, skipped->count > CORPUS_FIRST ? ", …" : "");
+    const char *plural = skipped->count > 1 ? "s" : "";
+    say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why, plural, lines,
+        skipped->count > CORPUS_FIRST ? ", …" : "");
 }
 
 static void say_corpus(const char *name, const CorpusReport *r)

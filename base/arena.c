@@ -2,10 +2,12 @@
 #include "base/arena.h"
 
 #include <assert.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
+    assert(size == 0 || count <= (SIZE_MAX - ARENA_ALIGNMENT) / size);
     size_t bytes = (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
     size_t at = arena->used;
     arena->used += bytes;

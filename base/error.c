@@ -5,9 +5,13 @@
 #include <stdio.h>
 #include <string.h>
 
-static void mark_if_cut(Error *error, int length)
+/* A sentence that did not fit ends in "..."; what a file or a command line brought in cannot
+ * break the line or command the terminal. */
+static void tidy(Error *error, int length)
 {
     if (length >= (int)sizeof error->text) strcpy(error->text + sizeof error->text - 4, "...");
+    for (char *c = error->text; *c; c++)
+        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
 bool error_set(Error *error, const char *format, ...)
@@ -17,7 +21,7 @@ bool error_set(Error *error, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    mark_if_cut(error, length);
+    tidy(error, length);
     return false;
 }
 
@@ -29,9 +33,9 @@ bool error_prefix(Error *error, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(error->text, sizeof error->text, format, arguments);
     va_end(arguments);
-    mark_if_cut(error, length);
+    tidy(error, length);
     size_t used = strlen(error->text), room = sizeof error->text - used;
     int rest = snprintf(error->text + used, room, ": %s", before.text);
-    mark_if_cut(error, (int)used + rest);
+    tidy(error, (int)used + rest);
     return false;
 }
