@@ -37,7 +37,8 @@ static bool no_memory(Error *error)
 static bool reserve(Batches *batches, size_t sentences, const size_t rows[SIDES], Error *error)
 {
     for (int side = 0; side < SIDES; side++) {
-        if (rows[side] > INT_MAX) return error_set(error, "a batch has more than %d tokens", INT_MAX);
+        if (rows[side] > INT_MAX)
+            return error_set(error, "a batch has more than %d tokens", INT_MAX);
         if (rows[side] > batches->rows_size[side]) {
             free(batches->id[side]);
             batches->rows_size[side] = 0;
@@ -64,7 +65,8 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
     assert(batch_tokens > 0 && corpus->pairs > 0);
     *batches = (Batches){.corpus = corpus, .seed = seed, .batch_tokens = (size_t)batch_tokens};
     if (corpus->pairs > UINT32_MAX) {
-        return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs, UINT32_MAX);
+        return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
+                         UINT32_MAX);
     }
     size_t longest = 0, rows[SIDES];
     for (size_t pair = 0; pair < corpus->pairs; pair++) {
@@ -86,7 +88,8 @@ void batches_free(Batches *batches)
 {
     free(batches->order);
     free(batches->cut);
-    for (int side = 0; side < SIDES; side++) free(batches->id[side]), free(batches->start[side]);
+    for (int side = 0; side < SIDES; side++)
+        free(batches->id[side]), free(batches->start[side]);
     *batches = (Batches){0};
 }
 
@@ -155,7 +158,8 @@ static bool pack(Batches *batches, Packed *source, Packed *target, const uint32_
         assert(p < corpus->pairs);
         for (int side = 0; side < SIDES; side++) rows[side] += side_tokens(corpus, side, p);
     }
-    if (count >= INT_MAX) return error_set(error, "a batch has more than %d sentences", INT_MAX);
+    if (count >= INT_MAX)
+        return error_set(error, "a batch has more than %d sentences", INT_MAX);
     if (!reserve(batches, count, rows, error)) return false;
 
     Packed *packed[SIDES] = {source, target};
@@ -164,7 +168,8 @@ static bool pack(Batches *batches, Packed *source, Packed *target, const uint32_
         start[0] = 0;
         for (size_t i = 0; i < count; i++) {
             size_t p = pair ? pair[i] : first + i, length = side_tokens(corpus, side, p);
-            memcpy(id + start[i], corpus->id[side] + corpus->start[side][p], length * sizeof *id);
+            memcpy(id + start[i], corpus->id[side] + corpus->start[side][p],
+                   length * sizeof *id);
             start[i + 1] = start[i] + (int)length;
         }
         *packed[side] = (Packed){(int)count, start[count], id, start};

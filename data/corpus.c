@@ -4,10 +4,9 @@
  *     start   0                8         12      15       start 0       4       7       10
  *
  * Memory, for P pairs: the text and 24 P bytes while reading; then the pages of the text are
- * given back as its ids come. 200,000 pairs of 179 bytes of text took 1.14 times their text to read and
- * 1.25 times
- * to encode (tests/corpus.c). Blocks grow by half; what is not yet used of them is not touched,
- * so takes no memory. */
+ * given back as its ids come. 100,000 pairs of 179 bytes took 1.15 times their text to read and
+ * 1.25 times to encode as words (tests/corpus.c). Blocks grow by half; what is not yet used of
+ * them is not touched, so takes no memory. */
 #include "data/corpus.h"
 
 #include "base/packed.h"
@@ -192,8 +191,9 @@ static bool read_all(Growing *growing, CorpusReport *report, const CorpusFiles *
                      Error *error)
 {
     if (files->sources != files->targets) {
-        return error_set(error, "there are %d source files but %d target files: give one target "
-                                "for every source",
+        return error_set(error,
+                         "there are %d source files but %d target files: give one target "
+                         "for every source",
                          files->sources, files->targets);
     }
     if (files->sources + files->tsvs == 0) return error_set(error, "no corpus was given");
@@ -227,7 +227,8 @@ static void text_shrink(CorpusText *text)
 static void report_text(CorpusReport *report, const CorpusText *text)
 {
     report->kept = text->pairs;
-    for (int side = 0; side < SIDES; side++) report->bytes[side] = text->start[side][text->pairs];
+    for (int side = 0; side < SIDES; side++)
+        report->bytes[side] = text->start[side][text->pairs];
 }
 
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)
@@ -246,7 +247,8 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
 
 /* ---- sentences ---- */
 
-const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair, size_t *length)
+const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
+                            size_t *length)
 {
     size_t from = text->start[side][pair];
     *length = text->start[side][pair + 1] - from;
@@ -331,7 +333,8 @@ static void release(char *bytes, size_t *from, size_t to)
 /* One side of the text to ids. A sentence that is too long gets no ids, not even ID_END. Unless
  * it is to be kept, what has been encoded of the text is lost. */
 static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
-                        const Tokenizer *tokenizer, int max_length, bool keep_text, Error *error)
+                        const Tokenizer *tokenizer, int max_length, bool keep_text,
+                        Error *error)
 {
     size_t released = 0;
     Ids ids = {0};
@@ -344,7 +347,8 @@ static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
         const char *line = corpus_sentence(text, side, pair, &length);
         start[pair] = ids.count;
         size_t done = text->start[side][pair];
-        if (!keep_text && done - released >= RELEASE) release(text->bytes[side], &released, done);
+        if (!keep_text && done - released >= RELEASE)
+            release(text->bytes[side], &released, done);
         if (length > TOKENIZER_MAX_TEXT) continue;
         good = tokenizer_encode(tokenizer, &ids, line, length, error);
         if (!good) break;
@@ -423,8 +427,9 @@ static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
     }
     keep_good(corpus, text, report, keep_text);
     if (corpus->pairs == 0) {
-        return error_set(error, "no pair is left: %zu have more than %d tokens on a side, the "
-                                "others have none",
+        return error_set(error,
+                         "no pair is left: %zu have more than %d tokens on a side, the "
+                         "others have none",
                          report->too_long.count, max_length);
     }
     for (int side = 0; side < SIDES; side++) {

@@ -56,7 +56,8 @@ static void assert_packed(const Corpus *corpus, const Packed *source, const Pack
     assert_int_equal(source->start[source->sentences], source->rows);
     assert_int_equal(target->start[target->sentences], target->rows);
     for (int i = 0; i < source->sentences; i++) {
-        assert_int_equal(pair_of(corpus, source, i, SOURCE), pair_of(corpus, target, i, TARGET));
+        assert_int_equal(pair_of(corpus, source, i, SOURCE),
+                         pair_of(corpus, target, i, TARGET));
     }
 }
 
@@ -75,15 +76,16 @@ static void test_an_epoch_is_every_pair_once(void **state)
         size_t pairs;
         uint32_t longest;
         int batch_tokens;
-    } CASE[] = {{1, 1, 1}, {1, 30, 1000}, {7, 5, 1}, {100, 20, 64}, {1000, 30, 500},
-                {1000, 1, 4}, {333, 60, 40}, {50, 9, 1 << 30}};
+    } CASE[] = {{1, 1, 1},       {1, 30, 1000}, {7, 5, 1},     {100, 20, 64},
+                {1000, 30, 500}, {1000, 1, 4},  {333, 60, 40}, {50, 9, 1 << 30}};
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         Corpus corpus = corpus_of(CASE[c].pairs, CASE[c].longest);
         Batches batches;
         Error error;
         assert_true(batches_init(&batches, &corpus, 5, CASE[c].batch_tokens, &error));
         size_t most = (size_t)CASE[c].batch_tokens;
-        const int *const held[] = {batches.id[SOURCE], batches.id[TARGET], batches.start[SOURCE]};
+        const int *const held[] = {batches.id[SOURCE], batches.id[TARGET],
+                                   batches.start[SOURCE]};
         for (uint64_t epoch = 0; epoch < 3; epoch++) {
             size_t updates, last = 0;
             int *seen = calloc(corpus.pairs, sizeof *seen);
@@ -127,12 +129,15 @@ static void test_random_access(void **state)
         for (size_t u = 0; u < updates; u++) {
             Packed source[2], target[2];
             update(&in_turn, &source[0], &target[0], epoch, u);
-            if (rng_below(&rng, 2)) update(&jumping, &source[1], &target[1], rng_below(&rng, 9), 3);
+            if (rng_below(&rng, 2))
+                update(&jumping, &source[1], &target[1], rng_below(&rng, 9), 3);
             update(&jumping, &source[1], &target[1], epoch, u);
             assert_int_equal(source[0].rows, source[1].rows);
             assert_int_equal(target[0].sentences, target[1].sentences);
-            assert_memory_equal(source[0].id, source[1].id, (size_t)source[0].rows * sizeof(int));
-            assert_memory_equal(target[0].id, target[1].id, (size_t)target[0].rows * sizeof(int));
+            assert_memory_equal(source[0].id, source[1].id,
+                                (size_t)source[0].rows * sizeof(int));
+            assert_memory_equal(target[0].id, target[1].id,
+                                (size_t)target[0].rows * sizeof(int));
         }
     }
     batches_free(&in_turn);
@@ -190,7 +195,8 @@ static void test_ranges_and_lists(void **state)
     }
     assert_true(ranges > 10);
     assert_int_equal(batches_fit(&batches, corpus.pairs), corpus.pairs);
-    assert_true(batches_range(&batches, &source, &target, 0, corpus.pairs, &error));  // no limit
+    assert_true(
+        batches_range(&batches, &source, &target, 0, corpus.pairs, &error));  // no limit
     assert_packed(&corpus, &source, &target);
     assert_int_equal(source.rows, corpus.start[SOURCE][corpus.pairs]);
 

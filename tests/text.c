@@ -1,4 +1,4 @@
-/* text.c -- lines, line ends, byte order marks, compressed files; and everything that is not text. */
+/* text.c -- lines and their ends, byte order marks, compressed files; and what is not text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,8 @@ static void write_file(const void *bytes, size_t count)
 static size_t compress_file(void)
 {
     char command[512];
-    snprintf(command, sizeof command, "gzip -nc %s > %s.gz && mv %s.gz %s", path, path, path, path);
+    snprintf(command, sizeof command, "gzip -nc %s > %s.gz && mv %s.gz %s", path, path, path,
+             path);
     assert_int_equal(system(command), 0);
     struct stat status;
     assert_int_equal(stat(path, &status), 0);
@@ -84,7 +85,7 @@ static const char *lines_of_file(void)
 static void test_lines(void **state)
 {
     (void)state;
-#define CONVERT "convert the file, for example with iconv"
+#define CONVERT     "convert the file, for example with iconv"
 #define BYTES(text) text, sizeof text - 1
     static const struct {
         const char *bytes;
@@ -104,14 +105,18 @@ static void test_lines(void **state)
         {BYTES("\xef\xbb\xbf"), "|"},
         {BYTES("one\n\xef\xbb\xbftwo"), "one|\xef\xbb\xbftwo|"},
         {BYTES("l'été ☃ 𝄞\n"), "l'été ☃ 𝄞|"},
-        {BYTES("\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80\n"), "\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80|"},
+        {BYTES("\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80\n"),
+         "\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80|"},
         {BYTES("ok\nabcd\xff\n"), "2: not valid UTF-8 (byte 5 of the line is 0xff): " CONVERT},
         {BYTES("\xc0\x80"), "1: not valid UTF-8 (byte 1 of the line is 0xc0): " CONVERT},
         {BYTES("\xe0\x80\x80"), "1: not valid UTF-8 (byte 2 of the line is 0x80): " CONVERT},
         {BYTES("\xed\xa0\x80"), "1: not valid UTF-8 (byte 2 of the line is 0xa0): " CONVERT},
-        {BYTES("\xf0\x8f\xbf\xbf"), "1: not valid UTF-8 (byte 2 of the line is 0x8f): " CONVERT},
-        {BYTES("\xf4\x90\x80\x80"), "1: not valid UTF-8 (byte 2 of the line is 0x90): " CONVERT},
-        {BYTES("\xf5\x80\x80\x80"), "1: not valid UTF-8 (byte 1 of the line is 0xf5): " CONVERT},
+        {BYTES("\xf0\x8f\xbf\xbf"),
+         "1: not valid UTF-8 (byte 2 of the line is 0x8f): " CONVERT},
+        {BYTES("\xf4\x90\x80\x80"),
+         "1: not valid UTF-8 (byte 2 of the line is 0x90): " CONVERT},
+        {BYTES("\xf5\x80\x80\x80"),
+         "1: not valid UTF-8 (byte 1 of the line is 0xf5): " CONVERT},
         {BYTES("caf\xe9\n"), "1: not valid UTF-8 (byte 4 of the line is 0xe9): " CONVERT},
         {BYTES("a\xe2\x98"), "1: not valid UTF-8 (byte 2 of the line is 0xe2): " CONVERT},
         {BYTES("a\nb\0c\n"), "2: byte 2 of the line is NUL: this is not a text file"},
@@ -186,7 +191,8 @@ static void test_files_that_cannot_be_read(void **state)
     TextReader reader;
     Error error;
     assert_false(text_open(&reader, "tests/no-such-file", &error));
-    assert_string_equal(error.text, "cannot read 'tests/no-such-file': No such file or directory");
+    assert_string_equal(error.text,
+                        "cannot read 'tests/no-such-file': No such file or directory");
     assert_false(text_open(&reader, "tests", &error));
     assert_string_equal(error.text, "cannot read 'tests': it is a folder, not a file");
     text_close(&reader);
@@ -336,7 +342,8 @@ static void test_a_pipe_is_read_as_it_comes(void **state)
 static void test_random_bytes(void **state)
 {
     (void)state;
-    static const char *const PART[] = {"a", "b ", "\n", "\r", "\r\n", "é", "☃", "\xef\xbb\xbf",
+    static const char *const PART[] = {"a",    "b ",       "\n",       "\r",
+                                       "\r\n", "é",        "☃",        "\xef\xbb\xbf",
                                        "\xff", "\xe2\x98", "\x1f\x8b", "\t"};
     Rng rng = rng_stream(1, RNG_TEST, 0);
     for (int round = 0; round < 2000; round++) {
