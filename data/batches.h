@@ -21,13 +21,13 @@ typedef struct Batches {
     uint64_t seed;
     size_t batch_tokens;
     bool has_epoch;
-    uint64_t epoch;        // the one that order and cut are of
-    uint32_t *order;       // [pairs]
-    size_t updates;        // of this epoch
-    uint32_t *cut;         // [updates+1] update u is pairs order[cut[u]] .. order[cut[u+1]-1]
-    size_t cut_size;       // allocated
-    int *id[SIDES];        // the rows of the last update or list that was packed
-    int *start[SIDES];     // [sentences+1]
+    uint64_t epoch;     // the one that order and cut are of
+    uint32_t *order;    // [pairs]
+    size_t updates;     // of this epoch
+    uint32_t *cut;      // [updates+1] update u is pairs order[cut[u]] .. order[cut[u+1]-1]
+    size_t cut_size;    // allocated
+    int *id[SIDES];     // the rows of the last update or list that was packed
+    int *start[SIDES];  // [sentences+1]
     size_t rows_size[SIDES], sentences_size;  // allocated
 } Batches;
 

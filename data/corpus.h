@@ -25,16 +25,16 @@ typedef struct CorpusLine {
 
 typedef struct CorpusText {
     size_t pairs;
-    char *bytes[SIDES];     // all sentences, one behind the other
-    size_t *start[SIDES];   // [pairs+1] sentence i is bytes start[i] .. start[i+1]-1
-    CorpusLine *line;       // [pairs]
+    char *bytes[SIDES];    // all sentences, one behind the other
+    size_t *start[SIDES];  // [pairs+1] sentence i is bytes start[i] .. start[i+1]-1
+    CorpusLine *line;      // [pairs]
 } CorpusText;
 
 typedef struct Corpus {
     size_t pairs;
-    int32_t *id[SIDES];     // all sentences, each ending in ID_END
-    size_t *start[SIDES];   // [pairs+1] sentence i is ids start[i] .. start[i+1]-1
-    int vocab_size;         // V
+    int32_t *id[SIDES];    // all sentences, each ending in ID_END
+    size_t *start[SIDES];  // [pairs+1] sentence i is ids start[i] .. start[i+1]-1
+    int vocab_size;        // V
 } Corpus;
 
 enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16 };
@@ -46,15 +46,15 @@ typedef struct CorpusSkipped {
 } CorpusSkipped;
 
 typedef struct CorpusReport {
-    size_t read;                  // pairs in the files
-    size_t kept;                  // pairs in the corpus (or the text, before it is encoded)
-    CorpusSkipped empty_source;   // an empty line on this side, or nothing but spaces
+    size_t read;                 // pairs in the files
+    size_t kept;                 // pairs in the corpus (or the text, before it is encoded)
+    CorpusSkipped empty_source;  // an empty line on this side, or nothing but spaces
     CorpusSkipped empty_target;
     CorpusSkipped empty_both;
-    CorpusSkipped too_long;       // more than max_length tokens on a side
-    size_t bytes[SIDES];          // of the kept text
-    size_t tokens[SIDES];         // of the kept pairs, </s> included
-    size_t unknown[SIDES];        // of these, <unk>
+    CorpusSkipped too_long;  // more than max_length tokens on a side
+    size_t bytes[SIDES];     // of the kept text
+    size_t tokens[SIDES];    // of the kept pairs, </s> included
+    size_t unknown[SIDES];   // of these, <unk>
 } CorpusReport;
 
 /* source[i] goes with target[i]; or one file of source TAB target (further columns are ignored). */
@@ -67,7 +67,8 @@ typedef struct CorpusFiles {
 
 /* Reads all files, the pairs of source and target first, then the TSV files. Files that do not
  * match line by line, and a corpus in which no pair is left, are errors. */
-bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error);
+bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
+                 Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out; both keep their
  * order. At least one pair must be left. report->kept and report->bytes follow. */
@@ -78,7 +79,8 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
 Sentences corpus_sentences(const CorpusText *text);
 
 /* One sentence of the text, not ended by NUL. */
-const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair, size_t *length);
+const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
+                            size_t *length);
 
 /* Text to ids. A pair with more than max_length tokens on a side, </s> not counted, is left out.
  * keep_text: text keeps exactly the pairs of the corpus, pair i there being pair i here (for

@@ -38,7 +38,8 @@ enum {
     MAX_MATCHES = 31,     // rules of which one begins with another
 };
 
-enum { PIECE = 1, PIECE_TEXT = 1, PIECE_TYPE = 3, NORMALIZER = 3, DENORMALIZER = 5, CHARSMAP = 2 };
+enum { PIECE = 1, NORMALIZER = 3, DENORMALIZER = 5 };   // fields of a model
+enum { PIECE_TEXT = 1, PIECE_TYPE = 3, CHARSMAP = 2 };  // of a piece, of a normaliser
 enum { TYPE_NORMAL = 1, TYPE_UNKNOWN = 2, TYPE_CONTROL = 3, TYPE_BYTE = 6 };
 
 typedef struct Bytes {
@@ -196,10 +197,12 @@ static bool piece_check(Bytes piece, size_t number, Error *error)
             return error_set(error, "piece %zu is not text", number);
         }
     }
-    if (type == TYPE_NORMAL || type == TYPE_UNKNOWN || type == TYPE_CONTROL || type == TYPE_BYTE) {
+    if (type == TYPE_NORMAL || type == TYPE_UNKNOWN || type == TYPE_CONTROL ||
+        type == TYPE_BYTE) {
         return true;
     }
-    return error_set(error, "piece %zu is user-defined or unused, which is not supported", number);
+    return error_set(error, "piece %zu is user-defined or unused, which is not supported",
+                     number);
 }
 
 static bool spec_check(Bytes spec, Error *error)

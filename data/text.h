@@ -17,13 +17,13 @@
 #define TEXT_MAX_LINE ((size_t)1 << 30)
 
 typedef struct TextReader {
-    char *name;         // for sentences: the path, or "standard input"
-    void *gz;           // the open file (zlib's gzFile), or NULL for a descriptor
-    int descriptor;     // or -1; not closed by text_close
-    size_t line;        // number of the line that was read last, from 1
+    char *name;      // for sentences: the path, or "standard input"
+    void *gz;        // the open file (zlib's gzFile), or NULL for a descriptor
+    int descriptor;  // or -1; not closed by text_close
+    size_t line;     // number of the line that was read last, from 1
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is read but not handed out
-    bool at_end;        // nothing more to read
+    bool at_end;              // nothing more to read
 } TextReader;
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
@@ -36,8 +36,8 @@ bool text_open(TextReader *reader, const char *path, Error *error);
 bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error);
 
 /* The next line: *line is valid until the next call, followed by a NUL byte that *length does not
- * count. TEXT_END when there is none; TEXT_ERROR with a sentence, and again on every further call
- * is not guaranteed: stop reading. */
+ * count. TEXT_END when there is none; TEXT_ERROR with a sentence, after which only text_close
+ * makes sense. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
 void text_close(TextReader *reader);  // fine on a zeroed or closed reader

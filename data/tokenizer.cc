@@ -108,7 +108,8 @@ static std::string reason(const std::string &message)
 
 /* ---- learning, in the child ---- */
 
-class Sample : public sentencepiece::SentenceIterator {
+class Sample : public sentencepiece::SentenceIterator
+{
   public:
     Sample(const Sentences *sentences, size_t wanted) : sentences_(sentences), wanted_(wanted)
     {
@@ -143,8 +144,8 @@ class Sample : public sentencepiece::SentenceIterator {
     {
         if (done()) return;
         size_t length = 0;
-        const char *text = sentences_->at(sentences_->context,
-                                          place(i_, wanted_, sentences_->count), &length);
+        const char *text =
+            sentences_->at(sentences_->context, place(i_, wanted_, sentences_->count), &length);
         value_.assign(text, length);
     }
     const Sentences *sentences_;
@@ -172,12 +173,12 @@ struct Mark {
     bool in_numbers, in_names;     // 3.14 and example.org are one word
 };
 static const Mark MARKS[] = {
-    {".", true, false, true, true},    {",", true, false, true, false},
-    {":", false, false, true, false},  {";", false, false, false, false},
-    {"?", false, false, false, false}, {"!", false, false, false, false},
-    {"(", false, true, false, false},  {")", true, false, false, false},
-    {"“", false, true, false, false},  {"”", true, false, false, false},
-    {"«", false, false, false, false}, {"»", false, false, false, false},
+    {".", true, false, true, true},     {",", true, false, true, false},
+    {":", false, false, true, false},   {";", false, false, false, false},
+    {"?", false, false, false, false},  {"!", false, false, false, false},
+    {"(", false, true, false, false},   {")", true, false, false, false},
+    {"“", false, true, false, false},   {"”", true, false, false, false},
+    {"«", false, false, false, false},  {"»", false, false, false, false},
     {"\"", false, false, false, false},
 };
 
@@ -208,8 +209,8 @@ static std::string spaced(const std::string &text)
 /* Adds the rules that keep a mark inside a number or a name; `before` is what precedes it. */
 static void keep_inside(Rules *rules, const Mark &mark, const std::string &before)
 {
-    std::string follow = std::string(mark.in_numbers ? DIGITS : "") +
-                         (mark.in_names ? LETTERS : "");
+    std::string follow =
+        std::string(mark.in_numbers ? DIGITS : "") + (mark.in_names ? LETTERS : "");
     for (char c : follow) {
         std::string text = before + mark.text + c;
         (*rules)[text] = text;
@@ -262,7 +263,8 @@ static std::string code_points(const std::string &text)
 static std::string rules_file(const Rules &rules)
 {
     std::string tsv;
-    for (const auto &[from, to] : rules) tsv += code_points(from) + "\t" + code_points(to) + "\n";
+    for (const auto &[from, to] : rules)
+        tsv += code_points(from) + "\t" + code_points(to) + "\n";
     int file = memfd_create("rules", 0);
     for (size_t done = 0; file >= 0 && done < tsv.size();) {
         ssize_t wrote = write(file, tsv.data() + done, tsv.size() - done);
@@ -398,8 +400,9 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
     }
     for (const char *sign : {"sentences_.empty()", "required_chars_.empty()"}) {
         if (message.find(sign) != std::string::npos) {
-            return error_set(error, "there is no text to learn a tokenizer from: no line has "
-                                    "between 1 and %s bytes that are more than spaces",
+            return error_set(error,
+                             "there is no text to learn a tokenizer from: no line has "
+                             "between 1 and %s bytes that are more than spaces",
                              MAX_SENTENCE_BYTES);
         }
     }
@@ -408,11 +411,13 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
 
 static bool settings_check(const TokenizerSettings *settings, Error *error)
 {
-    static const char *const NAMES[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf", "identity"};
+    static const char *const NAMES[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
+                                        "identity"};
     const std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
     if (std::find(std::begin(NAMES), std::end(NAMES), name) == std::end(NAMES)) {
-        return error_set(error, "there is no normalisation '%s': there are nmt_nfkc, nfkc, "
-                                "nmt_nfkc_cf, nfkc_cf and identity",
+        return error_set(error,
+                         "there is no normalisation '%s': there are nmt_nfkc, nfkc, "
+                         "nmt_nfkc_cf, nfkc_cf and identity",
                          name.c_str());
     }
     if (settings->lowercase && name == "identity") {

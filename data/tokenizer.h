@@ -37,17 +37,18 @@ typedef enum { TOKENIZER_UNIGRAM, TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_CHAR 
 
 enum {
     TOKENIZER_TYPES = 4,
-    TOKENIZER_MAX_TEXT = 1 << 24,       // bytes of one text to encode
-    TOKENIZER_SENTENCES = 2000000,      // most sentences to learn from, taken evenly
+    TOKENIZER_MAX_TEXT = 1 << 24,   // bytes of one text to encode
+    TOKENIZER_SENTENCES = 2000000,  // most sentences to learn from, taken evenly
 };
 
 typedef struct TokenizerSettings {
     TokenizerType type;
-    int vocab_size;            // V to aim at, </s>, <unk> and <pad> included; V may come out smaller
-    double coverage;           // share of the characters that get a piece, 0.98 to 1; 0: by type
-    const char *normalization; // nmt_nfkc (NULL means it), nfkc, nmt_nfkc_cf, nfkc_cf, identity
-    bool lowercase;            // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
-    bool byte_fallback;        // unigram, bpe: spell an unknown character in bytes, 256 more pieces
+    int vocab_size;   // V to aim at, </s>, <unk> and <pad> included; V may come out smaller
+    double coverage;  // share of the characters that get a piece, 0.98 to 1; 0: by type
+    const char
+        *normalization;  // nmt_nfkc (NULL means it), nfkc, nmt_nfkc_cf, nfkc_cf, identity
+    bool lowercase;      // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
+    bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
 } TokenizerSettings;
 
 /* Sentences to learn from: any number of them, the i-th by a function. */
@@ -63,12 +64,13 @@ typedef struct Ids {
     size_t count, size;
 } Ids;
 
-const char *tokenizer_type_name(TokenizerType type);                   // "unigram"
+const char *tokenizer_type_name(TokenizerType type);  // "unigram"
 bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error);
 
 /* Learns a model: *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
- * settings give the same bytes on any machine with the same version of the library. The learning
- * runs in a child process, because the library ends its process when an inner check fails. */
+ * settings give the same bytes, with the same version of the library. The learning runs in a child
+ * process, because the library ends its process when an inner check fails; until it is done, a
+ * signal's default action is the way to stop it. */
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
                      const TokenizerSettings *settings, Error *error);
 
@@ -84,19 +86,20 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
                       Error *error);
 
 /* *text = the text of count ids, malloc'ed, ending in NUL; </s> and <pad> are silent, <unk> is
- * " ⁇ ". Valid UTF-8 without NUL or line feed, whatever the ids; an id outside 0..V-1 is an error. */
+ * "⁇". Valid UTF-8 with nothing below U+0020, whatever the ids; an id outside 0..V-1 is an
+ * error. */
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
                       Error *error);
 
-/* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. Belongs to
- * the tokenizer. Asking for an id outside 0..V-1 is a bug in the caller (assert). */
+/* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before.
+ * Belongs to the tokenizer. Asking for an id outside 0..V-1 is a bug in the caller (assert). */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);
 
 /* Whether the piece begins a word (starts with U+2581). */
 bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id);
 
-/* The piece without U+2581, for pictures and tables: "école"; a lone U+2581 stays "▁". Points into
- * tokenizer_piece. */
+/* The piece without U+2581, for pictures and tables: "école"; a lone U+2581 stays "▁".
+ * Points into tokenizer_piece. */
 const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id);
 
 #ifdef __cplusplus

@@ -45,7 +45,7 @@ static Sentences sentences_of(const char *const *text, size_t count)
 }
 
 /* A larger corpus of the same words in seeded random order. */
-enum { MANY = 4000 };
+enum { MANY = 1500 };
 static char *many[MANY];
 
 static int setup(void **state)
@@ -106,7 +106,8 @@ static Tokenizer *learn(const Sentences *sentences, const TokenizerSettings *set
     unsigned char *model;
     size_t size;
     Error error = {{0}};
-    if (!tokenizer_train(&model, &size, sentences, settings, &error)) fail_msg("%s", error.text);
+    if (!tokenizer_train(&model, &size, sentences, settings, &error))
+        fail_msg("%s", error.text);
     Tokenizer *tokenizer = tokenizer_load(model, size, &error);
     if (!tokenizer) fail_msg("%s", error.text);
     free(model);
@@ -171,7 +172,8 @@ static void test_every_type_gives_text_back(void **state)
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
         if (type == TOKENIZER_WORD) continue;
         for (int bytes = 0; bytes < 2; bytes++) {
-            TokenizerSettings settings = {.type = (TokenizerType)type, .byte_fallback = bytes,
+            TokenizerSettings settings = {.type = (TokenizerType)type,
+                                          .byte_fallback = bytes,
                                           .vocab_size = bytes ? 420 : 160,
                                           .coverage = 1};
             Tokenizer *tokenizer = learn(&sentences, &settings);
@@ -207,7 +209,8 @@ static void test_words(void **state)
     assert_decodes(tokenizer, TEXT[7], TEXT[7]);
     assert_decodes(tokenizer, "l’école", "l'école");
     assert_decodes(tokenizer, "does jane like music?", "does jane like music ?");
-    assert_decodes(tokenizer, "the school is (almost) open...", "the school is (almost) open...");
+    assert_decodes(tokenizer, "the school is (almost) open...",
+                   "the school is (almost) open...");
     assert_decodes(tokenizer, "e\xcc\x81t\xc3\xa9 l'\xc3\xa9te\xcc\x81", "été l'été");
     assert_decodes(tokenizer, "zebra visite jane", "⁇ visite jane");
     assert_decodes(tokenizer, "jane visite zebra l'école", "jane visite ⁇ l'école");
@@ -232,8 +235,8 @@ static void test_lowercase(void **state)
     (void)state;
     Sentences sentences = sentences_of(TEXT, TEXTS);
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
-        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 90,
-                                      .lowercase = true};
+        TokenizerSettings settings = {
+            .type = (TokenizerType)type, .vocab_size = 90, .lowercase = true};
         Tokenizer *tokenizer = learn(&sentences, &settings);
         assert_decodes(tokenizer, "Jane visite L'ÉCOLE.", "jane visite l'école.");
         tokenizer_free(tokenizer);
@@ -269,7 +272,10 @@ static void test_what_cannot_work(void **state)
         const char *wanted;
     } CASE[] = {
         {TEXT, TEXTS, {.vocab_size = 20}, "vocabulary size of 44 or more"},
-        {TEXT, TEXTS, {.type = TOKENIZER_BPE, .vocab_size = 20}, "vocabulary size of 44 or more"},
+        {TEXT,
+         TEXTS,
+         {.type = TOKENIZER_BPE, .vocab_size = 20},
+         "vocabulary size of 44 or more"},
         {TEXT, TEXTS, {.vocab_size = 270, .byte_fallback = true}, "vocabulary size of 300 or"},
         {TEXT, TEXTS, {.vocab_size = 200, .byte_fallback = true}, "it takes 260 or more"},
         {TEXT, TEXTS, {.type = TOKENIZER_WORD, .vocab_size = 2}, "it takes 4 or more"},
@@ -348,7 +354,7 @@ static void test_hostile_models(void **state)
         Rng rng = rng_stream(3, RNG_TEST, (uint64_t)type);
         unsigned char *copy = malloc(size);
         int refused = 0;
-        for (int round = 0; round < 200; round++) {
+        for (int round = 0; round < 80; round++) {
             memcpy(copy, model, size);
             size_t count = size;
             /* Half of the blows fall on the small fields at the front, half anywhere. */
@@ -372,7 +378,7 @@ static void test_hostile_models(void **state)
             free(ids.id);
             tokenizer_free(tokenizer);
         }
-        assert_in_range(refused, 50, 199);
+        assert_in_range(refused, 20, 79);
         free(copy);
         free(model);
     }
@@ -390,8 +396,8 @@ static size_t put(unsigned char *to, int field, const void *bytes, size_t count)
     return n + count;
 }
 
-static bool accepts_table(const uint32_t *unit, uint32_t units, const char *strings, size_t size,
-                          Error *error)
+static bool accepts_table(const uint32_t *unit, uint32_t units, const char *strings,
+                          size_t size, Error *error)
 {
     static unsigned char table[1 << 16], spec[1 << 16], model[1 << 16];
     uint32_t bytes = 4 * units;
@@ -471,7 +477,8 @@ static void test_any_bytes(void **state)
     Sentences sentences = sentences_of(TEXT, TEXTS);
     Rng rng = rng_stream(5, RNG_TEST, 0);
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
-        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 340,
+        TokenizerSettings settings = {.type = (TokenizerType)type,
+                                      .vocab_size = 340,
                                       .byte_fallback = type < TOKENIZER_WORD};
         Tokenizer *tokenizer = learn(&sentences, &settings);
         for (int round = 0; round < 300; round++) {
