@@ -27,8 +27,7 @@ typedef struct HeatMapSection {
     bool causal;           // a row sees only columns up to itself: the rest is neutral
 } HeatMapSection;
 
-/* Where the maps of a section lie on the page: the plans' left and top count from the corner of
- * the page. */
+/* Where the maps of a section lie on the page. */
 typedef struct SectionPlan {
     int y;              // of the section's title
     HeatMapPlan large;  // if there is one

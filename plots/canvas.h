@@ -41,7 +41,7 @@ typedef struct TextStyle {
     bool bold;
     Color color;
     Align across;  // which point of the line is at x: its left end, its middle, its right end
-    Align down;    // which point is at y: the line's top, the middle of a small x, its bottom
+    Align down;    // which point is at y: the line's top, the middle of a digit, its bottom
     double angle;  // degrees, counterclockwise about (x,y)
     double max_width;  // longer text ends in an ellipsis; 0: any width
 } TextStyle;
@@ -59,6 +59,9 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 
 void canvas_free(Canvas *canvas);
+
+/* False if anything failed while drawing (memory ran out). */
+bool canvas_check(const Canvas *canvas, Error *error);
 
 Theme canvas_theme(const Canvas *canvas);
 int canvas_width(const Canvas *canvas);

@@ -7,11 +7,11 @@
 
 typedef struct Series {
     const char *label;  // in the legend; or NULL
-    const double *x,
-        *y;       // [count], x ascending; a point that is not finite is a gap in the line
-    int count;    // may be 0
-    int color;    // of the palette's series, 0 .. PALETTE_SERIES-1
-    bool points;  // a dot at every point as well (while there are few)
+    const double *x;    // [count], ascending
+    const double *y;    // [count]; a point that is not finite is a gap in the line
+    int count;          // may be 0
+    int color;          // of the palette's series, 0 .. PALETTE_SERIES-1
+    bool points;        // a dot at every point as well (while there are few)
 } Series;
 
 typedef struct CurvePanel {

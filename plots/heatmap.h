@@ -16,10 +16,12 @@ typedef struct HeatMap {
     const char *title;                 // or NULL
 } HeatMap;
 
-/* Where everything of a map lies, relative to the map's own top left corner, in pixels. */
+/* Where everything of a map lies, in pixels. Cell [i,j] begins at x + left + j cell,
+ * y + top + i cell and is cell - gap wide and high. */
 typedef struct HeatMapPlan {
+    int x, y;            // of the map's top left corner on the page; planned as 0
     int width, height;   // of the whole, title and labels included
-    int left, top;       // of cell [0,0]
+    int left, top;       // of cell [0,0], from the corner
     int cell;            // from one cell to the next, both ways
     int gap;             // of that, left free at a cell's right and bottom: 0 or 1
     int overhang;        // of width, what only slanted labels use, at the right
@@ -34,9 +36,9 @@ typedef struct HeatMapPlan {
 /* Plans a map with cells of `cell` pixels (at least 1). */
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 
-/* Paints it with its top left corner at (x,y). causal: cells right of the diagonal that are
- * exactly 0 have the neutral colour, as nothing could be looked at there. */
-void heatmap_paint(Canvas *canvas, int x, int y, const HeatMapPlan *plan, const HeatMap *map,
+/* Paints it. causal: cells right of the diagonal that are exactly 0 have the neutral colour, as
+ * nothing could be looked at there. */
+void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal);
 
 /* The bar that says which colour is which number, 0 to 1, width pixels wide, top left at (x,y);
@@ -45,7 +47,7 @@ enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
 
 /* A page with one map and its bar. The cells are as large as suits their number. where, if not
- * NULL, gets the plan with left and top counted from the page's corner. */
+ * NULL, gets the plan. */
 bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
                   HeatMapPlan *where, Error *error);
 

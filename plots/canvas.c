@@ -1,0 +1,334 @@
+/* canvas.c -- the page on cairo (pixels) and Pango (text); nobody else sees either.
+ *
+ * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Text goes through
+ * Pango, which picks a font for every script, joins Arabic letters, stacks combining marks,
+ * orders right-to-left words, and draws a box with the number of a character no font has.
+ *
+ * A page of attention writes the same hundred numbers and twenty words thousands of times, so
+ * a line that was once shaped is kept: the cache is direct-mapped by a hash of text and style. */
+#include "plots/canvas.h"
+#include "plots/utf8.h"
+
+#include <math.h>
+#include <pango/pangocairo.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
+
+typedef struct Line {
+    char *text;  // as given; NULL: free
+    double size, max_width;
+    bool bold;
+    PangoLayout *layout;
+    double x, width, height, baseline;  // of the layout's logical box
+} Line;
+
+struct Canvas {
+    Theme theme;
+    int width, height;
+    cairo_surface_t *surface;  // NULL until canvas_reserve
+    cairo_t *cairo;
+    PangoContext *pango;
+    bool failed;  // a line of text could not be laid out for want of memory
+    Line line[CACHE_LINES];
+};
+
+// clang-format off
+static const Palette palettes[] = {
+    [THEME_LIGHT] = {
+        .page    = {255, 255, 255}, .ink     = { 31,  35,  40}, .muted   = {110, 118, 129},
+        .rule    = {225, 228, 232}, .neutral = {247, 248, 249}, .invalid = {207,  34,  46},
+        .series  = {{ 31, 95, 168}, {217, 108,  16}, { 18, 135, 110},
+                    {139, 74, 184}, {190,  48,  92}, { 92, 100, 112}},
+    },
+    [THEME_DARK] = {
+        .page    = { 19,  21,  26}, .ink     = {230, 233, 238}, .muted   = {145, 152, 163},
+        .rule    = { 48,  53,  61}, .neutral = { 25,  28,  34}, .invalid = {255,  92,  92},
+        .series  = {{102, 170, 245}, {255, 166,  77}, { 78, 201, 169},
+                    {196, 148, 250}, {244, 122, 160}, {160, 168, 180}},
+    },
+};
+// clang-format on
+
+const Palette *theme_palette(Theme theme)
+{
+    return &palettes[theme];
+}
+
+/* ---- the page ---- */
+
+bool canvas_new(Canvas **canvas, Theme theme, Error *error)
+{
+    *canvas = NULL;
+    PangoFontMap *fonts = pango_cairo_font_map_get_default();  // one a thread, kept by Pango
+    PangoFontFamily **families = NULL;
+    int count = 0;
+    pango_font_map_list_families(fonts, &families, &count);
+    g_free(families);
+    if (count == 0)  // Pango would end the program at the first word
+        return error_set(error, "no font is installed, so no picture can be drawn: install "
+                                "one that fontconfig finds, such as DejaVu Sans");
+    Canvas *new = calloc(1, sizeof *new);
+    if (!new) return error_set(error, "not enough memory for a picture");
+    new->theme = theme;
+    new->pango = pango_font_map_create_context(fonts);
+    cairo_font_options_t *options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+    cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
+    cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+    pango_cairo_context_set_font_options(new->pango, options);
+    cairo_font_options_destroy(options);
+    *canvas = new;
+    return true;
+}
+
+static void release_pixels(Canvas *canvas)
+{
+    if (canvas->cairo) cairo_destroy(canvas->cairo);
+    if (canvas->surface) cairo_surface_destroy(canvas->surface);
+    canvas->cairo = NULL;
+    canvas->surface = NULL;
+}
+
+bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
+{
+    release_pixels(canvas);
+    if (width < 1 || height < 1 || width > CANVAS_MAX_SIDE || height > CANVAS_MAX_SIDE ||
+        (long)width * height > CANVAS_MAX_PIXELS)
+        return error_set(error,
+                         "a picture of %d x %d pixels cannot be drawn: at most %d a side "
+                         "and %d million in all",
+                         width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
+    canvas->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    canvas->cairo = cairo_create(canvas->surface);
+    if (cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS) {
+        release_pixels(canvas);
+        return error_set(error, "not enough memory for a picture of %d x %d pixels", width,
+                         height);
+    }
+    canvas->width = width;
+    canvas->height = height;
+    canvas_rectangle(canvas, 0, 0, width, height, theme_palette(canvas->theme)->page);
+    return true;
+}
+
+static void line_free(Line *line)
+{
+    if (line->layout) g_object_unref(line->layout);
+    free(line->text);
+    *line = (Line){0};
+}
+
+void canvas_free(Canvas *canvas)
+{
+    if (!canvas) return;
+    for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->line[i]);
+    release_pixels(canvas);
+    g_object_unref(canvas->pango);
+    free(canvas);
+}
+
+bool canvas_check(const Canvas *canvas, Error *error)
+{
+    if (canvas->failed) return error_set(error, "not enough memory for the words of a picture");
+    cairo_status_t status = canvas->cairo ? cairo_status(canvas->cairo) : CAIRO_STATUS_SUCCESS;
+    if (status == CAIRO_STATUS_SUCCESS) return true;
+    return error_set(error, "the picture could not be drawn: %s",
+                     cairo_status_to_string(status));
+}
+
+Theme canvas_theme(const Canvas *canvas)
+{
+    return canvas->theme;
+}
+
+int canvas_width(const Canvas *canvas)
+{
+    return canvas->width;
+}
+
+int canvas_height(const Canvas *canvas)
+{
+    return canvas->height;
+}
+
+static const uint32_t *pixel_row(const Canvas *canvas, int y)
+{
+    cairo_surface_flush(canvas->surface);
+    const unsigned char *data = cairo_image_surface_get_data(canvas->surface);
+    int stride = cairo_image_surface_get_stride(canvas->surface);
+    return (const uint32_t *)(const void *)(data + (size_t)y * (size_t)stride);
+}
+
+static Color unpack(uint32_t word)
+{
+    return (Color){(uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word};
+}
+
+Color canvas_pixel(const Canvas *canvas, int x, int y)
+{
+    return unpack(pixel_row(canvas, y)[x]);
+}
+
+void canvas_row(const Canvas *canvas, int y, uint8_t *rgb)
+{
+    const uint32_t *word = pixel_row(canvas, y);
+    for (int x = 0; x < canvas->width; x++) {
+        Color color = unpack(word[x]);
+        rgb[3 * x] = color.r, rgb[3 * x + 1] = color.g, rgb[3 * x + 2] = color.b;
+    }
+}
+
+/* ---- shapes ---- */
+
+static void set_color(Canvas *canvas, Color color)
+{
+    cairo_set_source_rgb(canvas->cairo, color.r / 255.0, color.g / 255.0, color.b / 255.0);
+}
+
+void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
+                      Color color)
+{
+    set_color(canvas, color);
+    cairo_rectangle(canvas->cairo, x, y, width, height);
+    cairo_fill(canvas->cairo);
+}
+
+void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
+{
+    set_color(canvas, color);
+    cairo_new_path(canvas->cairo);
+    cairo_arc(canvas->cairo, x, y, radius, 0, 2 * G_PI);
+    cairo_fill(canvas->cairo);
+}
+
+void canvas_line(Canvas *canvas, double x0, double y0, double x1, double y1, double thickness,
+                 Color color)
+{
+    set_color(canvas, color);
+    cairo_set_line_width(canvas->cairo, thickness);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_BUTT);
+    cairo_move_to(canvas->cairo, x0, y0);
+    cairo_line_to(canvas->cairo, x1, y1);
+    cairo_stroke(canvas->cairo);
+}
+
+void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
+                     double thickness, Color color)
+{
+    if (count < 1) return;
+    set_color(canvas, color);
+    cairo_set_line_width(canvas->cairo, thickness);
+    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(canvas->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_move_to(canvas->cairo, x[0], y[0]);
+    for (int i = count == 1 ? 0 : 1; i < count; i++) cairo_line_to(canvas->cairo, x[i], y[i]);
+    cairo_stroke(canvas->cairo);
+}
+
+void canvas_clip(Canvas *canvas, double x, double y, double width, double height)
+{
+    cairo_save(canvas->cairo);
+    cairo_rectangle(canvas->cairo, x, y, width, height);
+    cairo_clip(canvas->cairo);
+}
+
+void canvas_unclip(Canvas *canvas)
+{
+    cairo_restore(canvas->cairo);
+}
+
+/* ---- text ---- */
+
+static bool line_is(const Line *line, const char *text, const TextStyle *style)
+{
+    return line->text && line->size == style->size && line->bold == style->bold &&
+           line->max_width == style->max_width && strcmp(line->text, text) == 0;
+}
+
+static unsigned line_hash(const char *text, const TextStyle *style)
+{
+    unsigned hash = 2166136261u;  // FNV-1a
+    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
+    hash = (hash ^ (unsigned)(style->size * 16)) * 16777619u;
+    hash = (hash ^ (unsigned)style->max_width) * 16777619u;
+    hash = (hash ^ style->bold) * 16777619u;
+    return hash ^ hash >> 15;
+}
+
+static void line_shape(Line *line, PangoContext *pango, const char *clean)
+{
+    PangoFontDescription *font = pango_font_description_new();
+    pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
+    pango_font_description_set_absolute_size(font, line->size * PANGO_SCALE);
+    if (line->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+    line->layout = pango_layout_new(pango);
+    pango_layout_set_font_description(line->layout, font);
+    pango_font_description_free(font);
+    pango_layout_set_single_paragraph_mode(line->layout, TRUE);
+    pango_layout_set_text(line->layout, clean, -1);
+
+    PangoRectangle box;
+    pango_layout_get_extents(line->layout, NULL, &box);
+    if (line->max_width > 0 && box.width > line->max_width * PANGO_SCALE) {
+        pango_layout_set_width(line->layout, (int)(line->max_width * PANGO_SCALE));
+        pango_layout_set_ellipsize(line->layout, PANGO_ELLIPSIZE_END);
+        pango_layout_get_extents(line->layout, NULL, &box);
+    }
+    line->x = (double)box.x / PANGO_SCALE;
+    line->width = (double)box.width / PANGO_SCALE;
+    line->height = (double)box.height / PANGO_SCALE;
+    line->baseline = (double)pango_layout_get_baseline(line->layout) / PANGO_SCALE;
+}
+
+/* The shaped line, from the cache or new; NULL if memory is short. */
+static const Line *line_find(Canvas *canvas, const char *text, const TextStyle *style)
+{
+    Line *line = &canvas->line[line_hash(text, style) % CACHE_LINES];
+    if (line_is(line, text, style)) return line;
+    line_free(line);
+    char *clean = utf8_clean(text, LONGEST_LINE, false);
+    line->text = strdup(text);
+    if (clean && line->text) {
+        line->size = style->size;
+        line->bold = style->bold;
+        line->max_width = style->max_width;
+        line_shape(line, canvas->pango, clean);
+    } else {
+        line_free(line);
+        canvas->failed = true;
+    }
+    free(clean);
+    return line->text ? line : NULL;
+}
+
+TextSize canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
+{
+    const Line *line = text[0] ? line_find(canvas, text, style) : NULL;
+    return line ? (TextSize){line->width, line->height} : (TextSize){0, 0};
+}
+
+void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
+{
+    const Line *line = text[0] ? line_find(canvas, text, style) : NULL;
+    if (!line) return;
+    double left = -line->x, top = 0;
+    if (style->across != ALIGN_START)
+        left -= line->width * (style->across == ALIGN_END ? 1 : 0.5);
+    if (style->down == ALIGN_CENTRE) top = 0.36 * style->size - line->baseline;  // half a digit
+    if (style->down == ALIGN_END) top = -line->height;
+
+    cairo_t *cairo = canvas->cairo;
+    set_color(canvas, style->color);
+    cairo_save(cairo);
+    if (style->angle == 0) {  // upright letters are sharp when their baseline is on a pixel
+        cairo_move_to(cairo, round(x + left), round(y + top + line->baseline) - line->baseline);
+    } else {
+        cairo_translate(cairo, x, y);
+        cairo_rotate(cairo, -style->angle * G_PI / 180);
+        cairo_move_to(cairo, left, top);
+    }
+    pango_cairo_show_layout(cairo, line->layout);
+    cairo_restore(cairo);
+}

@@ -1,0 +1,257 @@
+/* heatmap.c -- plan and paint one matrix.
+ *
+ *     ┌ left ┐
+ *             title
+ *              / / / /     <- column labels, slanted if one is wider than a cell
+ *       top -> ■ ■ ■ ■
+ *     a label  ■ ■ ■ ■
+ *
+ * Everything follows from the size of a cell. Labels are never smaller than LABEL_MIN pixels: when
+ * rows are closer than that, only every second, third, ... has its label. */
+#include "plots/heatmap.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    LABEL_MIN = 9,
+    LABEL_MAX = 14,
+    LABEL_SPACE = 7,
+    NUMBER_CELL = 21,
+    LONG_NUMBER_CELL = 34
+};
+
+bool heatmap_check(const HeatMap *map, Error *error)
+{
+    if (map->rows < 1 || map->columns < 1 || map->rows > CANVAS_MAX_SIDE ||
+        map->columns > CANVAS_MAX_SIDE)
+        return error_set(error, "a heat map of %d rows and %d columns cannot be drawn",
+                         map->rows, map->columns);
+    if (!map->weight) return error_set(error, "a heat map has no numbers");
+    return true;
+}
+
+/* ---- styles ---- */
+
+static bool is_mark(const char *label)  // "</s>", "<unk>"
+{
+    size_t length = strlen(label);
+    return length > 2 && label[0] == '<' && label[length - 1] == '>';
+}
+
+static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, const char *label)
+{
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    return (TextStyle){.size = plan->label_size,
+                       .color = is_mark(label) ? palette->muted : palette->ink,
+                       .across = ALIGN_END,
+                       .down = ALIGN_CENTRE,
+                       .max_width = plan->label_width};
+}
+
+static TextStyle title_style(Canvas *canvas, const HeatMapPlan *plan)
+{
+    return (TextStyle){.size = plan->label_size + 1,
+                       .bold = plan->cell >= LONG_NUMBER_CELL,
+                       .color = theme_palette(canvas_theme(canvas))->muted};
+}
+
+/* ---- plan ---- */
+
+/* The widest of the labels that are drawn. */
+static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const *labels,
+                     int count, int step)
+{
+    double width = 0;
+    for (int i = 0; labels && i < count; i += step) {
+        TextStyle style = label_style(canvas, plan, labels[i]);
+        width = fmax(width, canvas_measure(canvas, labels[i], &style).width);
+    }
+    return width;
+}
+
+static int steps_for(double size, int cell)
+{
+    return (int)ceil((size + 1) / cell);
+}
+
+/* Column labels lie flat if they fit over their cells, else rise as gently as their line height
+ * lets neighbours pass each other. Returns the height of their band and sets the overhang. */
+static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map)
+{
+    if (!map->column_labels) return 0;
+    double width = widest(canvas, plan, map->column_labels, map->columns, plan->column_step);
+    double pitch = (double)plan->cell * plan->column_step, line = 1.05 * plan->label_size;
+    if (width + LABEL_SPACE <= pitch) return plan->label_size + LABEL_SPACE;
+    plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
+    double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
+    for (int j = 0; j < map->columns; j += plan->column_step) {
+        TextStyle style = label_style(canvas, plan, map->column_labels[j]);
+        double label = canvas_measure(canvas, map->column_labels[j], &style).width;
+        reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
+    }
+    plan->overhang = (int)ceil(fmax(reach - (double)plan->cell * map->columns, 0));
+    return width * sin(radians) + line * cos(radians) / 2 + LABEL_SPACE;
+}
+
+HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
+{
+    HeatMapPlan plan = {.cell = cell, .gap = cell >= 8 ? 1 : 0};
+    plan.label_size = fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
+    plan.label_width = 9 * plan.label_size;
+    if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.37 * cell, 8.5), 14);
+    plan.row_step = plan.column_step = steps_for(plan.label_size, cell);
+
+    double rows = widest(canvas, &plan, map->row_labels, map->rows, plan.row_step);
+    double band = plan_columns(canvas, &plan, map);
+    double title = 0;
+    if (map->title) {
+        TextStyle style = title_style(canvas, &plan);
+        title = canvas_measure(canvas, map->title, &style).width;
+        band += plan.label_size + 10;
+    }
+    plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
+    plan.top = (int)ceil(band);
+    int cells = cell * map->columns, over = (int)ceil(title) - cells;
+    if (over > plan.overhang) plan.overhang = over;
+    plan.width = plan.left + cells + plan.overhang;
+    plan.height = plan.top + cell * map->rows;
+    return plan;
+}
+
+/* ---- paint ---- */
+
+static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
+                         const HeatMap *map)
+{
+    double half = 0.5 * (plan->cell - plan->gap);
+    for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
+        TextStyle style = label_style(canvas, plan, map->row_labels[i]);
+        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE, y + i * plan->cell + half,
+                    &style);
+    }
+    for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
+        TextStyle style = label_style(canvas, plan, map->column_labels[j]);
+        style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
+        style.angle = plan->slant;
+        double above = plan->slant > 0 ? LABEL_SPACE - 1 : LABEL_SPACE + 0.3 * plan->label_size;
+        canvas_text(canvas, map->column_labels[j], x + j * plan->cell + half, y - above,
+                    &style);
+    }
+}
+
+/* ".94" or, in a large cell, "0.94". */
+static void format_number(char text[16], float value, bool wide)
+{
+    snprintf(text, 16, "%.2f", (double)value);
+    if (wide || isnan(value)) return;
+    if (text[0] == '0')
+        memmove(text, text + 1, strlen(text));
+    else if (strcmp(text, "1.00") == 0)
+        strcpy(text, "1.0");
+}
+
+static Color mix(Color a, Color b, double share_of_b)
+{
+    double s = share_of_b;
+    return (Color){(uint8_t)(a.r + s * (b.r - a.r)), (uint8_t)(a.g + s * (b.g - a.g)),
+                   (uint8_t)(a.b + s * (b.b - a.b))};
+}
+
+static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *plan,
+                         float value, Color background)
+{
+    char text[16];
+    format_number(text, value, plan->cell >= LONG_NUMBER_CELL);
+    TextStyle style = {.size = plan->number_size,
+                       .color =
+                           mix(colormap_contrast(background), background,
+                               value < 0.005f ? 0.72 : 0.1),  // zeros stay in the background
+                       .across = ALIGN_CENTRE,
+                       .down = ALIGN_CENTRE};
+    if (canvas_measure(canvas, text, &style).width > plan->cell - 3) return;  // "-12.50"
+    canvas_text(canvas, text, x, y, &style);
+}
+
+void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
+                   const Colormap *colors, bool causal)
+{
+    int x = plan->x + plan->left, y = plan->y + plan->top;
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    int side = plan->cell - plan->gap;
+    for (int i = 0; i < map->rows; i++) {
+        for (int j = 0; j < map->columns; j++) {
+            float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
+            bool unseen = causal && j > i && value == 0;
+            Color color = unseen ? palette->neutral : colormap_color(colors, value);
+            int left = x + j * plan->cell, top = y + i * plan->cell;
+            canvas_rectangle(canvas, left, top, side, side, color);
+            if (plan->number_size > 0 && !unseen)
+                paint_number(canvas, left + 0.5 * side, top + 0.5 * side, plan, value, color);
+        }
+    }
+    paint_labels(canvas, x, y, plan, map);
+    if (map->title) {
+        TextStyle style = title_style(canvas, plan);
+        canvas_text(canvas, map->title, x, plan->y, &style);
+    }
+}
+
+void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors)
+{
+    static const char *const figures[] = {"0", "0.5", "1"};
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    for (int i = 0; i < width; i++) {
+        float value = width > 1 ? (float)i / (float)(width - 1) : 0;
+        canvas_rectangle(canvas, x + i, y, 1, 10, colormap_color(colors, value));
+    }
+    for (int i = 0; i < 3; i++) {
+        TextStyle style = {.size = 11, .color = palette->muted, .across = (Align)i};
+        canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12, &style);
+    }
+}
+
+/* ---- a page with one map ---- */
+
+/* 5 words get cells of 56 pixels, 24 words cells of 27, 60 words cells of 11. */
+static int suitable_cell(const HeatMap *map)
+{
+    int lines = map->rows > map->columns ? map->rows : map->columns;
+    int cell = 660 / lines;
+    return cell > 56 ? 56 : cell < 12 ? 12 : cell;
+}
+
+bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
+                  HeatMapPlan *where, Error *error)
+{
+    enum { MARGIN = 28, BAR = 140, LEAST = 220 };
+    *page = NULL;
+    Canvas *canvas;
+    if (!heatmap_check(map, error) || !canvas_new(&canvas, theme, error)) return false;
+    HeatMapPlan plan;
+    long width, height;
+    int cell = suitable_cell(map) + 1;
+    do {
+        plan = heatmap_plan(canvas, map, --cell);
+        width = 2L * MARGIN + (plan.width > LEAST ? plan.width : LEAST);
+        height = 2L * MARGIN + plan.height + 20 + HEATMAP_BAR_HEIGHT;
+    } while (cell > 1 && (width > CANVAS_MAX_SIDE || height > CANVAS_MAX_SIDE ||
+                          width * height > CANVAS_MAX_PIXELS));
+    if (!canvas_reserve(canvas, (int)width, (int)height, error)) {
+        canvas_free(canvas);
+        return error_prefix(error, "a heat map of %d rows and %d columns is too large",
+                            map->rows, map->columns);
+    }
+    Colormap colors = colormap_make(theme);
+    plan.x = plan.y = MARGIN;
+    heatmap_paint(canvas, &plan, map, &colors, causal);
+    heatmap_bar(canvas, MARGIN + plan.left, MARGIN + plan.height + 20, BAR, &colors);
+    if (!canvas_check(canvas, error)) {
+        canvas_free(canvas);
+        return false;
+    }
+    if (where) *where = plan;
+    *page = canvas;
+    return true;
+}
