@@ -27,6 +27,7 @@ DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
+TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 
 all: $(BIN)/train $(BIN)/translate
 
@@ -53,8 +54,9 @@ $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/libqkv-double.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
 $(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TOOLS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+$(TOOLS): $(TOY) $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/tests/toy: | $(TOOLS)
 
 tests: $(TESTS) $(CHECKS) $(TOOLS)
 test: all tests
