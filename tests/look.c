@@ -1,0 +1,116 @@
+/* Maps of attention: rows sum to 1, nothing looks ahead, and the summaries are what they say. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "inference/look.h"
+#include "tests/random-model.h"
+
+enum { V = 40, N = 21, M = 70 };  // M: more than one block of logits
+
+static int source[N], target[M];
+
+static Transformer setup(void)
+{
+    Rng rng = rng_stream(81, RNG_TEST, 0);
+    for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
+    for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
+    return random_model(V, M, 82);
+}
+
+static void maps(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    Look *look = look_open(&model, source, N, target, M, &error);
+    assert_non_null(look);
+    assert_int_equal(look_heads(look), 3);
+    assert_int_equal(look_layers(look, LOOK_ENCODER), 2);
+    assert_int_equal(look_layers(look, LOOK_DECODER), 3);
+    assert_int_equal(look_layers(look, LOOK_CROSS), 3);
+    static float head[M * M], mean[M * M];
+    for (int kind = LOOK_ENCODER; kind <= LOOK_CROSS; kind++)
+        for (int layer = 0; layer < look_layers(look, kind); layer++) {
+            double sum_of_heads[M * M] = {0};
+            int rows = kind == LOOK_ENCODER ? N : M, columns = kind == LOOK_DECODER ? M : N;
+            for (int h = 0; h < 3; h++) {
+                AttentionMap map = look_map(look, kind, layer, h);
+                assert_int_equal(map.rows, rows);
+                assert_int_equal(map.columns, columns);
+                look_head(head, look, kind, layer, h);
+                for (int i = 0; i < rows; i++) {
+                    double sum = 0;
+                    for (int j = 0; j < columns; j++) {
+                        real p = map.at[i * map.width + j];
+                        assert_true(p >= 0 && p == head[i * columns + j]);
+                        if (kind == LOOK_DECODER && j > i) assert_true(p == 0);
+                        sum += p;
+                        sum_of_heads[i * columns + j] += p;
+                    }
+                    assert_true(fabs(sum - 1) < 1e-5);
+                }
+            }
+            look_mean(mean, look, kind, layer);
+            for (int i = 0; i < rows * columns; i++)
+                assert_true(fabs(mean[i] - sum_of_heads[i] / 3) < 1e-6);
+            if (kind != LOOK_CROSS) continue;
+            int source_of[M];
+            look_alignment(source_of, look, layer);
+            for (int i = 0; i < M; i++)
+                for (int j = 0; j < N; j++)
+                    assert_true(mean[i * N + source_of[i]] >= mean[i * N + j] - 1e-6f);
+        }
+    look_close(look);
+    transformer_free(&model);
+}
+
+/* The probabilities of the tokens are those that the loss adds up. */
+static void probabilities(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    Look *look = look_open(&model, source, N, target, M, &error);
+    assert_non_null(look);
+    double each[M], sum = 0;
+    look_probabilities(each, look);
+    for (int i = 0; i < M; i++) sum += each[i];
+    look_close(look);
+
+    Packed from = {1, N, source, (int[]){0, N}}, to = {1, M, target, (int[]){0, M}};
+    Arena arena;
+    const real *output = forced_pass(&arena, &model, &from, &to);
+    real *block = malloc(sizeof *block * LOSS_BLOCK * V);
+    Loss loss = {0};
+    loss_forward(&loss, output, model.weights.embedding, model.weights.logits_bias, target, 0,
+                 block, M, V, model.config.d_model);
+    assert_true(fabs(loss.nll + sum) < 1e-3);
+    free(block);
+    arena_free(&arena);
+    transformer_free(&model);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    assert_null(look_open(&model, source, N - 1, target, M, &error));
+    assert_string_equal(error.text, "source: token 20 of 20 is not </s>, which ends a sentence");
+    assert_null(look_open(&model, source, N, target, M + 1, &error));
+    assert_string_equal(error.text, "target: a sentence of 71 tokens, where the model takes 1 to 70");
+    look_close(NULL);
+    transformer_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(probabilities),
+                                       cmocka_unit_test(refusals)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
