@@ -4,7 +4,7 @@
  *     start   0                8         12      15       start 0       4       7       10
  *
  * Memory, for P pairs: the text and 24 P bytes while reading; then the pages of the text are
- * given back as its ids come. 100,000 pairs of 179 bytes took 1.15 times their text to read and
+ * given back as its ids come. 200,000 pairs of 179 bytes took 1.15 times their text to read and
  * 1.25 times to encode as words (tests/corpus.c). Blocks grow by half; what is not yet used of
  * them is not touched, so takes no memory. */
 #include "data/corpus.h"

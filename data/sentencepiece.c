@@ -135,19 +135,19 @@ static bool charsmap_parse(Charsmap *map, Bytes bytes)
 
 /* What is known of a state: how far paths go from it. */
 typedef struct Reach {
-    int32_t edge;     // the first unit that is an edge of this state, or -1
-    int32_t next;     // the next edge of the same state as unit of this number, or -1
-    uint8_t visited;  // 0 no, 1 on the path now, 2 done
+    int32_t edge;  // the first unit that is an edge of this state, or -1
+    int32_t next;  // the next edge of the same state as unit of this number, or -1
+    bool done;
     uint8_t depth, matches;
 } Reach;
 
+/* Checks a state and all that can be reached from it; a path that turns back on itself becomes
+ * too deep. */
 static bool state_check(const Charsmap *map, Reach *reach, uint32_t state, int depth)
 {
     if (depth > MAX_DEPTH || (state | 255) >= map->units) return false;
     Reach *here = &reach[state];
-    if (here->visited == 1) return false;
-    if (here->visited == 2) return true;
-    here->visited = 1;
+    if (here->done) return true;
     for (int32_t j = here->edge; j >= 0; j = reach[j].next) {
         uint32_t unit = unit_at(map, (uint32_t)j), to = (uint32_t)j ^ offset(unit);
         if (!state_check(map, reach, to, depth + 1)) return false;
@@ -160,7 +160,7 @@ static bool state_check(const Charsmap *map, Reach *reach, uint32_t state, int d
         if (further > here->depth) here->depth = (uint8_t)further;
         if (matches > here->matches) here->matches = (uint8_t)matches;
     }
-    here->visited = 2;
+    here->done = true;
     return true;
 }
 

@@ -309,7 +309,7 @@ static long peak_memory(void)
 }
 #endif
 
-/* Reading and encoding 100,000 pairs takes at most 1.5 times their text, plus the tokenizer's own
+/* Reading and encoding 200,000 pairs takes at most 1.5 times their text, plus the tokenizer's own
  * buffers. In a child, whose peak is its own. */
 static void test_memory(void **state)
 {
@@ -317,7 +317,7 @@ static void test_memory(void **state)
 #if defined(__SANITIZE_ADDRESS__)
     skip();  // its own memory drowns the corpus
 #else
-    enum { PAIRS = 100000 };
+    enum { PAIRS = 200000 };
     static const char *const WORD[] = {
         "the",   "cat", "sits",   "under",   "a",      "large",   "table",  "while", "rain",
         "falls", "on",  "silent", "gardens", "beyond", "windows", "nobody", "opens", "anymore"};
