@@ -40,10 +40,11 @@ void beam_layout(BeamSearch *beam, Arena *arena, const Transformer *model, const
     beam->next_log = ARENA_TAKE(arena, double, rows);
     beam->logits = loss_layout(arena, (int)rows, model->config.vocab);
     for (int s = 0; s < S; s++) {
-        int limit = search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
+        int limit =
+            search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
         if (beam->sentence)
-            beam->sentence[s] = (BeamSentence){.limit = limit, .candidate = candidate + s * K,
-                                               .ended = ended + s * K};
+            beam->sentence[s] = (BeamSentence){
+                .limit = limit, .candidate = candidate + s * K, .ended = ended + s * K};
         if (limit > longest) longest = limit;
         capacity += limit * K;
     }
@@ -64,9 +65,8 @@ static void consider(BeamSentence *sentence, int room, const real *z, int C, int
                      double log_probability, double normaliser)
 {
     enum { BLOCK = 64 };
-    double least = sentence->candidates < room
-                       ? -INFINITY
-                       : sentence->candidate[room - 1].log_probability;
+    double least =
+        sentence->candidates < room ? -INFINITY : sentence->candidate[room - 1].log_probability;
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK;
         real largest = z[first];
@@ -126,7 +126,8 @@ static void extend(BeamSearch *beam, BeamSentence *sentence, int first_node, int
             end(sentence, (Ended){search_score(config, c.log_probability, length),
                                   c.log_probability, first_node + c.row, length});
         } else {
-            beam->next[*rows] = (Prefix){beam->live[c.row].sentence, first_node + c.row, c.token};
+            beam->next[*rows] =
+                (Prefix){beam->live[c.row].sentence, first_node + c.row, c.token};
             beam->next_log[(*rows)++] = c.log_probability;
         }
     }
@@ -164,8 +165,7 @@ bool beam_search(Translation *const *found, BeamSearch *beam, const Transformer 
         if (!find_candidates(beam, model, X)) return false;
 
         int rows = 0, first_node = beam->cache.nodes - beam->rows;
-        for (int s = 0; s < S; s++)
-            extend(beam, &beam->sentence[s], first_node, &rows);
+        for (int s = 0; s < S; s++) extend(beam, &beam->sentence[s], first_node, &rows);
         Prefix *prefix = beam->live;
         double *log_probability = beam->live_log;
         beam->live = beam->next, beam->live_log = beam->next_log;

@@ -8,7 +8,7 @@
 /* A prefix and one token more. */
 typedef struct Candidate {
     double log_probability;
-    int row;    // of this step: which prefix
+    int row;  // of this step: which prefix
     int token;
 } Candidate;
 
@@ -23,19 +23,19 @@ typedef struct BeamSentence {
     int live;              // prefixes, neighbours in BeamSearch.live
     Candidate *candidate;  // [beam] of this step, best first
     int candidates;
-    Ended *ended;          // [beam] best first
-    int count;             // of ended
+    Ended *ended;  // [beam] best first
+    int count;     // of ended
 } BeamSentence;
 
 typedef struct BeamSearch {
     const SearchConfig *config;
     const Packed *source;
     Cache cache;
-    BeamSentence *sentence;        // [S]
-    int rows;                      // live prefixes of all sentences
-    Prefix *live, *next;           // [S beam]
-    double *live_log, *next_log;   // [S beam] their log probabilities
-    real *logits;                  // one block of loss.h
+    BeamSentence *sentence;       // [S]
+    int rows;                     // live prefixes of all sentences
+    Prefix *live, *next;          // [S beam]
+    double *live_log, *next_log;  // [S beam] their log probabilities
+    real *logits;                 // one block of loss.h
 } BeamSearch;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */

@@ -61,7 +61,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->id = ARENA_TAKE(arena, int, R);
     cache->start = ARENA_TAKE(arena, int, R + 1);
     for (int r = 0; cache->start && r <= rows; r++) cache->start[r] = r;
-    cache->path = ARENA_TAKE(arena, int, R * (size_t)steps);
+    cache->path = ARENA_TAKE(arena, int, (size_t)steps *R);
     cache->X = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
@@ -94,8 +94,8 @@ void cache_encode(Cache *cache, const Transformer *model)
     int N = cache->source->rows, D = config->d_model;
     embedding_forward(cache->X_source, cache->source, false, 0, w->embedding, model->positions,
                       NULL, 1, D);
-    const real *encoded = encoder_forward(&cache->encoder, cache->X_source, w, config,
-                                          &cache->scratch, NULL);
+    const real *encoded =
+        encoder_forward(&cache->encoder, cache->X_source, w, config, &cache->scratch, NULL);
     for (int l = 0; l < config->decoder_layers; l++) {
         const AttentionWeights *cross = &w->decoder[l].cross;
         linear_forward(cache->scratch.F, encoded, cross->k.W, cross->k.b, N, D, D);
@@ -208,19 +208,20 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         const DecoderLayerWeights *p = &model->weights.decoder[l];
         const CacheLayer *layer = &cache->layer[l];
 
-        linear_forward(cache->QKV, X, p->self.q.W, p->self.q.b, count, 3 * D, D);    // (1)
+        linear_forward(cache->QKV, X, p->self.q.W, p->self.q.b, count, 3 * D, D);  // (1)
         for (int r = 0; r < count; r++)
             memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
                    2 * d * sizeof *X);
 
-        for (int r = 0; r < count; r++)                                              // (2)
+        for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, layer->KV,
                         cache->path + (size_t)r * (size_t)cache->steps, cache->P,
                         cache->step + 1, config);
         linear_forward(F, O, p->self.out.W, NULL, count, D, D);
-        addnorm_forward(&cache->self_norm, X, F, p->self.out.b, p->self_norm, &rows, D, NULL, 0);
+        addnorm_forward(&cache->self_norm, X, F, p->self.out.b, p->self_norm, &rows, D, NULL,
+                        0);
 
-        linear_forward(Q, A, p->cross.q.W, p->cross.q.b, count, D, D);               // (3)
+        linear_forward(Q, A, p->cross.q.W, p->cross.q.b, count, D, D);  // (3)
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;

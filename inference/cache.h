@@ -42,14 +42,14 @@ typedef struct Cache {
     size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
     CacheLayer layer[MAX_LAYERS];
 
-    real *X_source;          // [N,D]
+    real *X_source;  // [N,D]
     Encoder encoder;
-    Scratch scratch;         // [the larger of N and rows,D]
-    int *id, *start;         // [rows] [rows+1] the rows of a step as sentences of one token
-    int *path;               // [rows,steps] each row's nodes, from the root to its own
-    real *X;                 // [rows,D]
-    real *QKV, *O;           // [rows,3D] [rows,D]
-    real *P;                 // scores and probabilities of one row, or of one sentence and head
+    Scratch scratch;  // [the larger of N and rows,D]
+    int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
+    int *path;        // [rows,steps] each row's nodes, from the root to its own
+    real *X;          // [rows,D]
+    real *QKV, *O;    // [rows,3D] [rows,D]
+    real *P;          // scores and probabilities of one row, or of one sentence and head
     AddNorm self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
 } Cache;

@@ -19,7 +19,8 @@ void greedy_layout(Greedy *greedy, Arena *arena, const Transformer *model, const
     greedy->log_probability = ARENA_TAKE(arena, double, (size_t)S);
     greedy->logits = loss_layout(arena, S, V);
     for (int s = 0; s < S; s++) {
-        int limit = search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
+        int limit =
+            search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
         if (greedy->limit) greedy->limit[s] = limit;
         if (limit > longest) longest = limit;
         capacity += limit;

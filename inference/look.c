@@ -77,7 +77,8 @@ int look_heads(const Look *look)
 
 AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
 {
-    assert(layer >= 0 && layer < look_layers(look, kind) && head >= 0 && head < look_heads(look));
+    assert(layer >= 0 && layer < look_layers(look, kind) && head >= 0 &&
+           head < look_heads(look));
     const Attention *attention = NULL;
     switch (kind) {
     case LOOK_ENCODER: attention = &look->pass.encoder.layer[layer].self; break;

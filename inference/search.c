@@ -31,7 +31,8 @@ const int search_option_count = sizeof search_options / sizeof *search_options;
 bool search_check(const SearchConfig *config, Error *error)
 {
     if (config->n_best > config->beam)
-        return error_set(error, "--n-best %d is more than --beam %d, which is how many there are",
+        return error_set(error,
+                         "--n-best %d is more than --beam %d, which is how many there are",
                          config->n_best, config->beam);
     return true;
 }
@@ -60,8 +61,8 @@ double search_normaliser(const real *z, int C)
 bool sentence_check(const int *id, int length, const ModelConfig *model, Error *error)
 {
     if (length < 1 || length > model->max_length)
-        return error_set(error, "a sentence of %d tokens, where the model takes 1 to %d", length,
-                         model->max_length);
+        return error_set(error, "a sentence of %d tokens, where the model takes 1 to %d",
+                         length, model->max_length);
     for (int i = 0; i < length; i++) {
         if (id[i] < 0 || id[i] >= model->vocab - 1)
             return error_set(error, "token %d is %d, where the vocabulary has 0 to %d", i + 1,

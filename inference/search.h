@@ -38,7 +38,7 @@ extern const int search_option_count;
 bool search_check(const SearchConfig *config, Error *error);
 
 typedef struct Hypothesis {
-    int *id;                 // [length], the last is </s>
+    int *id;  // [length], the last is </s>
     int length;
     double score;            // log_probability / length^α
     double log_probability;  // nats

@@ -41,14 +41,14 @@ static void result_layout(Translations *out, Arena *arena, const Packed *source,
     out->sentence = ARENA_TAKE(arena, Translation, S);
     Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * n_best);
     for (size_t s = 0; s < S; s++)
-        ids += n_best * (size_t)search_limit(config, model, source->start[s + 1] - source->start[s]);
+        ids += n_best *
+               (size_t)search_limit(config, model, source->start[s + 1] - source->start[s]);
     int *id = ARENA_TAKE(arena, int, ids);
     if (!id) return;
     for (size_t s = 0; s < S; s++, hypothesis += n_best) {
         int limit = search_limit(config, model, source->start[s + 1] - source->start[s]);
         out->sentence[s] = (Translation){.hypothesis = hypothesis};
-        for (size_t i = 0; i < n_best; i++, id += limit)
-            hypothesis[i] = (Hypothesis){.id = id};
+        for (size_t i = 0; i < n_best; i++, id += limit) hypothesis[i] = (Hypothesis){.id = id};
     }
 }
 
@@ -59,8 +59,10 @@ static bool result_create(Translations *out, const Packed *source, const SearchC
     result_layout(out, &out->block, source, config, model);
     size_t bytes = out->block.used;
     if (!arena_reserve(&out->block, NULL))
-        return error_set(error, "not enough memory for %.1f MB of translations: fewer sentences "
-                         "at a time, or a smaller --n-best, need less", (double)bytes / 1e6);
+        return error_set(error,
+                         "not enough memory for %.1f MB of translations: fewer sentences "
+                         "at a time, or a smaller --n-best, need less",
+                         (double)bytes / 1e6);
     result_layout(out, &out->block, source, config, model);
     return true;
 }
@@ -132,7 +134,10 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
 {
     const Transformer *model = work->model;
     const SearchConfig *config = work->config;
-    union { Greedy greedy; BeamSearch beam; } search;
+    union {
+        Greedy greedy;
+        BeamSearch beam;
+    } search;
     bool greedy = config->beam == 1;
     Arena measure = {0};
     for (int pass = 0; pass < 2; pass++) {
@@ -147,7 +152,8 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
         arena_free(arena);
         arena->used = measure.used;
         if (!arena_reserve(arena, NULL))
-            return error_set(error, "not enough memory to search with %.1f MB: a smaller --beam "
+            return error_set(error,
+                             "not enough memory to search with %.1f MB: a smaller --beam "
                              "or --max-length-ratio, or fewer --threads, need less",
                              (double)measure.used / 1e6);
     }
@@ -155,7 +161,7 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
                : beam_search(batch->found, &search.beam, model))
         return true;
     return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
-                     "translate");
+                            "translate");
 }
 
 static void take_batches(void *context, int worker)

@@ -1,9 +1,10 @@
 /* Beam search against greedy search, against an enumeration of every sentence there is, and
  * against the same algorithm written the slow and obvious way; and its limits. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -30,7 +31,10 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
         for (int i = 0; i < MAX_BEAM; i++)
             found->hypothesis[s][i] = (Hypothesis){.id = found->id[s][i]};
     }
-    union { Greedy greedy; BeamSearch beam; } *state = malloc(sizeof *state);
+    union {
+        Greedy greedy;
+        BeamSearch beam;
+    } *state = malloc(sizeof *state);
     Arena arena = {0};
     Error error;
     for (int pass = 0; pass < 2; pass++) {
@@ -49,8 +53,7 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
 
 static bool same_ids(const Hypothesis *a, const Hypothesis *b)
 {
-    return a->length == b->length &&
-           !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
+    return a->length == b->length && !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
 }
 
 static Found one, two;
@@ -102,7 +105,8 @@ static void log_probabilities(double *log_probability, const Transformer *model,
 {
     int S = target->sentences, n = source->rows, V = model->config.vocab;
     int D = model->config.d_model;
-    int *id = malloc(sizeof *id * (size_t)(S * n)), *start = malloc(sizeof *start * ((size_t)S + 1));
+    int *id = malloc(sizeof *id * (size_t)(S * n)),
+        *start = malloc(sizeof *start * ((size_t)S + 1));
     for (int i = 0; i < S * n; i++) id[i] = source->id[i % n];
     for (int s = 0; s <= S; s++) start[s] = s * n;
     Arena arena;
@@ -127,7 +131,8 @@ static void exhaustive(void **state)
 {
     (void)state;
     static const double PENALTIES[] = {0, 0.6, 1, 2};
-    int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1], compared = 0;
+    int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1],
+        compared = 0;
     int count = enumerate(id, length);
     assert_int_equal(count, ALL);
     Packed target = {ALL, 0, packed, start};
@@ -146,8 +151,10 @@ static void exhaustive(void **state)
             double log_probability[ALL], score[ALL];
             log_probabilities(log_probability, &model, &only, &target);
             for (int p = 0; p < 4; p++) {
-                SearchConfig config = {.beam = MAX_BEAM, .n_best = ALL,
-                                       .length_penalty = PENALTIES[p], .max_length_ratio = 3};
+                SearchConfig config = {.beam = MAX_BEAM,
+                                       .n_best = ALL,
+                                       .length_penalty = PENALTIES[p],
+                                       .max_length_ratio = 3};
                 assert_true(search(&one, &model, &only, &config, false));
                 config.n_best = 1;  // stops early
                 assert_true(search(&two, &model, &only, &config, false));
@@ -169,7 +176,8 @@ static void exhaustive(void **state)
                         which++;
                     assert_true(which < ALL && !seen[which]);
                     seen[which] = true;
-                    assert_true(fabs(hypothesis->log_probability - log_probability[which]) < 1e-4);
+                    assert_true(fabs(hypothesis->log_probability - log_probability[which]) <
+                                1e-4);
                     assert_true(fabs(hypothesis->score - score[which]) < 1e-4);
                     if (i > 0) assert_true(hypothesis->score <= hypothesis[-1].score);
                     compared++;
@@ -193,7 +201,8 @@ typedef struct Slow {
 static int by_probability(const void *a, const void *b)
 {
     const Slow *x = a, *y = b;
-    return (x->log_probability < y->log_probability) - (x->log_probability > y->log_probability);
+    return (x->log_probability < y->log_probability) -
+           (x->log_probability > y->log_probability);
 }
 
 static int by_score(const void *a, const void *b)
@@ -254,8 +263,8 @@ static void same_as_slow_search(void **state)
     model.weights.logits_bias[ID_END] += 0.7f;
     Packed source = random_sentences(S, 10, V, 32);
     for (int beam = 1; beam <= 5; beam++) {
-        SearchConfig config = {.beam = beam, .n_best = beam, .length_penalty = 0.8,
-                               .max_length_ratio = 2};
+        SearchConfig config = {
+            .beam = beam, .n_best = beam, .length_penalty = 0.8, .max_length_ratio = 2};
         assert_true(search(&one, &model, &source, &config, false));
         for (int s = 0; s < S; s++) {
             int from = source.start[s], n = source.start[s + 1] - from;
@@ -289,8 +298,8 @@ static void stopping_early_keeps_the_best(void **state)
     for (int s = 0; s < S; s++) {
         int from = source.start[s], n = source.start[s + 1] - from;
         Packed only = {1, n, source.id + from, (int[]){0, n}};
-        SearchConfig config = {.beam = 2 + s % 5, .length_penalty = PENALTIES[s % 3],
-                               .max_length_ratio = 1};
+        SearchConfig config = {
+            .beam = 2 + s % 5, .length_penalty = PENALTIES[s % 3], .max_length_ratio = 1};
         config.n_best = 1;
         assert_true(search(&one, &model, &only, &config, false));
         config.n_best = config.beam;
@@ -317,8 +326,8 @@ static void limit(void **state)
     model.weights.logits_bias[ID_END] = -50;
     Packed source = random_sentences(S, 6, V, 52);
     for (int beam = 1; beam <= 4; beam += 3) {
-        SearchConfig config = {.beam = beam, .n_best = beam, .length_penalty = 1,
-                               .max_length_ratio = 1};
+        SearchConfig config = {
+            .beam = beam, .n_best = beam, .length_penalty = 1, .max_length_ratio = 1};
         for (int greedy = 0; greedy <= (beam == 1); greedy++) {
             assert_true(search(&one, &model, &source, &config, greedy));
             for (int s = 0; s < S; s++) {

@@ -1,9 +1,10 @@
 /* Step by step equals all at once: every row of inference/cache.c against the whole-sentence pass,
  * with sentences that end early and with hypotheses that branch and die. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -11,8 +12,8 @@
 #include "inference/cache.h"
 #include "tests/random-model.h"
 
-static Arena cache_create(Cache *cache, const Transformer *model, const Packed *source, int rows,
-                          int steps, int capacity)
+static Arena cache_create(Cache *cache, const Transformer *model, const Packed *source,
+                          int rows, int steps, int capacity)
 {
     Arena arena = {0};
     Error error;
@@ -71,7 +72,8 @@ static void forced_sentences(void **state)
         assert_true(worst < 1e-5);
         int read[64], last = S - 1, m = target.start[S] - target.start[last];
         assert_int_equal(cache_tokens(read, &cache, node[last]), m - 1);
-        assert_memory_equal(read, target.id + target.start[last], (size_t)(m - 1) * sizeof(int));
+        assert_memory_equal(read, target.id + target.start[last],
+                            (size_t)(m - 1) * sizeof(int));
     }
     arena_free(&arena);
     arena_free(&forced);

@@ -1,8 +1,9 @@
 /* Maps of attention: rows sum to 1, nothing looks ahead, and the summaries are what they say. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -101,9 +102,11 @@ static void refusals(void **state)
     Error error;
     Transformer model = setup();
     assert_null(look_open(&model, source, N - 1, target, M, &error));
-    assert_string_equal(error.text, "source: token 20 of 20 is not </s>, which ends a sentence");
+    assert_string_equal(error.text,
+                        "source: token 20 of 20 is not </s>, which ends a sentence");
     assert_null(look_open(&model, source, N, target, M + 1, &error));
-    assert_string_equal(error.text, "target: a sentence of 71 tokens, where the model takes 1 to 70");
+    assert_string_equal(error.text,
+                        "target: a sentence of 71 tokens, where the model takes 1 to 70");
     look_close(NULL);
     transformer_free(&model);
 }

@@ -12,18 +12,26 @@
 
 static inline Transformer random_model(int V, int max_length, uint64_t seed)
 {
-    ModelConfig config = {.vocab = V, .d_model = 48, .heads = 3, .ffn = 40, .encoder_layers = 2,
-                          .decoder_layers = 3, .max_length = max_length, .output_bias = true};
+    ModelConfig config = {.vocab = V,
+                          .d_model = 48,
+                          .heads = 3,
+                          .ffn = 40,
+                          .encoder_layers = 2,
+                          .decoder_layers = 3,
+                          .max_length = max_length,
+                          .output_bias = true};
     Transformer model;
     Error error;
     if (!transformer_create(&model, &config, &error)) abort();
     params_initialise(&model.params, model.block, seed);
     for (int t = 0; t < model.params.count; t++) {
         const Tensor *tensor = &model.params.tensor[t];
+        double scale = tensor->init == INIT_EMBEDDING ? 2 : 1;
         Rng rng = rng_stream(seed, RNG_TEST, (uint64_t)t);
-        for (size_t i = 0; i < tensor->count; i++)
-            model.block[tensor->offset + i] =
-                (real)(1.4 * model.block[tensor->offset + i] + 0.2 * rng_normal(&rng));
+        for (size_t i = 0; i < tensor->count; i++) {
+            real *x = &model.block[tensor->offset + i];
+            *x = (real)(scale * *x + 0.1 * rng_normal(&rng));
+        }
     }
     for (int k = 0; k < config.d_model; k++)
         model.weights.embedding[(V - 1) * config.d_model + k] = 0;

@@ -1,8 +1,9 @@
 /* Many sentences: order kept, threads and batches change nothing, and what it refuses. */
+#include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <setjmp.h>
+
 #include <cmocka.h>
 
 #include <math.h>
@@ -37,8 +38,7 @@ static int teardown(void **state)
 
 static bool same_ids(const Hypothesis *a, const Hypothesis *b)
 {
-    return a->length == b->length &&
-           !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
+    return a->length == b->length && !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
 }
 
 static Packed only(const Packed *source, int s, int start[2])
@@ -98,7 +98,8 @@ static void alone_or_among_others(void **state)
         for (int s = 0; s < S; s++) {
             int start[2];
             Packed one = only(&source, s, start);
-            assert_true(translator_run(&alone, &model, &one, &config, workers[1], NULL, &error));
+            assert_true(
+                translator_run(&alone, &model, &one, &config, workers[1], NULL, &error));
             const Hypothesis *a = all.sentence[s].hypothesis, *b = alone.sentence[0].hypothesis;
             double d = fabs(a->log_probability - b->log_probability);
             assert_true(same_ids(a, b));
@@ -149,12 +150,14 @@ static void stopping(void **state)
     Packed source = random_sentences(100, 10, V, 75);
     volatile sig_atomic_t stop = 0;
     Translations out;
-    assert_true(translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
+    assert_true(
+        translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
     assert_false(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 1);
     translations_free(&out);
     stop = 1;
-    assert_true(translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
+    assert_true(
+        translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
     assert_true(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 0);
     translations_free(&out);
@@ -169,7 +172,8 @@ static void longest_and_none(void **state)
     Packed longest = {1, MOST_LENGTH, id, (int[]){0, MOST_LENGTH}};
     Packed none = {0, 0, id, (int[]){0}};
     Translations out;
-    assert_true(translator_run(&out, &model, &longest, &search_default, workers[1], NULL, &error));
+    assert_true(
+        translator_run(&out, &model, &longest, &search_default, workers[1], NULL, &error));
     assert_int_equal(out.sentence[0].count, 1);
     assert_in_range(out.sentence[0].hypothesis->length, 1, MOST_LENGTH);
     translations_free(&out);
@@ -189,9 +193,11 @@ static void refusals(void **state)
         int length;
         const char *says;
     } wrong[] = {
-        {too_long, MOST_LENGTH + 1, "sentence 2: a sentence of 49 tokens, where the model takes 1 to 48"},
+        {too_long, MOST_LENGTH + 1,
+         "sentence 2: a sentence of 49 tokens, where the model takes 1 to 48"},
         {too_long, 0, "sentence 2: a sentence of 0 tokens, where the model takes 1 to 48"},
-        {(int[]){2, V - 1, 0}, 3, "sentence 2: token 2 is 59, where the vocabulary has 0 to 58"},
+        {(int[]){2, V - 1, 0}, 3,
+         "sentence 2: token 2 is 59, where the vocabulary has 0 to 58"},
         {(int[]){-1, 0}, 2, "sentence 2: token 1 is -1, where the vocabulary has 0 to 58"},
         {(int[]){2, 3}, 2, "sentence 2: token 2 of 2 is not </s>, which ends a sentence"},
         {(int[]){2, 0, 0}, 3, "sentence 2: token 2 of 3 is </s>, which ends a sentence"},
@@ -201,8 +207,8 @@ static void refusals(void **state)
         int id[MOST_LENGTH + 2] = {0}, n = wrong[w].length;
         memcpy(id + 1, wrong[w].id, (size_t)n * sizeof *id);
         Packed source = {2, n + 1, id, (int[]){0, 1, n + 1}};
-        assert_false(translator_run(&out, &model, &source, &search_default, workers[1], NULL,
-                                    &error));
+        assert_false(
+            translator_run(&out, &model, &source, &search_default, workers[1], NULL, &error));
         assert_string_equal(error.text, wrong[w].says);
     }
     Packed fine = {1, 1, (int[]){0}, (int[]){0, 1}};
@@ -214,7 +220,8 @@ static void refusals(void **state)
 
     real bias = model.weights.logits_bias[9];
     model.weights.logits_bias[9] = INFINITY;
-    assert_false(translator_run(&out, &model, &fine, &search_default, workers[3], NULL, &error));
+    assert_false(
+        translator_run(&out, &model, &fine, &search_default, workers[3], NULL, &error));
     model.weights.logits_bias[9] = bias;
     assert_non_null(strstr(error.text, "NaN or infinity"));
 }
@@ -224,8 +231,9 @@ static void options(void **state)
     (void)state;
     SearchConfig config = search_default;
     OptionGroup group = {"Search", NULL, search_options, search_option_count, &config};
-    char *argv[] = {"translate", "--beam", "8", "--n-best=3", "--length-penalty", "0.5",
-                    "--max-length-ratio", "1.5", "--unknown"};
+    char *argv[] = {
+        "translate",          "--beam", "8",        "--n-best=3", "--length-penalty", "0.5",
+        "--max-length-ratio", "1.5",    "--unknown"};
     assert_true(options_parse(&group, 1, 9, argv, NULL, &error));
     assert_int_equal(config.beam, 8);
     assert_int_equal(config.n_best, 3);
