@@ -277,6 +277,8 @@ static bool validation_due(Run *run)
 static bool train(Run *run, Validation *validation, Error *error)
 {
     Window window = {.shown = now()};
+    signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
+    signal(SIGTERM, on_signal);
     while (!stop_signal) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (stop_signal || finished(run)) break;
@@ -339,8 +341,6 @@ int main(int argc, char **argv)
     }
     quiet = settings.run.quiet;
     terminal = isatty(STDERR_FILENO);
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
 
     bool good = whole_story(&settings, &run, &error);
     if (!good) fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
