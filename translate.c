@@ -240,39 +240,48 @@ static bool check(const Program *p, Error *error)
     return search_check(&p->search, error);
 }
 
-static void print_help(const OptionGroup *groups)
+/* The defaults, and the groups that point at them. */
+static bool start(Program *p, OptionGroup groups[GROUPS], Error *error)
 {
-    char *options = options_help(groups, GROUPS);
+    p->search = search_default;
+    groups[0] = (OptionGroup){"Translating", NULL, translate_options,
+                              sizeof translate_options / sizeof *translate_options, &p->config};
+    groups[1] = (OptionGroup){"Searching", NULL, search_options, search_option_count, &p->search};
+    return options_set(groups, GROUPS, "model", "checkpoints/toy", error);
+}
+
+static void print_help(void)
+{
+    static Program defaults;
+    OptionGroup groups[GROUPS];
+    char *options = start(&defaults, groups, NULL) ? options_help(groups, GROUPS) : NULL;
     printf("Usage: translate [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            options ? options : "");
     free(options);
+    options_free(groups, GROUPS);
+}
+
+static int run(Program *p, OptionGroup groups[GROUPS], int argc, char **argv, Error *error)
+{
+    if (!start(p, groups, error) ||
+        !options_parse(groups, GROUPS, argc, argv, &p->texts, error) || !check(p, error))
+        return 2;
+    if (p->config.help) return print_help(), 0;
+    if (p->config.version) return puts("qkv 1.0"), 0;
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    scores_start(&p->scores, (Tokenization)p->config.bleu_tokenize, p->config.lowercase);
+    if (!(p->config.hypothesis ? score(p, error) : translate(p, error))) return 1;
+    return stop_signal ? 128 + stop_signal : 0;
 }
 
 int main(int argc, char **argv)
 {
     static Program p;
-    p.search = search_default;
-    OptionGroup groups[GROUPS] = {
-        {"Translating", NULL, translate_options,
-         sizeof translate_options / sizeof *translate_options, &p.config},
-        {"Searching", NULL, search_options, search_option_count, &p.search}};
-    Error error = {""};
-    int status = 0;
-    if (!options_set(groups, GROUPS, "model", "checkpoints/toy", &error) ||
-        (options_find_text(groups, GROUPS, argc, argv, "help")
-             ? (print_help(groups), false)
-             : !options_parse(groups, GROUPS, argc, argv, &p.texts, &error) || !check(&p, &error)))
-        status = error.text[0] ? 2 : 0;
-    else if (p.config.version)
-        puts("qkv 1.0");
-    else {
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        scores_start(&p.scores, (Tokenization)p.config.bleu_tokenize, p.config.lowercase);
-        if (!(p.config.hypothesis ? score(&p, &error) : translate(&p, &error))) status = 1;
-        else if (stop_signal) status = 128 + stop_signal;
-    }
+    OptionGroup groups[GROUPS];
+    Error error;
+    int status = run(&p, groups, argc, argv, &error);
     if (status == 1 || status == 2) fprintf(stderr, "translate: %s\n", error.text);
     workers_stop(p.workers);
     bundle_free(&p.bundle);
