@@ -42,7 +42,8 @@ static void test_rate(void **state)
         dropout_sentence(mask, COUNT, &base, rates[i], 3, 0);
         assert_rate(ones(mask, COUNT, 1), COUNT, rates[i]);
         for (long lane = 0; lane < 128; lane++)  // every place within a group
-            assert_rate(ones(mask + lane, COUNT - lane, 128), (COUNT - lane + 127) / 128, rates[i]);
+            assert_rate(ones(mask + lane, COUNT - lane, 128), (COUNT - lane + 127) / 128,
+                        rates[i]);
     }
 }
 

@@ -39,7 +39,8 @@ static void assert_close(real got, double expected, int k)
 
 typedef enum { NT, NN, TN } Form;
 
-static double element(Form form, const real *A, const real *B, int m, int n, int k, int i, int j)
+static double element(Form form, const real *A, const real *B, int m, int n, int k, int i,
+                      int j)
 {
     double sum = 0;
     for (int p = 0; p < k; p++)
@@ -52,8 +53,8 @@ static void check_form(Form form, GemmMode mode, int m, int n, int k)
 {
     real *A = numbers(m * k, 1), *B = numbers(k * n, 2), *C = numbers(m * n, 3);
     real *before = numbers(m * n, 3);
-    void (*const product[])(GemmMode, real *, const real *, const real *, int, int, int) = {
-        gemm_nt, gemm_nn, gemm_tn};
+    void (*const product[])(GemmMode, real *, const real *, const real *, int, int,
+                            int) = {gemm_nt, gemm_nn, gemm_tn};
     product[form](mode, C, A, B, m, n, k);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
@@ -143,8 +144,8 @@ int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nt),           cmocka_unit_test(test_nn),
-        cmocka_unit_test(test_tn),           cmocka_unit_test(test_set_over_nan),
+        cmocka_unit_test(test_nt),    cmocka_unit_test(test_nn),
+        cmocka_unit_test(test_tn),    cmocka_unit_test(test_set_over_nan),
         cmocka_unit_test(test_small),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);

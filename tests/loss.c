@@ -40,8 +40,8 @@ static double definition(double smoothing)
             total += exp(z[c]);
         }
         for (int c = 0; c < C; c++)
-            sum -= ((c == target[n] ? 1 - smoothing : 0) + smoothing / C) *
-                   log(exp(z[c]) / total);
+            sum -=
+                ((c == target[n] ? 1 - smoothing : 0) + smoothing / C) * log(exp(z[c]) / total);
     }
     return sum;
 }

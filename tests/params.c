@@ -13,17 +13,37 @@
 
 #include "model/params.h"
 
-static const ModelConfig small = {.vocab = 37, .d_model = 16, .heads = 4, .ffn = 32,
-                                  .encoder_layers = 2, .decoder_layers = 3, .max_length = 8,
+static const ModelConfig small = {.vocab = 37,
+                                  .d_model = 16,
+                                  .heads = 4,
+                                  .ffn = 32,
+                                  .encoder_layers = 2,
+                                  .decoder_layers = 3,
+                                  .max_length = 8,
                                   .output_bias = true};
-static const ModelConfig wide = {.vocab = 1001, .d_model = 128, .heads = 4, .ffn = 512,
-                                 .encoder_layers = 1, .decoder_layers = 1, .max_length = 8,
+static const ModelConfig wide = {.vocab = 1001,
+                                 .d_model = 128,
+                                 .heads = 4,
+                                 .ffn = 512,
+                                 .encoder_layers = 1,
+                                 .decoder_layers = 1,
+                                 .max_length = 8,
                                  .output_bias = true};
-static const ModelConfig odd = {.vocab = 5, .d_model = 3, .heads = 1, .ffn = 7,
-                                .encoder_layers = 1, .decoder_layers = 1, .max_length = 2};
+static const ModelConfig odd = {.vocab = 5,
+                                .d_model = 3,
+                                .heads = 1,
+                                .ffn = 7,
+                                .encoder_layers = 1,
+                                .decoder_layers = 1,
+                                .max_length = 2};
 /* The base model of Vaswani et al. 2017, and its parameters as model/README.md counts them. */
-static const ModelConfig base = {.vocab = 37000, .d_model = 512, .heads = 8, .ffn = 2048,
-                                 .encoder_layers = 6, .decoder_layers = 6, .max_length = 8};
+static const ModelConfig base = {.vocab = 37000,
+                                 .d_model = 512,
+                                 .heads = 8,
+                                 .ffn = 2048,
+                                 .encoder_layers = 6,
+                                 .decoder_layers = 6,
+                                 .max_length = 8};
 enum { BASE_COUNT = 63082496 };
 
 static Params table(const ModelConfig *config)
@@ -64,7 +84,8 @@ static void test_names(void **state)
     for (size_t i = 0; i < sizeof first / sizeof *first; i++)
         assert_string_equal(params.tensor[i].name, first[i]);
     assert_non_null(params_find(&params, "model.decoder.layers.2.encoder_attn.v_proj.bias"));
-    assert_non_null(params_find(&params, "model.decoder.layers.2.encoder_attn_layer_norm.bias"));
+    assert_non_null(
+        params_find(&params, "model.decoder.layers.2.encoder_attn_layer_norm.bias"));
     assert_null(params_find(&params, "model.decoder.layers.3.fc1.bias"));
     assert_null(params_find(&params, "model.encoder.layers.0.encoder_attn.q_proj.weight"));
     for (int t = 0; t < params.count; t++)  // no name twice
@@ -84,8 +105,8 @@ static void check_places(const ModelConfig *config)
     size_t end = 0;
     for (int t = 0; t < params.count; t++) {
         const Tensor *tensor = &params.tensor[t];
-        size_t count = (size_t)tensor->shape[0] *
-                       (tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1);
+        size_t count =
+            (size_t)tensor->shape[0] * (tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1);
         assert_int_equal(tensor->count, count);
         if (touches_last(tensor->name))
             assert_int_equal(tensor->offset, end);
@@ -182,7 +203,7 @@ static void check_values(const Tensor *tensor, const real *x, int V, int D)
         n -= D;
         assert_true(largest < 6 * deviation);
         break;
-    case INIT_ATTENTION:  // one [3D,D] matrix
+    case INIT_ATTENTION:                  // one [3D,D] matrix
         bound = sqrt(6.0 / (3 * D + D));  // fall through
     default:
         deviation = bound / sqrt(3);

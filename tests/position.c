@@ -15,9 +15,9 @@ static void test_values(void **state)
     /* By hand, D = 4: the waves are 1 and 10000^(1/2) = 100 positions long (over 2π). */
     real P[3 * 4];
     position_table(P, 3, 4);
-    const double expected[3 * 4] = {0,           0,             1,            1,
-                                    sin(1.0),    sin(0.01),     cos(1.0),     cos(0.01),
-                                    sin(2.0),    sin(0.02),     cos(2.0),     cos(0.02)};
+    const double expected[3 * 4] = {0,        0,         1,        1,
+                                    sin(1.0), sin(0.01), cos(1.0), cos(0.01),
+                                    sin(2.0), sin(0.02), cos(2.0), cos(0.02)};
     for (int i = 0; i < 3 * 4; i++) assert_true(fabs((double)P[i] - expected[i]) < 1e-7);
 }
 
@@ -49,9 +49,16 @@ static void test_odd_width(void **state)
     real P[2 * 5];
     for (int i = 0; i < 2 * 5; i++) P[i] = (real)NAN;
     position_table(P, 2, 5);
-    const double expected[2 * 5] = {0, 0, 0, 1, 1,
-                                    sin(1.0), sin(pow(10000, -0.4)), sin(pow(10000, -0.8)),
-                                    cos(1.0), cos(pow(10000, -0.4))};
+    const double expected[2 * 5] = {0,
+                                    0,
+                                    0,
+                                    1,
+                                    1,
+                                    sin(1.0),
+                                    sin(pow(10000, -0.4)),
+                                    sin(pow(10000, -0.8)),
+                                    cos(1.0),
+                                    cos(pow(10000, -0.4))};
     for (int i = 0; i < 2 * 5; i++) assert_true(fabs((double)P[i] - expected[i]) < 1e-7);
 }
 

@@ -15,14 +15,20 @@
 #include "base/rng.h"
 #include "model/transformer.h"
 
-static const ModelConfig config = {.vocab = 50, .d_model = 32, .heads = 4, .ffn = 48,
-                                   .encoder_layers = 2, .decoder_layers = 2, .max_length = 24,
+static const ModelConfig config = {.vocab = 50,
+                                   .d_model = 32,
+                                   .heads = 4,
+                                   .ffn = 48,
+                                   .encoder_layers = 2,
+                                   .decoder_layers = 2,
+                                   .max_length = 24,
                                    .output_bias = true};
 enum { D = 32, SENTENCES = 5 };
 static const double SMOOTHING = 0.1;
 
 /* Five pairs; the longest is as long as a sentence may be, the shortest is </s> alone. */
-static const int source_start[] = {0, 5, 6, 30, 33, 40}, target_start[] = {0, 3, 12, 36, 37, 44};
+static const int source_start[] = {0, 5, 6, 30, 33, 40},
+                 target_start[] = {0, 3, 12, 36, 37, 44};
 static int source_id[40], target_id[44];
 static const Packed source = {SENTENCES, 40, source_id, source_start};
 static const Packed target = {SENTENCES, 44, target_id, target_start};
@@ -34,8 +40,9 @@ static void random_ids(int *id, const int *start, uint64_t index)
     Rng rng = rng_stream(1, RNG_TEST, index);
     for (int s = 0; s < SENTENCES; s++)
         for (int n = start[s]; n < start[s + 1]; n++)
-            id[n] = n == start[s + 1] - 1 ? ID_END
-                                          : 1 + (int)rng_below(&rng, (uint32_t)config.vocab - 2);
+            id[n] = n == start[s + 1] - 1
+                        ? ID_END
+                        : 1 + (int)rng_below(&rng, (uint32_t)config.vocab - 2);
 }
 
 static int setup(void **state)
@@ -181,8 +188,8 @@ static void test_source_seen(void **state)
         source_id[t] = kept;
         for (int other = 0; other < SENTENCES; other++) {
             for (int n = source.start[other]; n < source.start[other + 1]; n++)
-                assert_int_equal(!memcmp(run_a.pass.encoded + n * D,
-                                         run_b.pass.encoded + n * D, D * sizeof(real)),
+                assert_int_equal(!memcmp(run_a.pass.encoded + n * D, run_b.pass.encoded + n * D,
+                                         D * sizeof(real)),
                                  other != s);
             for (int n = target.start[other]; n < target.start[other + 1]; n++)
                 assert_int_equal(!memcmp(run_a.pass.output + n * D, run_b.pass.output + n * D,
@@ -278,8 +285,8 @@ static void test_repeatable(void **state)
 static void test_micro_batches(void **state)
 {
     (void)state;
-    Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                       .update = 9};
+    Dropout dropout = {
+        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 9};
     real *all = backward(&run_a, &source, &target, &dropout);
     Loss loss = {0};
     real *sum = params_block(&model.params, NULL);
@@ -299,7 +306,8 @@ static void test_micro_batches(void **state)
     }
     assert_true(fabs(loss.objective - run_a.loss.objective) < 1e-6 * loss.objective);
     double largest = 0;
-    for (size_t i = 0; i < model.params.size; i++) largest = fmax(largest, fabs((double)all[i]));
+    for (size_t i = 0; i < model.params.size; i++)
+        largest = fmax(largest, fabs((double)all[i]));
     assert_true(largest_difference(all, sum, model.params.size) < 1e-5 * largest);
     free(all), free(sum);
     arena_free(&run_a.arena);
@@ -333,8 +341,13 @@ static void test_nan_comes_through(void **state)
 static void test_flops(void **state)
 {
     (void)state;
-    const ModelConfig tiny = {.vocab = 10, .d_model = 4, .heads = 2, .ffn = 8,
-                              .encoder_layers = 1, .decoder_layers = 1, .max_length = 8};
+    const ModelConfig tiny = {.vocab = 10,
+                              .d_model = 4,
+                              .heads = 2,
+                              .ffn = 8,
+                              .encoder_layers = 1,
+                              .decoder_layers = 1,
+                              .max_length = 8};
     const int from_start[] = {0, 2, 4}, to_start[] = {0, 3, 6};
     const Packed from = {1, 2, NULL, from_start}, to = {1, 3, NULL, to_start};
     const Packed from2 = {2, 4, NULL, from_start}, to2 = {2, 6, NULL, to_start};

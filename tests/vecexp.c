@@ -45,7 +45,7 @@ static void test_special(void **state)
     exponentials(y, x, 8);
     assert_true(y[0] == 1 && y[6] == 1);
     assert_true(isnan(y[1]));
-    assert_true(isfinite(y[2]) && y[2] > 1e38f && y[2] == y[5]);  // e^88
+    assert_true(isfinite(y[2]) && y[2] > 1e38f && y[2] == y[5]);               // e^88
     assert_true(y[3] > 0 && y[3] < 1.7e-38f && y[3] == y[4] && y[3] == y[7]);  // e^-87
 }
 

@@ -46,8 +46,12 @@ static void check_use(const char *layer, const Packed *queries, const Packed *ke
     const Dropout dropout = {.attention = rate, .seed = 5, .update = 2};
     bool self = !keys;
     size_t n = (size_t)queries->rows * D, m = self ? n : (size_t)keys->rows * D;
-    Case c = {.Y = numbers(n), .Xq = numbers(n), .Xkv = self ? NULL : numbers(m),
-              .R = numbers(n), .w = weights(), .dropout = &dropout};
+    Case c = {.Y = numbers(n),
+              .Xq = numbers(n),
+              .Xkv = self ? NULL : numbers(m),
+              .R = numbers(n),
+              .w = weights(),
+              .dropout = &dropout};
     Arena arena = {0};
     attention_layout(&c.a, &arena, &config, queries, keys, causal, &dropout, true);
     assert_true(arena_reserve(&arena, NULL));
