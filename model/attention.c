@@ -47,6 +47,8 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Dropout *dropout, bool training)
 {
     int D = config->d_model, H = config->heads, dh = D / H, S = queries->sentences;
+    bool self = !keys;
+    if (self) keys = queries;
     size_t total = 0, widest = 0, largest = 0;
     *a = (Attention){.queries = queries, .keys = keys, .causal = causal, .D = D, .H = H,
                      .score = config->score};
@@ -62,7 +64,7 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     if (a->map) a->map[S] = total;
 
     size_t n = (size_t)queries->rows, m = (size_t)keys->rows, d = (size_t)D;
-    if (queries == keys) {
+    if (self) {
         real *QKV = ARENA_TAKE(arena, real, n * 3 * d);
         a->q_stride = a->kv_stride = 3 * D;
         a->Q = QKV;

@@ -45,7 +45,8 @@ int attention_width(int m);
 /* Probabilities of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
 
-/* Takes the buffers for these sentences. training: with scratch for backward. */
+/* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the
+ * queries' rows. training: with scratch for backward. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
                       const Dropout *dropout, bool training);

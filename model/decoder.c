@@ -20,7 +20,7 @@ void decoder_layout(Decoder *decoder, Arena *arena, const ModelConfig *config,
             *layer = decoder->layer[0];
             continue;
         }
-        attention_layout(&layer->self, arena, config, rows, rows, true, dropout, training);
+        attention_layout(&layer->self, arena, config, rows, NULL, true, dropout, training);
         addnorm_layout(&layer->self_norm, arena, M, D, dropout);
         attention_layout(&layer->cross, arena, config, rows, source, false, dropout, training);
         addnorm_layout(&layer->cross_norm, arena, M, D, dropout);

@@ -59,7 +59,7 @@ void encoder_layout(Encoder *encoder, Arena *arena, const ModelConfig *config,
             *layer = encoder->layer[0];
             continue;
         }
-        attention_layout(&layer->self, arena, config, rows, rows, false, dropout, training);
+        attention_layout(&layer->self, arena, config, rows, NULL, false, dropout, training);
         addnorm_layout(&layer->self_norm, arena, N, D, dropout);
         feedforward_layout(&layer->ffn, arena, N, config->ffn, dropout);
         addnorm_layout(&layer->final_norm, arena, N, D, dropout);

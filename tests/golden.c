@@ -20,8 +20,13 @@
 #include "training/adam.h"
 
 static const char PATH[] = "tests/golden/golden.safetensors";
-static const ModelConfig config = {.vocab = 37, .d_model = 16, .heads = 4, .ffn = 32,
-                                   .encoder_layers = 2, .decoder_layers = 2, .max_length = 16,
+static const ModelConfig config = {.vocab = 37,
+                                   .d_model = 16,
+                                   .heads = 4,
+                                   .ffn = 32,
+                                   .encoder_layers = 2,
+                                   .decoder_layers = 2,
+                                   .max_length = 16,
                                    .output_bias = true};
 static const double SMOOTHING = 0.1, CLIP = 1, FLOOR = 1e-2;
 
@@ -99,8 +104,7 @@ static Loss run(void)
     Loss loss = {0};
     memset(g.gradient, 0, g.model.params.size * sizeof *g.gradient);
     transformer_forward(&g.pass, &g.model);
-    transformer_backward(&loss, &g.pass, &g.model, &g.dw, SMOOTHING,
-                         1 / (real)g.target.rows);
+    transformer_backward(&loss, &g.pass, &g.model, &g.dw, SMOOTHING, 1 / (real)g.target.rows);
     return loss;
 }
 
@@ -239,8 +243,12 @@ static void test_updates(void **state)
         run();
         double length = norm(g.gradient, params->size);
         assert_true(fabs(length - (double)norms[update - 1]) < 1e-5 * length);
-        AdamStep step = {.rate = 0.01, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-4,
-                         .update = update, .gradient_scale = fmin(1, CLIP / (length + 1e-6))};
+        AdamStep step = {.rate = 0.01,
+                         .beta1 = 0.9,
+                         .beta2 = 0.98,
+                         .epsilon = 1e-4,
+                         .update = update,
+                         .gradient_scale = fmin(1, CLIP / (length + 1e-6))};
         adam_update(g.model.block, m, v, g.gradient, params->size, &step);
         if (update == 1) compare_all("updated.1.", g.model.block, 1e-5);
         if (update == 5) compare_all("updated.5.", g.model.block, 2e-5);
@@ -251,8 +259,8 @@ static void test_updates(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),     cmocka_unit_test(test_forward),
-        cmocka_unit_test(test_loss),      cmocka_unit_test(test_gradients),
+        cmocka_unit_test(test_names),   cmocka_unit_test(test_forward),
+        cmocka_unit_test(test_loss),    cmocka_unit_test(test_gradients),
         cmocka_unit_test(test_updates),
     };
     return cmocka_run_group_tests_name("golden", tests, setup, teardown);

@@ -35,7 +35,8 @@ static const double STEP = 1e-4, LIMIT = 1e-6, SMALLEST_SCALE = 1e-3;
 
 /* Sentences of 1, 2 and 5 tokens, and sources of other lengths for them. */
 static const int target_start[] = {0, 1, 3, 8}, source_start[] = {0, 3, 4, 10};
-static const int target_id[] = {0, 4, 0, 7, 3, 7, 2, 0}, source_id[] = {5, 9, 0, 0, 2, 8, 5, 5, 1, 0};
+static const int target_id[] = {0, 4, 0, 7, 3, 7, 2, 0},
+                 source_id[] = {5, 9, 0, 0, 2, 8, 5, 5, 1, 0};
 static const Packed target_rows = {3, 8, target_id, target_start};
 static const Packed source_rows = {3, 10, source_id, source_start};
 

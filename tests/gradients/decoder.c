@@ -4,8 +4,13 @@
 
 #include "model/decoder.h"
 
-static const ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10,
-                                   .encoder_layers = 1, .decoder_layers = 2, .max_length = 8};
+static const ModelConfig config = {.vocab = 11,
+                                   .d_model = 6,
+                                   .heads = 2,
+                                   .ffn = 10,
+                                   .encoder_layers = 1,
+                                   .decoder_layers = 2,
+                                   .max_length = 8};
 
 typedef struct Case {
     Decoder decoder;
@@ -19,8 +24,8 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    c->Y = decoder_forward(&c->decoder, c->X, c->encoded, &c->w, &config, &c->scratch,
-                           c->dropout);
+    c->Y =
+        decoder_forward(&c->decoder, c->X, c->encoded, &c->w, &config, &c->scratch, c->dropout);
     return inner(c->Y, c->R, (size_t)target_rows.rows * (size_t)config.d_model);
 }
 
@@ -72,8 +77,8 @@ static void test_plain(void **state)
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                             .update = 2};
+    const Dropout dropout = {
+        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
     check_case("decoder, dropout", &dropout);
 }
 

@@ -28,15 +28,22 @@ static void check_case(const char *layer, const Packed *rows, bool shifted, doub
     uint8_t keep[16 * D];
     assert_true(count <= sizeof keep);
     dropout_rows(keep, rows, D, &dropout, rate, 9);
-    Case c = {rows, shifted, numbers(count), numbers(V * D), numbers(count),
-              numbers(LONGEST * D), rate > 0 ? keep : NULL, dropout_scale(rate)};
+    Case c = {rows,
+              shifted,
+              numbers(count),
+              numbers(V * D),
+              numbers(count),
+              numbers(LONGEST * D),
+              rate > 0 ? keep : NULL,
+              dropout_scale(rate)};
     position_table(c.positions, LONGEST, D);
     real *dE = numbers(V * D), *dE0 = copy_of(dE, V * D);
     embedding_backward(dE, c.R, rows, shifted, c.keep, c.scale, D);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "E", c.E, dE, dE0, PAD * D);
-    check_untouched(dE + PAD * D, dE0 + PAD * D, D);  // though the loss depends on it if shifted
+    check_untouched(dE + PAD * D, dE0 + PAD * D,
+                    D);  // though the loss depends on it if shifted
     check_report(&check);
 }
 

@@ -3,8 +3,13 @@
 
 #include "model/encoder.h"
 
-static const ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10,
-                                   .encoder_layers = 2, .decoder_layers = 1, .max_length = 8};
+static const ModelConfig config = {.vocab = 11,
+                                   .d_model = 6,
+                                   .heads = 2,
+                                   .ffn = 10,
+                                   .encoder_layers = 2,
+                                   .decoder_layers = 1,
+                                   .max_length = 8};
 
 typedef struct Case {
     Encoder encoder;
@@ -66,8 +71,8 @@ static void test_plain(void **state)
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                             .update = 2};
+    const Dropout dropout = {
+        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
     check_case("encoder, dropout", &dropout);
 }
 

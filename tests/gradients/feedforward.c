@@ -42,7 +42,10 @@ static void assert_no_kink(const Case *c)
 static void check_case(const char *layer, GemmMode mode, double rate)
 {
     const Dropout dropout = {.activation = rate, .seed = 5, .update = 2};
-    Case c = {.Y = numbers(N * D), .X = numbers(N * D), .R = numbers(N * D), .w = weights(),
+    Case c = {.Y = numbers(N * D),
+              .X = numbers(N * D),
+              .R = numbers(N * D),
+              .w = weights(),
               .dropout = rate > 0 ? &dropout : NULL};
     Arena arena = {0};
     feedforward_layout(&c.saved, &arena, N, F, c.dropout);

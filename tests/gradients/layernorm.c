@@ -28,8 +28,13 @@ static double loss(void *context)
 
 static Case make(uint8_t *keep, real scale)
 {
-    return (Case){.Y = numbers(N * D), .X = numbers(N * D), .F = numbers(N * D),
-                  .bias = numbers(D), .R = numbers(N * D), .keep = keep, .scale = scale,
+    return (Case){.Y = numbers(N * D),
+                  .X = numbers(N * D),
+                  .F = numbers(N * D),
+                  .bias = numbers(D),
+                  .R = numbers(N * D),
+                  .keep = keep,
+                  .scale = scale,
                   .w = {numbers(D), numbers(D)},
                   .saved = {.normal = numbers(N * D), .rstd = numbers(N)}};
 }

@@ -20,7 +20,9 @@ static void check_mode(GemmMode mode)
 {
     Case c = {numbers(N * D_OUT), numbers(N * D_IN), numbers(D_OUT * D_IN), numbers(D_OUT),
               numbers(N * D_OUT)};
-    Check check = {.layer = mode == SET ? "linear, dX set" : "linear, dX added", .loss = loss, .context = &c};
+    Check check = {.layer = mode == SET ? "linear, dX set" : "linear, dX added",
+                   .loss = loss,
+                   .context = &c};
     real *dX = numbers(N * D_IN), *dX0 = copy_of(dX, N * D_IN);
     real *dW = numbers(D_OUT * D_IN), *dW0 = copy_of(dW, D_OUT * D_IN);
     real *db = numbers(D_OUT), *db0 = copy_of(db, D_OUT);

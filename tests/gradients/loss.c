@@ -21,8 +21,11 @@ static double loss(void *context)
 
 static void check_case(const char *layer, double smoothing, bool learn_bias)
 {
-    Case c = {.X = numbers(M * D), .E = numbers(V * D), .bias = numbers(V),
-              .smoothing = smoothing, .scale = 0.7};
+    Case c = {.X = numbers(M * D),
+              .E = numbers(V * D),
+              .bias = numbers(V),
+              .smoothing = smoothing,
+              .scale = 0.7};
     for (int n = 0; n < M; n++) c.target[n] = (n * n + n / 5) % (V - 1);
     Arena arena = {0};
     loss_layout(&arena, M, V);

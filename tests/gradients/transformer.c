@@ -4,8 +4,13 @@
 
 #include "model/transformer.h"
 
-static const ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10,
-                                   .encoder_layers = 2, .decoder_layers = 2, .max_length = 8,
+static const ModelConfig config = {.vocab = 11,
+                                   .d_model = 6,
+                                   .heads = 2,
+                                   .ffn = 10,
+                                   .encoder_layers = 2,
+                                   .decoder_layers = 2,
+                                   .max_length = 8,
                                    .output_bias = true};
 static const double SMOOTHING = 0.1, SCALE = 0.7;
 
@@ -55,7 +60,8 @@ static void check_case(const char *layer, const Dropout *dropout)
         const Tensor *tensor = &params->tensor[t];
         size_t at = tensor->offset, pad = strcmp(tensor->name, "model.shared.weight") ? 0 : D;
         size_t count = tensor->count - pad;
-        check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at, count);
+        check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at,
+                     count);
         check_untouched(dblock + at + count, dblock0 + at + count, pad);
     }
     check_report(&check);
@@ -72,8 +78,8 @@ static void test_plain(void **state)
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                             .update = 2};
+    const Dropout dropout = {
+        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
     check_case("transformer, dropout", &dropout);
 }
 
