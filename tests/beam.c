@@ -261,10 +261,10 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
 static void same_as_slow_search(void **state)
 {
     (void)state;
-    enum { V = 20, S = 5 };
+    enum { V = 150, S = 5 };  // V: more than one block of logits
     int compared = 0;
     Transformer model = random_model(V, 12, 31);
-    model.weights.logits_bias[ID_END] += 0.7f;
+    model.weights.logits_bias[ID_END] += 2;
     Packed source = random_sentences(S, 10, V, 32);
     for (int beam = 1; beam <= 5; beam++) {
         SearchConfig config = {
