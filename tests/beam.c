@@ -65,18 +65,22 @@ static void beam_of_one_is_greedy(void **state)
     SearchConfig config = search_default;
     config.beam = 1;
     Transformer model = random_model(V, MOST_LENGTH, 11);
+    model.weights.logits_bias[ID_END] += 1;
     Packed source = random_sentences(S, 20, V, 12);
     assert_true(search(&one, &model, &source, &config, true));
     assert_true(search(&two, &model, &source, &config, false));
-    int tokens = 0;
+    int tokens = 0, ended = 0;
     for (int s = 0; s < S; s++) {
         assert_int_equal(one.sentence[s].count, 1);
         assert_int_equal(two.sentence[s].count, 1);
         assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
         assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
-        tokens += one.hypothesis[s]->length;
+        int n = source.start[s + 1] - source.start[s], length = one.hypothesis[s]->length;
+        ended += length < search_limit(&config, &model.config, n);
+        tokens += length;
     }
-    print_message("%d sentences, %d tokens\n", S, tokens);
+    assert_in_range(ended, S / 5, S);
+    print_message("%d sentences, %d tokens, %d below the limit\n", S, tokens, ended);
     free_sentences(source);
     transformer_free(&model);
 }
@@ -257,10 +261,10 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
 static void same_as_slow_search(void **state)
 {
     (void)state;
-    enum { V = 20, S = 5 };
+    enum { V = 150, S = 5 };  // V: more than one block of logits
     int compared = 0;
     Transformer model = random_model(V, 12, 31);
-    model.weights.logits_bias[ID_END] += 0.7f;
+    model.weights.logits_bias[ID_END] += 2;
     Packed source = random_sentences(S, 10, V, 32);
     for (int beam = 1; beam <= 5; beam++) {
         SearchConfig config = {

@@ -24,14 +24,16 @@ static Arena cache_create(Cache *cache, const Transformer *model, const Packed *
     return arena;
 }
 
-static double difference(const real *x, const real *y, int n)
+/* The largest difference, in parts of the largest expected number. */
+static double difference(const real *x, const real *expected, int n)
 {
-    double most = 0;
+    double most = 0, largest = 0;
     for (int k = 0; k < n; k++) {
-        double d = fabs(x[k] - y[k]);
+        double d = fabs(x[k] - expected[k]);
         if (!(d <= most)) most = isnan(d) ? INFINITY : d;
+        if (fabs(expected[k]) > largest) largest = fabs(expected[k]);
     }
-    return most;
+    return most / largest;
 }
 
 static void forced_sentences(void **state)
