@@ -284,7 +284,7 @@ static const char *const phenomena[] = {
     "(^| )(cet|cette|ces) ", "il y a ", "il n'y a pas ", "(c'est|ce n'est) ", "ce sont ",
     " plus .* qu", " (a|ai|avons|avez|ont) (faim|soif)", " [a-z]+ qui ", " parce qu",
     " (sait|pense|savent|pensent) qu", " (veut|veux|veulent|voulez) ", " (peut|peuvent) ",
-    " (doit|doivent) ", "^(ne |n')?(lisez|ouvrez|fermez|mangez|chantez|portez|donnez) ",
+    " (doit|doivent) ", " est allé ", " est allée ", " sont (allé|resté)s ", " sont (allé|resté)es ", "^(ne |n')?(lisez|ouvrez|fermez|mangez|chantez|portez|donnez) ",
 };
 // clang-format on
 

@@ -27,6 +27,17 @@ bool construct_travel(Derivation *d, Meaning *m)
     return where && where->kind == LAND;
 }
 
+// anna went to the market by bus on friday; did the girls stay at home?
+bool construct_movement(Derivation *d, Meaning *m)
+{
+    VerbId verb = chance(d, 70) ? TO_GO : TO_STAY;
+    Clause *c = m->first = clause_new(d, choose_subject(d, THIRD), verb);
+    if (chance(d, 20)) c->polarity = NEGATED;
+    if (chance(d, 20)) c->question = YES_NO, m->question = true;
+    choose_action(d, c, 0);
+    return c->tense == PAST;
+}
+
 // the boy does not open the green door
 bool construct_negation(Derivation *d, Meaning *m)
 {
@@ -94,6 +105,7 @@ bool construct_when_why(Derivation *d, Meaning *m)
     if (!when && chance(d, 50)) c->polarity = NEGATED;
     choose_action(d, c, NO_TIME);
     if (when) return c->tense != PRESENT || verb == TO_WORK || verb == TO_PLAY;
+    if (verb == TO_SEE || verb == TO_FIND) return false;
     return verb != TO_COME && !(verb == TO_HAVE && c->polarity == AFFIRMED);
 }
 
