@@ -5,6 +5,7 @@
 #include "data/toy/choose.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define DET(a) BIT(a)
 
@@ -21,6 +22,8 @@ void choose_time(Derivation *d, Clause *c, unsigned habit)
         if (!(use & WITH(c->tense))) continue;
         bool suits =
             c->tense == PRESENT ? use & habit & 0xff : !(use & YEARLY) || habit & YEARLY;
+        // "does not work every week" would leave open how often one does
+        if (c->polarity != AFFIRMED && strncmp(times[t].en, "every ", 6) == 0) suits = false;
         if (suits) member[count++] = (unsigned)t;
     }
     if (count) adjunct_expression(c, &times[member[choose(d, count)]]);
@@ -66,6 +69,23 @@ static unsigned adjectives_of(VerbId verb)
     }
 }
 
+static bool is_child(const Phrase *p)
+{
+    if (!p || !p->noun) return false;
+    bool boy_or_girl = p->noun->kinds & PEOPLE && p->noun->adjectives & BIT(LITTLE);
+    return boy_or_girl || p->before == LITTLE || p->noun == noun_find("child");
+}
+
+/* Children drink milk, and have bicycles rather than cars and houses. */
+static void suit_child(Phrase *p, VerbId verb)
+{
+    bool grown = p->noun == noun_find("coffee") || p->noun == noun_find("wine");
+    if (grown) p->noun = noun_find("milk");
+    bool owns = verb == TO_BUY || verb == TO_SELL || verb == TO_HAVE;
+    if (owns && p->noun->kinds & (VEHICLE | BOAT | HOME)) p->noun = noun_find("bicycle");
+    p->gender = p->noun->gender;
+}
+
 static void choose_object(Derivation *d, Clause *c, unsigned limits)
 {
     unsigned determiners = determiners_of(c->verb), kinds = verbs[c->verb].objects;
@@ -77,7 +97,7 @@ static void choose_object(Derivation *d, Clause *c, unsigned limits)
     if (one && p->plural && p->noun->en && p->determiner != MY) phrase_pluralise(p, false);
     if (c->verb == TO_WEAR) {
         bool several = c->subject && (c->subject->person == NOUS || c->subject->person == ILS);
-        if (several && p->determiner == THE) p->determiner = MY;
+        if (several && p->determiner == THE) p->determiner = limits & NO_POSSESSIVE ? A : MY;
         phrase_pluralise(p, several || !p->noun->en);
         if (!c->subject || c->subject->gender == MASCULINE) phrase_undress(p);
     }
@@ -85,11 +105,7 @@ static void choose_object(Derivation *d, Clause *c, unsigned limits)
         phrase_pluralise(p, true);
         if (c->subject->gender == MASCULINE) phrase_undress(p);
     }
-    bool child =
-        c->subject && c->subject->noun &&
-        (c->subject->noun == noun_find("child") || c->subject->noun->adjectives & BIT(LITTLE));
-    bool grown = p->noun == noun_find("coffee") || p->noun == noun_find("wine");
-    if (child && grown) p->noun = noun_find("milk");
+    if (is_child(c->subject)) suit_child(p, c->verb);
     bool trade = c->verb == TO_BUY || c->verb == TO_SELL;
     if (trade && p->noun->kinds & FOOD && !p->noun->en_plural) p->determiner = A;
     bool worn = c->verb == TO_WEAR && p->determiner == A;  // nobody says that one wears shoes

@@ -212,7 +212,9 @@ static void complements_french(Sentence *s, const Clause *c)
     for (int a = 0; a < c->adjuncts; a++) {
         const Adjunct *adjunct = &c->adjunct[a];
         if (adjunct->phrase) {
-            sentence_french(s, adjunct->fr, adjunct->link);
+            // "to the united states": aux is both "to" and "the".
+            Link article = adjunct->phrase->bare ? land_article(adjunct->phrase) : 0;
+            sentence_french(s, adjunct->fr, adjunct->link | article);
             phrase_french(s, adjunct->phrase, false);
         } else {
             sentence_expression(s, adjunct->expression, adjunct->link);

@@ -51,7 +51,10 @@ bool construct_antecedent(Derivation *d, Meaning *m)
     if (pairs[n].kinds & (PEOPLE | READING) && a->object->plural && chance(d, 50)) return false;
     if ((pairs[n].second == TO_WEAR || a->verb == TO_WEAR) && subject->gender == MASCULINE)
         phrase_undress(a->object);
-    choose_adjectives(d, a->object, 55, ~0u);
+    bool worn = pairs[n].second == TO_WEAR || a->verb == TO_WEAR;
+    if (worn && subject->plural && !a->object->plural) return false;  // one hat for two
+    bool disliked = pairs[n].second == TO_LIKE && pairs[n].but;
+    choose_adjectives(d, a->object, 55, disliked ? ~(BIT(GOOD) | BIT(BEAUTIFUL)) : ~0u);
 
     Clause *b = m->second = clause_new(d, pronoun_for(d, subject), pairs[n].second);
     b->object = pronoun_for(d, a->object);

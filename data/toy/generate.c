@@ -18,7 +18,7 @@
 #include <zlib.h>
 
 enum { TRAIN = 20000, VALID = 500, TEST = 500, ALL = TRAIN + VALID + TEST };
-enum { POOL = 80000, COMMON = 40, TABLE = 1 << 18, MAX_DERIVATIONS = 1 << 17 };
+enum { POOL = 80000, COMMON = 40, STEP = 5, TABLE = 1 << 18, MAX_DERIVATIONS = 1 << 17 };
 
 // ---- a set of texts, with a count each ------------------------------------------------------
 
@@ -111,42 +111,44 @@ static int pool_fill(Sentence *pool)
     return count;
 }
 
-static void count_words(Set *counts[2], const Sentence *sentence, int by)
+static void count_words(Set *counts[2], const Sentence *sentence)
 {
     const Words *side[2] = {&sentence->en, &sentence->fr};
     for (int s = 0; s < 2; s++)
         for (int w = 0; w < side[s]->count; w++)
-            set_entry(counts[s], side[s]->word[w].text)->count += by;
+            set_entry(counts[s], side[s]->word[w].text)->count++;
 }
 
-static bool has_rare_word(Set *counts[2], const Sentence *sentence)
+static bool has_rare_word(Set *counts[2], const Sentence *sentence, int common)
 {
     const Words *side[2] = {&sentence->en, &sentence->fr};
     for (int s = 0; s < 2; s++)
         for (int w = 0; w < side[s]->count; w++)
-            if (set_entry(counts[s], side[s]->word[w].text)->count < COMMON) return true;
+            if (set_entry(counts[s], side[s]->word[w].text)->count < common) return true;
     return false;
 }
 
-/* Keeps the sentences whose words are all common among the first ALL of them; returns how many
- * are left. The first TEST + VALID are not trained on, and do not count. */
+/* Keeps the sentences whose words are all common in the training set, which is what follows the
+ * first TEST + VALID, up to ALL; returns how many are left. The rarest words go first, since what
+ * remains becomes more common by that. */
 static int pool_prune(Sentence *pool, int count)
 {
-    for (;;) {
+    for (int common = STEP; common <= COMMON;) {
         Set *counts[2] = {allocate(sizeof(Set)), allocate(sizeof(Set))};
-        for (int i = TEST + VALID; i < ALL && i < count; i++) count_words(counts, &pool[i], 1);
+        for (int i = TEST + VALID; i < ALL && i < count; i++) count_words(counts, &pool[i]);
         int kept = 0;
         bool rare = false;
         for (int i = 0; i < count; i++) {
-            bool drop = has_rare_word(counts, &pool[i]);
+            bool drop = has_rare_word(counts, &pool[i], common);
             if (drop && i < ALL) rare = true;
             if (!drop) pool[kept++] = pool[i];
         }
         set_free(counts[0]);
         set_free(counts[1]);
-        if (!rare) return count;
         count = kept;
+        if (!rare) common += STEP;
     }
+    return count;
 }
 
 // ---- writing them ---------------------------------------------------------------------------

@@ -14,10 +14,12 @@ static const struct {
 } constructions[] = {
     {"statement", construct_statement},
     {"travel", construct_travel},
+    {"movement", construct_movement},
     {"negation", construct_negation},
     {"frequency", construct_frequency},
     {"yes or no", construct_yes_no},
-    {"where, when, why", construct_where_when_why},
+    {"where", construct_where},
+    {"when, why", construct_when_why},
     {"what, who, how many", construct_what_who},
     {"object pronoun", construct_object_pronoun},
     {"modal", construct_modal},

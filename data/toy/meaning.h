@@ -17,9 +17,9 @@ typedef struct Meaning {
 typedef bool Construction(Derivation *derivation, Meaning *meaning);
 
 // simple.c
-Construction construct_statement, construct_travel, construct_negation, construct_frequency,
-    construct_yes_no;
-Construction construct_where_when_why, construct_what_who, construct_object_pronoun;
+Construction construct_statement, construct_travel, construct_movement, construct_negation,
+    construct_frequency, construct_yes_no;
+Construction construct_where, construct_when_why, construct_what_who, construct_object_pronoun;
 Construction construct_modal, construct_quality, construct_hunger;
 
 // things.c

@@ -116,14 +116,19 @@ void phrase_english(Sentence *s, Phrase *p, Role role)
     }
 }
 
+Link land_article(const Phrase *p)
+{
+    bool article = p->kind == LAND && strncmp(p->land->en, "the ", 4) == 0;
+    return article ? p->en_noun & ~(p->en_noun - 1) : 0;  // its lowest bit
+}
+
 /* The article of a country: "the" of "the united states" is les (or in aux, des, when
  * it is bare), and africa is all of l'afrique. */
 static void land_french(Sentence *s, const Phrase *p)
 {
-    Link first = p->en_noun & ~(p->en_noun - 1);  // its lowest bit
-    bool article = strncmp(p->land->en, "the ", 4) == 0;
-    if (!p->bare) sentence_french(s, p->land->article, article ? first : p->en_noun);
-    sentence_french(s, p->land->fr, article ? p->en_noun & ~first : p->en_noun);
+    Link article = land_article(p), name = p->en_noun & ~article;
+    if (!p->bare) sentence_french(s, p->land->article, article ? article : name);
+    sentence_french(s, p->land->fr, name);
 }
 
 /* un, une, des; du, de la for a mass; de under negation and before an adjective in the plural. */

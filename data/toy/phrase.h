@@ -65,6 +65,9 @@ void phrase_english(Sentence *sentence, Phrase *phrase, Role role);
  * said here as a subject; pronoun_object gives its form before the verb. */
 void phrase_french(Sentence *sentence, const Phrase *phrase, bool negated);
 
+/* Where English says the article of a land, as in "the united states"; 0 if it says none. */
+Link land_article(const Phrase *phrase);
+
 const char *pronoun_object(const Phrase *phrase);     // le, la, les, me, ...
 const char *pronoun_recipient(const Phrase *phrase);  // lui, leur, me, ...
 

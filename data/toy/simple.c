@@ -27,6 +27,17 @@ bool construct_travel(Derivation *d, Meaning *m)
     return where && where->kind == LAND;
 }
 
+// anna went to the market by bus on friday; did the girls stay at home?
+bool construct_movement(Derivation *d, Meaning *m)
+{
+    VerbId verb = chance(d, 70) ? TO_GO : TO_STAY;
+    Clause *c = m->first = clause_new(d, choose_subject(d, THIRD), verb);
+    if (chance(d, 20)) c->polarity = NEGATED;
+    if (chance(d, 20)) c->question = YES_NO, m->question = true;
+    choose_action(d, c, 0);
+    return c->tense == PAST;
+}
+
 // the boy does not open the green door
 bool construct_negation(Derivation *d, Meaning *m)
 {
@@ -67,26 +78,34 @@ bool construct_yes_no(Derivation *d, Meaning *m)
     return true;
 }
 
-// where do you buy bread? when will paul visit italy? why does anna not like this film?
-bool construct_where_when_why(Derivation *d, Meaning *m)
+// where do you buy bread? where did they find the blue dress?
+bool construct_where(Derivation *d, Meaning *m)
 {
-    Question question = (Question[]){WHERE, WHEN, WHY}[choose(d, 3)];
-    static const VerbId somewhere[] = {TO_LIVE, TO_WORK, TO_BUY,  TO_MEET,
-                                       TO_PLAY, TO_SEE,  TO_WAIT, TO_FIND};
+    static const VerbId among[] = {TO_LIVE, TO_WORK, TO_LIVE, TO_WORK, TO_BUY,
+                                   TO_MEET, TO_PLAY, TO_SEE,  TO_WAIT, TO_FIND};
+    VerbId verb = among[choose(d, 10)];
+    Clause *c = m->first = clause_new(d, choose_subject(d, NO_I), verb);
+    c->question = WHERE;
+    m->question = true;
+    if (verb == TO_LIVE || verb == TO_WORK) return true;
+    choose_action(d, c, NO_TIME);
+    return c->tense == PAST || verb == TO_BUY || verb == TO_PLAY;
+}
+
+// when will paul visit italy? why does anna not like this film?
+bool construct_when_why(Derivation *d, Meaning *m)
+{
     static const VerbId once[] = {TO_VISIT, TO_SEE,  TO_BUY,  TO_SELL, TO_MEET,
                                   TO_GO,    TO_WORK, TO_READ, TO_PLAY};
-    VerbId verb = question == WHERE  ? somewhere[choose(d, 8)]
-                  : question == WHEN ? once[choose(d, 9)]
-                                     : choose_verb(d);
+    bool when = chance(d, 50);
+    VerbId verb = when ? once[choose(d, 9)] : choose_verb(d);
     Clause *c = m->first = clause_new(d, choose_subject(d, NO_I), verb);
-    c->question = question;
+    c->question = when ? WHEN : WHY;
     m->question = true;
-    if (question == WHY && chance(d, 50)) c->polarity = NEGATED;
-    if (verb == TO_LIVE && question == WHERE) return true;
-    if (verb == TO_WORK && question == WHERE) return true;
+    if (!when && chance(d, 50)) c->polarity = NEGATED;
     choose_action(d, c, NO_TIME);
-    if (question == WHEN) return c->tense != PRESENT || verb == TO_WORK || verb == TO_PLAY;
-    if (question == WHERE) return c->tense == PAST || verb == TO_BUY || verb == TO_PLAY;
+    if (when) return c->tense != PRESENT || verb == TO_WORK || verb == TO_PLAY;
+    if (verb == TO_SEE || verb == TO_FIND) return false;
     return verb != TO_COME && !(verb == TO_HAVE && c->polarity == AFFIRMED);
 }
 
