@@ -10,7 +10,14 @@
 #include <stdlib.h>
 
 enum { MARGIN = 36, COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
-enum { BAR = 180, LEAST_WIDTH = 560, TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 22, HEAD_GAP = 26 };
+enum {
+    BAR = 180,
+    BAR_GAP = 40,
+    LEAST_WIDTH = 560,
+    TITLE_HEIGHT = 32,
+    SUBTITLE_HEIGHT = 22,
+    HEAD_GAP = 26
+};
 enum { SECTION_TITLE_HEIGHT = 24, CAPTION_HEIGHT = 22, SECTION_HEAD_GAP = 10 };
 enum {
     CELL_MIN = 13,
@@ -188,6 +195,11 @@ static TextStyle title_style(const Page *page, double max_width)
     return text_style(page, 22, true, max_width);
 }
 
+static TextStyle subtitle_style(const Page *page, double max_width)
+{
+    return text_style(page, 14, false, max_width);
+}
+
 static TextStyle caption_style(const Page *page, double max_width)
 {
     return text_style(page, 13, false, max_width);
@@ -198,9 +210,12 @@ static int words_width(const Page *page)
 {
     enum { WIDEST = 1000 };
     TextStyle title = title_style(page, WIDEST), caption = caption_style(page, WIDEST);
-    double width = LEAST_WIDTH;
-    if (page->title)
-        width = fmax(width, canvas_measure(page->canvas, page->title, &title).width + BAR + 60);
+    TextStyle subtitle = subtitle_style(page, WIDEST);
+    double beside = 0, width = LEAST_WIDTH;  // beside the bar
+    if (page->title) beside = canvas_measure(page->canvas, page->title, &title).width;
+    if (page->subtitle)
+        beside = fmax(beside, canvas_measure(page->canvas, page->subtitle, &subtitle).width);
+    width = fmax(width, beside + BAR_GAP + BAR + 2);
     for (int s = 0; s < page->count; s++) {
         const char *text = page->sections[s].caption;
         if (text) width = fmax(width, canvas_measure(page->canvas, text, &caption).width);
@@ -277,7 +292,7 @@ static void paint_page(const Page *page, const PagePlan *plan)
 {
     Colormap colors = colormap_make(canvas_theme(page->canvas));
     int bar_x = plan->width - MARGIN - BAR, y = MARGIN;
-    double room = bar_x - MARGIN - 40;
+    double room = bar_x - MARGIN - BAR_GAP;
     heatmap_bar(page->canvas, bar_x, y + 4, BAR, &colors);
     if (page->title) {
         TextStyle style = title_style(page, room);
@@ -285,7 +300,7 @@ static void paint_page(const Page *page, const PagePlan *plan)
         y += TITLE_HEIGHT;
     }
     if (page->subtitle) {
-        TextStyle style = text_style(page, 14, false, room);
+        TextStyle style = subtitle_style(page, room);
         canvas_text(page->canvas, page->subtitle, MARGIN, y - 4, &style);
     }
     for (int s = 0; s < page->count; s++)

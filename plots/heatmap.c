@@ -100,7 +100,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     HeatMapPlan plan = {.cell = cell, .gap = cell >= 8 ? 1 : 0};
     plan.label_size = fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
     plan.label_width = 9 * plan.label_size;
-    if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.37 * cell, 8.5), 14);
+    if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
     plan.row_step = plan.column_step = steps_for(plan.label_size, cell);
 
     double rows = widest(canvas, &plan, map->row_labels, map->rows, plan.row_step);

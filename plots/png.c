@@ -2,8 +2,9 @@
  *
  * libpng reports an error by calling a function that must not return: ours copies the sentence
  * and jumps back to the setjmp in encode(), which owns nothing but the two structs of libpng. The
- * file is 8-bit RGB(A). A chart is flat areas and thin lines: measured on a page of 24 maps of
- * 12 x 12, the Up filter at zlib level 3 takes COST. */
+ * file is 8-bit RGB(A). Of a page of 24 + 1 maps of 12 x 12 (2453 x 2868 pixels) the Up filter
+ * at zlib level 3 makes 737 kB in 54 ms; no filter 795 kB in 51 ms; Up at level 6 650 kB in 92 ms
+ * (processor time on a core that does 115 GFLOP/s in sgemm). */
 #include "plots/png.h"
 #include "plots/utf8.h"
 
@@ -198,7 +199,7 @@ static bool save(const char *path, const Picture *picture, const PngText *texts,
         bool resolved = exists && realpath(path, target);
         done = replace_file(resolved ? target : path, picture, texts, count, error);
     }
-    return done || error_prefix(error, "cannot write '%s'", path);
+    return done || error_prefix(error, "cannot write '%.600s'", path);
 }
 
 bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
