@@ -143,6 +143,7 @@ bool construct_that_relative(Derivation *d, Meaning *m)
     Clause *relative = clause_new(d, choose_subject(d, 0), verb);
     relative->object = head;
     relative->relative_object = true;
+    if (verb == TO_WEAR && relative->subject->plural && !head->plural) return false;
     if (verbs[verb].en_past && chance(d, 65)) relative->tense = PAST;
     head->relative = relative;
     int quality = choose_quality(d, head);

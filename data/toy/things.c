@@ -164,6 +164,7 @@ bool construct_comparison(Derivation *d, Meaning *m)
                 return false;
         }
         if (a->kind == NAMES || b->kind == NAMES) return false;
+        if (a->after == FAMOUS || b->after == FAMOUS) return false;
     } else {
         a = choose_noun(d, ~(PEOPLE | FAMILY | DRINK), BIT(THE) | BIT(THIS) | BIT(MY), NULL);
         b = choose_noun(d, a->noun->kinds & ~TASTE, BIT(THE) | BIT(MY), NULL);
