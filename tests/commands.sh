@@ -185,9 +185,9 @@ wrong "more references than translations" 1 "more lines than the 2 translations"
 "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
     >out 2>err
 check "empty lines and long ones are skipped and counted" sh -c '
-    grep -q "400 pairs" err && grep -q "1 pairs: the source line is empty (line 401)" err &&
-    grep -q "1 pairs: the target line is empty (line 402)" err &&
-    grep -q "1 pairs: longer than --max-length (line 403)" err'
+    grep -q "400 pairs" err && grep -q "1 pair: the source line is empty (line 401)" err &&
+    grep -q "1 pair: the target line is empty (line 402)" err &&
+    grep -q "1 pair: longer than --max-length (line 403)" err'
 
 # ---- what can be wrong: models and folders ----
 wrong "no model yet" 1 "no model at 'nowhere'.*train" translate --model nowhere one
