@@ -62,9 +62,14 @@ const Palette *theme_palette(Theme theme)
 #ifdef __SANITIZE_ADDRESS__
 /* Fontconfig keeps parts of its configuration behind offsets, which a leak checker cannot see. */
 const char *__lsan_default_suppressions(void);
+const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig";
+}
+const char *__lsan_default_options(void)
+{
+    return "print_suppressions=0";
 }
 #endif
 

@@ -189,7 +189,9 @@ static bool save(const char *path, const Picture *picture, const PngText *texts,
     struct stat status;
     char target[PATH_MAX];
     bool exists = stat(path, &status) == 0, done;
-    if (exists && S_ISDIR(status.st_mode)) {
+    if (path[0] == 0) {
+        done = error_set(error, "a file needs a name");
+    } else if (exists && S_ISDIR(status.st_mode)) {
         done = error_set(error, "it is a folder");
     } else if (exists && !S_ISREG(status.st_mode)) {  // /dev/null, a pipe: nothing to replace
         int fd = open(path, O_WRONLY | O_CLOEXEC);

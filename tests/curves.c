@@ -2,11 +2,12 @@
  * too long or too odd to be drawn. */
 #include "plots/curves.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
 #include <stdlib.h>

@@ -2,11 +2,12 @@
  * its number; any size and any label gives a picture or an error. */
 #include "plots/attentionpage.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -80,8 +81,7 @@ static const char *const words[] = {
     "",
     "a\nb\tc\x01",
     "\xF0\x9F\x91\xA9\xE2\x80\x8D\xF0\x9F\x9A\x80",
-    "\xE2\x80\xAE"
-    "right to left",
+    "\xE2\x80\xAEright to left",
     "Donaudampfschifffahrtsgesellschaftskapit\xC3\xA4n",
     "</s>",
     "\xF4\x8F\xBF\xBF",

@@ -3,11 +3,12 @@
 #include "plots/png.h"
 #include "plots/utf8.h"
 
-#include <cmocka.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include <cmocka.h>
 
 #include <dirent.h>
 #include <png.h>
@@ -171,7 +172,7 @@ static void test_failures_leave_nothing(void **state)
     (void)state;
     expect_failure(in_folder("no/such/folder.png"), NULL, 0, "No such file");
     expect_failure(folder, NULL, 0, "it is a folder");
-    expect_failure("", NULL, 0, "No such file");
+    expect_failure("", NULL, 0, "needs a name");
     PngText bad[] = {{"Good", "x"}, {"two  spaces", "x"}};
     expect_failure(in_folder("a.png"), bad, 2, "cannot be the name of a remark");
     bad[1].key = "";
