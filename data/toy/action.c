@@ -207,7 +207,6 @@ void choose_action(Derivation *d, Clause *c, unsigned limits)
     case TO_STAY: adjunct_expression(c, &at_home); break;
     case TO_PLAY: adjunct_expression(c, &pastimes[choose(d, pastime_count)]); break;
     case TO_SPEAK: adjunct_expression(c, &languages[choose(d, language_count)]); break;
-    case TO_SLEEP: break;
     case TO_VISIT:
         if (chance(d, 60))
             c->object = choose_land(d);

@@ -197,10 +197,6 @@ const Expression frequencies[] = {
     {"often", "souvent", "00", 0}, {"always", "toujours", "00", 0}, {"sometimes", "parfois", "00", 0},
 };
 const Expression needs[] = {{"hungry", "faim", "00", FOOD}, {"thirsty", "soif", "00", DRINK}};
-const Expression seasons[] = {
-    {"winter", "l' hiver", "0001", 0}, {"spring", "le printemps", "0001", 0},
-    {"summer", "l' été", "0001", 0},   {"autumn", "l' automne", "0001", 0},
-};
 
 /* Where things, animals and people are found. */
 const Place positions[] = {
@@ -239,7 +235,7 @@ const int noun_count = COUNT(nouns), name_count = COUNT(names), land_count = COU
 const int time_count = COUNT(times), pastime_count = COUNT(pastimes);
 const int language_count = COUNT(languages), vehicle_count = COUNT(vehicles);
 const int frequency_count = COUNT(frequencies), need_count = COUNT(needs);
-const int season_count = COUNT(seasons), position_count = COUNT(positions);
+const int position_count = COUNT(positions);
 const int workplace_count = COUNT(workplaces);
 
 const Noun *noun_find(const char *en)

@@ -145,7 +145,6 @@ typedef enum {
     TO_COME,
     TO_WORK,
     TO_STAY,
-    TO_SLEEP,
     TO_THINK,
     TO_KNOW_THAT,
     TO_WANT,
@@ -189,10 +188,9 @@ extern const Noun nouns[];
 extern const Name names[];
 extern const Land lands[];
 extern const Expression times[], pastimes[], languages[], vehicles[], frequencies[], needs[];
-extern const Expression seasons[];
 extern const Place positions[], workplaces[];
 extern const int noun_count, name_count, land_count, time_count, pastime_count, language_count;
-extern const int vehicle_count, frequency_count, need_count, season_count, position_count;
+extern const int vehicle_count, frequency_count, need_count, position_count;
 extern const int workplace_count;
 
 const Noun *noun_find(const char *en);

@@ -2,7 +2,6 @@
 
 #include "data/toy/clause.h"
 
-#include <stdio.h>
 #include <string.h>
 
 static const char *const numbers[] = {"two", "three", "four", "five", "six"};

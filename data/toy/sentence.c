@@ -1,7 +1,6 @@
 #include "data/toy/sentence.h"
 
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 /* Adds the words of a text, each with the same link. */

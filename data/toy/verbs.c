@@ -39,7 +39,6 @@ const Verb verbs[VERBS] = {
     [TO_COME]     = {"come", "comes", NULL, "", {"viens", "venez", "vient", "venons", "viennent"}, "venir", NULL, NULL, true, 0, 0},
     [TO_WORK]     = {"work", "works", "worked", "", {"travaille", "travaillez", "travaille", "travaillons", "travaillent"}, "travailler", "travailler", "travaillé", false, 0, DAILY | YEARLY},
     [TO_STAY]     = {"stay", "stays", "stayed", "", {"reste", "restez", "reste", "restons", "restent"}, "rester", "rester", "resté", true, 0, DAILY},
-    [TO_SLEEP]    = {"sleep", "sleeps", NULL, "", {"dors", "dormez", "dort", "dormons", "dorment"}, "dormir", NULL, NULL, false, 0, DAILY},
     [TO_THINK]    = {"think", "thinks", NULL, "", {"pense", "pensez", "pense", "pensons", "pensent"}, "penser", NULL, NULL, false, 0, 0},
     [TO_KNOW_THAT] = {"know", "knows", NULL, "", {"sais", "savez", "sait", "savons", "savent"}, "savoir", NULL, NULL, false, 0, 0},
     [TO_WANT]     = {"want", "wants", NULL, "to", {"veux", "voulez", "veut", "voulons", "veulent"}, "vouloir", NULL, NULL, false, 0, 0},
