@@ -34,7 +34,7 @@ static const Option run_options[] = {
 #define FIELD(name) offsetof(DataConfig, name)
 static const Option data_options[] = {
     {"train-source", OPTION_LIST, FIELD(train_source), 0, 0, NULL, "FILE",
-     "source sentences, one a line, plain or .gz; may be repeated", false},
+     "source sentences, one a line, plain or .gz", false},
     {"train-target", OPTION_LIST, FIELD(train_target), 0, 0, NULL, "FILE",
      "their translations, line by line", false},
     {"train-tsv", OPTION_LIST, FIELD(train_tsv), 0, 0, NULL, "FILE",
@@ -50,7 +50,7 @@ static const Option data_options[] = {
     {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
      "tokens in the vocabulary, at most", false},
     {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
-     "of characters, before the text is cut (not for word)", false},
+     "of characters, before the text is cut", false},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
      "fold case, in and out", false},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
