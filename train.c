@@ -117,10 +117,9 @@ static void say_run(const Run *run)
 
 /* ---- training ---- */
 
-/* What happened since the last line of metrics. */
+/* How fast it went since the last line of metrics; what was learned is in Progress. */
 typedef struct Window {
-    Loss loss;
-    double flops, seconds, norm;
+    double flops, seconds;
     long long tokens, updates;
     double shown;  // when the progress line was last drawn
 } Window;
@@ -153,7 +152,7 @@ static void show_progress(Run *run, const Window *w, const UpdateStats *last)
                           "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
                           "%.0f GFLOP/s%s",
                           run->progress.update, most ? "/" : "", most, run->progress.epoch + 1,
-                          w->loss.nll / (double)w->loss.tokens, last->learning_rate,
+                          run->progress.nll / (double)run->progress.tokens, last->learning_rate,
                           (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, left);
     if (terminal) fprintf(stderr, "\r\033[K%.*s", length > 100 ? 100 : length, line), fflush(stderr);
     else say("%s", line);
@@ -161,12 +160,21 @@ static void show_progress(Run *run, const Window *w, const UpdateStats *last)
 
 static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *error)
 {
-    double tokens = (double)w->loss.tokens, updates = (double)w->updates;
-    TrainLine line = {run->progress.update, run->progress.epoch, w->loss.nll / tokens,
-                      w->loss.objective / tokens, last->learning_rate, w->norm / updates,
-                      (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, run->progress.seconds};
+    Progress *p = &run->progress;
+    double tokens = (double)p->tokens;
+    TrainLine line = {.update = p->update,
+                      .epoch = p->epoch,
+                      .loss = p->nll / tokens,
+                      .objective = p->objective / tokens,
+                      .learning_rate = last->learning_rate,
+                      .gradient_norm = p->norm / (double)p->updates,
+                      .tokens_per_second = (double)w->tokens / w->seconds,
+                      .gflops = w->flops / w->seconds / 1e9,
+                      .seconds = p->seconds};
     if (!quiet) show_progress(run, w, last);
     *w = (Window){.shown = now()};
+    p->nll = p->objective = p->norm = 0;
+    p->tokens = p->updates = 0;
     return metrics_train(&run->metrics, &line, error);
 }
 
@@ -190,12 +198,13 @@ static bool update(Run *run, Window *w, Error *error)
     p->seconds += seconds;
     if (p->update_in_epoch == (long long)in_epoch) p->epoch++, p->update_in_epoch = 0;
 
-    w->loss.nll += stats.loss.nll;
-    w->loss.objective += stats.loss.objective;
-    w->loss.tokens += stats.loss.tokens;
+    p->nll += stats.loss.nll;
+    p->objective += stats.loss.objective;
+    p->norm += stats.gradient_norm;
+    p->tokens += stats.loss.tokens;
+    p->updates++;
     w->flops += stats.flops;
     w->seconds += seconds;
-    w->norm += stats.gradient_norm;
     w->tokens += stats.tokens;
     w->updates++;
     if (p->update % c->log_every == 0) return log_window(run, w, &stats, error);

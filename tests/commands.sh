@@ -86,6 +86,15 @@ check "2 threads leave the same bytes as 1" cmp t1/last.safetensors t2/last.safe
 check "3 threads leave the same bytes as 1" cmp t1/last.safetensors t3/last.safetensors
 check "the best model, too" cmp t1/best.safetensors t3/best.safetensors
 
+# Twelve updates are two lines of metrics and two updates of a third: going on completes it.
+train $drop --threads 2 --max-updates 12 --output parts 2>err
+train $drop --threads 1 --max-updates 24 --output parts 2>err
+check "a line of metrics goes on where the run stopped" sh -c '
+    for run in t1 parts; do
+        grep "\"train\"" $run/metrics.jsonl | sed "s/,\"tokens_per_second.*//" >$run.lines
+    done
+    test -s t1.lines && cmp t1.lines parts.lines'
+
 # Stopped by a signal as soon as there are metrics; then the same command goes on.
 for signal in INT TERM; do
     [ $signal = INT ] && expected=130 || expected=143

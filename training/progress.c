@@ -27,6 +27,11 @@ char *progress_to_json(const Progress *progress)
     json_put_integer(&json, "best_update", progress->best_update);
     json_put_integer(&json, "validated", progress->validated);
     json_put_integer(&json, "stale", progress->stale);
+    json_put_real(&json, "nll", progress->nll);
+    json_put_real(&json, "objective", progress->objective);
+    json_put_real(&json, "norm", progress->norm);
+    json_put_integer(&json, "tokens", progress->tokens);
+    json_put_integer(&json, "updates", progress->updates);
     json_close(&json);
     if (fclose(out) != 0) {
         free(text);
@@ -65,7 +70,12 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
                 read_number(&progress->best_loss, json, "best_loss", source, error) &&
                 read_count(&progress->best_update, json, "best_update", source, error) &&
                 read_count(&progress->validated, json, "validated", source, error) &&
-                read_count(&stale, json, "stale", source, error);
+                read_count(&stale, json, "stale", source, error) &&
+                read_number(&progress->nll, json, "nll", source, error) &&
+                read_number(&progress->objective, json, "objective", source, error) &&
+                read_number(&progress->norm, json, "norm", source, error) &&
+                read_count(&progress->tokens, json, "tokens", source, error) &&
+                read_count(&progress->updates, json, "updates", source, error);
     if (good && stale > 1000000000) good = error_set(error, "%s: 'stale' is too large", source);
     progress->stale = (int)stale;
     json_free(json);

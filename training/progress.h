@@ -16,6 +16,9 @@ typedef struct Progress {
     long long best_update;
     long long validated;        // the update after which the last validation was
     int stale;                  // validations since the best one
+    /* sums since the last train line of metrics.jsonl, so that the next one is the same, too */
+    double nll, objective, norm;
+    long long tokens, updates;  // target tokens
     double seconds;             // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;
 
