@@ -17,7 +17,6 @@
 
 #include "model/embedding.h"
 #include "model/linear.h"
-#include "model/vecexp.h"
 
 static int source_length(const Packed *source, int sentence)
 {
@@ -123,22 +122,6 @@ static real dot(const real *x, const real *y, int n)
     return sum;
 }
 
-/* z [n] (=) its softmax */
-static void softmax(real *z, int n)
-{
-    real largest = z[0], sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (int j = 0; j < n; j++) largest = z[j] > largest ? z[j] : largest;
-#pragma omp simd reduction(+ : sum)
-    for (int j = 0; j < n; j++) {
-        z[j] = vec_exp(z[j] - largest);
-        sum += z[j];
-    }
-    real inverse = 1 / sum;
-#pragma omp simd
-    for (int j = 0; j < n; j++) z[j] *= inverse;
-}
-
 /* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]   P [H,n] */
 static void attend_self(real *o, const real *q, const real *KV, const int *path, real *P, int n,
                         const ModelConfig *config)
@@ -149,7 +132,7 @@ static void attend_self(real *o, const real *q, const real *KV, const int *path,
         const real *k = KV + (size_t)path[j] * 2 * (size_t)D;
         for (int h = 0; h < H; h++) P[h * n + j] = scale * dot(q + h * dh, k + h * dh, dh);
     }
-    for (int h = 0; h < H; h++) softmax(P + h * n, n);
+    for (int h = 0; h < H; h++) softmax_row(P + h * n, n);
     memset(o, 0, (size_t)D * sizeof *o);
     for (int j = 0; j < n; j++) {
         const real *v = KV + (size_t)path[j] * 2 * (size_t)D + D;
@@ -173,7 +156,7 @@ static void attend_source(real *O, const real *Q, Cache *cache, const CacheLayer
     for (int h = 0; h < H; h++) {
         small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
                    width, rows, width, dh, scale);
-        for (int i = 0; i < rows; i++) softmax(P + i * width, m);
+        for (int i = 0; i < rows; i++) softmax_row(P + i * width, m);
         small_gemm(O + h * dh, D, (Strided){P, width, 1}, V + h * dh, D, rows, dh, m, 1);
     }
 }

@@ -100,8 +100,7 @@ static void transpose(real *T, Rows X, int m, int dh)
         for (int j = m; j < width; j++) T[k * width + j] = 0;
 }
 
-/* z (=) its softmax over the first `seen` numbers, zero behind them up to width. */
-static void softmax_row(real *z, int seen, int width)
+void softmax_row(real *z, int seen)
 {
     real largest = z[0], sum = 0;
 #pragma omp simd reduction(max : largest)
@@ -114,7 +113,6 @@ static void softmax_row(real *z, int seen, int width)
     real inverse = 1 / sum;
 #pragma omp simd
     for (int j = 0; j < seen; j++) z[j] *= inverse;
-    memset(z + seen, 0, (size_t)(width - seen) * sizeof *z);
 }
 
 void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,
@@ -128,8 +126,11 @@ void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, in
                    1 / (real)sqrt(dh));                                             // (2)
         break;
     }
-    for (int i = 0; i < n; i++)                                                     // (3)
-        softmax_row(P + i * width, first ? first + i : m, width);
+    for (int i = 0; i < n; i++) {                                                   // (3)
+        int seen = first ? first + i : m;
+        softmax_row(P + i * width, seen);
+        memset(P + i * width + seen, 0, (size_t)(width - seen) * sizeof *P);
+    }
 }
 
 /* Pd (=) dropout(P) where there is dropout; otherwise P itself serves. */

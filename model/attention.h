@@ -63,6 +63,9 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         const Attention *a, const real *Xq, const real *Xkv,
                         const AttentionWeights *w);
 
+/* z (=) its softmax over its first `seen` numbers; what is behind them stays. */
+void softmax_row(real *z, int seen);
+
 /* One head of one sentence: O [n,dh] and P [n,width] (=), from Q [n,dh], K and V [m,dh].
  * first: how many keys query 0 sees if causal (query i sees first + i), 0 if not causal.
  * Kt [dh,width] scratch. Dropout is the caller's: this is P before it. */

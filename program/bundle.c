@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "model/checkpoint.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
