@@ -1,6 +1,8 @@
 /* workers.c -- threads that wait for work; see workers.h. */
 #include "base/workers.h"
 
+#include "base/parts.h"
+
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -30,11 +32,13 @@ static void *thread_main(void *argument)
     Thread *thread = argument;
     Workers *workers = thread->workers;
     for (unsigned long round = 1;; round++) {
+        Part before = parts_enter(PART_WAITING);
         pthread_mutex_lock(&workers->lock);
         while (workers->round < round && !workers->stopping)
             pthread_cond_wait(&workers->start, &workers->lock);
         bool stopping = workers->stopping;
         pthread_mutex_unlock(&workers->lock);
+        parts_leave(before);
         if (stopping) return NULL;
 
         workers->work(workers->context, thread->number);
@@ -89,9 +93,11 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
 
     work(context, 0);
 
+    Part before = parts_enter(PART_WAITING);
     pthread_mutex_lock(&workers->lock);
     while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
+    parts_leave(before);
 }
 
 int workers_count(const Workers *workers)

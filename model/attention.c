@@ -20,6 +20,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "model/linear.h"
 #include "model/vecexp.h"
 
@@ -153,10 +154,6 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
 {
     int D = a->D, H = a->H, dh = D / H, S = a->queries->sentences;
     int N = a->queries->rows, M = a->keys->rows;
-    if (a->keep)
-        for (int s = 0; s < S; s++)
-            dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
-                             dropout->attention, place, s);
 
     if (!Xkv) {                                                                     // (1)
         linear_forward(a->Q, Xq, w->q.W, w->q.b, N, 3 * D, D);
@@ -164,6 +161,11 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
         linear_forward(a->Q, Xq, w->q.W, w->q.b, N, D, D);
         linear_forward(a->K, Xkv, w->k.W, w->k.b, M, 2 * D, D);
     }
+    Part before = parts_enter(PART_ATTENTION);
+    if (a->keep)
+        for (int s = 0; s < S; s++)
+            dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
+                             dropout->attention, place, s);
     for (int s = 0; s < S; s++) {
         int i = a->queries->start[s], j = a->keys->start[s];
         int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
@@ -180,6 +182,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
             small_gemm(O.at, D, (Strided){Pd, width, 1}, V.at, V.stride, n, dh, m, 1);  // (4)
         }
     }
+    parts_leave(before);
     linear_forward(Y, a->O, w->out.W, NULL, N, D, D);                               // (5)
 }
 
@@ -210,6 +213,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     real root = 1 / (real)sqrt(dh);
 
     linear_backward(SET, dO, dw->out.W, NULL, dY, a->O, w->out.W, N, D, D);         // (5)
+    Part before = parts_enter(PART_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++) {
         int i = a->queries->start[s], j = a->keys->start[s];
         int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
@@ -236,6 +240,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                        root);
         }
     }
+    parts_leave(before);
     if (!Xkv) {                                                                     // (1)
         linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, 3 * D, D);
     } else {

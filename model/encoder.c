@@ -7,6 +7,8 @@
  * gradient both ways: dX holds the way past the sublayer, and the sublayer adds its own (ADD). */
 #include "model/encoder.h"
 
+#include "base/parts.h"
+
 void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, int R,
                     bool training)
 {
@@ -31,20 +33,24 @@ void addnorm_forward(AddNorm *norm, const real *X, const real *F, const real *bi
                      NormWeights w, const Packed *rows, int D, const Dropout *dropout,
                      uint32_t place)
 {
+    Part before = parts_enter(PART_NORM);
     Branch branch = {F, bias, norm->keep, 1};
     if (norm->keep) {
         dropout_rows(norm->keep, rows, D, dropout, dropout->residual, place);
         branch.scale = dropout_scale(dropout->residual);
     }
     layernorm_forward(norm->Y, &norm->saved, X, branch, w, rows->rows, D);
+    parts_leave(before);
 }
 
 const real *addnorm_backward(const AddNorm *norm, real *dX, real *dF, real *dbias,
                              NormWeights dw, NormWeights w, const Packed *rows, int D,
                              real scale)
 {
+    Part before = parts_enter(PART_NORM);
     Branch branch = {.keep = norm->keep, .scale = scale};
     layernorm_backward(dX, dF, dbias, dw, dX, &norm->saved, branch, w, rows->rows, D);
+    parts_leave(before);
     return norm->keep ? dF : dX;
 }
 

@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 
+#include "base/parts.h"
 #include "model/embedding.h"
 #include "model/position.h"
 
@@ -71,6 +72,7 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     real scale = 1;
+    Part before = parts_enter(PART_EMBEDDING);
     if (pass->keep_source) {
         scale = dropout_scale(dropout->residual);
         dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
@@ -82,18 +84,22 @@ void transformer_forward(Pass *pass, const Transformer *model)
                       pass->keep_source, scale, D);                                  // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->embedding, model->positions,
                       pass->keep_target, scale, D);
+    parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);                                        // (2)
     pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
                                    &pass->scratch, dropout);                         // (3)
+    parts_leave(before);
 }
 
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
 {
     const ModelConfig *config = &model->config;
+    Part before = parts_enter(PART_LOSS);
     loss_forward(loss, pass->output, model->weights.embedding, model->weights.logits_bias,
                  pass->target->id, smoothing, pass->logits, pass->target->rows, config->vocab,
                  config->d_model);                                                   // (4)
+    parts_leave(before);
 }
 
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
@@ -104,18 +110,22 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     const Dropout *dropout = pass->dropout;
     int D = config->d_model;
 
+    Part before = parts_enter(PART_LOSS);
     loss_backward(loss, pass->dX, dw->embedding, config->output_bias ? dw->logits_bias : NULL,
                   scale, pass->output, w->embedding, w->logits_bias, pass->target->id,
                   smoothing, pass->logits, pass->target->rows, config->vocab, D);    // (4)
+    parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
                      &pass->scratch, dropout);                                       // (3)
     encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch,
                      dropout);                                                       // (2)
+    parts_enter(PART_EMBEDDING);
     real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
     embedding_backward(dw->embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)
     embedding_backward(dw->embedding, pass->dencoded, pass->source, false, pass->keep_source,
                        keep_scale, D);
+    parts_leave(before);
 }
 
 double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "training/adam.h"
 #include "training/schedule.h"
 
@@ -229,8 +230,11 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
         transformer_loss(&job->loss[k], &worker->pass, t->model, c->label_smoothing);
         return true;
     }
-    if (k < t->accumulators)
+    if (k < t->accumulators) {
+        Part before = parts_enter(PART_OPTIMIZER);
         memset(t->gradient[accumulator], 0, t->model->params.size * sizeof(real));
+        parts_leave(before);
+    }
     transformer_backward(&job->loss[k], &worker->pass, t->model, &t->dw[accumulator],
                          c->label_smoothing, (real)(1.0 / job->target->rows));
     return true;
@@ -245,8 +249,10 @@ static void micro_batches(void *context, int number)
     pthread_mutex_lock(&t->lock);
     while (job->next < job->count) {
         int k = job->next++, accumulator = k % t->accumulators;
+        Part before = parts_enter(PART_WAITING);
         while (job->training && t->done[accumulator] < k / t->accumulators)
             pthread_cond_wait(&t->finished, &t->lock);
+        parts_leave(before);
         pthread_mutex_unlock(&t->lock);
         bool good = !worker->failed && micro_batch(t, worker, k);
         pthread_mutex_lock(&t->lock);
@@ -271,6 +277,7 @@ static void sum_accumulators(void *context, int number)
 {
     Trainer *t = context;
     (void)number;
+    Part before = parts_enter(PART_OPTIMIZER);
     for (size_t begin, count; take_slice(t, &begin, &count);) {
         for (int step = 1; step < t->job.used; step *= 2)
             for (int a = 0; a + step < t->job.used; a += 2 * step) {
@@ -285,6 +292,7 @@ static void sum_accumulators(void *context, int number)
         for (size_t i = 0; i < count; i++) squares += (double)g[i] * (double)g[i];
         t->squares[begin / SLICE] = squares;
     }
+    parts_leave(before);
 }
 
 /* (3) */
@@ -292,9 +300,11 @@ static void optimize(void *context, int number)
 {
     Trainer *t = context;
     (void)number;
+    Part before = parts_enter(PART_OPTIMIZER);
     for (size_t begin, count; take_slice(t, &begin, &count);)
         adam_update(t->model->block + begin, t->m + begin, t->v + begin,
                     t->gradient[0] + begin, count, &t->job.step);
+    parts_leave(before);
 }
 
 static bool run_micro_batches(Trainer *t, Error *error)
