@@ -4,6 +4,7 @@
 # make golden     the reference vectors again, from PyTorch (python3-torch)
 # make format     the sources in the house style (clang-format)
 # make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
+# MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
 CC      ?= cc
 CXX     ?= c++
 CFLAGS  ?= -O3 -g
@@ -17,6 +18,11 @@ WARNINGS = -Wall -Wextra -Wshadow
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
+MPI     ?= $(if $(shell command -v mpicc),1,0)
+ifeq ($(MPI),1)
+MPI_FLAGS := $(or $(shell mpicc --showme:compile),$(error MPI=1 needs Open MPI: libopenmpi-dev))
+MPI_LIBS  := $(shell mpicc --showme:link)
+endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
 LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
 
@@ -31,6 +37,7 @@ TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 
 all: $(BIN)/train $(BIN)/translate
 
+$(BIN)/train $(TESTS): LIBS += -Wl,--as-needed $(MPI_LIBS)
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
@@ -38,6 +45,11 @@ $(BUILD)/libqkv.a: $(OBJECTS)
 	rm -f $@ && ar rcs $@ $^
 $(BUILD)/libqkv-double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
+
+$(BUILD)/training/distributed.o: CSTD += $(if $(MPI_FLAGS),-DWITH_MPI $(MPI_FLAGS))
+$(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
+$(BUILD)/mpi-$(MPI):
+	@mkdir -p $(@D) && rm -f $(BUILD)/mpi-* && touch $@
 
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)

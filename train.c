@@ -3,7 +3,10 @@
  *   read the options, the corpus, and the run that is in the output folder, if there is one
  *   report on them
  *   until it is enough, or a signal says stop:
- *       one update;  now and then a line of metrics;  now and then validate, save, draw */
+ *       one update;  now and then a line of metrics;  now and then validate, save, draw
+ *
+ * With several ranks (training/distributed.h) all of them go through the same story in step; rank
+ * 0 alone speaks, validates, saves and draws, and all decisions are rank 0's. */
 #include <inttypes.h>
 #include <math.h>
 #include <signal.h>
@@ -17,8 +20,10 @@
 #include "program/picture.h"
 #include "program/run.h"
 #include "program/validation.h"
+#include "training/distributed.h"
 
-static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t stop_signal;  // that this process got
+static int stop;                           // that all ranks obey: the largest of theirs
 
 /* The first signal asks to stop after this update; a second one ends the program at once. */
 static void on_signal(int number)
@@ -111,8 +116,12 @@ static void say_run(const Run *run)
     if (tokens_each > 200)
         say("%-13s the corpus has %.0f tokens a parameter: a larger model (--preset small or "
             "base) can learn more from it", "warning", tokens_each);
-    say("%-13s %d threads, into %s", "run", workers_count(run->workers),
-        run->settings->run.output);
+    int ranks = distributed_ranks(), threads = workers_count(run->workers);
+    if (ranks > 1)
+        say("%-13s %d ranks of %d threads, into %s", "run", ranks, threads,
+            run->settings->run.output);
+    else
+        say("%-13s %d threads, into %s", "run", threads, run->settings->run.output);
 }
 
 /* ---- training ---- */
@@ -175,7 +184,7 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
     *w = (Window){.shown = now()};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
-    return metrics_train(&run->metrics, &line, error);
+    return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
 }
 
 /* One update and what follows from it: progress, now and then a line of metrics. */
@@ -239,9 +248,11 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
                              error);
 }
 
-static bool validate(Run *run, Validation *v, Error *error)
+/* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
+static bool measure(Run *run, Validation *v, Error *error)
 {
     Progress *p = &run->progress;
+    if (stop_signal) return true;
     if (!validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error))
         return stop_signal != 0;
     double loss = v->loss.nll / (double)v->loss.tokens;
@@ -262,7 +273,14 @@ static bool validate(Run *run, Validation *v, Error *error)
             v->translated, v->bleu, v->chrf);
     if (!quiet) show_samples(run, v);
     return metrics_valid(&run->metrics, &line, error) &&
-           (!better || (run_save_best(run, error) && draw_attention(run, v, error))) &&
+           (!better || (run_save_best(run, error) && draw_attention(run, v, error)));
+}
+
+static bool validate(Run *run, Validation *v, Error *error)
+{
+    bool good = distributed_rank() > 0 || measure(run, v, error);
+    return distributed_agree(good, error) &&
+           distributed_share(&run->progress, sizeof run->progress, error) &&
            run_save_last(run, error) && run_draw_loss(run, error);
 }
 
@@ -283,24 +301,32 @@ static bool validation_due(Run *run)
     return p->update > p->validated && (regular || finished(run));
 }
 
+/* Whether all ranks are well; then they know of a signal that any of them got. */
+static bool meet(Error *error)
+{
+    stop = stop_signal;
+    return distributed_agree(true, error) && distributed_greatest(&stop, error);
+}
+
 static bool train(Run *run, Validation *validation, Error *error)
 {
     Window window = {.shown = now()};
     signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
     signal(SIGTERM, on_signal);
-    while (!stop_signal) {
+    signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job
+    for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
-        if (stop_signal || finished(run)) break;
+        if (!meet(error)) return false;
+        if (stop || finished(run)) return run_save_last(run, error);
         if (!update(run, &window, error)) return false;
     }
-    return run_save_last(run, error);
 }
 
 static void say_end(const Run *run)
 {
     const Progress *p = &run->progress;
     char time[32];
-    if (stop_signal) {
+    if (stop) {
         say("stopped after update %lld and saved in %s: the same command goes on from there",
             p->update, run->last);
         return;
@@ -324,36 +350,48 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
     bool good = run_begin(run, error) &&
                 validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
                                   settings->training.valid_translations,
-                                  settings->training.batch_tokens, error) &&
-                train(run, &validation, error);
+                                  settings->training.batch_tokens, error);
+    good = distributed_agree(good, error) && train(run, &validation, error);
     if (good) say_end(run);
     validation_free(&validation);
     return good;
 }
 
-int main(int argc, char **argv)
+/* The exit status. */
+static int program(int argc, char **argv)
 {
     static Settings settings;
     static Run run;
-    Error error;
-    if (!settings_read(&settings, argc, argv, &error)) {
-        fprintf(stderr, "train: %s\n", error.text);
-        settings_free(&settings);
-        return 2;
-    }
-    if (settings.run.help || settings.run.version) {
+    Error error = {""};
+    int status = 0;
+    bool speaks = distributed_rank() == 0;
+    bool good = distributed_agree(settings_read(&settings, argc, argv, &error), &error);
+    if (!good) {
+        status = 2;
+    } else if (settings.run.help || settings.run.version) {
         char *help = settings.run.help ? settings_help() : NULL;
-        puts(help ? help : "qkv 1.0");
+        if (speaks) puts(help ? help : distributed_possible() ? "qkv 1.0, with MPI" : "qkv 1.0");
         free(help);
-        settings_free(&settings);
-        return 0;
+    } else {
+        quiet = settings.run.quiet || !speaks;
+        terminal = isatty(STDERR_FILENO);
+        good = distributed_agree(whole_story(&settings, &run, &error), &error);
+        status = !good ? 1 : stop ? 128 + stop : 0;
     }
-    quiet = settings.run.quiet;
-    terminal = isatty(STDERR_FILENO);
-
-    bool good = whole_story(&settings, &run, &error);
-    if (!good) fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
+    if (!good && (speaks || distributed_broken()))
+        fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
     run_free(&run);
     settings_free(&settings);
-    return !good ? 1 : stop_signal ? 128 + stop_signal : 0;
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    Error error = {""};
+    bool good = distributed_start(&error);
+    if (!good && (distributed_rank() == 0 || distributed_broken()))
+        fprintf(stderr, "train: %s\n", error.text);
+    int status = good ? program(argc, argv) : 1;
+    distributed_stop();
+    return status;
 }

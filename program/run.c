@@ -5,6 +5,7 @@
 #include "model/checkpoint.h"
 #include "plots/curves.h"
 #include "plots/png.h"
+#include "training/distributed.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -58,30 +59,67 @@ static bool read_text(Run *run, Error *error)
 }
 
 /* The tokenizer of the run that goes on, if its configuration agrees; or a new one. */
-static bool get_tokenizer(Run *run, Error *error)
+static bool make_tokenizer(Run *run, Error *error)
 {
-    if (access(run->last, F_OK) == 0) {
-        CheckpointFile last;
-        if (!checkpoint_open(&last, run->last, error)) return false;
-        bool good = settings_agree(run->settings, last.config, run->last, error);
-        run->tokenizer_bytes = good ? malloc(last.tokenizer_size) : NULL;
-        run->tokenizer_size = last.tokenizer_size;
-        if (run->tokenizer_bytes)
-            memcpy(run->tokenizer_bytes, last.tokenizer, last.tokenizer_size);
-        else if (good)
-            error_set(error, "not enough memory for the tokenizer");
-        checkpoint_close(&last);
-        run->resumed = true;
-    } else {
+    if (access(run->last, F_OK) != 0) {
         Sentences sentences = corpus_sentences(&run->text);
         TokenizerSettings settings = settings_tokenizer(run->settings);
-        if (!tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
-                             error))
-            run->tokenizer_bytes = NULL;
+        return tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
+                               error);
     }
-    if (!run->tokenizer_bytes) return false;
-    run->tokenizer = tokenizer_load(run->tokenizer_bytes, run->tokenizer_size, error);
-    return run->tokenizer;
+    CheckpointFile last;
+    if (!checkpoint_open(&last, run->last, error)) return false;
+    run->resumed = true;
+    bool good = settings_agree(run->settings, last.config, run->last, error);
+    if (good) {
+        run->tokenizer_size = last.tokenizer_size;
+        run->tokenizer_bytes = malloc(last.tokenizer_size);
+        if (run->tokenizer_bytes)
+            memcpy(run->tokenizer_bytes, last.tokenizer, last.tokenizer_size);
+        else
+            good = error_set(error, "not enough memory for the tokenizer");
+    }
+    checkpoint_close(&last);
+    return good;
+}
+
+/* Rank 0's, on all. */
+static bool share_tokenizer(Run *run, Error *error)
+{
+    if (!distributed_share(&run->resumed, sizeof run->resumed, error) ||
+        !distributed_share(&run->tokenizer_size, sizeof run->tokenizer_size, error))
+        return false;
+    if (distributed_rank() > 0) run->tokenizer_bytes = malloc(run->tokenizer_size);
+    bool good = run->tokenizer_bytes;
+    if (!good) error_set(error, "not enough memory for the tokenizer");
+    return distributed_agree(good, error) &&
+           distributed_share(run->tokenizer_bytes, run->tokenizer_size, error) &&
+           (run->tokenizer = tokenizer_load(run->tokenizer_bytes, run->tokenizer_size, error));
+}
+
+/* FNV-1a, 64 bits, of words instead of bytes (Fowler, Noll, Vo 1991). */
+static uint64_t hash(uint64_t h, uint32_t word)
+{
+    return (h ^ word) * 0x100000001b3u;
+}
+
+/* Whether every rank will train the same: the ids of the corpus, the model, the training. (Paths
+ * may differ.) Collective. */
+static bool same_everywhere(const Run *run, Error *error)
+{
+    const Corpus *corpus = &run->corpus;
+    uint64_t mine = 0xcbf29ce484222325u, first;
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
+            mine = hash(mine, (uint32_t)corpus->id[side][i]);
+    char *settings = options_to_json(run->settings->groups + 2, 2);
+    for (const char *c = settings; c && *c; c++) mine = hash(mine, (unsigned char)*c);
+    free(settings);
+    first = mine;
+    if (!distributed_share(&first, sizeof first, error)) return false;
+    if (first != mine)
+        error_set(error, "its training text or its options are not those of rank 0");
+    return distributed_agree(first == mine, error);
 }
 
 bool run_read(Run *run, Settings *settings, Error *error)
@@ -90,11 +128,14 @@ bool run_read(Run *run, Settings *settings, Error *error)
     run->last = path_in(settings, "last.safetensors", error);
     run->best = path_in(settings, "best.safetensors", error);
     int max_length = settings->model.max_length - 1;  // without </s>
-    return run->last && run->best && read_text(run, error) && get_tokenizer(run, error) &&
+    bool good = run->last && run->best && read_text(run, error) &&
+                (distributed_rank() > 0 || make_tokenizer(run, error));
+    good = distributed_agree(good, error) && share_tokenizer(run, error) &&
            corpus_encode(&run->corpus, &run->text, &run->report, run->tokenizer, max_length,
                          false, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, run->tokenizer,
                          max_length, true, error);
+    return distributed_agree(good, error) && same_everywhere(run, error);
 }
 
 static bool read_last(Run *run, Error *error)
@@ -117,25 +158,36 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
+/* Fresh weights, or those of the run that goes on; rank 0's on all. */
+static bool start_or_go_on(Run *run, Error *error)
+{
+    Transformer *model = &run->model;
+    bool first = distributed_rank() == 0, good = true;
+    if (first && run->resumed) good = read_last(run, error);
+    else if (first) params_initialise(&model->params, model->block, run->batches.seed);
+    return distributed_agree(good, error) &&
+           distributed_share(&run->progress, sizeof run->progress, error) &&
+           distributed_share(model->block, model->params.size * sizeof(real), error) &&
+           trainer_scatter(run->trainer, error);
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
     const TrainingConfig *training = &settings->training;
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     settings->model.vocab = tokenizer_vocab_size(run->tokenizer);
-    if (!transformer_create(&run->model, &settings->model, error) ||
-        !(run->workers = workers_start(threads, error)) ||
-        !(run->trainer = trainer_create(&run->model, training, run->workers, error)) ||
-        !batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
-                      error))
-        return false;
-    if (run->resumed) return read_last(run, error);
-    params_initialise(&run->model.params, run->model.block, training->seed);
-    return true;
+    bool good = transformer_create(&run->model, &settings->model, error) &&
+                (run->workers = workers_start(threads, error)) &&
+                (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
+                batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
+                             error);
+    return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 
 bool run_begin(Run *run, Error *error)
 {
+    if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
     char *config = settings_to_json(run->settings), *path = path_in(run->settings, "config.json",
                                                                     error);
@@ -152,6 +204,7 @@ bool run_begin(Run *run, Error *error)
 
 static bool save(Run *run, const char *path, bool whole, Error *error)
 {
+    if (distributed_rank() > 0) return true;
     char *config = settings_to_json(run->settings), *progress = progress_to_json(&run->progress);
     bool good = config && progress;
     if (!good) error_set(error, "not enough memory to save '%s'", path);
@@ -171,7 +224,8 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
 
 bool run_save_last(Run *run, Error *error)
 {
-    return save(run, run->last, true, error);
+    return trainer_gather(run->trainer, error) &&
+           distributed_agree(save(run, run->last, true, error), error);
 }
 
 bool run_save_best(Run *run, Error *error)
@@ -181,6 +235,7 @@ bool run_save_best(Run *run, Error *error)
 
 bool run_draw_loss(const Run *run, Error *error)
 {
+    if (distributed_rank() > 0) return true;
     const Metrics *metrics = &run->metrics;
     size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
     double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);

@@ -5,7 +5,12 @@
  *   config.json         every option's value
  *   metrics.jsonl       training/metrics.h
  *   loss.png            the curves of it
- *   attention.png       the attention of one validation sentence, as of the best model */
+ *   attention.png       the attention of one validation sentence, as of the best model
+ *
+ * With several ranks (training/distributed.h) every rank reads the corpus; the folder is rank 0's
+ * alone, which hands on what it finds there: tokenizer, weights, moments, progress. run_read,
+ * run_prepare and run_save_last are collective and agree on their success; the others are for
+ * rank 0 and do nothing elsewhere. */
 #ifndef PROGRAM_RUN_H
 #define PROGRAM_RUN_H
 
@@ -34,7 +39,8 @@ typedef struct Run {
     bool resumed;
 } Run;
 
-/* Reads the corpus, learns the tokenizer (or takes that of the run which is in the folder). */
+/* Reads the corpus, learns the tokenizer (or takes that of the run which is in the folder). Ranks
+ * with other settings or another corpus than rank 0's are an error. */
 bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: fresh, or as last.safetensors has them. */
@@ -43,6 +49,7 @@ bool run_prepare(Run *run, Error *error);
 /* Makes the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
+/* Between this and what has failed on one rank alone must be an agree. */
 bool run_save_last(Run *run, Error *error);
 bool run_save_best(Run *run, Error *error);
 

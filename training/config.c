@@ -21,8 +21,9 @@ const Option training_options[] = {
      "source and target tokens of an update, at most", false},
     {"micro-tokens", OPTION_INT, FIELD(micro_tokens), 1, 1 << 20, NULL, NULL,
      "tokens of a micro-batch, which a thread works on at a time", false},
-    {"accumulators", OPTION_INT, FIELD(accumulators), 0, 64, NULL, NULL,
-     "blocks that gradients are summed in, which bounds the threads at work; 0: by model size",
+    {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
+     "blocks that gradients are summed in, which bounds the threads at work on all ranks; 0: by "
+     "model size",
      false},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
      "the peak of the schedule", false},

@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+enum { MAX_ACCUMULATORS = 4096 };
+
 typedef struct TrainingConfig {
     uint64_t seed;
     int max_updates, max_epochs;   // 0: no limit

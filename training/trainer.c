@@ -1,24 +1,24 @@
 /* trainer.c -- micro-batches in, new weights out; see trainer.h.
  *
  *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator
- *   (2)  slices of the parameter block: sum the accumulators, square for the norm
+ *   (2)  slices of the parameter block: sum the accumulators, square for the norm (gradients.h)
  *   (3)  slices again: clip and Adam
+ *   (4)  the new weights, from their owners to all ranks
  *
- * Each is one call of workers_run; between them all threads meet, since the norm is needed before
- * the first weight may change. */
+ * All threads of all ranks meet between these, since the norm is needed before the first weight
+ * may change. */
 #include "training/trainer.h"
 
 #include <math.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/parts.h"
 #include "training/adam.h"
+#include "training/distributed.h"
+#include "training/gradients.h"
 #include "training/schedule.h"
-
-enum { SLICE = 16384, MAX_ACCUMULATORS = 64 };
 
 /* A thread's own buffers. */
 typedef struct Worker {
@@ -37,11 +37,10 @@ typedef struct Job {
     long long update;
     int count;             // micro-batches
     int *first;            // [count+1] their first sentences
-    Loss *loss;            // [count]
+    double *nll;           // [count] of a micro-batch, 0 for those of other ranks
+    double *objective;     // [count] behind nll
     int next;              // the micro-batch to take next
-    int used;              // accumulators that are in use
     AdamStep step;
-    atomic_size_t slice;   // the slice to take next
 } Job;
 
 struct Trainer {
@@ -50,16 +49,13 @@ struct Trainer {
     Workers *workers;
     Worker *worker;        // [threads]
     int accumulators;      // A
-    real *gradient[MAX_ACCUMULATORS];
-    Weights *dw;           // [A] gradient's tensors
-    real *m, *v;
-    size_t slices;
-    double *squares;       // [slices] Σ g²
+    Gradients gradients;
+    real *m, *v;           // of the own part; on rank 0 with room for the whole
     Job job;
-    size_t capacity;       // micro-batches that job.first and job.loss have room for
+    size_t capacity;       // micro-batches that job.first and job.nll have room for
     pthread_mutex_t lock;
     pthread_cond_t finished;
-    int done[MAX_ACCUMULATORS];  // micro-batches that each accumulator holds
+    int *done;             // [A] micro-batches that each accumulator holds
 };
 
 /* As many as fit into 64 MB, a power of two from 2 to 8: gradients are the larger part of the
@@ -70,6 +66,14 @@ static int accumulators_for(const Transformer *model)
     int count = 8;
     while (count > 2 && count * bytes > 64e6) count /= 2;
     return count;
+}
+
+/* Numbers of m and of v on this rank; one, if it owns nothing of so small a model. */
+static size_t moments(const Trainer *t)
+{
+    const Gradients *g = &t->gradients;
+    size_t own = g->own_end - g->own;
+    return distributed_rank() == 0 ? g->size : own ? own : 1;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -84,20 +88,15 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->config = config;
     t->workers = workers;
     t->accumulators = config->accumulators ? config->accumulators : accumulators_for(model);
-    t->slices = (model->params.size + SLICE - 1) / SLICE;
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
     t->worker = calloc((size_t)workers_count(workers), sizeof *t->worker);
-    t->dw = calloc((size_t)t->accumulators, sizeof *t->dw);
-    t->squares = calloc(t->slices, sizeof *t->squares);
-    bool good = t->worker && t->dw && t->squares;
+    t->done = calloc((size_t)t->accumulators, sizeof *t->done);
+    bool good = t->worker && t->done;
     if (!good) error_set(error, "not enough memory to train");
-    good = good && (t->m = params_block(&model->params, error)) &&
-           (t->v = params_block(&model->params, error));
-    for (int a = 0; a < t->accumulators && good; a++) {
-        good = (t->gradient[a] = params_block(&model->params, error));
-        if (good) params_bind(&t->dw[a], t->gradient[a], &model->config);
-    }
+    good = good && gradients_create(&t->gradients, model, t->accumulators, error) &&
+           (t->m = params_block(&(Params){.size = moments(t)}, error)) &&
+           (t->v = params_block(&(Params){.size = moments(t)}, error));
     if (good) return t;
     trainer_free(t);
     return NULL;
@@ -111,14 +110,13 @@ void trainer_free(Trainer *t)
         free(t->worker[i].start[0]);
         free(t->worker[i].start[1]);
     }
-    for (int a = 0; a < t->accumulators; a++) free(t->gradient[a]);
+    gradients_free(&t->gradients);
     free(t->worker);
-    free(t->dw);
-    free(t->squares);
+    free(t->done);
     free(t->m);
     free(t->v);
     free(t->job.first);
-    free(t->job.loss);
+    free(t->job.nll);
     pthread_cond_destroy(&t->finished);
     pthread_mutex_destroy(&t->lock);
     free(t);
@@ -134,9 +132,22 @@ real *trainer_v(Trainer *t)
     return t->v;
 }
 
+bool trainer_gather(Trainer *t, Error *error)
+{
+    return distributed_gather(t->m, t->gradients.part, error) &&
+           distributed_gather(t->v, t->gradients.part, error);
+}
+
+bool trainer_scatter(Trainer *t, Error *error)
+{
+    return distributed_scatter(t->m, t->gradients.part, error) &&
+           distributed_scatter(t->v, t->gradients.part, error);
+}
+
 size_t trainer_memory(const Trainer *t)
 {
-    size_t bytes = t->model->params.size * sizeof(real) * (size_t)(3 + t->accumulators);
+    size_t bytes = (t->model->params.size + 2 * moments(t)) * sizeof(real) +
+                   gradients_memory(&t->gradients);
     for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].arena.size;
     return bytes;
 }
@@ -157,21 +168,22 @@ static bool cut(Trainer *t, Error *error)
     if (count > t->capacity) {
         int *first = realloc(job->first, (count + 1) * sizeof *first);
         if (first) job->first = first;
-        Loss *loss = realloc(job->loss, count * sizeof *loss);
-        if (loss) job->loss = loss;
-        if (!first || !loss) return error_set(error, "not enough memory for %zu micro-batches",
-                                              count);
+        double *nll = realloc(job->nll, 2 * count * sizeof *nll);
+        if (nll) job->nll = nll;
+        if (!first || !nll) return error_set(error, "not enough memory for %zu micro-batches",
+                                             count);
         t->capacity = count;
     }
     int s = 0;
     job->count = 0;
     for (size_t k = 0; k < count && s < S; k++) {
         long long end = total * ((long long)k + 1) / (long long)count;
-        job->loss[job->count] = (Loss){0};
         job->first[job->count++] = s++;
         while (s < S && tokens_until(job, s + 1) <= end) s++;
     }
     job->first[job->count] = S;
+    job->objective = job->nll + job->count;
+    memset(job->nll, 0, 2 * (size_t)job->count * sizeof *job->nll);
     return true;
 }
 
@@ -225,22 +237,23 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
                  job->training ? &dropout : NULL))
         return false;
 
+    Loss loss = {0};
     transformer_forward(&worker->pass, t->model);
-    if (!job->training) {
-        transformer_loss(&job->loss[k], &worker->pass, t->model, c->label_smoothing);
-        return true;
+    if (job->training) {
+        if (k < t->accumulators) gradients_clear(&t->gradients, accumulator);
+        transformer_backward(&loss, &worker->pass, t->model,
+                             gradients_weights(&t->gradients, accumulator), c->label_smoothing,
+                             (real)(1.0 / job->target->rows));
+    } else {
+        transformer_loss(&loss, &worker->pass, t->model, c->label_smoothing);
     }
-    if (k < t->accumulators) {
-        Part before = parts_enter(PART_OPTIMIZER);
-        memset(t->gradient[accumulator], 0, t->model->params.size * sizeof(real));
-        parts_leave(before);
-    }
-    transformer_backward(&job->loss[k], &worker->pass, t->model, &t->dw[accumulator],
-                         c->label_smoothing, (real)(1.0 / job->target->rows));
+    job->nll[k] = loss.nll;
+    job->objective[k] = loss.objective;
     return true;
 }
 
-/* (1): takes one micro-batch after the other, each when its accumulator's turn has come. */
+/* (1): takes one micro-batch of this rank after the other, each when its accumulator's turn has
+ * come. */
 static void micro_batches(void *context, int number)
 {
     Trainer *t = context;
@@ -249,6 +262,7 @@ static void micro_batches(void *context, int number)
     pthread_mutex_lock(&t->lock);
     while (job->next < job->count) {
         int k = job->next++, accumulator = k % t->accumulators;
+        if (job->training && !gradients_has(&t->gradients, accumulator)) continue;
         Part before = parts_enter(PART_WAITING);
         while (job->training && t->done[accumulator] < k / t->accumulators)
             pthread_cond_wait(&t->finished, &t->lock);
@@ -263,57 +277,21 @@ static void micro_batches(void *context, int number)
     pthread_mutex_unlock(&t->lock);
 }
 
-static bool take_slice(Trainer *t, size_t *begin, size_t *count)
-{
-    size_t slice = atomic_fetch_add(&t->job.slice, 1), size = t->model->params.size;
-    if (slice >= t->slices) return false;
-    *begin = slice * SLICE;
-    *count = size - *begin < SLICE ? size - *begin : SLICE;
-    return true;
-}
-
-/* (2): the first accumulator becomes the sum of all: ((0+1)+(2+3))+((4+5)+(6+7)). */
-static void sum_accumulators(void *context, int number)
-{
-    Trainer *t = context;
-    (void)number;
-    Part before = parts_enter(PART_OPTIMIZER);
-    for (size_t begin, count; take_slice(t, &begin, &count);) {
-        for (int step = 1; step < t->job.used; step *= 2)
-            for (int a = 0; a + step < t->job.used; a += 2 * step) {
-                real *sum = t->gradient[a] + begin;
-                const real *other = t->gradient[a + step] + begin;
-#pragma omp simd
-                for (size_t i = 0; i < count; i++) sum[i] += other[i];
-            }
-        const real *g = t->gradient[0] + begin;
-        double squares = 0;
-#pragma omp simd reduction(+ : squares)
-        for (size_t i = 0; i < count; i++) squares += (double)g[i] * (double)g[i];
-        t->squares[begin / SLICE] = squares;
-    }
-    parts_leave(before);
-}
-
 /* (3) */
-static void optimize(void *context, int number)
+static void optimize(void *context, size_t begin, size_t count)
 {
     Trainer *t = context;
-    (void)number;
-    Part before = parts_enter(PART_OPTIMIZER);
-    for (size_t begin, count; take_slice(t, &begin, &count);)
-        adam_update(t->model->block + begin, t->m + begin, t->v + begin,
-                    t->gradient[0] + begin, count, &t->job.step);
-    parts_leave(before);
+    size_t at = begin - t->gradients.own;
+    adam_update(t->model->block + begin, t->m + at, t->v + at,
+                gradients_from(&t->gradients, begin), count, &t->job.step);
 }
 
 static bool run_micro_batches(Trainer *t, Error *error)
 {
     Job *job = &t->job;
     job->next = 0;
-    memset(t->done, 0, sizeof t->done);
+    memset(t->done, 0, (size_t)t->accumulators * sizeof *t->done);
     if (!cut(t, error)) return false;
-    job->used = job->count < t->accumulators ? job->count : t->accumulators;
     workers_run(t->workers, micro_batches, t);
     for (int i = 0; i < workers_count(t->workers); i++)
         if (t->worker[i].failed) {
@@ -325,31 +303,25 @@ static bool run_micro_batches(Trainer *t, Error *error)
 
 static Loss total_loss(const Job *job)
 {
-    Loss total = {0};
+    Loss total = {.tokens = job->target->rows};
     for (int k = 0; k < job->count; k++) {
-        total.nll += job->loss[k].nll;
-        total.objective += job->loss[k].objective;
-        total.tokens += job->loss[k].tokens;
+        total.nll += job->nll[k];
+        total.objective += job->objective[k];
     }
     return total;
 }
 
 /* Says which tensor of the gradient is the first that holds NaN or infinity. */
-static bool not_finite(const Trainer *t, double loss, Error *error)
+static bool not_finite(const Trainer *t, const Loss *loss, Error *error)
 {
     const Params *params = &t->model->params;
-    const char *advice = "try a smaller --learning-rate, a longer --warmup or a smaller "
-                         "--clip-norm";
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        const real *g = t->gradient[0] + tensor->offset;
-        for (size_t j = 0; j < tensor->count; j++)
-            if (!isfinite(g[j]))
-                return error_set(error, "update %lld: the gradient of %s is not finite (loss %g); "
-                                 "%s", t->job.update, tensor->name, loss, advice);
-    }
-    return error_set(error, "update %lld: the gradient's norm is not finite (loss %g); %s",
-                     t->job.update, loss, advice);
+    int tensor;
+    if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
+    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); try a smaller "
+                     "--learning-rate, a longer --warmup or a smaller --clip-norm", t->job.update,
+                     tensor < params->count ? " of " : "'s norm",
+                     tensor < params->count ? params->tensor[tensor].name : "",
+                     loss->objective / (double)loss->tokens);
 }
 
 bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,
@@ -361,24 +333,24 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     job->target = target;
     job->training = true;
     job->update = update;
-    if (!run_micro_batches(t, error)) return false;                                 // (1)
-    Loss loss = total_loss(job);
+    if (!distributed_agree(run_micro_batches(t, error), error)) return false;       // (1)
 
-    atomic_store(&job->slice, 0);
-    workers_run(t->workers, sum_accumulators, t);                                   // (2)
-    double squares = 0;
-    for (size_t s = 0; s < t->slices; s++) squares += t->squares[s];
-    double norm = sqrt(squares);
-    if (!isfinite(norm) || !isfinite(loss.objective))
-        return not_finite(t, loss.objective / (double)loss.tokens, error);
+    double norm;
+    Gradients *g = &t->gradients;
+    int used = job->count < t->accumulators ? job->count : t->accumulators;
+    if (!gradients_sum(g, &norm, used, t->workers, error) ||                        // (2)
+        !distributed_sum(job->nll, 2 * (size_t)job->count, error))
+        return false;
+    Loss loss = total_loss(job);
+    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, error);
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);
     bool clip = c->clip_norm > 0 && norm > c->clip_norm;
     job->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update,
                            clip ? c->clip_norm / norm : 1};
-    atomic_store(&job->slice, 0);
-    workers_run(t->workers, optimize, t);                                           // (3)
+    slices_run(t->workers, g->own, g->own_end, optimize, t);                        // (3)
+    if (!distributed_allgather(t->model->block, g->part, error)) return false;      // (4)
 
     *stats = (UpdateStats){.loss = loss,
                            .gradient_norm = norm,

@@ -1,10 +1,14 @@
-/* trainer.h -- one update of the weights from one update's sentences, on all threads.
+/* trainer.h -- one update of the weights from one update's sentences, on all threads of all ranks.
  *
  * An update is cut into micro-batches of about micro_tokens, evenly, by the data and the
  * configuration alone. Micro-batch k adds its gradients to accumulator k mod A, after micro-batch
  * k - A has; in the end the A accumulators are summed pairwise. So each number is the sum of the
  * same terms in the same order whatever the number of threads, and the bits are the same. At most
- * A threads can be at work at a time. */
+ * A threads can be at work at a time.
+ *
+ * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
+ * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
+ * of one process. */
 #ifndef TRAINING_TRAINER_H
 #define TRAINING_TRAINER_H
 
@@ -22,25 +26,32 @@ typedef struct UpdateStats {
     long long tokens;      // source + target
 } UpdateStats;
 
-/* Borrows model, config and workers. The moments start at zero. */
+/* Borrows model, config and workers. The moments start at zero. At most as many ranks as
+ * accumulators. */
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Adam's moments, in the layout of the parameters: for a checkpoint to write and fill. */
+/* Adam's moments, in the layout of the parameters: for a checkpoint to write and fill. They are
+ * whole on rank 0 only: between trainer_gather and the next update, and to be given to their
+ * owners by trainer_scatter. Both are collective; for one rank there is nothing to do. */
 real *trainer_m(Trainer *trainer);
 real *trainer_v(Trainer *trainer);
+bool trainer_gather(Trainer *trainer, Error *error);
+bool trainer_scatter(Trainer *trainer, Error *error);
 
 /* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
- * update and the first bad tensor, and the weights are as before. */
+ * update and the first bad tensor, and the weights are as before. Collective, and it begins with
+ * an agree. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
 
-/* The loss without dropout, for validation. */
+/* The loss without dropout, for validation: all of it on the rank that calls this. */
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
-/* Bytes that training takes: weights, moments, accumulators, activations of all workers so far. */
+/* Bytes that training takes on this rank: weights, moments, accumulators, activations of all
+ * workers so far. */
 size_t trainer_memory(const Trainer *trainer);
 
 #endif

@@ -1,0 +1,229 @@
+/* distributed.c -- the ranks of one training, by MPI; see distributed.h.
+ *
+ * Errors are returned, not fatal (MPI_ERRORS_RETURN): they become a sentence. After one, MPI makes
+ * no promises (chapter 8.3), so nothing more is asked of it than MPI_Abort. A rank that is killed
+ * is mpirun's matter: it ends the others.
+ *
+ * Only the main thread calls MPI (MPI_THREAD_FUNNELED). */
+#include "training/distributed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+    int rank, ranks;
+    bool started;
+    bool over;    // an agree has said no
+    bool broken;  // a call of MPI has failed
+} self = {.ranks = 1};
+
+int distributed_rank(void)
+{
+    return self.rank;
+}
+
+int distributed_ranks(void)
+{
+    return self.ranks;
+}
+
+bool distributed_broken(void)
+{
+    return self.broken;
+}
+
+/* What Open MPI's mpirun and the PMI of srun put into the environment of a rank. */
+static bool is_rank(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMIX_RANK") || getenv("PMI_RANK");
+}
+
+#ifdef WITH_MPI
+
+#include <mpi.h>
+#include <unistd.h>
+
+_Static_assert(sizeof(real) == sizeof(float), "blocks travel as MPI_FLOAT");
+
+/* Turns the result of a call of MPI into ours. */
+static bool done(int code, Error *error)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length;
+    if (code == MPI_SUCCESS) return true;
+    self.over = self.broken = true;
+    MPI_Error_string(code, text, &length);
+    return error_set(error, "rank %d lost contact with another rank: %s; the same command goes on "
+                     "from the last checkpoint", self.rank, text);
+}
+
+bool distributed_possible(void)
+{
+    return true;
+}
+
+bool distributed_start(Error *error)
+{
+    int level;
+    if (!is_rank()) return true;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level) != MPI_SUCCESS)
+        return error_set(error, "MPI does not start, though this process is a rank of a job");
+    self.started = true;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
+    bool good = true;
+    if (level < MPI_THREAD_FUNNELED)
+        good = error_set(error, "this MPI does not allow threads");
+    else if (self.ranks > DISTRIBUTED_MAX_RANKS)
+        good = error_set(error, "%d ranks are more than the %d that can train together", self.ranks,
+                         DISTRIBUTED_MAX_RANKS);
+    return distributed_agree(good, error);
+}
+
+void distributed_stop(void)
+{
+    if (self.broken) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (self.started) MPI_Finalize();
+}
+
+bool distributed_agree(bool good, Error *error)
+{
+    if (self.ranks == 1) return good;
+    if (self.over) return false;
+    int first = good ? self.ranks : self.rank;
+    if (!distributed_least(&first, error)) return false;
+    if (first == self.ranks) return true;
+    self.over = true;
+    if (first == self.rank && first > 0) {
+        char machine[64] = "";
+        gethostname(machine, sizeof machine - 1);
+        error_prefix(error, "rank %d on %s", self.rank, machine);
+    }
+    int size = sizeof error->text;
+    done(MPI_Bcast(error->text, size, MPI_CHAR, first, MPI_COMM_WORLD), error);
+    return false;
+}
+
+bool distributed_share(void *bytes, size_t size, Error *error)
+{
+    enum { MOST = 1 << 30 };
+    if (self.ranks == 1) return true;
+    for (char *next = bytes; size;) {
+        int count = size < MOST ? (int)size : MOST;
+        if (!done(MPI_Bcast(next, count, MPI_BYTE, 0, MPI_COMM_WORLD), error)) return false;
+        next += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+/* x [count] (=) the reduction by op over the ranks. */
+static bool reduce(void *x, size_t count, MPI_Datatype type, MPI_Op op, Error *error)
+{
+    return self.ranks == 1 ||
+           done(MPI_Allreduce(MPI_IN_PLACE, x, (int)count, type, op, MPI_COMM_WORLD), error);
+}
+
+bool distributed_sum(double *x, size_t count, Error *error)
+{
+    return reduce(x, count, MPI_DOUBLE, MPI_SUM, error);
+}
+
+bool distributed_least(int *x, Error *error)
+{
+    return reduce(x, 1, MPI_INT, MPI_MIN, error);
+}
+
+bool distributed_greatest(int *x, Error *error)
+{
+    return reduce(x, 1, MPI_INT, MPI_MAX, error);
+}
+
+/* Counts and places for MPI, of what this rank sends and receives, a number a rank. */
+static struct Counts {
+    int count[DISTRIBUTED_MAX_RANKS], place[DISTRIBUTED_MAX_RANKS];
+} sent, got;
+
+/* Those of a block's parts. */
+static void parts(struct Counts *counts, const size_t *part)
+{
+    for (int r = 0; r < self.ranks; r++) {
+        counts->count[r] = (int)(part[r + 1] - part[r]);
+        counts->place[r] = (int)part[r];
+    }
+}
+
+bool distributed_exchange(real *received, const real *block, const bool *sends,
+                          const size_t *part, Error *error)
+{
+    if (self.ranks == 1) return true;
+    int own = (int)(part[self.rank + 1] - part[self.rank]);
+    parts(&sent, part);
+    for (int r = 0; r < self.ranks; r++) {
+        if (r == self.rank || !sends[self.rank]) sent.count[r] = 0;
+        got.count[r] = r != self.rank && sends[r] ? own : 0;
+        got.place[r] = got.count[r] ? r * own : 0;
+    }
+    return done(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received, got.count,
+                              got.place, MPI_FLOAT, MPI_COMM_WORLD), error);
+}
+
+bool distributed_allgather(real *block, const size_t *part, Error *error)
+{
+    if (self.ranks == 1) return true;
+    parts(&got, part);
+    return done(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, block, got.count, got.place, MPI_FLOAT,
+                               MPI_COMM_WORLD), error);
+}
+
+bool distributed_gather(real *own, const size_t *part, Error *error)
+{
+    if (self.ranks == 1) return true;
+    parts(&got, part);
+    return done(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, got.count[self.rank], MPI_FLOAT, own,
+                            got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD), error);
+}
+
+bool distributed_scatter(real *own, const size_t *part, Error *error)
+{
+    if (self.ranks == 1) return true;
+    parts(&sent, part);
+    return done(MPI_Scatterv(own, sent.count, sent.place, MPI_FLOAT,
+                             self.rank ? own : MPI_IN_PLACE, sent.count[self.rank], MPI_FLOAT, 0,
+                             MPI_COMM_WORLD), error);
+}
+
+#else  // the answers of one process
+
+bool distributed_possible(void)
+{
+    return false;
+}
+
+bool distributed_start(Error *error)
+{
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    if (!is_rank() || (size && !strcmp(size, "1"))) return true;
+    return error_set(error, "this program was built without MPI and would train alone on every "
+                     "rank: build it with make MPI=1, or start it without mpirun");
+}
+
+void distributed_stop(void) {}
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+// clang-format off
+bool distributed_agree(bool good, Error *error) { return good; }
+bool distributed_share(void *bytes, size_t size, Error *error) { return true; }
+bool distributed_sum(double *x, size_t count, Error *error) { return true; }
+bool distributed_least(int *x, Error *error) { return true; }
+bool distributed_greatest(int *x, Error *error) { return true; }
+bool distributed_exchange(real *received, const real *block, const bool *sends,
+                          const size_t *part, Error *error) { return true; }
+bool distributed_allgather(real *block, const size_t *part, Error *error) { return true; }
+bool distributed_gather(real *own, const size_t *part, Error *error) { return true; }
+bool distributed_scatter(real *own, const size_t *part, Error *error) { return true; }
+// clang-format on
+
+#endif
