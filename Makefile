@@ -20,7 +20,8 @@ FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_S
            $(shell pkg-config --cflags $(PACKAGES))
 MPI     ?= $(if $(shell command -v mpicc),1,0)
 ifeq ($(MPI),1)
-MPI_FLAGS := $(or $(shell mpicc --showme:compile),$(error MPI=1 needs Open MPI: libopenmpi-dev))
+$(if $(shell command -v mpicc),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
+MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
 MPI_LIBS  := $(shell mpicc --showme:link)
 endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
@@ -46,7 +47,7 @@ $(BUILD)/libqkv.a: $(OBJECTS)
 $(BUILD)/libqkv-double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
 
-$(BUILD)/training/distributed.o: CSTD += $(if $(MPI_FLAGS),-DWITH_MPI $(MPI_FLAGS))
+$(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
 $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
 $(BUILD)/mpi-$(MPI):
 	@mkdir -p $(@D) && rm -f $(BUILD)/mpi-* && touch $@

@@ -25,12 +25,6 @@
 static volatile sig_atomic_t stop_signal;  // that this process got
 static int stop;                           // that all ranks obey: the largest of theirs
 
-/* The first signal asks to stop after this update; a second one ends the program at once. */
-static void on_signal(int number)
-{
-    stop_signal = number;
-    signal(number, SIG_DFL);
-}
 
 static double now(void)
 {
@@ -40,6 +34,18 @@ static double now(void)
 }
 
 static bool quiet, terminal;
+
+/* The first signal asks to stop after this update; a second one ends the program at once. When
+ * a rank dies, mpirun sends SIGTERM to the others: their update will not end, and they are killed
+ * a second later. Then this is all that can be said. */
+static void on_signal(int number)
+{
+    static const char text[] = "train: asked to stop, after this update; if a rank is gone, the "
+                               "same command goes on from the last checkpoint\n";
+    stop_signal = number;
+    signal(number, SIG_DFL);
+    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, text, sizeof text - 1)) {}
+}
 
 /* A line of news, in place of the progress line if there is one. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

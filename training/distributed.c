@@ -203,8 +203,9 @@ bool distributed_possible(void)
 
 bool distributed_start(Error *error)
 {
-    const char *size = getenv("OMPI_COMM_WORLD_SIZE");
+    const char *size = getenv("OMPI_COMM_WORLD_SIZE"), *rank = getenv("PMIX_RANK");
     if (!is_rank() || (size && !strcmp(size, "1"))) return true;
+    if (rank || (rank = getenv("PMI_RANK"))) self.rank = atoi(rank);
     return error_set(error, "this program was built without MPI and would train alone on every "
                      "rank: build it with make MPI=1, or start it without mpirun");
 }
