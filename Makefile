@@ -1,6 +1,7 @@
 # make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
 # make test       every test; ends with "N passed, N failed"
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
+# make bench      how fast: training, translating, starting (scripts/benchmark --help)
 # make golden     the reference vectors again, from PyTorch (python3-torch)
 # make format     the sources in the house style (clang-format)
 # make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
@@ -34,6 +35,7 @@ DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
+BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 
 all: $(BIN)/train $(BIN)/translate
@@ -69,6 +71,8 @@ $(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
 $(TOOLS): $(TOY) $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/libqkv.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
 
 tests: $(TESTS) $(CHECKS) $(TOOLS)
@@ -77,6 +81,8 @@ test: all tests
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+bench:
+	@scripts/benchmark
 golden:
 	/usr/bin/python3 tests/golden/make-golden.py
 format:
@@ -87,6 +93,6 @@ install: all
 clean:
 	rm -rf build train translate
 
-.PHONY: all test tests asan golden format install clean
+.PHONY: all test tests asan bench golden format install clean
 .SECONDARY:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -2,7 +2,8 @@
 # dependencies.sh -- the house rules that a compiler does not check.
 #
 #   arrows    each room includes only what it may: base <- model <- training, inference;
-#             base <- data; base <- plots. The mains and the tests include anything.
+#             base <- data; base <- plots. The mains, the tests and benchmark/ include anything of
+#             these; nothing includes benchmark/.
 #   headers   each library stands behind the files named here, and no other is used.
 #   silence   no file of a room prints to the terminal or ends the program. (_exit is allowed: so
 #             ends a forked child.)
@@ -15,10 +16,11 @@ LC_ALL=C
 export LC_ALL
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-rooms='base model training inference data plots'
-mains='data/toy/generate.c'                     # a program that lives in a room
+rooms='base model training inference data plots benchmark'
+mains='data/toy/generate.c
+benchmark/benchmark.c'                          # programs that live in a room
 headers_of_libraries='
-cblas.h             model/gemm.c
+cblas.h             model/gemm.c benchmark/peak.c
 glib.h              inference/codepoints.c
 jansson.h           base/json.c
 mpi.h               training/distributed.c
@@ -116,6 +118,7 @@ arrow data base data
 arrow plots base plots
 arrow training base model training
 arrow inference base model inference
+arrow benchmark base model training inference data plots program benchmark
 
 # shellcheck disable=SC2086
 all=$(files $rooms)

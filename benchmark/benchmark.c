@@ -1,0 +1,141 @@
+/* benchmark.c -- how fast: training, translating, starting, and how cost grows.
+ *
+ *   read the options, make or read the corpus
+ *   for each section: measure each case in a process of its own, print its table
+ *   write everything as JSON, if asked */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "benchmark/child.h"
+#include "benchmark/plan.h"
+#include "benchmark/report.h"
+#include "benchmark/synthetic.h"
+#include "benchmark/training.h"
+
+enum { PAIRS = 29000, VOCABULARY = 10000, MAX_LENGTH = 255, SEED = 1 };
+
+/* What is being measured, on a terminal only: it takes the place of the line before. */
+static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+static void say(const char *format, ...)
+{
+    if (!isatty(STDERR_FILENO)) return;
+    va_list arguments;
+    va_start(arguments, format);
+    fputs("\r\033[K", stderr);
+    vfprintf(stderr, format, arguments);
+    fflush(stderr);
+    va_end(arguments);
+}
+
+/* ---- the corpus ---- */
+
+static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
+{
+    const char *source = plan->corpus, *target = plan->corpus_target;
+    CorpusFiles files = {.sources = 1, .targets = 1, .source = &source, .target = &target};
+    CorpusText text;
+    CorpusReport counts;
+    if (!corpus_read(&text, &counts, &files, error)) return false;
+
+    unsigned char *bytes = NULL;
+    size_t size;
+    Sentences sentences = corpus_sentences(&text);
+    TokenizerSettings settings = {.type = TOKENIZER_BPE, .vocab_size = VOCABULARY};
+    Tokenizer *tokenizer = tokenizer_train(&bytes, &size, &sentences, &settings, error)
+                               ? tokenizer_load(bytes, size, error)
+                               : NULL;
+    bool good =
+        tokenizer && corpus_encode(corpus, &text, &counts, tokenizer, MAX_LENGTH, false, error);
+    tokenizer_free(tokenizer);
+    free(bytes);
+    if (!good) return false;
+    const char *name = strrchr(source, '/');
+    snprintf(report->corpus, sizeof report->corpus, "%s: %zu pairs, %d tokens of joint BPE",
+             name ? name + 1 : source, corpus->pairs, corpus->vocab_size);
+    return true;
+}
+
+static bool get_corpus(Corpus *corpus, Report *report, const Plan *plan, Error *error)
+{
+    if (plan->corpus) return read_real(corpus, report, plan, error);
+    snprintf(report->corpus, sizeof report->corpus,
+             "synthetic: %d pairs with the lengths of Multi30k English-German, %d tokens by "
+             "Zipf's law",
+             PAIRS, VOCABULARY);
+    return synthetic_corpus(corpus, PAIRS, VOCABULARY, SEED, error);
+}
+
+/* ---- the sections ---- */
+
+static int batch_tokens(const char *preset)
+{
+    return strcmp(preset, "base") == 0 ? 4000 : 8000;
+}
+
+static bool chosen(const Plan *plan, int preset)
+{
+    return plan->only == ONLY_ALL || plan->only == preset;
+}
+
+static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error *error)
+{
+    int threads[2], counts = plan_threads(plan, threads);
+    for (int p = PRESETS_FROM; plan_presets[p]; p++)
+        for (int t = 0; t < counts && chosen(plan, p); t++) {
+            const char *preset = plan_presets[p];
+            TrainingCase this;
+            say("training %s, %d thread%s …", preset, threads[t], threads[t] > 1 ? "s" : "");
+            if (!training_case(&this, preset, corpus, batch_tokens(preset), threads[t], error))
+                return false;
+            this.updates = plan->updates;
+            this.seconds = plan->seconds;
+            TrainingRow *row = &report->train[report->trains];
+            *row = (TrainingRow){.preset = preset, .threads = threads[t]};
+            if (!child_run(training_work, &this, &row->result, sizeof row->result, error))
+                return error_prefix(error, "training %s", preset);
+            report->trains++;
+        }
+    say("%s", "");
+    report_training(report, stdout);
+    return fflush(stdout) == 0;
+}
+
+static bool whole_story(Report *report, const Plan *plan, Error *error)
+{
+    Corpus corpus = {0};
+    say("%s", "the corpus …");
+    bool good = get_corpus(&corpus, report, plan, error);
+    say("%s", "");
+    if (good) report_head(report, stdout);
+    good = good && (!plan->wants[SECTION_TRAIN] || train(report, plan, &corpus, error)) &&
+           (!plan->json || report_json(report, plan->json, error));
+    corpus_free(&corpus);
+    return good;
+}
+
+int main(int argc, char **argv)
+{
+    static Plan plan;
+    static Report report;
+    Error error;
+    int status = 0;
+    if (!plan_read(&plan, argc, argv, &error)) {
+        status = 2;
+    } else if (plan.help) {
+        char *help = plan_help();
+        if (help) fputs(help, stdout);
+        free(help);
+    } else if (!whole_story(&report, &plan, &error)) {
+        say("%s", "");
+        status = 1;
+    } else if (fflush(stdout) != 0 || ferror(stdout)) {
+        error_set(&error, "cannot write the tables");
+        status = 1;
+    }
+    if (status) fprintf(stderr, "benchmark: %s\n", error.text);
+    plan_free(&plan);
+    return status;
+}

@@ -1,0 +1,112 @@
+/* plan.c -- the options of the benchmark; see plan.h. */
+#include "benchmark/plan.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/workers.h"
+
+const char *const plan_presets[] = {"all", "tiny", "small", "base", NULL};
+static const char *const SECTION_NAMES[SECTIONS] = {"train", "peer", "decode", "startup",
+                                                    "scaling"};
+
+#define FIELD(name) offsetof(Plan, name)
+// clang-format off
+static const Option options[] = {
+    {"sections", OPTION_TEXT, FIELD(sections), 0, 0, NULL, "LIST",
+     "what to measure, separated by commas: train, peer (PyTorch on the same work, beside train), "
+     "decode, startup, scaling", true},
+    {"only", OPTION_CHOICE, FIELD(only), 0, 0, plan_presets, NULL,
+     "the model sizes to train and decode with, by their presets", true},
+    {"updates", OPTION_INT, FIELD(updates), 0, 4096, NULL, NULL,
+     "updates to measure, for each size and number of threads; 0: by --seconds", true},
+    {"seconds", OPTION_REAL, FIELD(seconds), 0.01, 3600, NULL, NULL,
+     "or as many as this time takes, at least 3", true},
+    {"threads", OPTION_INT, FIELD(threads), 0, MOST_THREADS, NULL, NULL,
+     "threads; 0: measure with one, and then with one for each processor", true},
+    {"corpus", OPTION_TEXT, FIELD(corpus), 0, 0, NULL, "FILE",
+     "real source sentences, plain or .gz, instead of synthetic ones", true},
+    {"corpus-target", OPTION_TEXT, FIELD(corpus_target), 0, 0, NULL, "FILE",
+     "and their translations", true},
+    {"json", OPTION_TEXT, FIELD(json), 0, 0, NULL, "FILE",
+     "write all results there, too", true},
+    {"picture", OPTION_TEXT, FIELD(picture), 0, 0, NULL, "FILE.png",
+     "where the curves of scaling go", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+};
+// clang-format on
+
+static bool defaults(Plan *plan, Error *error)
+{
+    *plan = (Plan){.seconds = 8};
+    plan->group =
+        (OptionGroup){"Options", NULL, options, sizeof options / sizeof *options, plan};
+    plan->sections = strdup("train,peer,decode,startup,scaling");
+    plan->picture = strdup("build/benchmark/scaling.png");
+    return (plan->sections && plan->picture) ||
+           error_set(error, "not enough memory for the options");
+}
+
+/* Turns "train,scaling" into wants. */
+static bool read_sections(Plan *plan, Error *error)
+{
+    if (!plan->sections) return error_set(error, "--sections needs at least one section");
+    for (const char *word = plan->sections;;) {
+        size_t length = strcspn(word, ",");
+        int s = 0;
+        while (s < SECTIONS && (strlen(SECTION_NAMES[s]) != length ||
+                                strncmp(word, SECTION_NAMES[s], length) != 0))
+            s++;
+        if (s == SECTIONS)
+            return error_set(error,
+                             "--sections takes train, peer, decode, startup and scaling, "
+                             "separated by commas, not '%.*s'",
+                             (int)length, word);
+        plan->wants[s] = true;
+        if (!word[length]) break;
+        word += length + 1;
+    }
+    if (plan->wants[SECTION_PEER] && !plan->wants[SECTION_TRAIN])
+        return error_set(error, "--sections peer goes with train, beside which it runs");
+    return true;
+}
+
+bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
+{
+    if (!defaults(plan, error) || !options_parse(&plan->group, 1, argc, argv, NULL, error))
+        return false;
+    if (plan->help) return true;
+    if (!plan->corpus != !plan->corpus_target)
+        return error_set(error, "--corpus and --corpus-target go together");
+    return read_sections(plan, error);
+}
+
+void plan_free(Plan *plan)
+{
+    options_free(&plan->group, 1);
+}
+
+char *plan_help(void)
+{
+    static const char head[] =
+        "Usage: scripts/benchmark [OPTION]...\n"
+        "Measures how fast this machine trains, translates and starts, against the speed at\n"
+        "which it multiplies matrices. Tables go to standard output.\n\n";
+    Plan plan;
+    Error error;
+    char *text = defaults(&plan, &error) ? options_help(&plan.group, 1) : NULL;
+    char *help = text ? malloc(sizeof head + strlen(text)) : NULL;
+    if (help) strcat(strcpy(help, head), text);
+    free(text);
+    plan_free(&plan);
+    return help;
+}
+
+int plan_threads(const Plan *plan, int threads[2])
+{
+    threads[0] = plan->threads ? plan->threads : 1;
+    threads[1] = workers_processors();
+    return plan->threads || threads[1] == 1 ? 1 : 2;
+}

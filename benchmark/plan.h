@@ -1,0 +1,43 @@
+/* plan.h -- what the benchmark is asked to do: its options. */
+#ifndef BENCHMARK_PLAN_H
+#define BENCHMARK_PLAN_H
+
+#include "base/options.h"
+
+typedef enum {
+    SECTION_TRAIN,
+    SECTION_PEER,
+    SECTION_DECODE,
+    SECTION_STARTUP,
+    SECTION_SCALING,
+    SECTIONS
+} Section;
+
+enum { ONLY_ALL, PRESETS_FROM = 1, MOST_THREADS = 1024 };
+
+/* "all", "tiny", "small", "base", NULL: the choices of --only. */
+extern const char *const plan_presets[];
+
+typedef struct Plan {
+    char *sections, *json, *picture;
+    char *corpus, *corpus_target;
+    int only;     // of plan_presets
+    int updates;  // 0: by time
+    double seconds;
+    int threads;  // 0: one, and then all
+    bool help;
+    bool wants[SECTIONS];  // what `sections` says
+    OptionGroup group;     // of all above
+} Plan;
+
+/* Reads the command line. False is wrong use. */
+bool plan_read(Plan *plan, int argc, char *const *argv, Error *error);
+void plan_free(Plan *plan);
+
+/* The help; free() it. */
+char *plan_help(void);
+
+/* The thread counts to measure: threads [2]; returns how many. */
+int plan_threads(const Plan *plan, int threads[2]);
+
+#endif

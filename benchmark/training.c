@@ -1,0 +1,217 @@
+/* training.c -- updates and bursts of sgemm in turn; see training.h.
+ *
+ *   warm-up | burst | update 1 | burst | update 2 | burst | …
+ *
+ * On a shared machine both slow down together, so each update is compared with the bursts right
+ * before and right after it. flops and peak are totals: sums of operations over sums of seconds,
+ * so that no update counts for more than its work. share_median is beside them because one update
+ * that was disturbed and its bursts were not (or the reverse) moves a sum, but not a median.
+ *
+ * The updates' own time only: cutting the next batch is outside of it (some 0.1 ms). */
+#include "benchmark/training.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "benchmark/child.h"
+#include "benchmark/clock.h"
+#include "benchmark/peak.h"
+#include "data/batches.h"
+#include "program/settings.h"
+#include "training/trainer.h"
+
+enum { MOST_UPDATES = 4096 };
+static const double BURST_SHARE = 0.1, SHORTEST_BURST = 0.04;  // of an update; seconds
+
+bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
+                   int batch_tokens, int threads, Error *error)
+{
+    static Settings settings;  // its groups point into it
+    char tokens[16],
+        *argv[] = {
+            "benchmark",      "--preset", (char *)(size_t)preset, "--train-source", "-",
+            "--train-target", "-",        "--batch-tokens",       tokens,           NULL};
+    snprintf(tokens, sizeof tokens, "%d", batch_tokens);
+    bool good = settings_read(&settings, 9, argv, error);
+    *plan = (TrainingCase){.corpus = corpus,
+                           .model = settings.model,
+                           .training = settings.training,
+                           .threads = threads};
+    plan->model.vocab = corpus->vocab_size;
+    settings_free(&settings);
+    return good;
+}
+
+/* Everything that one case needs, made and freed together. */
+typedef struct Bench {
+    Transformer model;
+    Workers *workers;
+    Trainer *trainer;
+    Batches batches;
+    Peak *peak;
+    size_t in_epoch;  // updates of an epoch that are used: all but the last, which is not full
+    long long update;
+    double (*part)[PARTS];  // [threads] seconds
+} Bench;
+
+static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
+{
+    const TrainingConfig *training = &plan->training;
+    *bench = (Bench){0};
+    bench->part = calloc((size_t)plan->threads, sizeof *bench->part);
+    if (!bench->part)
+        return error_set(error, "not enough memory for %d threads", plan->threads);
+    if (!transformer_create(&bench->model, &plan->model, error) ||
+        !(bench->workers = workers_start(plan->threads, error)) ||
+        !(bench->trainer = trainer_create(&bench->model, training, bench->workers, error)) ||
+        !batches_init(&bench->batches, plan->corpus, training->seed, training->batch_tokens,
+                      error) ||
+        !batches_updates(&bench->batches, &bench->in_epoch, 0, error))
+        return false;
+    if (bench->in_epoch > 1) bench->in_epoch--;
+    params_initialise(&bench->model.params, bench->model.block, training->seed);
+    return true;
+}
+
+static void bench_free(Bench *bench)
+{
+    peak_free(bench->peak);
+    batches_free(&bench->batches);
+    trainer_free(bench->trainer);
+    workers_stop(bench->workers);
+    transformer_free(&bench->model);
+    free(bench->part);
+}
+
+/* ---- parts ---- */
+
+static void collect(void *context, int number)
+{
+    parts_read(((Bench *)context)->part[number]);
+}
+
+static void forget(void *context, int number)
+{
+    double unused[PARTS] = {0};
+    (void)context, (void)number;
+    parts_read(unused);
+}
+
+/* ---- one update ---- */
+
+typedef struct Timed {
+    UpdateStats stats;
+    double seconds;
+} Timed;
+
+static bool update(Timed *timed, Bench *bench, Error *error)
+{
+    Packed source, target;
+    size_t u = (size_t)bench->update % bench->in_epoch;
+    uint64_t epoch = (uint64_t)bench->update / bench->in_epoch;
+    if (epoch > 0) {  // another order has another cut
+        size_t count;
+        if (!batches_updates(&bench->batches, &count, epoch, error)) return false;
+        if (u >= count) u = count - 1;
+    }
+    if (!batches_update(&bench->batches, &source, &target, epoch, u, error)) return false;
+    bench->update++;
+    workers_run(bench->workers, forget, bench);
+    double begin = clock_seconds();
+    if (!trainer_update(bench->trainer, bench->update, &source, &target, &timed->stats, error))
+        return false;
+    timed->seconds = clock_seconds() - begin;
+    workers_run(bench->workers, collect, bench);
+    return true;
+}
+
+/* ---- the story ---- */
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *values, int count)
+{
+    qsort(values, (size_t)count, sizeof *values, ascending);
+    return (values[count / 2] + values[(count - 1) / 2]) / 2;
+}
+
+static void share_parts(TrainingResult *result, const Bench *bench)
+{
+    double total = 0;
+    for (int w = 0; w < workers_count(bench->workers); w++)
+        for (int p = 0; p < PARTS; p++) {
+            result->part[p] += bench->part[w][p];
+            total += bench->part[w][p];
+        }
+    for (int p = 0; p < PARTS; p++) result->part[p] /= total;
+}
+
+static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *plan,
+                    Error *error)
+{
+    Timed timed;
+    if (!update(&timed, bench, error)) return false;  // the warm-up
+    if (!(bench->peak = peak_create(bench->workers, error))) return false;
+    double length = fmax(SHORTEST_BURST, BURST_SHARE * timed.seconds);
+    int products = peak_products(bench->peak, length);
+    memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
+
+    double share[MOST_UPDATES], operations = 0, burst_seconds = 0;
+    double before = peak_burst(bench->peak, products);
+    int n = 0;
+    for (; n < MOST_UPDATES; n++) {
+        bool enough = plan->updates ? n >= plan->updates
+                                    : n >= LEAST_UPDATES && result->seconds >= plan->seconds;
+        if (enough) break;
+        if (!update(&timed, bench, error)) return false;
+        double after = peak_burst(bench->peak, products);
+        double here = 2 / (1 / before + 1 / after);  // both bursts as one
+        share[n] = timed.stats.flops / timed.seconds / here;
+        result->seconds += timed.seconds;
+        result->tokens += timed.stats.tokens;
+        operations += timed.stats.flops;
+        burst_seconds += 1 / here;
+        before = after;
+    }
+    result->updates = n;
+    result->tokens_per_second = (double)result->tokens / result->seconds;
+    result->flops = operations / result->seconds;
+    result->peak = n / burst_seconds;
+    result->share = result->flops / result->peak;
+    result->share_median = median(share, n);
+    share_parts(result, bench);
+    return true;
+}
+
+/* Memory of training alone: one update more, without the matrices of the yardstick. */
+static bool measure_memory(TrainingResult *result, Bench *bench, Error *error)
+{
+    Timed timed;
+    peak_free(bench->peak);
+    bench->peak = NULL;
+    memory_reset();
+    if (!update(&timed, bench, error)) return false;
+    result->memory = memory_most();
+    return true;
+}
+
+bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error)
+{
+    Bench bench;
+    *result = (TrainingResult){0};
+    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error) &&
+                measure_memory(result, &bench, error);
+    bench_free(&bench);
+    return good;
+}
+
+bool training_work(const void *plan, void *result, Error *error)
+{
+    return training_measure(result, plan, error);
+}

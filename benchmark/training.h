@@ -1,0 +1,46 @@
+/* training.h -- how fast the real trainer trains, against the yardstick of peak.h. */
+#ifndef BENCHMARK_TRAINING_H
+#define BENCHMARK_TRAINING_H
+
+#include "base/parts.h"
+#include "data/corpus.h"
+#include "model/config.h"
+#include "training/config.h"
+
+/* What is trained. */
+typedef struct TrainingCase {
+    const Corpus *corpus;
+    ModelConfig model;  // vocab included
+    TrainingConfig training;
+    int threads;
+    int updates;     // counted ones; 0: as many as fit into `seconds`, at least LEAST_UPDATES
+    double seconds;  // for counted updates
+} TrainingCase;
+
+enum { LEAST_UPDATES = 3 };
+
+/* What was measured, over the counted updates. */
+typedef struct TrainingResult {
+    long long updates, tokens;  // source + target tokens, </s> included
+    double seconds;             // of the updates alone
+    double tokens_per_second;   // tokens / seconds
+    double flops;               // FLOP/s of the matrix products that the mathematics needs
+    double peak;                // FLOP/s of sgemm in between
+    double share;               // flops / peak
+    double share_median;        // the median over updates of each one's own share
+    double memory;              // bytes, the most that was resident
+    double part[PARTS];         // shares of the workers' time, sum 1
+} TrainingResult;
+
+/* The model and the training of a preset of ./train (tiny, small, base) with so many tokens an
+ * update, for this corpus. */
+bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
+                   int batch_tokens, int threads, Error *error);
+
+/* Trains in this process: call it through child_run. */
+bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error);
+
+/* For child_run: a TrainingCase, a TrainingResult. */
+bool training_work(const void *plan, void *result, Error *error);
+
+#endif
