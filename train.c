@@ -35,9 +35,9 @@ static double now(void)
 
 static bool quiet, terminal;
 
-/* The first signal asks to stop after this update; a second one ends the program at once. When
- * a rank dies, mpirun sends SIGTERM to the others: their update will not end, and they are killed
- * a second later. Then this is all that can be said. */
+/* The first signal asks to stop after this update; a second one ends the program at once. When a
+ * rank dies, mpirun sends SIGTERM to the others and kills them a second later: their update will
+ * not end, and this is all that can be said. */
 static void on_signal(int number)
 {
     static const char text[] = "train: asked to stop, after this update; if a rank is gone, the "
@@ -122,12 +122,10 @@ static void say_run(const Run *run)
     if (tokens_each > 200)
         say("%-13s the corpus has %.0f tokens a parameter: a larger model (--preset small or "
             "base) can learn more from it", "warning", tokens_each);
-    int ranks = distributed_ranks(), threads = workers_count(run->workers);
-    if (ranks > 1)
-        say("%-13s %d ranks of %d threads, into %s", "run", ranks, threads,
-            run->settings->run.output);
-    else
-        say("%-13s %d threads, into %s", "run", threads, run->settings->run.output);
+    char ranks[32] = "";
+    if (distributed_ranks() > 1) snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
+    say("%-13s %s%d threads, into %s", "run", ranks, workers_count(run->workers),
+        run->settings->run.output);
 }
 
 /* ---- training ---- */
@@ -363,22 +361,20 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
     return good;
 }
 
-/* The exit status. */
-static int program(int argc, char **argv)
+int main(int argc, char **argv)
 {
     static Settings settings;
     static Run run;
     Error error = {""};
-    int status = 0;
-    bool speaks = distributed_rank() == 0;
-    bool good = distributed_agree(settings_read(&settings, argc, argv, &error), &error);
-    if (!good) {
-        status = 2;
-    } else if (settings.run.help || settings.run.version) {
+    bool good = distributed_start(&error) &&
+                distributed_agree(settings_read(&settings, argc, argv, &error), &error);
+    bool speaks = distributed_rank() == 0, asked = settings.run.help || settings.run.version;
+    int status = good ? 0 : 2;
+    if (good && (good = distributed_share(&asked, sizeof asked, &error)) && asked) {
         char *help = settings.run.help ? settings_help() : NULL;
         if (speaks) puts(help ? help : distributed_possible() ? "qkv 1.0, with MPI" : "qkv 1.0");
         free(help);
-    } else {
+    } else if (good) {
         quiet = settings.run.quiet || !speaks;
         terminal = isatty(STDERR_FILENO);
         good = distributed_agree(whole_story(&settings, &run, &error), &error);
@@ -388,16 +384,6 @@ static int program(int argc, char **argv)
         fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
     run_free(&run);
     settings_free(&settings);
-    return status;
-}
-
-int main(int argc, char **argv)
-{
-    Error error = {""};
-    bool good = distributed_start(&error);
-    if (!good && (distributed_rank() == 0 || distributed_broken()))
-        fprintf(stderr, "train: %s\n", error.text);
-    int status = good ? program(argc, argv) : 1;
     distributed_stop();
     return status;
 }

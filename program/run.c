@@ -115,6 +115,7 @@ static bool same_everywhere(const Run *run, Error *error)
     char *settings = options_to_json(run->settings->groups + 2, 2);
     for (const char *c = settings; c && *c; c++) mine = hash(mine, (unsigned char)*c);
     free(settings);
+    mine = hash(mine, run->settings->run.dry_run);
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)

@@ -53,8 +53,10 @@ static bool done(int code, Error *error)
     if (code == MPI_SUCCESS) return true;
     self.over = self.broken = true;
     MPI_Error_string(code, text, &length);
-    return error_set(error, "rank %d lost contact with another rank: %s; the same command goes on "
-                     "from the last checkpoint", self.rank, text);
+    return error_set(error,
+                     "rank %d lost contact with another rank: %s; the same command goes on "
+                     "from the last checkpoint",
+                     self.rank, text);
 }
 
 bool distributed_possible(void)
@@ -76,8 +78,8 @@ bool distributed_start(Error *error)
     if (level < MPI_THREAD_FUNNELED)
         good = error_set(error, "this MPI does not allow threads");
     else if (self.ranks > DISTRIBUTED_MAX_RANKS)
-        good = error_set(error, "%d ranks are more than the %d that can train together", self.ranks,
-                         DISTRIBUTED_MAX_RANKS);
+        good = error_set(error, "%d ranks are more than the %d that can train together",
+                         self.ranks, DISTRIBUTED_MAX_RANKS);
     return distributed_agree(good, error);
 }
 
@@ -166,23 +168,26 @@ bool distributed_exchange(real *received, const real *block, const bool *sends,
         got.place[r] = got.count[r] ? r * own : 0;
     }
     return done(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received, got.count,
-                              got.place, MPI_FLOAT, MPI_COMM_WORLD), error);
+                              got.place, MPI_FLOAT, MPI_COMM_WORLD),
+                error);
 }
 
 bool distributed_allgather(real *block, const size_t *part, Error *error)
 {
     if (self.ranks == 1) return true;
     parts(&got, part);
-    return done(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, block, got.count, got.place, MPI_FLOAT,
-                               MPI_COMM_WORLD), error);
+    return done(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, block, got.count, got.place,
+                               MPI_FLOAT, MPI_COMM_WORLD),
+                error);
 }
 
 bool distributed_gather(real *own, const size_t *part, Error *error)
 {
     if (self.ranks == 1) return true;
     parts(&got, part);
-    return done(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, got.count[self.rank], MPI_FLOAT, own,
-                            got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD), error);
+    return done(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, got.count[self.rank], MPI_FLOAT,
+                            own, got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD),
+                error);
 }
 
 bool distributed_scatter(real *own, const size_t *part, Error *error)
@@ -190,8 +195,9 @@ bool distributed_scatter(real *own, const size_t *part, Error *error)
     if (self.ranks == 1) return true;
     parts(&sent, part);
     return done(MPI_Scatterv(own, sent.count, sent.place, MPI_FLOAT,
-                             self.rank ? own : MPI_IN_PLACE, sent.count[self.rank], MPI_FLOAT, 0,
-                             MPI_COMM_WORLD), error);
+                             self.rank ? own : MPI_IN_PLACE, sent.count[self.rank], MPI_FLOAT,
+                             0, MPI_COMM_WORLD),
+                error);
 }
 
 #else  // the answers of one process
@@ -207,14 +213,13 @@ bool distributed_start(Error *error)
     if (!is_rank() || (size && !strcmp(size, "1"))) return true;
     if (rank || (rank = getenv("PMI_RANK"))) self.rank = atoi(rank);
     return error_set(error, "this program was built without MPI and would train alone on every "
-                     "rank: build it with make MPI=1, or start it without mpirun");
+                            "rank: build it with make MPI=1, or start it without mpirun");
 }
-
-void distributed_stop(void) {}
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
 // clang-format off
+void distributed_stop(void) {}
 bool distributed_agree(bool good, Error *error) { return good; }
 bool distributed_share(void *bytes, size_t size, Error *error) { return true; }
 bool distributed_sum(double *x, size_t count, Error *error) { return true; }

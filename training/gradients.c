@@ -33,8 +33,8 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     g->node = calloc(A, sizeof *g->node);
     g->pairs = calloc(A, sizeof *g->pairs);
     g->squares = calloc(g->slices, sizeof *g->squares);
-    if (!g->block || !g->weights || !g->part || !g->sends || !g->place || !g->node || !g->pairs ||
-        !g->squares)
+    if (!g->block || !g->weights || !g->part || !g->sends || !g->place || !g->node ||
+        !g->pairs || !g->squares)
         return error_set(error, "not enough memory for gradients");
     for (size_t i = 0; i < count; i++) {
         if (!(g->block[i] = params_block(&model->params, error))) return false;
@@ -140,8 +140,10 @@ static bool exchange(Gradients *g, int used, Error *error)
             int from = tree_rank(g->tree, a);
             if (g->place[a] != round) continue;
             g->sends[from] = true;
-            if (from == rank) block = g->block[a - g->first];
-            else if (received) g->node[a] = received + (size_t)from * own;
+            if (from == rank)
+                block = g->block[a - g->first];
+            else if (received)
+                g->node[a] = received + (size_t)from * own;
         }
         if (!distributed_exchange(received, block, g->sends, g->part, error)) return false;
     }
@@ -185,12 +187,12 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)
 {
     for (*tensor = 0; *tensor < params->count; ++*tensor) {
-        size_t begin = params->tensor[*tensor].offset, end = begin + params->tensor[*tensor].count;
+        const Tensor *line = &params->tensor[*tensor];
+        size_t begin = line->offset, end = begin + line->count;
         if (begin < g->own) begin = g->own;
         if (end > g->own_end) end = g->own_end;
         for (; begin < end; begin++)
-            if (!isfinite(*gradients_from(g, begin)))
-                return distributed_least(tensor, error);
+            if (!isfinite(*gradients_from(g, begin))) return distributed_least(tensor, error);
     }
     return distributed_least(tensor, error);
 }

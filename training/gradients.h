@@ -24,21 +24,21 @@
 
 typedef struct Gradients {
     Tree tree;
-    int first, end;     // the accumulators of this rank
-    size_t size;        // numbers of a block
-    real **block;       // [end - first] the accumulators
-    Weights *weights;   // [end - first] their tensors
-    size_t *part;       // [R+1] rank r owns numbers part[r] .. part[r+1]-1
+    int first, end;       // the accumulators of this rank
+    size_t size;          // numbers of a block
+    real **block;         // [end-first] the accumulators
+    Weights *weights;     // [end-first] their tensors
+    size_t *part;         // [R+1] rank r owns numbers part[r] .. part[r+1]-1
     size_t own, own_end;  // this rank's: part[rank], part[rank+1]
-    int rounds;         // roots that a rank sends, at most
-    real *received;     // [rounds][R][own_end - own]
-    bool *sends;        // [R] which ranks send in this round
-    int *place;         // [A] of the tree's roots
-    real **node;        // [A] where the numbers of the own part of a root are
-    TreePair *pairs;    // [A] the sums of (a) or (c)
+    int rounds;           // roots that a rank sends, at most
+    real *received;       // [rounds][R][own_end-own]
+    bool *sends;          // [R] which ranks send in this round
+    int *place;           // [A] of the tree's roots
+    real **node;          // [A] where the numbers of the own part of a root are
+    TreePair *pairs;      // [A] the sums of (a) or (c)
     int pair_count;
     size_t slices;
-    double *squares;    // [slices]
+    double *squares;      // [slices]
 } Gradients;
 
 /* False if there are more ranks than accumulators. gradients_free what was created in part, too. */
