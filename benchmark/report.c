@@ -54,8 +54,9 @@ static void training_speed(const Report *report, FILE *out)
         const TrainingResult *r = &row->result;
         char tokens[32];
         fprintf(out, "%-12s  %7d  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f\n", row->preset,
-                row->threads, grouped(tokens, r->tokens_per_second), r->flops / 1e9,
-                r->peak / 1e9, 100 * r->share, 100 * r->share_median, r->memory / 1e6);
+                row->threads, grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9,
+                r->rate.peak / 1e9, 100 * r->rate.share, 100 * r->rate.share_median,
+                r->memory / 1e6);
     }
 }
 
@@ -93,14 +94,14 @@ static void training_json(JsonWriter *json, const TrainingRow *row)
     json_open(json, NULL);
     json_put_text(json, "config", row->preset);
     json_put_integer(json, "threads", row->threads);
-    json_put_integer(json, "updates", r->updates);
+    json_put_integer(json, "updates", r->rate.pieces);
     json_put_integer(json, "tokens", r->tokens);
-    json_put_real(json, "seconds", r->seconds);
+    json_put_real(json, "seconds", r->rate.seconds);
     json_put_real(json, "tokens_per_second", r->tokens_per_second);
-    json_put_real(json, "gflops", r->flops / 1e9);
-    json_put_real(json, "peak_gflops", r->peak / 1e9);
-    json_put_real(json, "share_of_peak", r->share);
-    json_put_real(json, "share_of_peak_median", r->share_median);
+    json_put_real(json, "gflops", r->rate.flops / 1e9);
+    json_put_real(json, "peak_gflops", r->rate.peak / 1e9);
+    json_put_real(json, "share_of_peak", r->rate.share);
+    json_put_real(json, "share_of_peak_median", r->rate.share_median);
     json_put_real(json, "resident_mb", r->memory / 1e6);
     json_open(json, "parts");
     for (int p = 0; p < PARTS; p++)

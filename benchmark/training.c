@@ -1,29 +1,18 @@
-/* training.c -- updates and bursts of sgemm in turn; see training.h.
+/* training.c -- a warm-up, then updates and bursts of sgemm in turn; see training.h.
  *
- *   warm-up | burst | update 1 | burst | update 2 | burst | …
- *
- * On a shared machine both slow down together, so each update is compared with the bursts right
- * before and right after it. flops and peak are totals: sums of operations over sums of seconds,
- * so that no update counts for more than its work. share_median is beside them because one update
- * that was disturbed and its bursts were not (or the reverse) moves a sum, but not a median.
- *
- * The updates' own time only: cutting the next batch is outside of it (some 0.1 ms). */
+ * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and so
+ * are the bursts. The clocks of parts.h are read right before and right after. */
 #include "benchmark/training.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "benchmark/child.h"
 #include "benchmark/clock.h"
-#include "benchmark/peak.h"
 #include "data/batches.h"
 #include "program/settings.h"
 #include "training/trainer.h"
-
-enum { MOST_UPDATES = 4096 };
-static const double BURST_SHARE = 0.1, SHORTEST_BURST = 0.04;  // of an update; seconds
 
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error)
@@ -129,18 +118,6 @@ static bool update(Timed *timed, Bench *bench, Error *error)
 
 /* ---- the story ---- */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return (values[count / 2] + values[(count - 1) / 2]) / 2;
-}
-
 static void share_parts(TrainingResult *result, const Bench *bench)
 {
     double total = 0;
@@ -155,36 +132,22 @@ static void share_parts(TrainingResult *result, const Bench *bench)
 static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *plan,
                     Error *error)
 {
+    static RateMeter meter;
     Timed timed;
     if (!update(&timed, bench, error)) return false;  // the warm-up
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
-    double length = fmax(SHORTEST_BURST, BURST_SHARE * timed.seconds);
-    int products = peak_products(bench->peak, length);
     memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
-
-    double share[MOST_UPDATES], operations = 0, burst_seconds = 0;
-    double before = peak_burst(bench->peak, products);
-    int n = 0;
-    for (; n < MOST_UPDATES; n++) {
+    rate_begin(&meter, bench->peak, timed.seconds);
+    for (int n = 0; n < MOST_PIECES; n++) {
         bool enough = plan->updates ? n >= plan->updates
-                                    : n >= LEAST_UPDATES && result->seconds >= plan->seconds;
+                                    : n >= LEAST_UPDATES && meter.seconds >= plan->seconds;
         if (enough) break;
         if (!update(&timed, bench, error)) return false;
-        double after = peak_burst(bench->peak, products);
-        double here = 2 / (1 / before + 1 / after);  // both bursts as one
-        share[n] = timed.stats.flops / timed.seconds / here;
-        result->seconds += timed.seconds;
+        rate_add(&meter, timed.stats.flops, timed.seconds);
         result->tokens += timed.stats.tokens;
-        operations += timed.stats.flops;
-        burst_seconds += 1 / here;
-        before = after;
     }
-    result->updates = n;
-    result->tokens_per_second = (double)result->tokens / result->seconds;
-    result->flops = operations / result->seconds;
-    result->peak = n / burst_seconds;
-    result->share = result->flops / result->peak;
-    result->share_median = median(share, n);
+    result->rate = rate_end(&meter);
+    result->tokens_per_second = (double)result->tokens / result->rate.seconds;
     share_parts(result, bench);
     return true;
 }

@@ -1,8 +1,9 @@
-/* training.h -- how fast the real trainer trains, against the yardstick of peak.h. */
+/* training.h -- how fast the real trainer trains, against the yardstick of rate.h. */
 #ifndef BENCHMARK_TRAINING_H
 #define BENCHMARK_TRAINING_H
 
 #include "base/parts.h"
+#include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
 #include "training/config.h"
@@ -21,15 +22,11 @@ enum { LEAST_UPDATES = 3 };
 
 /* What was measured, over the counted updates. */
 typedef struct TrainingResult {
-    long long updates, tokens;  // source + target tokens, </s> included
-    double seconds;             // of the updates alone
-    double tokens_per_second;   // tokens / seconds
-    double flops;               // FLOP/s of the matrix products that the mathematics needs
-    double peak;                // FLOP/s of sgemm in between
-    double share;               // flops / peak
-    double share_median;        // the median over updates of each one's own share
-    double memory;              // bytes, the most that was resident
-    double part[PARTS];         // shares of the workers' time, sum 1
+    Rate rate;         // a piece of work is an update
+    long long tokens;  // source + target tokens, </s> included
+    double tokens_per_second;
+    double memory;       // bytes, the most that was resident
+    double part[PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
 /* The model and the training of a preset of ./train (tiny, small, base) with so many tokens an
