@@ -10,9 +10,12 @@
 
 #include "benchmark/child.h"
 #include "benchmark/clock.h"
+#include "benchmark/peer.h"
 #include "data/batches.h"
 #include "program/settings.h"
 #include "training/trainer.h"
+
+enum { MOST_BATCHES = 64 };
 
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error)
@@ -40,7 +43,8 @@ typedef struct Bench {
     Trainer *trainer;
     Batches batches;
     Peak *peak;
-    size_t in_epoch;  // updates of an epoch that are used: all but the last, which is not full
+    Peer peer;
+    size_t count;  // batches, which are taken in turn
     long long update;
     double (*part)[PARTS];  // [threads] seconds
 } Bench;
@@ -57,15 +61,17 @@ static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
         !(bench->trainer = trainer_create(&bench->model, training, bench->workers, error)) ||
         !batches_init(&bench->batches, plan->corpus, training->seed, training->batch_tokens,
                       error) ||
-        !batches_updates(&bench->batches, &bench->in_epoch, 0, error))
+        !batches_updates(&bench->batches, &bench->count, 0, error))
         return false;
-    if (bench->in_epoch > 1) bench->in_epoch--;
+    if (bench->count > 1) bench->count--;  // the last of an epoch is not full
+    if (bench->count > MOST_BATCHES) bench->count = MOST_BATCHES;
     params_initialise(&bench->model.params, bench->model.block, training->seed);
     return true;
 }
 
 static void bench_free(Bench *bench)
 {
+    peer_stop(&bench->peer);
     peak_free(bench->peak);
     batches_free(&bench->batches);
     trainer_free(bench->trainer);
@@ -98,14 +104,8 @@ typedef struct Timed {
 static bool update(Timed *timed, Bench *bench, Error *error)
 {
     Packed source, target;
-    size_t u = (size_t)bench->update % bench->in_epoch;
-    uint64_t epoch = (uint64_t)bench->update / bench->in_epoch;
-    if (epoch > 0) {  // another order has another cut
-        size_t count;
-        if (!batches_updates(&bench->batches, &count, epoch, error)) return false;
-        if (u >= count) u = count - 1;
-    }
-    if (!batches_update(&bench->batches, &source, &target, epoch, u, error)) return false;
+    size_t u = (size_t)bench->update % bench->count;
+    if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
     bench->update++;
     workers_run(bench->workers, forget, bench);
     double begin = clock_seconds();
@@ -115,8 +115,6 @@ static bool update(Timed *timed, Bench *bench, Error *error)
     workers_run(bench->workers, collect, bench);
     return true;
 }
-
-/* ---- the story ---- */
 
 static void share_parts(TrainingResult *result, const Bench *bench)
 {
@@ -129,6 +127,35 @@ static void share_parts(TrainingResult *result, const Bench *bench)
     for (int p = 0; p < PARTS; p++) result->part[p] /= total;
 }
 
+/* ---- the peer ---- */
+
+/* Starts it and lets it warm up. */
+static bool start_peer(Bench *bench, const TrainingCase *plan, Error *error)
+{
+    double seconds, tokens, places;
+    return peer_start(&bench->peer, plan->python, &plan->model, &plan->training, plan->threads,
+                      &bench->batches, (int)bench->count, error) &&
+           peer_update(&bench->peer, &seconds, &tokens, &places, error);
+}
+
+/* Its turn: an update of the same batch; but no more of them once it has had its time. */
+static bool update_peer(PeerResult *result, Bench *bench, const TrainingCase *plan,
+                        Error *error)
+{
+    double seconds, tokens, places;
+    bool enough =
+        !plan->updates && result->updates >= LEAST_UPDATES && result->seconds >= plan->seconds;
+    if (enough) return true;
+    if (!peer_update(&bench->peer, &seconds, &tokens, &places, error)) return false;
+    result->updates++;
+    result->seconds += seconds;
+    result->tokens += tokens;
+    result->places += places;
+    return true;
+}
+
+/* ---- the story ---- */
+
 static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *plan,
                     Error *error)
 {
@@ -137,6 +164,7 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     if (!update(&timed, bench, error)) return false;  // the warm-up
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
+    if (plan->python && !start_peer(bench, plan, error)) return false;
     rate_begin(&meter, bench->peak, timed.seconds);
     for (int n = 0; n < MOST_PIECES; n++) {
         bool enough = plan->updates ? n >= plan->updates
@@ -145,6 +173,7 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
         if (!update(&timed, bench, error)) return false;
         rate_add(&meter, timed.stats.flops, timed.seconds);
         result->tokens += timed.stats.tokens;
+        if (plan->python && !update_peer(&result->peer, bench, plan, error)) return false;
     }
     result->rate = rate_end(&meter);
     result->tokens_per_second = (double)result->tokens / result->rate.seconds;
@@ -156,6 +185,7 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
 static bool measure_memory(TrainingResult *result, Bench *bench, Error *error)
 {
     Timed timed;
+    peer_stop(&bench->peer);
     peak_free(bench->peak);
     bench->peak = NULL;
     memory_reset();

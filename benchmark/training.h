@@ -16,16 +16,24 @@ typedef struct TrainingCase {
     int threads;
     int updates;     // counted ones; 0: as many as fit into `seconds`, at least LEAST_UPDATES
     double seconds;  // for counted updates
+    const char *python;  // the peer's (peer.h); NULL: without it
 } TrainingCase;
 
 enum { LEAST_UPDATES = 3 };
+
+typedef struct PeerResult {
+    int updates;
+    double seconds, tokens;
+    double places;  // tokens and padding
+} PeerResult;
 
 /* What was measured, over the counted updates. */
 typedef struct TrainingResult {
     Rate rate;         // a piece of work is an update
     long long tokens;  // source + target tokens, </s> included
     double tokens_per_second;
-    double memory;       // bytes, the most that was resident
+    double memory;  // bytes, the most that was resident
+    PeerResult peer;
     double part[PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
