@@ -124,7 +124,8 @@ static bool decode(Report *report, const Plan *plan, const Corpus *corpus, Error
             const char *preset = plan_presets[p];
             if (strcmp(preset, "base") == 0) break;
             DecodingRow *row = &report->decode[report->decodes];
-            *row = (DecodingRow){preset, beams[i / counts], threads[i % counts], {{0}}};
+            *row =
+                (DecodingRow){preset, beams[i / counts], threads[i % counts], {.sentences = 0}};
             say("translating with %s, beam %d, %d thread%s …", preset, row->beam, row->threads,
                 row->threads > 1 ? "s" : "");
             TrainingCase sizes;
@@ -155,19 +156,14 @@ static bool start(Report *report, const Plan *plan, Error *error)
 static bool scale(Report *report, const Plan *plan, Error *error)
 {
     Scaling *scaling = &report->scaling;
-    scaling->threads = plan->threads ? plan->threads : workers_processors();
-    for (int s = 0; s < SCALES; s++) {
-        int value[MOST_POINTS];
-        scaling->count[s] = scaling_values((Scale)s, scaling->threads, value);
+    scaling_plan(scaling, plan->threads ? plan->threads : workers_processors());
+    for (int s = 0; s < SCALES; s++)
         for (int i = 0; i < scaling->count[s]; i++) {
             ScalePoint *point = &scaling->point[s][i];
-            point->value = value[i];
-            say("training tiny with %s %d …", scale_titles[s], value[i]);
-            if (!scaling_point(&point->result, (Scale)s, value[i], scaling->threads,
-                               plan->seconds * SCALING_TIME, error))
-                return error_prefix(error, "%s %d", scale_titles[s], value[i]);
+            say("training tiny with %s %d …", scale_titles[s], point->value);
+            if (!scaling_point(point, (Scale)s, plan->seconds * SCALING_TIME, error))
+                return error_prefix(error, "%s %d", scale_titles[s], point->value);
         }
-    }
     report->scaled = true;
     say("%s", "");
     report_scaling(report, stdout);

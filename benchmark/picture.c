@@ -19,7 +19,7 @@ enum {
     COLUMN = 228,
     GAP = 26,
     LABELS = 62,
-    HEAD = 104,
+    HEAD = 140,
     HEIGHT = 250,
     BETWEEN = 26,
     FOOT = 74
@@ -84,15 +84,17 @@ static void paint_ticks(Canvas *canvas, const Panel *panel, const ScalePoint *po
     canvas_text(canvas, unit, panel->left + panel->width / 2, bottom + 30, &style);
 }
 
-static void paint_curve(Canvas *canvas, const Panel *panel, const ScalePoint *point, int count,
+static void paint_curve(Canvas *canvas, const Panel *panel, const Scaling *scaling, Scale scale,
                         bool share)
 {
     Color color = theme_palette(THEME_LIGHT)->series[share];
     double x[MOST_POINTS], y[MOST_POINTS];
+    int count = scaling->count[scale];
     for (int i = 0; i < count; i++) {
-        const TrainingResult *r = &point[i].result;
-        x[i] = place_x(panel, point[i].value);
-        y[i] = place_y(panel, share ? 100 * r->rate.share : r->tokens_per_second);
+        const ScalePoint *point = &scaling->point[scale][i];
+        x[i] = place_x(panel, point->value);
+        y[i] = place_y(panel,
+                       share ? 100 * point->result.rate.share : scaling_speed(scaling, point));
     }
     canvas_polyline(canvas, x, y, count, 2, color);
     for (int i = 0; i < count; i++) {
@@ -107,10 +109,11 @@ static void find_scales(Axis *speed, Axis *share, const Scaling *scaling)
     double low = INFINITY, high = 0, most = 0;
     for (int s = 0; s < SCALES; s++)
         for (int i = 0; i < scaling->count[s]; i++) {
-            const TrainingResult *r = &scaling->point[s][i].result;
-            low = fmin(low, r->tokens_per_second);
-            high = fmax(high, r->tokens_per_second);
-            most = fmax(most, 100 * r->rate.share);
+            const ScalePoint *point = &scaling->point[s][i];
+            double tokens = scaling_speed(scaling, point);
+            low = fmin(low, tokens);
+            high = fmax(high, tokens);
+            most = fmax(most, 100 * point->result.rate.share);
         }
     *speed = axis_make(low, high, true, false, 5);
     *share = axis_make(0, most > 100 ? most : 100, false, false, 5);
@@ -119,14 +122,19 @@ static void find_scales(Axis *speed, Axis *share, const Scaling *scaling)
 static void paint_head(Canvas *canvas, const Scaling *scaling)
 {
     TextStyle title = text_style(22, true, true), sub = text_style(14, false, false);
-    char text[256];
-    snprintf(text, sizeof text,
-             "The tiny model (d 128, 4 + 4 layers), %d thread%s, one number "
-             "changed at a time. Above: source and target tokens a second. Below: share of the "
-             "sgemm peak.",
+    char text[2][256];
+    snprintf(text[0], sizeof text[0],
+             "The tiny model (d 128, 4 + 4 layers, vocabulary 10,000, 8,000 tokens an update), "
+             "%d thread%s, one number changed at a time",
              scaling->threads, scaling->threads > 1 ? "s" : "");
+    snprintf(
+        text[1], sizeof text[1],
+        "Above: source and target tokens a second where sgemm reaches %.0f GFLOP/s a thread, "
+        "the median of this run. Below: the share of sgemm's speed that training reached.",
+        scaling_peak(scaling) / 1e9);
     canvas_text(canvas, "How the cost of training grows", MARGIN, MARGIN - 6, &title);
-    canvas_text(canvas, text, MARGIN, MARGIN + 26, &sub);
+    canvas_text(canvas, text[0], MARGIN, MARGIN + 26, &sub);
+    canvas_text(canvas, text[1], MARGIN, MARGIN + 46, &sub);
 }
 
 static void paint(Canvas *canvas, const Scaling *scaling)
@@ -153,7 +161,7 @@ static void paint(Canvas *canvas, const Scaling *scaling)
             panel.top = HEAD + row * (HEIGHT + BETWEEN);
             panel.y = row ? share : speed;
             paint_grid(canvas, &panel, s == 0);
-            paint_curve(canvas, &panel, point, count, row);
+            paint_curve(canvas, &panel, scaling, (Scale)s, row);
         }
         paint_ticks(canvas, &panel, point, count, scale_units[s]);
     }

@@ -67,11 +67,14 @@ static void put_scaling(JsonWriter *json, const Scaling *scaling)
 {
     json_open(json, "scaling");
     json_put_integer(json, "at_threads", scaling->threads);
+    json_put_real(json, "equal_peak_gflops_a_thread", scaling_peak(scaling) / 1e9);
     for (int s = 0; s < SCALES; s++) {
         json_open_array(json, scale_keys[s]);
         for (int i = 0; i < scaling->count[s]; i++) {
             json_open(json, NULL);
             json_put_integer(json, "value", scaling->point[s][i].value);
+            json_put_real(json, "tokens_per_second_at_equal_peak",
+                          scaling_speed(scaling, &scaling->point[s][i]));
             put_training(json, &scaling->point[s][i].result);
             json_close(json);
         }

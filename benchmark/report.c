@@ -124,18 +124,21 @@ void report_startup(const Report *report, FILE *out)
                 s->dry_run, DRY_RUNS);
 }
 
+typedef enum { ROW_VALUE, ROW_SPEED, ROW_EQUAL, ROW_SHARE, ROW_MEMORY } ScalingRow;
+
 static void scaling_row(FILE *out, const Scaling *scaling, Scale scale, const char *title,
-                        int measure)
+                        ScalingRow row)
 {
     fprintf(out, "%-22s", title);
     for (int i = 0; i < scaling->count[scale]; i++) {
         const ScalePoint *point = &scaling->point[scale][i];
         const TrainingResult *r = &point->result;
         char text[32];
-        if (measure == 0) grouped(text, point->value);
-        if (measure == 1) grouped(text, r->tokens_per_second);
-        if (measure == 2) snprintf(text, sizeof text, "%.1f%%", 100 * r->rate.share);
-        if (measure == 3) grouped(text, r->memory / 1e6);
+        if (row == ROW_VALUE) grouped(text, point->value);
+        if (row == ROW_SPEED) grouped(text, r->tokens_per_second);
+        if (row == ROW_EQUAL) grouped(text, scaling_speed(scaling, point));
+        if (row == ROW_SHARE) snprintf(text, sizeof text, "%.1f%%", 100 * r->rate.share);
+        if (row == ROW_MEMORY) grouped(text, r->memory / 1e6);
         fprintf(out, "  %8s", text);
     }
     fputc('\n', out);
@@ -146,17 +149,20 @@ void report_scaling(const Report *report, FILE *out)
     if (!report->scaled) return;
     const Scaling *scaling = &report->scaling;
     fprintf(out,
-            "\nCost of training the tiny model, %d thread%s, one number changed at a time\n",
-            scaling->threads, scaling->threads > 1 ? "s" : "");
+            "\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
+            "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
+            "of all points, at each)\n",
+            scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
     for (int s = 0; s < SCALES; s++) {
         char title[64];
         snprintf(title, sizeof title, "%s%s%s", scale_titles[s], s == SCALE_THREADS ? "" : ", ",
                  s == SCALE_THREADS ? "" : scale_units[s]);
         title[0] = (char)(title[0] - 'a' + 'A');
         if (s) fputc('\n', out);
-        scaling_row(out, scaling, (Scale)s, title, 0);
-        scaling_row(out, scaling, (Scale)s, "  tokens/s", 1);
-        scaling_row(out, scaling, (Scale)s, "  of peak", 2);
-        scaling_row(out, scaling, (Scale)s, "  memory MB", 3);
+        scaling_row(out, scaling, (Scale)s, title, ROW_VALUE);
+        scaling_row(out, scaling, (Scale)s, "  tokens/s", ROW_SPEED);
+        scaling_row(out, scaling, (Scale)s, "  at equal peak", ROW_EQUAL);
+        scaling_row(out, scaling, (Scale)s, "  of peak", ROW_SHARE);
+        scaling_row(out, scaling, (Scale)s, "  memory MB", ROW_MEMORY);
     }
 }

@@ -21,7 +21,7 @@ static const int VALUES[SCALES][MOST_POINTS] = {
     [SCALE_DEPTH] = {1, 2, 4, 6, 8, 12},
 };
 
-int scaling_values(Scale scale, int threads, int value[MOST_POINTS])
+static int find_values(int value[MOST_POINTS], Scale scale, int threads)
 {
     int count = 0;
     if (scale != SCALE_THREADS) {
@@ -34,13 +34,44 @@ int scaling_values(Scale scale, int threads, int value[MOST_POINTS])
     return count;
 }
 
-bool scaling_point(TrainingResult *result, Scale scale, int value, int threads, double seconds,
-                   Error *error)
+void scaling_plan(Scaling *scaling, int threads)
 {
+    *scaling = (Scaling){.threads = threads};
+    for (int s = 0; s < SCALES; s++) {
+        int value[MOST_POINTS], count = find_values(value, (Scale)s, threads);
+        scaling->count[s] = count;
+        for (int i = 0; i < count; i++) {
+            ScalePoint *point = &scaling->point[s][i];
+            point->value = value[i];
+            point->threads = s == SCALE_THREADS ? value[i] : threads;
+        }
+    }
+}
+
+double scaling_peak(const Scaling *scaling)
+{
+    double peak[SCALES * MOST_POINTS];
+    int count = 0;
+    for (int s = 0; s < SCALES; s++)
+        for (int i = 0; i < scaling->count[s]; i++) {
+            const ScalePoint *point = &scaling->point[s][i];
+            peak[count++] = point->result.rate.peak / point->threads;
+        }
+    return rate_median(peak, count);
+}
+
+double scaling_speed(const Scaling *scaling, const ScalePoint *point)
+{
+    const TrainingResult *r = &point->result;
+    return r->tokens_per_second * point->threads * scaling_peak(scaling) / r->rate.peak;
+}
+
+bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error)
+{
+    int value = point->value;
     int length = scale == SCALE_LENGTH ? value : 0;
     int vocabulary = scale == SCALE_VOCABULARY ? value : VOCABULARY;
     int update = scale == SCALE_UPDATE ? value : UPDATE;
-    int used = scale == SCALE_THREADS ? value : threads;
     size_t pairs = 1 + (size_t)(BATCHES * update / (length ? 2 * length : SHORTEST_PAIR));
     Corpus corpus;
     if (!(length ? synthetic_uniform(&corpus, pairs, length, vocabulary, SEED, error)
@@ -48,11 +79,11 @@ bool scaling_point(TrainingResult *result, Scale scale, int value, int threads, 
         return false;
 
     TrainingCase plan;
-    bool good = training_case(&plan, "tiny", &corpus, update, used, error);
+    bool good = training_case(&plan, "tiny", &corpus, update, point->threads, error);
     plan.seconds = seconds;
     if (length > plan.model.max_length) plan.model.max_length = length;
     if (scale == SCALE_DEPTH) plan.model.encoder_layers = plan.model.decoder_layers = value;
-    good = good && child_run(training_work, &plan, result, sizeof *result, error);
+    good = good && child_run(training_work, &plan, &point->result, sizeof point->result, error);
     corpus_free(&corpus);
     return good;
 }

@@ -19,6 +19,7 @@ typedef enum {
 enum { MOST_POINTS = 8 };
 
 typedef struct ScalePoint {
+    int threads;
     int value;  // tokens a sentence and side, of the vocabulary, an update; threads; layers a stack
     TrainingResult result;
 } ScalePoint;
@@ -34,11 +35,18 @@ extern const char *const scale_titles[SCALES];
 extern const char *const scale_keys[SCALES];
 extern const char *const scale_units[SCALES];  // "tokens a side"
 
-/* The values to measure, ascending: value [MOST_POINTS]; returns how many. */
-int scaling_values(Scale scale, int threads, int value[MOST_POINTS]);
+/* Sets the points to be measured; all but SCALE_THREADS with this number of threads. */
+void scaling_plan(Scaling *scaling, int threads);
 
-/* Measures one point in a process of its own. */
-bool scaling_point(TrainingResult *result, Scale scale, int value, int threads, double seconds,
-                   Error *error);
+/* Tokens a second of a point if sgemm had been as fast as it was in the median of all points: on a
+ * machine that is busy with other work now and then, points can only be compared so.
+ *     tokens/s · (threads · median(peak / threads)) / peak */
+double scaling_speed(const Scaling *scaling, const ScalePoint *point);
+
+/* The median itself, FLOP/s a thread. */
+double scaling_peak(const Scaling *scaling);
+
+/* Measures one of these points in a process of its own, for about so many seconds. */
+bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error);
 
 #endif
