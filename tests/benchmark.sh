@@ -94,7 +94,7 @@ is "starting is measured" $? -eq 0
 between "seconds to the first line" 0 60 translate_seconds "$room/start.json"
 
 # ---- wrong use ----
-wrong "an unknown option" 2 "there is no option\|unknown\|--fast" --fast
+wrong "an unknown option" 2 "unknown option .--fast." --fast
 wrong "an unknown section" 2 "--sections takes train" --sections train,lunch
 wrong "an unknown size" 2 "--only takes all, tiny, small or base" --only huge
 wrong "too many updates" 2 "--updates takes a whole number from 0 to 4096" --updates 5000
