@@ -38,7 +38,7 @@ void beam_layout(BeamSearch *beam, Arena *arena, const Transformer *model, const
     beam->next = ARENA_TAKE(arena, Prefix, rows);
     beam->live_log = ARENA_TAKE(arena, double, rows);
     beam->next_log = ARENA_TAKE(arena, double, rows);
-    beam->logits = loss_layout(arena, (int)rows, model->config.vocab);
+    beam->logits = logits_layout(arena, (int)rows, model->config.vocab);
     for (int s = 0; s < S; s++) {
         int limit =
             search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
@@ -89,11 +89,11 @@ static bool find_candidates(BeamSearch *beam, const Transformer *model, const re
     int V = model->config.vocab, D = model->config.d_model;
     for (int s = 0; s < beam->source->sentences; s++) beam->sentence[s].candidates = 0;
     for (int r = 0; r < beam->rows; r++) {
-        real *z = beam->logits + (size_t)(r % LOSS_BLOCK) * (size_t)(V - 1);
-        if (r % LOSS_BLOCK == 0)
-            loss_logits(z, X + (size_t)r * (size_t)D, model->weights.embedding,
+        real *z = beam->logits + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
+        if (r % LOGITS_ROWS == 0)
+            logits_forward(z, X + (size_t)r * (size_t)D, model->weights.embedding,
                         model->weights.logits_bias,
-                        beam->rows - r < LOSS_BLOCK ? beam->rows - r : LOSS_BLOCK, V, D);
+                        beam->rows - r < LOGITS_ROWS ? beam->rows - r : LOGITS_ROWS, V, D);
         double normaliser = search_normaliser(z, V - 1);
         if (!isfinite(normaliser)) return false;
 

@@ -17,7 +17,7 @@ void greedy_layout(Greedy *greedy, Arena *arena, const Transformer *model, const
     greedy->limit = ARENA_TAKE(arena, int, (size_t)S);
     greedy->live = ARENA_TAKE(arena, Prefix, (size_t)S);
     greedy->log_probability = ARENA_TAKE(arena, double, (size_t)S);
-    greedy->logits = loss_layout(arena, S, V);
+    greedy->logits = logits_layout(arena, S, V);
     for (int s = 0; s < S; s++) {
         int limit =
             search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
@@ -51,11 +51,11 @@ bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer 
         int first = cache->nodes - live, rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
-            real *z = greedy->logits + (size_t)(r % LOSS_BLOCK) * (size_t)(V - 1);
-            if (r % LOSS_BLOCK == 0)
-                loss_logits(z, X + (size_t)r * (size_t)D, model->weights.embedding,
+            real *z = greedy->logits + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
+            if (r % LOGITS_ROWS == 0)
+                logits_forward(z, X + (size_t)r * (size_t)D, model->weights.embedding,
                             model->weights.logits_bias,
-                            rows - r < LOSS_BLOCK ? rows - r : LOSS_BLOCK, V, D);
+                            rows - r < LOGITS_ROWS ? rows - r : LOGITS_ROWS, V, D);
             double normaliser = search_normaliser(z, V - 1);
             if (!isfinite(normaliser)) return false;
 

@@ -13,6 +13,7 @@ struct Look {
     Packed source, target;
     int source_start[2], target_start[2];
     Pass pass;
+    real *logits;  // of LOGITS_ROWS rows
 };
 
 /* The sentence as a batch of one; takes its copy. */
@@ -30,6 +31,7 @@ static void layout(Look *look, const int *source, int n, const int *target, int 
     pack(&look->target, look->target_start, &look->arena, target, m);
     transformer_layout(&look->pass, &look->arena, look->model, &look->source, &look->target,
                        NULL, PASS_LOOK);
+    look->logits = logits_layout(&look->arena, m, look->model->config.vocab);
 }
 
 Look *look_open(const Transformer *model, const int *source, int source_length,
@@ -139,10 +141,10 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        real *z = look->pass.logits + (size_t)(i % LOSS_BLOCK) * (size_t)(V - 1);
-        if (i % LOSS_BLOCK == 0)
-            loss_logits(z, look->pass.output + (size_t)i * (size_t)D, w->embedding,
-                        w->logits_bias, M - i < LOSS_BLOCK ? M - i : LOSS_BLOCK, V, D);
+        real *z = look->logits + (size_t)(i % LOGITS_ROWS) * (size_t)(V - 1);
+        if (i % LOGITS_ROWS == 0)
+            logits_forward(z, look->pass.output + (size_t)i * (size_t)D, w->embedding,
+                           w->logits_bias, M - i < LOGITS_ROWS ? M - i : LOGITS_ROWS, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }
 }

@@ -1,7 +1,24 @@
-/* gemm.c -- matrix products: OpenBLAS for the large ones, our own kernel for attention's. */
+/* gemm.c -- matrix products, cut into blocks that fit the caches.
+ *
+ *   for a block of 512 rows of C                  A's block lies in the second-level cache,
+ *     for a block of 256 numbers of k             512 · 256 floats
+ *       for a panel of TILE_COLUMNS columns       B's panel lies in the first-level cache:
+ *         copy the panel of B                     256 · 32 floats
+ *         for a tile of TILE_ROWS rows            C's tile lies in registers
+ *
+ * The panel is copied so that its rows lie one behind the other, whether B is stored by rows or,
+ * in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall on each
+ * other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van de
+ * Geijn 2008, with A and B in each other's place, since here it is A that has few rows. */
 #include "model/gemm.h"
 
 #include <cblas.h>
+#include <stdbool.h>
+#include <string.h>
+
+#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
+#include <immintrin.h>
+#endif
 
 #ifdef REAL_IS_DOUBLE
 #define CBLAS_GEMM cblas_dgemm
@@ -9,70 +26,197 @@
 #define CBLAS_GEMM cblas_sgemm
 #endif
 
+enum { M_BLOCK = 512, K_BLOCK = 256 };
+enum { ROW_LIMIT = 4096, COLUMN_LIMIT = 2048 };  // bytes; from here on A is copied (measured)
+enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };  // whole vectors are faster to copy
+
+/* Each thread's copies. */
+static _Thread_local struct {
+    _Alignas(VECTOR_BYTES) real panel[K_BLOCK * TILE_COLUMNS];  // [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * K_BLOCK];  // tile behind tile
+    _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
+} copy;
+
 void gemm_setup(void)
 {
     openblas_set_num_threads(1);
 }
 
+/* Our own kernel pays from a few tiles on, and needs the registers of AVX-512. */
+static bool ours(int rows)
+{
+    return TILE_ROWS == 14 && rows >= 2 * TILE_ROWS;
+}
+
+/* T [LANES,LANES], rows TILE_COLUMNS apart, (=) the transpose of X, rows ld apart. */
+static void transpose(real *T, const real *X, size_t ld)
+{
+#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
+    __m512 a[16], b[16];  // pairs of rows, then of pairs, then of quarters are interleaved
+    for (int i = 0; i < 16; i++) a[i] = _mm512_loadu_ps(X + (size_t)i * ld);
+    for (int i = 0; i < 16; i += 2) {
+        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
+        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4)
+        for (int h = 0; h < 2; h++) {
+            __m512d low = _mm512_castps_pd(b[i + h]), high = _mm512_castps_pd(b[i + 2 + h]);
+            a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
+            a[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
+        }
+    for (int i = 0; i < 4; i++) {
+        __m512 even0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88);
+        __m512 odd0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
+        __m512 even1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
+        __m512 odd1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
+        _mm512_store_ps(T + (i + 0) * TILE_COLUMNS, _mm512_shuffle_f32x4(even0, even1, 0x88));
+        _mm512_store_ps(T + (i + 4) * TILE_COLUMNS, _mm512_shuffle_f32x4(odd0, odd1, 0x88));
+        _mm512_store_ps(T + (i + 8) * TILE_COLUMNS, _mm512_shuffle_f32x4(even0, even1, 0xdd));
+        _mm512_store_ps(T + (i + 12) * TILE_COLUMNS, _mm512_shuffle_f32x4(odd0, odd1, 0xdd));
+    }
+#else
+    for (int i = 0; i < LANES; i++)
+        for (int j = 0; j < LANES; j++) T[j * TILE_COLUMNS + i] = X[(size_t)i * ld + (size_t)j];
+#endif
+}
+
+/* copy.panel (=) the first `columns` columns of B [k,·], the rest zero. */
+static void copy_panel(Strided B, int columns, int k)
+{
+    int p = 0;
+    if (columns == TILE_COLUMNS && B.row == 1) {
+        for (; p + LANES <= k; p += LANES)
+            for (int j = 0; j < TILE_COLUMNS; j += LANES)
+                transpose(copy.panel + p * TILE_COLUMNS + j,
+                          B.at + (size_t)p + (size_t)j * B.column, B.column);
+    } else if (columns == TILE_COLUMNS) {
+        for (; p < k; p++)
+            memcpy(copy.panel + p * TILE_COLUMNS, B.at + (size_t)p * B.row,
+                   TILE_COLUMNS * sizeof(real));
+    }
+    for (; p < k; p++)
+        for (int j = 0; j < TILE_COLUMNS; j++)
+            copy.panel[p * TILE_COLUMNS + j] =
+                j < columns ? B.at[(size_t)p * B.row + (size_t)j * B.column] : 0;
+}
+
+/* copy.A (=) the block of A [m,k], tile behind tile; each as A is, by rows or by columns. Returns
+ * how far one tile is from the next. */
+static size_t copy_block(Strided A, int m, int k)
+{
+    int tile = A.column == 1 ? TILE_ROWS * k : TILE_ROWS * k + CHUNK - TILE_ROWS;
+    if (A.column == 1) {
+        for (int i = 0; i < m; i++)
+            memcpy(copy.A + i * k, A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
+        return (size_t)tile;
+    }
+    for (int p = 0; p < k; p++) {
+        const real *column = A.at + (size_t)p * A.column;
+        real *to = copy.A + p * TILE_ROWS;
+        int i = 0;
+        for (; i + CHUNK <= m; i += TILE_ROWS, to += tile)
+            memcpy(to, column + i, CHUNK * sizeof(real));  // what is too much is overwritten
+        for (; i < m; i += TILE_ROWS, to += tile)
+            for (int r = 0; r < TILE_ROWS && i + r < m; r++) to[r] = column[i + r];
+    }
+    return (size_t)tile;
+}
+
+/* A panel of C, m rows and `columns` wide, tile by tile: the next tile of A is `tile` further. */
+static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile, int m,
+                           int columns, int k)
+{
+    for (int i = 0; i < m; i += TILE_ROWS, A.at += tile, C += TILE_ROWS * ldc) {
+        int rows = m - i < TILE_ROWS ? m - i : TILE_ROWS;
+        if (columns == TILE_COLUMNS) {
+            tile_multiply(mode, C, ldc, A, copy.panel, TILE_COLUMNS, rows, TILE_COLUMNS, k, 1);
+            continue;
+        }
+        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, copy.panel, TILE_COLUMNS, rows,
+                      TILE_COLUMNS, k, 1);
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < columns; j++) {
+                real *c = C + (size_t)r * ldc + (size_t)j, sum = copy.rest[r * TILE_COLUMNS + j];
+                *c = mode == ADD ? *c + sum : sum;
+            }
+    }
+}
+
+/* C [m,n] (mode) = A [m,k] · B [k,n] */
+static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m, int n, int k)
+{
+    int m_blocks = (m + M_BLOCK - 1) / M_BLOCK, k_blocks = (k + K_BLOCK - 1) / K_BLOCK;
+    int m_step = (m + m_blocks - 1) / m_blocks;
+    int k_step = ((k + k_blocks - 1) / k_blocks + LANES - 1) / LANES * LANES;
+    bool copied = A.row * sizeof(real) >= ROW_LIMIT || A.column * sizeof(real) >= COLUMN_LIMIT;
+    for (int i = 0; i < m; i += m_step) {
+        int rows = m - i < m_step ? m - i : m_step;
+        for (int p = 0; p < k; p += k_step) {
+            int depth = k - p < k_step ? k - p : k_step;
+            Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
+            size_t tile = TILE_ROWS * A.row;
+            if (copied) {
+                tile = copy_block(a, rows, depth);
+                a = A.column == 1 ? (Strided){copy.A, (size_t)depth, 1}
+                                  : (Strided){copy.A, 1, TILE_ROWS};
+            }
+            for (int j = 0; j < n; j += TILE_COLUMNS) {
+                int columns = n - j < TILE_COLUMNS ? n - j : TILE_COLUMNS;
+                copy_panel((Strided){B.at + (size_t)p * B.row + (size_t)j * B.column, B.row,
+                                     B.column}, columns, depth);
+                panel_multiply(p > 0 ? ADD : mode, C + (size_t)i * (size_t)n + (size_t)j,
+                               (size_t)n, a, tile, rows, columns, depth);
+            }
+        }
+    }
+}
+
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C,
-               n);
+    if (ours(m))
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, m, n, k);
+    else
+        CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD,
+                   C, n);
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n, mode == ADD,
-               C, n);
+    if (ours(m))
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, m, n, k);
+    else
+        CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
+                   mode == ADD, C, n);
 }
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD, C,
-               n);
-}
-
-/* A tile of C stays in registers while k runs: ROWS · COLUMNS sums, each step one row of B and
- * ROWS numbers of A. The compiler unrolls it, as both sizes are constants where it is called. */
-enum { ROWS = 4, COLUMNS = 32 };
-
-static inline __attribute__((always_inline)) void tile(real *C, int ldc, Strided A,
-                                                       const real *B, int ldb, int rows,
-                                                       int columns, int k, real scale)
-{
-    real sum[ROWS][COLUMNS] = {{0}};
-    for (int p = 0; p < k; p++)
-        for (int i = 0; i < rows; i++) {
-            real a = A.at[i * A.row + p * A.column];
-#pragma omp simd
-            for (int j = 0; j < columns; j++) sum[i][j] += a * B[p * ldb + j];
-        }
-    for (int i = 0; i < rows; i++)
-#pragma omp simd
-        for (int j = 0; j < columns; j++) C[i * ldc + j] = scale * sum[i][j];
+    if (ours(k))
+        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, m, n, k);
+    else
+        CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
+                   C, n);
 }
 
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
                 real scale)
 {
-    for (int j = 0; j < n;) {
-        int columns = n - j >= 32 ? 32 : n - j >= 16 ? 16 : n - j;
-        for (int i = 0; i < m;) {
-            int rows = m - i >= ROWS ? ROWS : 1;
-            Strided a = {A.at + i * A.row, A.row, A.column};
-            real *c = C + i * ldc + j;
-            if (rows == ROWS && columns == 32)
-                tile(c, ldc, a, B + j, ldb, ROWS, 32, k, scale);
-            else if (rows == ROWS && columns == 16)
-                tile(c, ldc, a, B + j, ldb, ROWS, 16, k, scale);
-            else if (columns == 32)
-                tile(c, ldc, a, B + j, ldb, 1, 32, k, scale);
-            else if (columns == 16)
-                tile(c, ldc, a, B + j, ldb, 1, 16, k, scale);
-            else
-                tile(c, ldc, a, B + j, ldb, rows, columns, k, scale);
-            i += rows;
+    for (int i = 0; i < m; i += TILE_ROWS) {
+        int rows = m - i < TILE_ROWS ? m - i : TILE_ROWS, j = 0;
+        Strided a = {A.at + (size_t)i * A.row, A.row, A.column};
+        real *c = C + (size_t)i * (size_t)ldc;
+        for (int columns = TILE_COLUMNS; j < n; j += columns) {
+            if (n - j < TILE_COLUMNS) columns = LANES;
+            if (n - j < LANES) break;
+            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, rows, columns, k,
+                          scale);
         }
-        j += columns;
+        for (; j < n; j++)  // fewer columns than a vector has
+            for (int r = 0; r < rows; r++) {
+                real sum = 0;
+                for (int p = 0; p < k; p++)
+                    sum += a.at[(size_t)r * a.row + (size_t)p * a.column] * B[p * ldb + j];
+                c[r * ldc + j] = scale * sum;
+            }
     }
 }

@@ -1,16 +1,15 @@
 /* gemm.h -- matrix products, the three forms that a network needs.
  *
- * All matrices are row-major and dense. SET overwrites C, ADD adds to it. These are the only
- * calls into BLAS, and each runs on one thread: the parallelism is over micro-batches.
+ * All matrices are row-major and dense. SET overwrites C, ADD adds to it. Each product runs on
+ * one thread: the parallelism is over micro-batches.
  *
- * small_* are our own kernels for attention, whose matrices are a few dozen rows and columns:
- * there OpenBLAS 0.3.21 gives 10 to 30 GFLOP/s of about 115. */
+ * OpenBLAS computes them, except where this processor has AVX-512 and there are some rows: there
+ * our own blocks around tile.h are faster, by 1.2 to 1.3 at widths of 128 and 256 (docs/speed.md;
+ * OpenBLAS 0.3.21). small_gemm is for attention, whose matrices are a few dozen rows. */
 #ifndef MODEL_GEMM_H
 #define MODEL_GEMM_H
 
-#include "base/real.h"
-
-typedef enum { SET, ADD } GemmMode;
+#include "model/tile.h"
 
 /* C [m,n] = A [m,k] · B [n,k]ᵀ          Y  = X Wᵀ */
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
@@ -21,12 +20,6 @@ void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 
 /* One thread inside each product; call before the first. */
 void gemm_setup(void);
-
-/* A small matrix A whose element [i,p] is at[i * row + p * column]: a transpose is a swap. */
-typedef struct Strided {
-    const real *at;
-    int row, column;
-} Strided;
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. */
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,

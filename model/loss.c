@@ -7,6 +7,11 @@
  *   backward   dz_c = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
+ * E is read in chunks of CHUNK rows, so that a chunk of E, of dE and of the scores stay in cache
+ * together, and only e^(z - m) is kept for backward, with m the largest score of its row and
+ * chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
+ *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
+ *
  * Label smoothing as in Szegedy et al. 2016, §7: the target's share is 1-ε+ε/C. */
 #include "model/loss.h"
 
@@ -17,66 +22,140 @@
 #include "model/linear.h"
 #include "model/vecexp.h"
 
-real *loss_layout(Arena *arena, int M, int V)
+enum { CHUNK = 256 };  // classes
+
+static int at_most(int count, int limit)
 {
-    return ARENA_TAKE(arena, real, (size_t)(M < LOSS_BLOCK ? M : LOSS_BLOCK) * (size_t)V);
+    return count < limit ? count : limit;
 }
 
-void loss_logits(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D)
+static int chunks_of(int C)
+{
+    return (C + CHUNK - 1) / CHUNK;
+}
+
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training)
+{
+    size_t rows = (size_t)at_most(M, LOSS_ROWS), C = (size_t)V - 1;
+    size_t chunks = (size_t)chunks_of((int)C);
+    buffers->Z = ARENA_TAKE(arena, real, rows * (training || C < CHUNK ? C : CHUNK));
+    buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
+    buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
+    buffers->total = ARENA_TAKE(arena, double, rows);
+    buffers->at_target = ARENA_TAKE(arena, real, rows);
+}
+
+real *logits_layout(Arena *arena, int M, int V)
+{
+    return ARENA_TAKE(arena, real, (size_t)at_most(M, LOGITS_ROWS) * (size_t)V);
+}
+
+void logits_forward(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D)
 {
     linear_forward(Z, X, E, bias, M, V - 1, D);
 }
 
-/* Adds a row's loss; z (=) e^(z - largest), and returns its sum. */
-static real row_loss(Loss *loss, real *z, int target, double smoothing, int C)
+/* z [width] becomes e^(z - largest); returns their sum. */
+static real exponentials(real *z, real *largest, double *total, int width)
 {
-    real largest = z[0], sum = 0, total = 0, at_target = z[target];
-#pragma omp simd reduction(max : largest)
-    for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
-#pragma omp simd reduction(+ : sum, total)
-    for (int c = 0; c < C; c++) {
-        total += z[c] - largest;
-        z[c] = vec_exp(z[c] - largest);
+    real top = z[0], sum = 0, scores = 0;
+#pragma omp simd reduction(max : top)
+    for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
+#pragma omp simd reduction(+ : sum, scores)
+    for (int c = 0; c < width; c++) {
+        scores += z[c];
+        z[c] = vec_exp(z[c] - top);
         sum += z[c];
     }
-    double lse = log(sum), z_t = at_target - largest;
-    loss->nll += lse - z_t;
-    loss->objective += lse - (1 - smoothing) * z_t - smoothing / C * total;
-    loss->tokens++;
+    *largest = top;
+    *total += scores;
     return sum;
 }
 
-void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, const int *target,
-                  double smoothing, real *block, int M, int V, int D)
+/* Adds a row's loss; its chunks' `largest` become e^(m - lse). */
+static void row_loss(Loss *loss, real *largest, const real *sum, double total, real at_target,
+                     double smoothing, int C)
 {
-    int C = V - 1;
-    for (int first = 0; first < M; first += LOSS_BLOCK) {
-        int rows = M - first < LOSS_BLOCK ? M - first : LOSS_BLOCK;
-        loss_logits(block, X + (size_t)first * (size_t)D, E, bias, rows, V, D);
-        for (int n = 0; n < rows; n++)
-            row_loss(loss, block + (size_t)n * (size_t)C, target[first + n], smoothing, C);
+    int chunks = chunks_of(C);
+    real top = largest[0], all = 0;
+#pragma omp simd reduction(max : top)
+    for (int c = 0; c < chunks; c++) top = largest[c] > top ? largest[c] : top;
+#pragma omp simd reduction(+ : all)
+    for (int c = 0; c < chunks; c++) {
+        largest[c] = vec_exp(largest[c] - top);
+        all += sum[c] * largest[c];
+    }
+#pragma omp simd
+    for (int c = 0; c < chunks; c++) largest[c] /= all;
+    double lse = (double)top + log(all);
+    loss->nll += lse - (double)at_target;
+    loss->objective += lse - (1 - smoothing) * (double)at_target - smoothing / C * total;
+    loss->tokens++;
+}
+
+/* The loss of a block of rows; Z (=) e^(z - m), of all chunks one behind the other if keep. */
+static void block_forward(Loss *loss, const LossBuffers *b, const real *X, const real *E,
+                          const real *bias, const int *target, double smoothing, int rows,
+                          int C, int D, bool keep)
+{
+    int chunks = chunks_of(C);
+    for (int n = 0; n < rows; n++) b->total[n] = 0;
+    for (int k = 0, first = 0; k < chunks; k++, first += CHUNK) {
+        int width = at_most(C - first, CHUNK);
+        real *Z = keep ? b->Z + (size_t)first * (size_t)rows : b->Z;
+        linear_forward(Z, X, E + (size_t)first * (size_t)D, bias + first, rows, width, D);
+        for (int n = 0; n < rows; n++) {
+            real *z = Z + (size_t)n * (size_t)width;
+            int own = target[n] - first;
+            if (own >= 0 && own < width) b->at_target[n] = z[own];
+            b->sum[n * chunks + k] =
+                exponentials(z, &b->largest[n * chunks + k], &b->total[n], width);
+        }
+    }
+    for (int n = 0; n < rows; n++)
+        row_loss(loss, b->largest + n * chunks, b->sum + n * chunks, b->total[n],
+                 b->at_target[n], smoothing, C);
+}
+
+void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, const int *target,
+                  double smoothing, const LossBuffers *b, int M, int V, int D)
+{
+    for (int first = 0; first < M; first += LOSS_ROWS)
+        block_forward(loss, b, X + (size_t)first * (size_t)D, E, bias, target + first, smoothing,
+                      at_most(M - first, LOSS_ROWS), V - 1, D, false);
+}
+
+static void block_backward(real *dX, real *dE, real *dbias, real scale, const LossBuffers *b,
+                           const real *X, const real *E, const int *target, double smoothing,
+                           int rows, int C, int D)
+{
+    int chunks = chunks_of(C);
+    real others = scale * (real)(smoothing / C), own_share = scale * (real)(1 - smoothing);
+    for (int k = 0, first = 0; k < chunks; k++, first += CHUNK) {
+        int width = at_most(C - first, CHUNK);
+        real *Z = b->Z + (size_t)first * (size_t)rows;
+        for (int n = 0; n < rows; n++) {
+            real *z = Z + (size_t)n * (size_t)width, factor = scale * b->largest[n * chunks + k];
+#pragma omp simd
+            for (int c = 0; c < width; c++) z[c] = z[c] * factor - others;
+            int own = target[n] - first;
+            if (own >= 0 && own < width) z[own] -= own_share;
+        }
+        gemm_nn(k == 0 ? SET : ADD, dX, Z, E + (size_t)first * (size_t)D, rows, D, width);
+        gemm_tn(ADD, dE + (size_t)first * (size_t)D, Z, X, width, D, rows);
+        if (dbias) bias_backward(dbias + first, Z, rows, width);
     }
 }
 
 void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
                    const real *E, const real *bias, const int *target, double smoothing,
-                   real *block, int M, int V, int D)
+                   const LossBuffers *b, int M, int V, int D)
 {
-    int C = V - 1;
-    real others = scale * (real)(smoothing / C), own = scale * (real)(1 - smoothing);
-    for (int first = 0; first < M; first += LOSS_BLOCK) {
-        int rows = M - first < LOSS_BLOCK ? M - first : LOSS_BLOCK;
+    for (int first = 0; first < M; first += LOSS_ROWS) {
         size_t at = (size_t)first * (size_t)D;
-        loss_logits(block, X + at, E, bias, rows, V, D);
-        for (int n = 0; n < rows; n++) {
-            real *z = block + (size_t)n * (size_t)C;
-            real factor = scale / row_loss(loss, z, target[first + n], smoothing, C);
-#pragma omp simd
-            for (int c = 0; c < C; c++) z[c] = z[c] * factor - others;
-            z[target[first + n]] -= own;
-        }
-        gemm_nn(SET, dX + at, block, E, rows, D, C);
-        gemm_tn(ADD, dE, block, X + at, C, D, rows);
-        if (dbias) bias_backward(dbias, block, rows, C);
+        int rows = at_most(M - first, LOSS_ROWS);
+        block_forward(loss, b, X + at, E, bias, target + first, smoothing, rows, V - 1, D, true);
+        block_backward(dX + at, dE, dbias, scale, b, X + at, E, target + first, smoothing, rows,
+                       V - 1, D);
     }
 }

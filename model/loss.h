@@ -1,15 +1,15 @@
 /* loss.h -- the output layer and its label-smoothed cross-entropy, forward and backward at once.
  *
  * Scores over the vocabulary are the largest matrix of all ([M,V]: 4,000 rows of 10,000 would be
- * 160 MB). They live for LOSS_BLOCK rows only: product, softmax, loss, and the gradients' two
- * products, then the next block. <pad>, the last id, is never produced: it has no score. */
+ * 160 MB), so they live for LOSS_ROWS rows at most. <pad>, the last id, is never produced: it has
+ * no score. */
 #ifndef MODEL_LOSS_H
 #define MODEL_LOSS_H
 
 #include "base/arena.h"
 #include "base/real.h"
 
-enum { LOSS_BLOCK = 64 };  // rows
+enum { LOSS_ROWS = 512, LOGITS_ROWS = 64 };
 
 typedef struct Loss {
     double nll;        // Σ -ln p(target), nats
@@ -17,21 +17,32 @@ typedef struct Loss {
     long long tokens;  // how many targets
 } Loss;
 
-/* Scratch for one block. */
-real *loss_layout(Arena *arena, int M, int V);
+/* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
+typedef struct LossBuffers {
+    real *Z;          // scores [R,V-1] by chunks of classes; room for one chunk if not training
+    real *largest;    // [R,chunks] the largest score of a row in a chunk
+    real *sum;        // [R,chunks] of e^(z - largest)
+    double *total;    // [R] Σ_c z_c
+    real *at_target;  // [R] z of the target
+} LossBuffers;
+
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training);
 
 /* Adds to loss what the rows of X cost.
- * X [M,D]   E [V,D]   bias [V]   target [M]   smoothing ε   block: from loss_layout */
+ * X [M,D]   E [V,D]   bias [V]   target [M]   smoothing ε */
 void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, const int *target,
-                  double smoothing, real *block, int M, int V, int D);
+                  double smoothing, const LossBuffers *buffers, int M, int V, int D);
 
 /* The same, and the gradients of scale · objective:
- * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned */
+ * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned
+ * buffers: laid out for training */
 void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
                    const real *E, const real *bias, const int *target, double smoothing,
-                   real *block, int M, int V, int D);
+                   const LossBuffers *buffers, int M, int V, int D);
 
-/* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias */
-void loss_logits(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D);
+/* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias. Whoever has many rows takes LOGITS_ROWS at a
+ * time, for which logits_layout has room. */
+void logits_forward(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D);
+real *logits_layout(Arena *arena, int M, int V);
 
 #endif

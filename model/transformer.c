@@ -60,7 +60,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
     encoder_layout(&pass->encoder, arena, config, source, dropout, keep, training);
     decoder_layout(&pass->decoder, arena, config, target, source, dropout, keep, training);
-    pass->logits = loss_layout(arena, target->rows, config->vocab);
+    loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
@@ -97,7 +97,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
     const ModelConfig *config = &model->config;
     Part before = parts_enter(PART_LOSS);
     loss_forward(loss, pass->output, model->weights.embedding, model->weights.logits_bias,
-                 pass->target->id, smoothing, pass->logits, pass->target->rows, config->vocab,
+                 pass->target->id, smoothing, &pass->loss, pass->target->rows, config->vocab,
                  config->d_model);                                                   // (4)
     parts_leave(before);
 }
@@ -113,7 +113,7 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     Part before = parts_enter(PART_LOSS);
     loss_backward(loss, pass->dX, dw->embedding, config->output_bias ? dw->logits_bias : NULL,
                   scale, pass->output, w->embedding, w->logits_bias, pass->target->id,
-                  smoothing, pass->logits, pass->target->rows, config->vocab, D);    // (4)
+                  smoothing, &pass->loss, pass->target->rows, config->vocab, D);    // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
                      &pass->scratch, dropout);                                       // (3)

@@ -30,7 +30,7 @@ typedef struct Pass {
     const real *encoded;  // [N,D]
     const real *output;   // [M,D]
     Scratch scratch;
-    real *logits;         // one block of loss.h
+    LossBuffers loss;
     real *dX;             // [M,D]
     real *dencoded;       // [N,D]
 } Pass;

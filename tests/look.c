@@ -86,12 +86,16 @@ static void probabilities(void **state)
     Packed from = {1, N, source, (int[]){0, N}}, to = {1, M, target, (int[]){0, M}};
     Arena arena;
     const real *output = forced_pass(&arena, &model, &from, &to);
-    real *block = malloc(sizeof *block * LOSS_BLOCK * V);
+    Arena scratch = {0};
+    LossBuffers buffers;
+    loss_layout(&buffers, &scratch, M, V, false);
+    assert_true(arena_reserve(&scratch, NULL));
+    loss_layout(&buffers, &scratch, M, V, false);
     Loss loss = {0};
     loss_forward(&loss, output, model.weights.embedding, model.weights.logits_bias, target, 0,
-                 block, M, V, model.config.d_model);
+                 &buffers, M, V, model.config.d_model);
     assert_true(fabs(loss.nll + sum) < 1e-3);
-    free(block);
+    arena_free(&scratch);
     arena_free(&arena);
     transformer_free(&model);
 }

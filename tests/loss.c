@@ -12,19 +12,32 @@
 #include "model/gemm.h"
 #include "model/loss.h"
 
-enum { M = 2 * LOSS_BLOCK + 5, D = 8, V = 30, C = V - 1 };
+/* Two blocks of rows and a rest; a chunk of classes and a rest. */
+enum { M = 2 * LOSS_ROWS + 5, D = 8, V = 300, C = V - 1 };
 
-static real X[M * D], E[V * D], bias[V], block[LOSS_BLOCK * V];
+static real X[M * D], E[V * D], bias[V];
+static LossBuffers buffers;
+static Arena arena;
 static int target[M];
 
 static int setup(void **state)
 {
     (void)state;
+    loss_layout(&buffers, &arena, M, V, true);
+    if (!arena_reserve(&arena, NULL)) return -1;
+    loss_layout(&buffers, &arena, M, V, true);
     Rng rng = rng_stream(1, RNG_TEST, 1);
     for (int i = 0; i < M * D; i++) X[i] = (real)rng_normal(&rng);
     for (int i = 0; i < V * D; i++) E[i] = (real)rng_normal(&rng);
     for (int i = 0; i < V; i++) bias[i] = (real)rng_normal(&rng);
     for (int i = 0; i < M; i++) target[i] = (int)rng_below(&rng, C);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&arena);
     return 0;
 }
 
@@ -52,7 +65,7 @@ static void test_definition(void **state)
     const double smoothing[] = {0, 0.1, 0.5};
     for (int i = 0; i < 3; i++) {
         Loss loss = {0};
-        loss_forward(&loss, X, E, bias, target, smoothing[i], block, M, V, D);
+        loss_forward(&loss, X, E, bias, target, smoothing[i], &buffers, M, V, D);
         assert_int_equal(loss.tokens, M);
         assert_true(fabs(loss.objective / definition(smoothing[i]) - 1) < 1e-6);
         assert_true(fabs(loss.nll / definition(0) - 1) < 1e-6);
@@ -63,9 +76,9 @@ static void test_block_equals_alone(void **state)
 {
     (void)state;
     Loss all = {0}, sum = {0};
-    loss_forward(&all, X, E, bias, target, 0.1, block, M, V, D);
+    loss_forward(&all, X, E, bias, target, 0.1, &buffers, M, V, D);
     for (int n = 0; n < M; n++)
-        loss_forward(&sum, X + n * D, E, bias, target + n, 0.1, block, 1, V, D);
+        loss_forward(&sum, X + n * D, E, bias, target + n, 0.1, &buffers, 1, V, D);
     assert_true(fabs(all.objective / sum.objective - 1) < 1e-6);
     assert_true(fabs(all.nll / sum.nll - 1) < 1e-6);
     assert_int_equal(all.tokens, sum.tokens);
@@ -77,7 +90,7 @@ static void test_uniform(void **state)
     (void)state;
     const real zero[M * D] = {0}, level[V] = {0};
     Loss loss = {0};
-    loss_forward(&loss, zero, E, level, target, 0.1, block, M, V, D);
+    loss_forward(&loss, zero, E, level, target, 0.1, &buffers, M, V, D);
     assert_true(fabs(loss.nll / M - log(C)) < 1e-6);
     assert_true(fabs(loss.objective / M - log(C)) < 1e-6);
 }
@@ -91,10 +104,10 @@ static void test_extreme_scores(void **state)
     const int sure = 3, wrong = 4;
     ahead[sure] = 10000;
     Loss loss = {0};
-    loss_forward(&loss, zero, E, ahead, &sure, 0, block, 1, V, D);
+    loss_forward(&loss, zero, E, ahead, &sure, 0, &buffers, 1, V, D);
     assert_true(fabs(loss.nll) < 1e-30);
     loss = (Loss){0};
-    loss_backward(&loss, dX, dE, dbias, 1, zero, E, ahead, &wrong, 0, block, 1, V, D);
+    loss_backward(&loss, dX, dE, dbias, 1, zero, E, ahead, &wrong, 0, &buffers, 1, V, D);
     assert_true(fabs(loss.nll - 10000) < 1e-2);
     assert_true(dbias[sure] == 1 && dbias[wrong] == -1);
     for (int k = 0; k < D; k++)
@@ -106,10 +119,10 @@ static void test_pad_is_no_class(void **state)
 {
     (void)state;
     Loss before = {0}, after = {0};
-    loss_forward(&before, X, E, bias, target, 0.1, block, M, V, D);
+    loss_forward(&before, X, E, bias, target, 0.1, &buffers, M, V, D);
     real kept = bias[C];
     bias[C] = (real)NAN;
-    loss_forward(&after, X, E, bias, target, 0.1, block, M, V, D);
+    loss_forward(&after, X, E, bias, target, 0.1, &buffers, M, V, D);
     bias[C] = kept;
     assert_memory_equal(&before, &after, sizeof before);
 }
@@ -122,5 +135,5 @@ int main(void)
         cmocka_unit_test(test_uniform),         cmocka_unit_test(test_extreme_scores),
         cmocka_unit_test(test_pad_is_no_class),
     };
-    return cmocka_run_group_tests_name("loss", tests, setup, NULL);
+    return cmocka_run_group_tests_name("loss", tests, setup, teardown);
 }

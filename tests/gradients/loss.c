@@ -3,11 +3,14 @@
 
 #include "model/loss.h"
 
-enum { M = 2 * LOSS_BLOCK + 5, D = 4, V = 7 };
+/* More rows than a block has; then more classes than a chunk has. */
+enum { MOST_M = LOSS_ROWS + 5, D = 4, MOST_V = 260 };
 
 typedef struct Case {
-    real *X, *E, *bias, *block;
-    int target[M];
+    int M, V;
+    real *X, *E, *bias;
+    LossBuffers buffers;
+    int target[MOST_M];
     double smoothing, scale;
 } Case;
 
@@ -15,29 +18,31 @@ static double loss(void *context)
 {
     Case *c = context;
     Loss sum = {0};
-    loss_forward(&sum, c->X, c->E, c->bias, c->target, c->smoothing, c->block, M, V, D);
+    loss_forward(&sum, c->X, c->E, c->bias, c->target, c->smoothing, &c->buffers, c->M, c->V, D);
     return c->scale * sum.objective;
 }
 
-static void check_case(const char *layer, double smoothing, bool learn_bias)
+static void check_case(const char *layer, int M, int V, double smoothing, bool learn_bias)
 {
-    Case c = {.X = numbers(M * D),
+    Case c = {.M = M,
+              .V = V,
+              .X = numbers(M * D),
               .E = numbers(V * D),
               .bias = numbers(V),
               .smoothing = smoothing,
               .scale = 0.7};
     for (int n = 0; n < M; n++) c.target[n] = (n * n + n / 5) % (V - 1);
     Arena arena = {0};
-    loss_layout(&arena, M, V);
+    loss_layout(&c.buffers, &arena, M, V, true);
     assert_true(arena_reserve(&arena, NULL));
-    c.block = loss_layout(&arena, M, V);
+    loss_layout(&c.buffers, &arena, M, V, true);
 
     real *dX = numbers(M * D), *dE = numbers(V * D), *dE0 = copy_of(dE, V * D);
     real *dbias = numbers(V), *dbias0 = copy_of(dbias, V);
     Loss forward = {0}, backward = {0};
-    loss_forward(&forward, c.X, c.E, c.bias, c.target, smoothing, c.block, M, V, D);
+    loss_forward(&forward, c.X, c.E, c.bias, c.target, smoothing, &c.buffers, M, V, D);
     loss_backward(&backward, dX, dE, learn_bias ? dbias : NULL, c.scale, c.X, c.E, c.bias,
-                  c.target, smoothing, c.block, M, V, D);
+                  c.target, smoothing, &c.buffers, M, V, D);
     assert_memory_equal(&forward, &backward, sizeof forward);
     assert_int_equal(forward.tokens, M);
 
@@ -56,14 +61,15 @@ static void check_case(const char *layer, double smoothing, bool learn_bias)
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("loss", 0, true);
-    check_case("loss, bias not learned", 0, false);
+    check_case("loss", MOST_M, 7, 0, true);
+    check_case("loss, bias not learned", MOST_M, 7, 0, false);
 }
 
 static void test_smoothing(void **state)
 {
     (void)state;
-    check_case("loss, smoothing 0.1", 0.1, true);
+    check_case("loss, smoothing 0.1", MOST_M, 7, 0.1, true);
+    check_case("loss, many classes", 5, MOST_V, 0.1, true);
 }
 
 int main(void)
