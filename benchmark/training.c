@@ -143,8 +143,7 @@ static bool update_peer(PeerResult *result, Bench *bench, const TrainingCase *pl
                         Error *error)
 {
     double seconds, tokens, places;
-    bool enough =
-        !plan->updates && result->updates >= 1 && result->seconds >= plan->seconds;
+    bool enough = !plan->updates && result->updates >= 1 && result->seconds >= plan->seconds;
     if (enough) return true;
     if (!peer_update(&bench->peer, &seconds, &tokens, &places, error)) return false;
     result->updates++;
