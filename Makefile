@@ -75,7 +75,7 @@ $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
 
-tests: $(TESTS) $(CHECKS) $(TOOLS)
+tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests
 	@BUILD=$(BUILD) BIN=$(BIN) tests/run
 asan:

@@ -9,13 +9,19 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/workers.h"
 #include "benchmark/child.h"
+#include "benchmark/peer.h"
+#include "benchmark/picture.h"
 #include "benchmark/plan.h"
 #include "benchmark/report.h"
 #include "benchmark/synthetic.h"
 #include "benchmark/training.h"
 
 enum { PAIRS = 29000, VOCABULARY = 10000, MAX_LENGTH = 255, SEED = 1 };
+
+/* The share of --seconds that one measurement of a section takes. */
+static const double DECODING_TIME = 0.5, SCALING_TIME = 0.125;
 
 /* What is being measured, on a terminal only: it takes the place of the line before. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -83,6 +89,11 @@ static bool chosen(const Plan *plan, int preset)
 static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error *error)
 {
     int threads[2], counts = plan_threads(plan, threads);
+    const char *python = NULL;
+    if (plan->wants[SECTION_PEER] && !(python = peer_python()))
+        puts("PyTorch  is not there: no python3 can import torch, so nothing is beside "
+             "training");
+    report->peered = python;
     for (int p = PRESETS_FROM; plan_presets[p]; p++)
         for (int t = 0; t < counts && chosen(plan, p); t++) {
             const char *preset = plan_presets[p];
@@ -92,6 +103,7 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
                 return false;
             this.updates = plan->updates;
             this.seconds = plan->seconds;
+            this.python = python;
             TrainingRow *row = &report->train[report->trains];
             *row = (TrainingRow){.preset = preset, .threads = threads[t]};
             if (!child_run(training_work, &this, &row->result, sizeof row->result, error))
@@ -100,7 +112,65 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
         }
     say("%s", "");
     report_training(report, stdout);
-    return fflush(stdout) == 0;
+    return true;
+}
+
+static bool decode(Report *report, const Plan *plan, const Corpus *corpus, Error *error)
+{
+    static const int beams[] = {1, 5};
+    int threads[2], counts = plan_threads(plan, threads);
+    for (int p = PRESETS_FROM; plan_presets[p]; p++)
+        for (int i = 0; i < 2 * counts && chosen(plan, p); i++) {
+            const char *preset = plan_presets[p];
+            if (strcmp(preset, "base") == 0) break;
+            DecodingRow *row = &report->decode[report->decodes];
+            *row =
+                (DecodingRow){preset, beams[i / counts], threads[i % counts], {.sentences = 0}};
+            say("translating with %s, beam %d, %d thread%s …", preset, row->beam, row->threads,
+                row->threads > 1 ? "s" : "");
+            TrainingCase sizes;
+            if (!training_case(&sizes, preset, corpus, 1, 1, error)) return false;
+            DecodingCase this = {corpus, sizes.model, row->beam, row->threads,
+                                 plan->seconds * DECODING_TIME};
+            if (!child_run(decoding_work, &this, &row->result, sizeof row->result, error))
+                return error_prefix(error, "translating with %s", preset);
+            report->decodes++;
+        }
+    say("%s", "");
+    report_decoding(report, stdout);
+    return true;
+}
+
+static bool start(Report *report, const Plan *plan, Error *error)
+{
+    say("%s", "starting …");
+    if (!startup_measure(&report->startup, plan->programs, plan->corpus, plan->corpus_target,
+                         error))
+        return false;
+    report->started = true;
+    say("%s", "");
+    report_startup(report, stdout);
+    return true;
+}
+
+static bool scale(Report *report, const Plan *plan, Error *error)
+{
+    Scaling *scaling = &report->scaling;
+    scaling_plan(scaling, plan->threads ? plan->threads : workers_processors());
+    for (int s = 0; s < SCALES; s++)
+        for (int i = 0; i < scaling->count[s]; i++) {
+            ScalePoint *point = &scaling->point[s][i];
+            say("training tiny with %s %d …", scale_titles[s], point->value);
+            if (!scaling_point(point, (Scale)s, plan->seconds * SCALING_TIME, error))
+                return error_prefix(error, "%s %d", scale_titles[s], point->value);
+        }
+    report->scaled = true;
+    say("%s", "");
+    report_scaling(report, stdout);
+    if (!plan->picture) return true;
+    if (!picture_scaling(plan->picture, scaling, error)) return false;
+    printf("\nThe curves are in %s\n", plan->picture);
+    return true;
 }
 
 static bool whole_story(Report *report, const Plan *plan, Error *error)
@@ -111,6 +181,9 @@ static bool whole_story(Report *report, const Plan *plan, Error *error)
     say("%s", "");
     if (good) report_head(report, stdout);
     good = good && (!plan->wants[SECTION_TRAIN] || train(report, plan, &corpus, error)) &&
+           (!plan->wants[SECTION_DECODE] || decode(report, plan, &corpus, error)) &&
+           (!plan->wants[SECTION_STARTUP] || start(report, plan, error)) &&
+           (!plan->wants[SECTION_SCALING] || scale(report, plan, error)) &&
            (!plan->json || report_json(report, plan->json, error));
     corpus_free(&corpus);
     return good;
@@ -122,6 +195,7 @@ int main(int argc, char **argv)
     static Report report;
     Error error;
     int status = 0;
+    setvbuf(stdout, NULL, _IOLBF, 0);  // a table is read while the next is measured
     if (!plan_read(&plan, argc, argv, &error)) {
         status = 2;
     } else if (plan.help) {

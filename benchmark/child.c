@@ -2,6 +2,7 @@
 #include "benchmark/child.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,66 @@ bool child_run(ChildWork work, const void *context, void *result, size_t size, E
     if (!good) return error_set(error, "a measurement ended without a result");
     return answer.good || error_set(error, "%s", answer.error.text);
 }
+
+/* ---- other programs ---- */
+
+static void close_both(const int ends[2])
+{
+    close(ends[0]);
+    close(ends[1]);
+}
+
+pid_t child_start(int *input, int *output, char *const *argv, Error *error)
+{
+    int in[2] = {-1, -1}, out[2];
+    if (pipe2(out, O_CLOEXEC) != 0) {
+        error_set(error, "cannot make a pipe: %s", strerror(errno));
+        return -1;
+    }
+    if (input && pipe2(in, O_CLOEXEC) != 0) {
+        error_set(error, "cannot make a pipe: %s", strerror(errno));
+        close_both(out);
+        return -1;
+    }
+    pid_t child = fork();
+    if (child == 0) {
+        int nowhere = open("/dev/null", O_RDWR);
+        dup2(input ? in[0] : nowhere, STDIN_FILENO);
+        dup2(out[1], STDOUT_FILENO);
+        dup2(nowhere, STDERR_FILENO);
+        execvp(argv[0], argv);
+        _exit(127);
+    }
+    if (child < 0) {
+        error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
+        if (input) close_both(in);
+        close_both(out);
+        return -1;
+    }
+    close(out[1]);
+    *output = out[0];
+    if (!input) return child;
+    close(in[0]);
+    *input = in[1];
+    return child;
+}
+
+bool child_wait(pid_t child)
+{
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return false;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+void temporary_pattern(char path[TEMPORARY_SIZE])
+{
+    const char *folder = getenv("TMPDIR");
+    if (!folder || !*folder || strlen(folder) > TEMPORARY_SIZE - 40) folder = "/tmp";
+    snprintf(path, TEMPORARY_SIZE, "%s/qkv-benchmark-XXXXXX", folder);
+}
+
+/* ---- memory ---- */
 
 double memory_most(void)
 {

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 /* What the child does: fills `result`, or says why it cannot. */
 typedef bool (*ChildWork)(const void *context, void *result, Error *error);
@@ -13,6 +14,17 @@ typedef bool (*ChildWork)(const void *context, void *result, Error *error);
 /* Forks, runs work there, and copies the `size` bytes of its result back. `result` must hold no
  * pointers. False: the child's sentence, or that it ended without one. */
 bool child_run(ChildWork work, const void *context, void *result, size_t size, Error *error);
+
+/* Starts a program (execvp): *output reads what it prints, *input, if given, writes what it reads;
+ * its messages go nowhere. -1 with a sentence. A program that is not there ends with status 127. */
+pid_t child_start(int *input, int *output, char *const *argv, Error *error);
+
+/* Waits for its end; whether that was with status 0. */
+bool child_wait(pid_t child);
+
+/* "/tmp/qkv-benchmark-XXXXXX", or below TMPDIR: for mkstemp and mkdtemp. */
+enum { TEMPORARY_SIZE = 512 };
+void temporary_pattern(char path[TEMPORARY_SIZE]);
 
 /* The most memory that this process held in RAM since memory_reset, in bytes; 0 if the system
  * does not say. */

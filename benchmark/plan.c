@@ -34,6 +34,8 @@ static const Option options[] = {
      "write all results there, too", true},
     {"picture", OPTION_TEXT, FIELD(picture), 0, 0, NULL, "FILE.png",
      "where the curves of scaling go", true},
+    {"programs", OPTION_TEXT, FIELD(programs), 0, 0, NULL, "DIR",
+     "where ./train and ./translate are", true},
     {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
 };
 // clang-format on
@@ -45,7 +47,8 @@ static bool defaults(Plan *plan, Error *error)
         (OptionGroup){"Options", NULL, options, sizeof options / sizeof *options, plan};
     plan->sections = strdup("train,peer,decode,startup,scaling");
     plan->picture = strdup("build/benchmark/scaling.png");
-    return (plan->sections && plan->picture) ||
+    plan->programs = strdup(".");
+    return (plan->sections && plan->picture && plan->programs) ||
            error_set(error, "not enough memory for the options");
 }
 
@@ -80,6 +83,7 @@ bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
     if (plan->help) return true;
     if (!plan->corpus != !plan->corpus_target)
         return error_set(error, "--corpus and --corpus-target go together");
+    if (!plan->programs) return error_set(error, "--programs is needed: a folder");
     return read_sections(plan, error);
 }
 

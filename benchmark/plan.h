@@ -21,8 +21,9 @@ extern const char *const plan_presets[];
 typedef struct Plan {
     char *sections, *json, *picture;
     char *corpus, *corpus_target;
-    int only;     // of plan_presets
-    int updates;  // 0: by time
+    char *programs;  // the folder of ./train and ./translate
+    int only;        // of plan_presets
+    int updates;     // 0: by time
     double seconds;
     int threads;  // 0: one, and then all
     bool help;

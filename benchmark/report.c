@@ -1,11 +1,8 @@
-/* report.c -- tables and JSON; see report.h. */
+/* report.c -- the tables; see report.h. JSON is in report-json.c. */
 #include "benchmark/report.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
-#include "base/json.h"
 #include "base/workers.h"
 #include "benchmark/peak.h"
 
@@ -22,8 +19,7 @@ static const char *grouped(char text[32], double value)
     return text;
 }
 
-/* What /proc/cpuinfo calls the processor, or "". */
-static const char *processor(char text[128])
+const char *report_processor(char text[PROCESSOR_NAME])
 {
     FILE *info = fopen("/proc/cpuinfo", "r");
     char line[256];
@@ -36,10 +32,10 @@ static const char *processor(char text[128])
 
 void report_head(const Report *report, FILE *out)
 {
-    char name[128];
+    char name[PROCESSOR_NAME];
     int count = workers_processors();
     fprintf(out, "machine  %d processor%s%s%s, %s\ncorpus   %s\n", count, count > 1 ? "s" : "",
-            *processor(name) ? " of " : "", name, peak_library(), report->corpus);
+            *report_processor(name) ? " of " : "", name, peak_library(), report->corpus);
 }
 
 /* ---- training ---- */
@@ -47,15 +43,24 @@ void report_head(const Report *report, FILE *out)
 static void training_speed(const Report *report, FILE *out)
 {
     fputs("\nTraining      threads  tokens/s  GFLOP/s  sgemm GFLOP/s  of peak  (median)  "
-          "memory MB\n",
+          "memory MB",
           out);
+    fputs(report->peered ? "  PyTorch tokens/s  (padding)  ratio\n" : "\n", out);
     for (int i = 0; i < report->trains; i++) {
         const TrainingRow *row = &report->train[i];
         const TrainingResult *r = &row->result;
+        const PeerResult *peer = &r->peer;
         char tokens[32];
-        fprintf(out, "%-12s  %7d  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f\n", row->preset,
-                row->threads, grouped(tokens, r->tokens_per_second), r->flops / 1e9,
-                r->peak / 1e9, 100 * r->share, 100 * r->share_median, r->memory / 1e6);
+        fprintf(out, "%-12s  %7d  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f", row->preset,
+                row->threads, grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9,
+                r->rate.peak / 1e9, 100 * r->rate.share, 100 * r->rate.share_median,
+                r->memory / 1e6);
+        if (report->peered)
+            fprintf(out, "  %16s  %8.0f%%  %4.1f×",
+                    grouped(tokens, peer->tokens / peer->seconds),
+                    100 * (1 - peer->tokens / peer->places),
+                    r->tokens_per_second * peer->seconds / peer->tokens);
+        fputc('\n', out);
     }
 }
 
@@ -85,59 +90,79 @@ void report_training(const Report *report, FILE *out)
     training_parts(report, out);
 }
 
-/* ---- JSON ---- */
+/* ---- decoding, starting, scaling ---- */
 
-static void training_json(JsonWriter *json, const TrainingRow *row)
+void report_decoding(const Report *report, FILE *out)
 {
-    const TrainingResult *r = &row->result;
-    json_open(json, NULL);
-    json_put_text(json, "config", row->preset);
-    json_put_integer(json, "threads", row->threads);
-    json_put_integer(json, "updates", r->updates);
-    json_put_integer(json, "tokens", r->tokens);
-    json_put_real(json, "seconds", r->seconds);
-    json_put_real(json, "tokens_per_second", r->tokens_per_second);
-    json_put_real(json, "gflops", r->flops / 1e9);
-    json_put_real(json, "peak_gflops", r->peak / 1e9);
-    json_put_real(json, "share_of_peak", r->share);
-    json_put_real(json, "share_of_peak_median", r->share_median);
-    json_put_real(json, "resident_mb", r->memory / 1e6);
-    json_open(json, "parts");
-    for (int p = 0; p < PARTS; p++)
-        json_put_real(json, part_names[PART_ORDER[p]], r->part[PART_ORDER[p]]);
-    json_close(json);
-    json_close(json);
-}
-
-static void whole_json(JsonWriter *json, const Report *report)
-{
-    char name[128];
-    json_open(json, NULL);
-    json_open(json, "machine");
-    json_put_text(json, "processor", processor(name));
-    json_put_integer(json, "processors", workers_processors());
-    json_put_text(json, "blas", peak_library());
-    json_close(json);
-    json_put_text(json, "corpus", report->corpus);
-    if (report->trains) {
-        json_open_array(json, "train");
-        for (int i = 0; i < report->trains; i++) training_json(json, &report->train[i]);
-        json_close_array(json);
+    if (!report->decodes) return;
+    fprintf(out,
+            "\nTranslating %d sentences to %d tokens each\n"
+            "              search  threads  sentences/s  tokens/s  GFLOP/s  sgemm GFLOP/s  "
+            "of peak  (median)\n",
+            report->decode[0].result.sentences, OUTPUT_TOKENS);
+    for (int i = 0; i < report->decodes; i++) {
+        const DecodingRow *row = &report->decode[i];
+        const DecodingResult *r = &row->result;
+        char search[16] = "greedy", sentences[32], tokens[32];
+        if (row->beam > 1) snprintf(search, sizeof search, "beam %d", row->beam);
+        fprintf(out, "%-12s  %6s  %7d  %11s  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%\n",
+                row->preset, search, row->threads, grouped(sentences, r->sentences_per_second),
+                grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9, r->rate.peak / 1e9,
+                100 * r->rate.share, 100 * r->rate.share_median);
     }
-    json_close(json);
-    fputc('\n', json->out);
 }
 
-bool report_json(const Report *report, const char *path, Error *error)
+void report_startup(const Report *report, FILE *out)
 {
-    char *text = NULL;
-    size_t size = 0;
-    JsonWriter json = {.out = open_memstream(&text, &size), .indent = 2};
-    bool good = json.out;
-    if (good) whole_json(&json, report);
-    if (good) good = fclose(json.out) == 0;
-    if (!good) error_set(error, "not enough memory for '%s'", path);
-    good = good && file_replace(path, text, size, error);
-    free(text);
-    return good;
+    if (!report->started) return;
+    const Startup *s = &report->startup;
+    fprintf(out, "\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
+            1000 * s->translate, s->model, STARTS);
+    if (s->dry_run > 0)
+        fprintf(out,
+                "./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",
+                s->dry_run, DRY_RUNS);
+}
+
+typedef enum { ROW_VALUE, ROW_SPEED, ROW_EQUAL, ROW_SHARE, ROW_MEMORY } ScalingRow;
+
+static void scaling_row(FILE *out, const Scaling *scaling, Scale scale, const char *title,
+                        ScalingRow row)
+{
+    fprintf(out, "%-22s", title);
+    for (int i = 0; i < scaling->count[scale]; i++) {
+        const ScalePoint *point = &scaling->point[scale][i];
+        const TrainingResult *r = &point->result;
+        char text[32];
+        if (row == ROW_VALUE) grouped(text, point->value);
+        if (row == ROW_SPEED) grouped(text, r->tokens_per_second);
+        if (row == ROW_EQUAL) grouped(text, scaling_speed(scaling, point));
+        if (row == ROW_SHARE) snprintf(text, sizeof text, "%.1f%%", 100 * r->rate.share);
+        if (row == ROW_MEMORY) grouped(text, r->memory / 1e6);
+        fprintf(out, "  %8s", text);
+    }
+    fputc('\n', out);
+}
+
+void report_scaling(const Report *report, FILE *out)
+{
+    if (!report->scaled) return;
+    const Scaling *scaling = &report->scaling;
+    fprintf(out,
+            "\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
+            "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
+            "of all points, at each)\n",
+            scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
+    for (int s = 0; s < SCALES; s++) {
+        char title[64];
+        snprintf(title, sizeof title, "%s%s%s", scale_titles[s], s == SCALE_THREADS ? "" : ", ",
+                 s == SCALE_THREADS ? "" : scale_units[s]);
+        title[0] = (char)(title[0] - 'a' + 'A');
+        if (s) fputc('\n', out);
+        scaling_row(out, scaling, (Scale)s, title, ROW_VALUE);
+        scaling_row(out, scaling, (Scale)s, "  tokens/s", ROW_SPEED);
+        scaling_row(out, scaling, (Scale)s, "  at equal peak", ROW_EQUAL);
+        scaling_row(out, scaling, (Scale)s, "  of peak", ROW_SHARE);
+        scaling_row(out, scaling, (Scale)s, "  memory MB", ROW_MEMORY);
+    }
 }

@@ -2,7 +2,9 @@
 #ifndef BENCHMARK_REPORT_H
 #define BENCHMARK_REPORT_H
 
-#include "benchmark/training.h"
+#include "benchmark/decoding.h"
+#include "benchmark/scaling.h"
+#include "benchmark/startup.h"
 
 #include <stdio.h>
 
@@ -12,19 +14,40 @@ typedef struct TrainingRow {
     TrainingResult result;
 } TrainingRow;
 
+typedef struct DecodingRow {
+    const char *preset;
+    int beam, threads;
+    DecodingResult result;
+} DecodingRow;
+
 enum { MOST_ROWS = 8 };
 
 typedef struct Report {
     char corpus[512];  // what was trained on, in words
     TrainingRow train[MOST_ROWS];
     int trains;
+    bool peered;  // with the peer beside it
+    DecodingRow decode[MOST_ROWS];
+    int decodes;
+    Startup startup;
+    bool started;
+    Scaling scaling;
+    bool scaled;
 } Report;
+
+/* What /proc/cpuinfo calls the processor, or "". */
+enum { PROCESSOR_NAME = 128 };
+const char *report_processor(char text[PROCESSOR_NAME]);
 
 /* One line on the machine, one on the corpus. */
 void report_head(const Report *report, FILE *out);
 
 /* Speed, then the time by part. */
 void report_training(const Report *report, FILE *out);
+
+void report_decoding(const Report *report, FILE *out);
+void report_startup(const Report *report, FILE *out);
+void report_scaling(const Report *report, FILE *out);
 
 /* {"machine":…,"corpus":…,"train":[…],…}; a section that was not measured is not there. */
 bool report_json(const Report *report, const char *path, Error *error);

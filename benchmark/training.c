@@ -1,29 +1,21 @@
-/* training.c -- updates and bursts of sgemm in turn; see training.h.
+/* training.c -- a warm-up, then updates and bursts of sgemm in turn; see training.h.
  *
- *   warm-up | burst | update 1 | burst | update 2 | burst | …
- *
- * On a shared machine both slow down together, so each update is compared with the bursts right
- * before and right after it. flops and peak are totals: sums of operations over sums of seconds,
- * so that no update counts for more than its work. share_median is beside them because one update
- * that was disturbed and its bursts were not (or the reverse) moves a sum, but not a median.
- *
- * The updates' own time only: cutting the next batch is outside of it (some 0.1 ms). */
+ * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and so
+ * are the bursts. The clocks of parts.h are read right before and right after. */
 #include "benchmark/training.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "benchmark/child.h"
 #include "benchmark/clock.h"
-#include "benchmark/peak.h"
+#include "benchmark/peer.h"
 #include "data/batches.h"
 #include "program/settings.h"
 #include "training/trainer.h"
 
-enum { MOST_UPDATES = 4096 };
-static const double BURST_SHARE = 0.1, SHORTEST_BURST = 0.04;  // of an update; seconds
+enum { MOST_BATCHES = 64 };
 
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error)
@@ -51,7 +43,8 @@ typedef struct Bench {
     Trainer *trainer;
     Batches batches;
     Peak *peak;
-    size_t in_epoch;  // updates of an epoch that are used: all but the last, which is not full
+    Peer peer;
+    size_t count;  // batches, which are taken in turn
     long long update;
     double (*part)[PARTS];  // [threads] seconds
 } Bench;
@@ -68,15 +61,17 @@ static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
         !(bench->trainer = trainer_create(&bench->model, training, bench->workers, error)) ||
         !batches_init(&bench->batches, plan->corpus, training->seed, training->batch_tokens,
                       error) ||
-        !batches_updates(&bench->batches, &bench->in_epoch, 0, error))
+        !batches_updates(&bench->batches, &bench->count, 0, error))
         return false;
-    if (bench->in_epoch > 1) bench->in_epoch--;
+    if (bench->count > 1) bench->count--;  // the last of an epoch is not full
+    if (bench->count > MOST_BATCHES) bench->count = MOST_BATCHES;
     params_initialise(&bench->model.params, bench->model.block, training->seed);
     return true;
 }
 
 static void bench_free(Bench *bench)
 {
+    peer_stop(&bench->peer);
     peak_free(bench->peak);
     batches_free(&bench->batches);
     trainer_free(bench->trainer);
@@ -109,14 +104,8 @@ typedef struct Timed {
 static bool update(Timed *timed, Bench *bench, Error *error)
 {
     Packed source, target;
-    size_t u = (size_t)bench->update % bench->in_epoch;
-    uint64_t epoch = (uint64_t)bench->update / bench->in_epoch;
-    if (epoch > 0) {  // another order has another cut
-        size_t count;
-        if (!batches_updates(&bench->batches, &count, epoch, error)) return false;
-        if (u >= count) u = count - 1;
-    }
-    if (!batches_update(&bench->batches, &source, &target, epoch, u, error)) return false;
+    size_t u = (size_t)bench->update % bench->count;
+    if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
     bench->update++;
     workers_run(bench->workers, forget, bench);
     double begin = clock_seconds();
@@ -125,20 +114,6 @@ static bool update(Timed *timed, Bench *bench, Error *error)
     timed->seconds = clock_seconds() - begin;
     workers_run(bench->workers, collect, bench);
     return true;
-}
-
-/* ---- the story ---- */
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *values, int count)
-{
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    return (values[count / 2] + values[(count - 1) / 2]) / 2;
 }
 
 static void share_parts(TrainingResult *result, const Bench *bench)
@@ -152,39 +127,55 @@ static void share_parts(TrainingResult *result, const Bench *bench)
     for (int p = 0; p < PARTS; p++) result->part[p] /= total;
 }
 
+/* ---- the peer ---- */
+
+/* Starts it and lets it warm up. */
+static bool start_peer(Bench *bench, const TrainingCase *plan, Error *error)
+{
+    double seconds, tokens, places;
+    return peer_start(&bench->peer, plan->python, &plan->model, &plan->training, plan->threads,
+                      &bench->batches, (int)bench->count, error) &&
+           peer_update(&bench->peer, &seconds, &tokens, &places, error);
+}
+
+/* Its turn: an update of the same batch; but no more of them once it has had its time. */
+static bool update_peer(PeerResult *result, Bench *bench, const TrainingCase *plan,
+                        Error *error)
+{
+    double seconds, tokens, places;
+    bool enough = !plan->updates && result->updates >= 1 && result->seconds >= plan->seconds;
+    if (enough) return true;
+    if (!peer_update(&bench->peer, &seconds, &tokens, &places, error)) return false;
+    result->updates++;
+    result->seconds += seconds;
+    result->tokens += tokens;
+    result->places += places;
+    return true;
+}
+
+/* ---- the story ---- */
+
 static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *plan,
                     Error *error)
 {
+    static RateMeter meter;
     Timed timed;
     if (!update(&timed, bench, error)) return false;  // the warm-up
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
-    double length = fmax(SHORTEST_BURST, BURST_SHARE * timed.seconds);
-    int products = peak_products(bench->peak, length);
     memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
-
-    double share[MOST_UPDATES], operations = 0, burst_seconds = 0;
-    double before = peak_burst(bench->peak, products);
-    int n = 0;
-    for (; n < MOST_UPDATES; n++) {
+    if (plan->python && !start_peer(bench, plan, error)) return false;
+    rate_begin(&meter, bench->peak, timed.seconds);
+    for (int n = 0; n < MOST_PIECES; n++) {
         bool enough = plan->updates ? n >= plan->updates
-                                    : n >= LEAST_UPDATES && result->seconds >= plan->seconds;
+                                    : n >= LEAST_UPDATES && meter.seconds >= plan->seconds;
         if (enough) break;
         if (!update(&timed, bench, error)) return false;
-        double after = peak_burst(bench->peak, products);
-        double here = 2 / (1 / before + 1 / after);  // both bursts as one
-        share[n] = timed.stats.flops / timed.seconds / here;
-        result->seconds += timed.seconds;
+        rate_add(&meter, timed.stats.flops, timed.seconds);
         result->tokens += timed.stats.tokens;
-        operations += timed.stats.flops;
-        burst_seconds += 1 / here;
-        before = after;
+        if (plan->python && !update_peer(&result->peer, bench, plan, error)) return false;
     }
-    result->updates = n;
-    result->tokens_per_second = (double)result->tokens / result->seconds;
-    result->flops = operations / result->seconds;
-    result->peak = n / burst_seconds;
-    result->share = result->flops / result->peak;
-    result->share_median = median(share, n);
+    result->rate = rate_end(&meter);
+    result->tokens_per_second = (double)result->tokens / result->rate.seconds;
     share_parts(result, bench);
     return true;
 }
@@ -193,6 +184,7 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
 static bool measure_memory(TrainingResult *result, Bench *bench, Error *error)
 {
     Timed timed;
+    peer_stop(&bench->peer);
     peak_free(bench->peak);
     bench->peak = NULL;
     memory_reset();

@@ -1,8 +1,9 @@
-/* training.h -- how fast the real trainer trains, against the yardstick of peak.h. */
+/* training.h -- how fast the real trainer trains, against the yardstick of rate.h. */
 #ifndef BENCHMARK_TRAINING_H
 #define BENCHMARK_TRAINING_H
 
 #include "base/parts.h"
+#include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
 #include "training/config.h"
@@ -15,21 +16,25 @@ typedef struct TrainingCase {
     int threads;
     int updates;     // counted ones; 0: as many as fit into `seconds`, at least LEAST_UPDATES
     double seconds;  // for counted updates
+    const char *python;  // the peer's (peer.h); NULL: without it
 } TrainingCase;
 
 enum { LEAST_UPDATES = 3 };
 
+typedef struct PeerResult {
+    int updates;
+    double seconds, tokens;
+    double places;  // tokens and padding
+} PeerResult;
+
 /* What was measured, over the counted updates. */
 typedef struct TrainingResult {
-    long long updates, tokens;  // source + target tokens, </s> included
-    double seconds;             // of the updates alone
-    double tokens_per_second;   // tokens / seconds
-    double flops;               // FLOP/s of the matrix products that the mathematics needs
-    double peak;                // FLOP/s of sgemm in between
-    double share;               // flops / peak
-    double share_median;        // the median over updates of each one's own share
-    double memory;              // bytes, the most that was resident
-    double part[PARTS];         // shares of the workers' time, sum 1
+    Rate rate;         // a piece of work is an update
+    long long tokens;  // source + target tokens, </s> included
+    double tokens_per_second;
+    double memory;  // bytes, the most that was resident
+    PeerResult peer;
+    double part[PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
 /* The model and the training of a preset of ./train (tiny, small, base) with so many tokens an

@@ -22,6 +22,8 @@ const Option search_options[] = {
      "a hypothesis scores ln p / length^A: more than 0 favours longer ones", false},
     {"max-length-ratio", OPTION_REAL, FIELD(max_length_ratio), 0.1, 100, NULL, NULL,
      "a translation has at most 20 tokens more than this times the source's", false},
+    {"max-tokens", OPTION_INT, FIELD(max_tokens), 0, 8192, NULL, NULL,
+     "and at most so many, its end included; 0: no such limit", false},
     {"unknown", OPTION_FLAG, FIELD(unknown), 0, 0, NULL, NULL,
      "may produce <unk>", false},
 };
@@ -40,7 +42,9 @@ bool search_check(const SearchConfig *config, Error *error)
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length)
 {
     double limit = floor(config->max_length_ratio * length) + EXTRA_LENGTH;
-    return limit < model->max_length ? (int)limit : model->max_length;
+    int most = model->max_length;
+    if (config->max_tokens && config->max_tokens < most) most = config->max_tokens;
+    return limit < most ? (int)limit : most;
 }
 
 double search_score(const SearchConfig *config, double log_probability, int length)

@@ -24,13 +24,14 @@ typedef struct SearchConfig {
     int n_best;               // hypotheses returned, at most `beam`
     double length_penalty;    // α
     double max_length_ratio;  // of target to source tokens; see search_limit
+    int max_tokens;           // of a translation, </s> included; 0: no limit of its own
     bool unknown;             // may produce <unk>
 } SearchConfig;
 
 extern const SearchConfig search_default;  // beam 4, α 1, the best one, ratio 3
 
 /* The table behind --help and the command line: --beam, --n-best, --length-penalty,
- * --max-length-ratio, --unknown. */
+ * --max-length-ratio, --max-tokens, --unknown. */
 extern const Option search_options[];
 extern const int search_option_count;
 
@@ -51,7 +52,7 @@ typedef struct Translation {
 } Translation;
 
 /* The most tokens, </s> included, of a translation of a source of `length` tokens:
- * min(max_length, ⌊ratio · length⌋ + 20). */
+ * min(max_length, ⌊ratio · length⌋ + 20, max_tokens unless that is 0). */
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length);
 
 double search_score(const SearchConfig *config, double log_probability, int length);

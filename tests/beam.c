@@ -332,11 +332,14 @@ static void limit(void **state)
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = {
             .beam = beam, .n_best = beam, .length_penalty = 1, .max_length_ratio = 1};
-        for (int greedy = 0; greedy <= (beam == 1); greedy++) {
+        for (int variant = 0; variant < 4; variant++) {
+            int greedy = variant % 2;
+            config.max_tokens = variant < 2 ? 0 : 7;
+            if (greedy && beam > 1) continue;
             assert_true(search(&one, &model, &source, &config, greedy));
             for (int s = 0; s < S; s++) {
                 int n = source.start[s + 1] - source.start[s];
-                int most = n + 20 < 30 ? n + 20 : 30;
+                int most = variant >= 2 ? 7 : n + 20 < 30 ? n + 20 : 30;
                 assert_int_equal(search_limit(&config, &model.config, n), most);
                 assert_int_equal(one.sentence[s].count, beam);
                 for (int i = 0; i < beam; i++) {

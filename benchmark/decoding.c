@@ -1,0 +1,109 @@
+/* decoding.c -- passes over the sentences and bursts of sgemm in turn; see decoding.h. */
+#include "benchmark/decoding.h"
+
+#include <stdlib.h>
+
+#include "benchmark/clock.h"
+#include "data/batches.h"
+#include "inference/translator.h"
+
+enum { SEED = 1, WARM_UP = 64 };
+static const real NEVER = -100;  // nats
+
+double decoding_flops(const ModelConfig *c, int source, int target, int beam)
+{
+    double n = source, D = c->d_model, F = c->ffn, V = c->vocab;
+    double rows = 1 + (target - 1.0) * beam;
+    double keys = 1 + beam * (target * (target + 1) / 2.0 - 1);  // Σ over rows of the keys seen
+    double encoder = n * (4 * D * D + 2 * D * F) + 2 * n * n * D;
+    double memory = n * 2 * D * D;  // keys and values of the source, once a layer
+    double decoder = memory + rows * (6 * D * D + 2 * D * F + 2 * n * D) + 2 * keys * D;
+    return 2 * (c->encoder_layers * encoder + c->decoder_layers * decoder + rows * D * (V - 1));
+}
+
+typedef struct Bench {
+    Transformer model;
+    Workers *workers;
+    Peak *peak;
+    Batches batches;
+    Packed source;
+    SearchConfig search;
+    double flops;  // of a pass
+} Bench;
+
+static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
+{
+    const Corpus *corpus = plan->corpus;
+    size_t count = corpus->pairs < DECODED_SENTENCES ? corpus->pairs : DECODED_SENTENCES;
+    Packed target;
+    *bench = (Bench){.search = search_default};
+    bench->search.beam = plan->beam;
+    bench->search.max_tokens = OUTPUT_TOKENS;
+    if (!transformer_create(&bench->model, &plan->model, error) ||
+        !(bench->workers = workers_start(plan->threads, error)) ||
+        !(bench->peak = peak_create(bench->workers, error)) ||
+        !batches_init(&bench->batches, corpus, SEED, 1, error) ||
+        !batches_range(&bench->batches, &bench->source, &target, 0, count, error))
+        return false;
+    params_initialise(&bench->model.params, bench->model.block, SEED);
+    bench->model.weights.logits_bias[ID_END] = NEVER;
+    for (int s = 0; s < bench->source.sentences; s++)
+        bench->flops +=
+            decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],
+                           OUTPUT_TOKENS, plan->beam);
+    return true;
+}
+
+static void bench_free(Bench *bench)
+{
+    batches_free(&bench->batches);
+    peak_free(bench->peak);
+    workers_stop(bench->workers);
+    transformer_free(&bench->model);
+}
+
+/* Translates all of source; *seconds (=) how long that took. */
+static bool translate(double *seconds, const Bench *bench, const Packed *source, Error *error)
+{
+    Translations out;
+    double begin = clock_seconds();
+    if (!translator_run(&out, &bench->model, source, &bench->search, bench->workers, NULL,
+                        error))
+        return false;
+    *seconds = clock_seconds() - begin;
+    bool good = true;
+    for (int s = 0; s < out.sentences && good; s++)
+        good = out.sentence[s].hypothesis[0].length == OUTPUT_TOKENS;
+    translations_free(&out);
+    return good || error_set(error, "a translation has not the %d tokens that it should",
+                             OUTPUT_TOKENS);
+}
+
+static bool measure(DecodingResult *result, const Bench *bench, const DecodingCase *plan,
+                    Error *error)
+{
+    static RateMeter meter;
+    double seconds;
+    Packed few = bench->source;
+    if (few.sentences > WARM_UP) few.sentences = WARM_UP, few.rows = few.start[WARM_UP];
+    if (!translate(&seconds, bench, &few, error)) return false;
+    rate_begin(&meter, bench->peak, seconds * bench->source.sentences / few.sentences);
+    do {
+        if (!translate(&seconds, bench, &bench->source, error)) return false;
+        rate_add(&meter, bench->flops, seconds);
+    } while (meter.seconds < plan->seconds && meter.pieces < MOST_PIECES);
+    result->rate = rate_end(&meter);
+    result->sentences = bench->source.sentences;
+    result->sentences_per_second =
+        (double)result->sentences * result->rate.pieces / result->rate.seconds;
+    result->tokens_per_second = OUTPUT_TOKENS * result->sentences_per_second;
+    return true;
+}
+
+bool decoding_work(const void *plan, void *result, Error *error)
+{
+    Bench bench;
+    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error);
+    bench_free(&bench);
+    return good;
+}

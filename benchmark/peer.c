@@ -1,0 +1,123 @@
+/* peer.c -- a Python process at two pipes; see peer.h. */
+#include "benchmark/peer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "benchmark/child.h"
+
+static const char SCRIPT[] = "benchmark/peer.py";
+
+static bool can_import(const char *python)
+{
+    char *argv[] = {(char *)(size_t)python, "-c", "import torch", NULL};
+    int output;
+    pid_t child = child_start(NULL, &output, argv, NULL);
+    if (child < 0) return false;
+    close(output);
+    return child_wait(child);
+}
+
+const char *peer_python(void)
+{
+    static const char *const candidates[] = {"python3", "/usr/bin/python3", NULL};
+    for (int i = 0; candidates[i]; i++)
+        if (can_import(candidates[i])) return candidates[i];
+    return NULL;
+}
+
+/* ---- the ids ---- */
+
+static void put(FILE *file, const int *numbers, int count)
+{
+    fwrite(numbers, sizeof *numbers, (size_t)count, file);
+}
+
+static bool write_batches(int fd, Batches *batches, int updates, Error *error)
+{
+    FILE *file = fdopen(fd, "wb");
+    if (!file) {
+        close(fd);
+        return error_set(error, "cannot write a temporary file: %s", strerror(errno));
+    }
+    put(file, &updates, 1);
+    bool good = true;
+    for (int u = 0; u < updates && good; u++) {
+        Packed source, target;
+        good = batches_update(batches, &source, &target, 0, (size_t)u, error);
+        if (!good) break;
+        put(file, (int[]){source.sentences, source.rows, target.rows}, 3);
+        put(file, source.start, source.sentences + 1);
+        put(file, target.start, target.sentences + 1);
+        put(file, source.id, source.rows);
+        put(file, target.id, target.rows);
+    }
+    bool written = !ferror(file);
+    if (fclose(file) != 0) written = false;
+    if (good && !written) return error_set(error, "cannot write a temporary file");
+    return good;
+}
+
+/* ---- the process ---- */
+
+static bool launch(Peer *peer, const char *python, const char *path, const ModelConfig *model,
+                   const TrainingConfig *training, int threads, Error *error)
+{
+    char config[256];
+    snprintf(config, sizeof config,
+             "{\"vocab\":%d,\"d_model\":%d,\"heads\":%d,\"ffn\":%d,\"encoder_layers\":%d,"
+             "\"decoder_layers\":%d,\"dropout\":%g,\"label_smoothing\":%g,\"clip_norm\":%g,"
+             "\"threads\":%d}",
+             model->vocab, model->d_model, model->heads, model->ffn, model->encoder_layers,
+             model->decoder_layers, training->dropout, training->label_smoothing,
+             training->clip_norm, threads);
+    char *argv[] = {(char *)(size_t)python, (char *)(size_t)SCRIPT, (char *)(size_t)path,
+                    config, NULL};
+    int input, output;
+    pid_t process = child_start(&input, &output, argv, error);
+    if (process < 0) return false;
+    peer->process = process;
+    peer->ask = fdopen(input, "w");
+    peer->answer = fdopen(output, "r");
+    char ready[16];
+    if (peer->ask && peer->answer && fgets(ready, sizeof ready, peer->answer)) return true;
+    return error_set(error, "%s did not start: run it by hand to see why", SCRIPT);
+}
+
+bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
+                const TrainingConfig *training, int threads, Batches *batches, int updates,
+                Error *error)
+{
+    char path[TEMPORARY_SIZE];
+    temporary_pattern(path);
+    *peer = (Peer){0};
+    int fd = mkstemp(path);
+    if (fd < 0) return error_set(error, "cannot make a temporary file: %s", strerror(errno));
+    signal(SIGPIPE, SIG_IGN);  // a peer that ended is an error of peer_update
+    bool good = write_batches(fd, batches, updates, error) &&
+                launch(peer, python, path, model, training, threads, error);
+    unlink(path);  // it is read before the peer says that it is ready
+    return good;
+}
+
+bool peer_update(Peer *peer, double *seconds, double *tokens, double *places, Error *error)
+{
+    char line[256];
+    fputs("go\n", peer->ask);
+    fflush(peer->ask);
+    if (fgets(line, sizeof line, peer->answer) &&
+        sscanf(line, "%lf %lf %lf", seconds, tokens, places) == 3 && *seconds > 0)
+        return true;
+    return error_set(error, "%s stopped: run it by hand to see why", SCRIPT);
+}
+
+void peer_stop(Peer *peer)
+{
+    if (peer->ask) fclose(peer->ask);
+    if (peer->answer) fclose(peer->answer);
+    if (peer->process) child_wait(peer->process);
+    *peer = (Peer){0};
+}

@@ -1,0 +1,47 @@
+/* rate.h -- the speed of some work, and the share of the processor's peak that it reaches.
+ *
+ *   burst | work 1 | burst | work 2 | burst | …
+ *
+ * On a shared machine work and sgemm slow down together, so each piece of work is compared with
+ * the bursts right before and right after it. The totals are sums of operations over sums of
+ * seconds, so that no piece counts for more than its work. The median over the pieces is beside
+ * them because one that was disturbed while its bursts were not (or the reverse) moves a sum, but
+ * not a median: where the two differ, the machine was busy. */
+#ifndef BENCHMARK_RATE_H
+#define BENCHMARK_RATE_H
+
+#include "benchmark/peak.h"
+
+enum { MOST_PIECES = 4096 };
+
+typedef struct Rate {
+    int pieces;
+    double seconds;       // of the work
+    double flops;         // FLOP/s of the work: the products that the mathematics needs
+    double peak;          // FLOP/s of sgemm in between
+    double share;         // flops / peak
+    double share_median;  // the median of the pieces' own shares
+} Rate;
+
+typedef struct RateMeter {
+    Peak *peak;
+    int products;   // of a burst
+    double before;  // FLOP/s of the last burst
+    double operations, seconds;
+    double inverse;  // Σ 1 / peak of each piece
+    double share[MOST_PIECES];
+    int pieces;
+} RateMeter;
+
+/* Bursts will take a tenth of `seconds`, about which a piece of work takes; at least 40 ms. */
+void rate_begin(RateMeter *meter, Peak *peak, double seconds);
+
+/* A piece of work is done: the burst after it. At most MOST_PIECES. */
+void rate_add(RateMeter *meter, double operations, double seconds);
+
+Rate rate_end(RateMeter *meter);
+
+/* The median; sorts values [count]. */
+double rate_median(double *values, int count);
+
+#endif

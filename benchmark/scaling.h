@@ -1,0 +1,52 @@
+/* scaling.h -- how the cost of training grows: one number of the tiny preset is changed at a time.
+ *
+ * The others stay as they are: synthetic sentences with Multi30k's lengths, 10,000 tokens of
+ * vocabulary, 8,000 tokens an update, 4 + 4 layers, all threads. */
+#ifndef BENCHMARK_SCALING_H
+#define BENCHMARK_SCALING_H
+
+#include "benchmark/training.h"
+
+typedef enum {
+    SCALE_LENGTH,
+    SCALE_VOCABULARY,
+    SCALE_UPDATE,
+    SCALE_THREADS,
+    SCALE_DEPTH,
+    SCALES
+} Scale;
+
+enum { MOST_POINTS = 8 };
+
+typedef struct ScalePoint {
+    int threads;
+    int value;  // tokens a sentence and side, of the vocabulary, an update; threads; layers a stack
+    TrainingResult result;
+} ScalePoint;
+
+typedef struct Scaling {
+    int threads;
+    ScalePoint point[SCALES][MOST_POINTS];
+    int count[SCALES];
+} Scaling;
+
+/* In tables and pictures "sentence length", in JSON "sentence_length". */
+extern const char *const scale_titles[SCALES];
+extern const char *const scale_keys[SCALES];
+extern const char *const scale_units[SCALES];  // "tokens a side"
+
+/* Sets the points to be measured; all but SCALE_THREADS with this number of threads. */
+void scaling_plan(Scaling *scaling, int threads);
+
+/* Tokens a second of a point if sgemm had been as fast as it was in the median of all points: on a
+ * machine that is busy with other work now and then, points can only be compared so.
+ *     tokens/s · (threads · median(peak / threads)) / peak */
+double scaling_speed(const Scaling *scaling, const ScalePoint *point);
+
+/* The median itself, FLOP/s a thread. */
+double scaling_peak(const Scaling *scaling);
+
+/* Measures one of these points in a process of its own, for about so many seconds. */
+bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error);
+
+#endif

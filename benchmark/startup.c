@@ -1,0 +1,106 @@
+/* startup.c -- starts programs and waits for what they say; see startup.h. */
+#include "benchmark/startup.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "benchmark/child.h"
+#include "benchmark/clock.h"
+#include "benchmark/rate.h"
+#include "program/run.h"
+
+static const char SENTENCE[] = "jane visits africa in september";
+
+/* *seconds (=) until the first line is whole, or, if `to_end`, until the program has ended. */
+static bool time_program(double *seconds, char *const *argv, bool to_end, Error *error)
+{
+    int output;
+    double begin = clock_seconds(), first = 0;
+    pid_t child = child_start(NULL, &output, argv, error);
+    if (child < 0) return false;
+    char bytes[4096];
+    for (ssize_t n; (n = read(output, bytes, sizeof bytes)) != 0;) {
+        if (n < 0 && errno != EINTR) break;
+        if (n > 0 && !first && memchr(bytes, '\n', (size_t)n)) first = clock_seconds() - begin;
+    }
+    close(output);
+    bool good = child_wait(child);
+    *seconds = to_end ? clock_seconds() - begin : first;
+    if (good && *seconds > 0) return true;
+    return error_set(error, "%s did not do its work: is it built?", argv[0]);
+}
+
+static bool time_median(double *seconds, char *const *argv, bool to_end, int runs, Error *error)
+{
+    double sample[STARTS];
+    for (int i = 0; i < runs; i++)
+        if (!time_program(&sample[i], argv, to_end, error)) return false;
+    *seconds = rate_median(sample, runs);
+    return true;
+}
+
+/* ---- a model, if there is none ---- */
+
+/* Saves a run of preset toy in `folder` as it is before its first update. */
+static bool save_toy(const char *folder, Error *error)
+{
+    static Settings settings;
+    static Run run;
+    char *argv[] = {"train", "--output", (char *)(size_t)folder, "--threads", "1", NULL};
+    bool good = settings_read(&settings, 5, argv, error) && run_read(&run, &settings, error) &&
+                run_prepare(&run, error) && run_save_best(&run, error);
+    run_free(&run);
+    settings_free(&settings);
+    return good;
+}
+
+static bool time_translate(Startup *startup, const char *programs, const char *model,
+                           Error *error)
+{
+    char program[4096];
+    snprintf(program, sizeof program, "%s/translate", programs);
+    char *argv[] = {
+        program, "--quiet", "--model", (char *)(size_t)model, (char *)(size_t)SENTENCE, NULL};
+    return time_median(&startup->translate, argv, false, STARTS, error);
+}
+
+static bool time_with_own(Startup *startup, const char *programs, Error *error)
+{
+    char folder[TEMPORARY_SIZE], file[TEMPORARY_SIZE + 32];
+    temporary_pattern(folder);
+    if (!mkdtemp(folder))
+        return error_set(error, "cannot make a temporary folder: %s", strerror(errno));
+    snprintf(file, sizeof file, "%s/best.safetensors", folder);
+    snprintf(startup->model, sizeof startup->model, "toy-size model of random weights");
+    bool good = save_toy(folder, error) && time_translate(startup, programs, folder, error);
+    unlink(file);
+    rmdir(folder);
+    return good;
+}
+
+bool startup_measure(Startup *startup, const char *programs, const char *source,
+                     const char *target, Error *error)
+{
+    static const char toy[] = "checkpoints/toy";
+    *startup = (Startup){.model = "checkpoints/toy"};
+    bool trained = access("checkpoints/toy/best.safetensors", R_OK) == 0;
+    if (!(trained ? time_translate(startup, programs, toy, error)
+                  : time_with_own(startup, programs, error)))
+        return false;
+    if (!source) return true;
+    char program[4096];
+    snprintf(program, sizeof program, "%s/train", programs);
+    char *argv[] = {program,
+                    "--dry-run",
+                    "--train-source",
+                    (char *)(size_t)source,
+                    "--train-target",
+                    (char *)(size_t)target,
+                    "--output",
+                    "build/benchmark/no-run",
+                    NULL};
+    return time_median(&startup->dry_run, argv, true, DRY_RUNS, error);
+}

@@ -1,0 +1,106 @@
+#!/bin/sh
+# benchmark.sh -- scripts/benchmark measures, its JSON has the keys that it promises and values that
+# can be, and wrong use is one sentence.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+BUILD=${BUILD:-build}
+BIN=${BIN:-.}
+export BUILD BIN
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+failures=0
+
+pass() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+# is NAME EXPRESSION...: test EXPRESSION.
+is() {
+    name=$1
+    shift
+    if test "$@"; then pass "$name"; else fail "$name" "not $*"; fi
+}
+# wrong NAME STATUS PATTERN OPTION...: one sentence with the pattern, this status, no output.
+wrong() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    scripts/benchmark "$@" >"$room/out" 2>"$room/err"
+    got=$?
+    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status"
+    elif [ -s "$room/out" ]; then fail "$name" "standard output is not empty"
+    elif ! grep -q "^benchmark: .*$pattern" "$room/err"; then fail "$name" "$(cat "$room/err")"
+    elif [ "$(wc -l <"$room/err")" -ne 1 ]; then fail "$name" "not one sentence"
+    else pass "$name"; fi
+}
+# between NAME LEAST MOST KEY FILE: every value of the key is above LEAST and below MOST; one is there.
+between() {
+    if sed -n "s/.*\"$4\": \([-+.0-9e]*\),*\$/\1/p" "$5" |
+        awk -v least="$2" -v most="$3" '
+            !($1 > least && $1 < most) { bad = 1 } END { exit bad || !NR }'
+    then pass "$1"; else fail "$1" "$(grep "\"$4\"" "$5" | tr -s ' \n' ' ')"; fi
+}
+
+# ---- training ----
+scripts/benchmark --json "$room/train.json" --only tiny --updates 2 --sections train \
+    >"$room/table" 2>"$room/err"
+status=$?
+is "training is measured" $status -eq 0
+[ $status -eq 0 ] || cat "$room/err"
+json=$room/train.json
+is "nothing is said when there is no terminal" ! -s "$room/err"
+for key in config threads updates tokens tokens_per_second gflops peak_gflops share_of_peak \
+    share_of_peak_median resident_mb parts embedding linear attention loss norm optimizer waiting \
+    other; do
+    is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
+done
+between "share of peak" 0 1.5 share_of_peak "$json"
+between "median share of peak" 0 1.5 share_of_peak_median "$json"
+between "tokens of two updates of at most 8,000" 15000 16001 tokens "$json"
+between "speed" 10 1e8 tokens_per_second "$json"
+between "memory" 10 100000 resident_mb "$json"
+between "updates" 1 3 updates "$json"
+if awk -F '[:,]' '/"parts"/ { sum = 0; inside = 1; next }
+    inside && /}/ { inside = 0; if (sum < 0.999999 || sum > 1.000001) bad = 1; n++ }
+    inside { if ($2 < 0) bad = 1; sum += $2 } END { exit bad || !n }' "$json"
+then pass "the parts are shares of one whole"; else fail "the parts are shares of one whole" \
+    "$(grep -A 9 '"parts"' "$json" | tr -s ' \n' ' ')"; fi
+# gflops, tokens/s and the share belong together: share = gflops / peak_gflops.
+if awk -F '[:,]' '/"gflops"/ { g = $2 } /"peak_gflops"/ { p = $2 }
+    /"share_of_peak"/ { n++; d = $2 - g / p; if (d > 1e-9 || d < -1e-9) bad = 1 }
+    END { exit bad || !n }' "$json"
+then pass "share is gflops over peak"; else fail "share is gflops over peak" "it is not"; fi
+is "the table has a line for tiny" "$(grep -c '^tiny ' "$room/table")" -ge 2
+
+# ---- decoding, and a corpus of one's own ----
+i=0
+while [ $i -lt 80 ]; do
+    echo "the cat number $i sees the dog in the house"
+    i=$((i + 1))
+done >"$room/source"
+tr a-z A-Z <"$room/source" >"$room/target"
+scripts/benchmark --json "$room/decode.json" --only tiny --seconds 0.01 --threads 1 \
+    --sections decode --corpus "$room/source" --corpus-target "$room/target" >"$room/table" \
+    2>"$room/err"
+is "translating is measured" $? -eq 0
+between "sentences a second" 1 1e7 sentences_per_second "$room/decode.json"
+between "share of peak in translating" 0 1.5 share_of_peak "$room/decode.json"
+is "greedy and beam search" "$(grep -c '"beam": [15],' "$room/decode.json")" -eq 2
+is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$room/table")" -eq 1
+
+# ---- starting ----
+scripts/benchmark --json "$room/start.json" --sections startup >"$room/table" 2>"$room/err"
+is "starting is measured" $? -eq 0
+between "seconds to the first line" 0 60 translate_seconds "$room/start.json"
+
+# ---- wrong use ----
+wrong "an unknown option" 2 "unknown option .--fast." --fast
+wrong "an unknown section" 2 "--sections takes train" --sections train,lunch
+wrong "an unknown size" 2 "--only takes all, tiny, small or base" --only huge
+wrong "too many updates" 2 "--updates takes a whole number from 0 to 4096" --updates 5000
+wrong "half a corpus" 2 "go together" --corpus "$room/source"
+wrong "the peer alone" 2 "goes with train" --sections peer
+wrong "a corpus that is not there" 1 "none.en" --corpus "$room/none.en" --corpus-target \
+    "$room/target"
+
+[ $failures -eq 0 ]
