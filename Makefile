@@ -23,10 +23,10 @@ MPI     ?= $(if $(shell command -v mpicc),1,0)
 ifeq ($(MPI),1)
 $(if $(shell command -v mpicc),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
-MPI_LIBS  := $(shell mpicc --showme:link)
+MPI_LIBS  := -Wl,--as-needed $(shell mpicc --showme:link)
 endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
-LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
+LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
 
 ROOMS    = base model training inference data plots program
 SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
@@ -40,7 +40,6 @@ TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 
 all: $(BIN)/train $(BIN)/translate
 
-$(BIN)/train $(TESTS): LIBS += -Wl,--as-needed $(MPI_LIBS)
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
