@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
@@ -16,11 +17,22 @@ void *arena_take(Arena *arena, size_t count, size_t size)
     return arena->base + at;
 }
 
+void *block_allocate(size_t size)
+{
+    const size_t huge = (size_t)2 << 20;
+    size_t unit = size >= huge ? huge : ARENA_ALIGNMENT;
+    if (size > SIZE_MAX - unit) return NULL;
+    size = (size + unit - 1) / unit * unit;
+    void *block = aligned_alloc(unit, size ? size : unit);
+    if (block && unit == huge) madvise(block, size, MADV_HUGEPAGE);  // a wish: no matter if not
+    return block;
+}
+
 bool arena_reserve(Arena *arena, Error *error)
 {
     assert(!arena->base);
     size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
-    arena->base = aligned_alloc(ARENA_ALIGNMENT, size);
+    arena->base = block_allocate(size);
     if (!arena->base)
         return error_set(error, "not enough memory for %.1f MB of activations: a smaller model, "
                          "--micro-tokens or --max-length needs less", size / 1e6);

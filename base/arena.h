@@ -33,6 +33,11 @@ bool arena_reserve(Arena *arena, Error *error);
 void arena_reset(Arena *arena);
 void arena_free(Arena *arena);
 
+/* A block of its own of `size` bytes, aligned, not cleared, to be freed with free(). A large one
+ * asks for huge pages: with pages of 4 kB every row of a wide matrix misses the processor's table
+ * of addresses. NULL if there is not enough memory. */
+void *block_allocate(size_t size);
+
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/rng.h"
 #include "benchmark/clock.h"
 
@@ -51,7 +52,7 @@ Peak *peak_create(Workers *workers, Error *error)
     bool good = peak;
     for (size_t i = 0; i < threads && good; i++) {
         PeakWorker *worker = &peak->worker[i];
-        worker->A = aligned_alloc(64, 3 * (size_t)NUMBERS * sizeof *worker->A);
+        worker->A = block_allocate(3 * (size_t)NUMBERS * sizeof *worker->A);
         good = worker->A;
         if (good) worker->B = worker->A + NUMBERS, worker->C = worker->B + NUMBERS;
     }

@@ -2,12 +2,13 @@
  *
  *   for a block of 512 rows of C                  A's block lies in the second-level cache,
  *     for a block of 256 numbers of k             512 · 256 floats
- *       for a panel of TILE_COLUMNS columns       B's panel lies in the first-level cache:
- *         copy the panel of B                     256 · 32 floats
- *         for a tile of TILE_ROWS rows            C's tile lies in registers
+ *       for a block of 256 columns
+ *         copy the block of B                     and so does B's: 256 · 256 floats
+ *         for a panel of TILE_COLUMNS columns     B's panel comes to lie in the first-level
+ *           for a tile of TILE_ROWS rows          cache, and C's tile lies in registers
  *
- * The panel is copied so that its rows lie one behind the other, whether B is stored by rows or,
- * in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall on each
+ * B is copied panel by panel, each with its rows one behind the other, whether B is stored by
+ * rows or, in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall on each
  * other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van de
  * Geijn 2008, with A and B in each other's place, since here it is A that has few rows. */
 #include "model/gemm.h"
@@ -26,13 +27,13 @@
 #define CBLAS_GEMM cblas_sgemm
 #endif
 
-enum { M_BLOCK = 512, K_BLOCK = 256 };
+enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 256 };
 enum { ROW_LIMIT = 4096, COLUMN_LIMIT = 2048 };  // bytes; from here on A is copied (measured)
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };  // whole vectors are faster to copy
 
 /* Each thread's copies. */
 static _Thread_local struct {
-    _Alignas(VECTOR_BYTES) real panel[K_BLOCK * TILE_COLUMNS];  // [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * K_BLOCK];  // tile behind tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;
@@ -80,24 +81,32 @@ static void transpose(real *T, const real *X, size_t ld)
 #endif
 }
 
-/* copy.panel (=) the first `columns` columns of B [k,·], the rest zero. */
-static void copy_panel(Strided B, int columns, int k)
+/* copy.B (=) panels of B [k,n], the last one filled with zeros. */
+static void copy_panels(Strided B, int n, int k)
 {
-    int p = 0;
-    if (columns == TILE_COLUMNS && B.row == 1) {
-        for (; p + LANES <= k; p += LANES)
-            for (int j = 0; j < TILE_COLUMNS; j += LANES)
-                transpose(copy.panel + p * TILE_COLUMNS + j,
-                          B.at + (size_t)p + (size_t)j * B.column, B.column);
-    } else if (columns == TILE_COLUMNS) {
+    bool by_rows = B.column == 1;
+    int whole = n / TILE_COLUMNS * TILE_COLUMNS, p = 0;
+    if (by_rows) {
         for (; p < k; p++)
-            memcpy(copy.panel + p * TILE_COLUMNS, B.at + (size_t)p * B.row,
-                   TILE_COLUMNS * sizeof(real));
+            for (int j = 0; j < whole; j += TILE_COLUMNS)
+                memcpy(copy.B + j * k + p * TILE_COLUMNS, B.at + (size_t)p * B.row + j,
+                       TILE_COLUMNS * sizeof(real));
+    } else {
+        for (int j = 0; j < whole; j += LANES) {
+            int panel = j / TILE_COLUMNS * TILE_COLUMNS * k + j % TILE_COLUMNS;
+            const real *rows = B.at + (size_t)j * B.column;
+            for (p = 0; p + LANES <= k; p += LANES)
+                transpose(copy.B + panel + p * TILE_COLUMNS, rows + p, B.column);
+            for (; p < k; p++)
+                for (int l = 0; l < LANES; l++)
+                    copy.B[panel + p * TILE_COLUMNS + l] = rows[(size_t)l * B.column + (size_t)p];
+        }
     }
-    for (; p < k; p++)
-        for (int j = 0; j < TILE_COLUMNS; j++)
-            copy.panel[p * TILE_COLUMNS + j] =
-                j < columns ? B.at[(size_t)p * B.row + (size_t)j * B.column] : 0;
+    for (int j = whole; j < n; j += TILE_COLUMNS)
+        for (p = 0; p < k; p++)
+            for (int l = 0; l < TILE_COLUMNS; l++)
+                copy.B[j * k + p * TILE_COLUMNS + l] =
+                    j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
 /* copy.A (=) the block of A [m,k], tile behind tile; each as A is, by rows or by columns. Returns
@@ -123,17 +132,17 @@ static size_t copy_block(Strided A, int m, int k)
 }
 
 /* A panel of C, m rows and `columns` wide, tile by tile: the next tile of A is `tile` further. */
-static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile, int m,
-                           int columns, int k)
+static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
+                           const real *panel, int m, int columns, int k)
 {
     for (int i = 0; i < m; i += TILE_ROWS, A.at += tile, C += TILE_ROWS * ldc) {
         int rows = m - i < TILE_ROWS ? m - i : TILE_ROWS;
-        if (columns == TILE_COLUMNS) {
-            tile_multiply(mode, C, ldc, A, copy.panel, TILE_COLUMNS, rows, TILE_COLUMNS, k, 1);
+        if (columns >= TILE_COLUMNS) {
+            tile_multiply(mode, C, ldc, A, panel, TILE_COLUMNS, rows, TILE_COLUMNS, k, 1);
             continue;
         }
-        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, copy.panel, TILE_COLUMNS, rows,
-                      TILE_COLUMNS, k, 1);
+        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, panel, TILE_COLUMNS, rows, TILE_COLUMNS,
+                      k, 1);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < columns; j++) {
                 real *c = C + (size_t)r * ldc + (size_t)j, sum = copy.rest[r * TILE_COLUMNS + j];
@@ -142,17 +151,30 @@ static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t
     }
 }
 
+/* The size of the pieces when `size` is cut into equal ones of at most `limit`, a multiple of
+ * `unit`. */
+static int piece(int size, int limit, int unit)
+{
+    int pieces = (size + limit - 1) / limit;
+    int even = (size + pieces - 1) / pieces;
+    return (even + unit - 1) / unit * unit;
+}
+
+static int at_most(int count, int limit)
+{
+    return count < limit ? count : limit;
+}
+
 /* C [m,n] (mode) = A [m,k] · B [k,n] */
 static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m, int n, int k)
 {
-    int m_blocks = (m + M_BLOCK - 1) / M_BLOCK, k_blocks = (k + K_BLOCK - 1) / K_BLOCK;
-    int m_step = (m + m_blocks - 1) / m_blocks;
-    int k_step = ((k + k_blocks - 1) / k_blocks + LANES - 1) / LANES * LANES;
+    int m_step = piece(m, M_BLOCK, 1), k_step = piece(k, K_BLOCK, LANES);
+    int n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     bool copied = A.row * sizeof(real) >= ROW_LIMIT || A.column * sizeof(real) >= COLUMN_LIMIT;
     for (int i = 0; i < m; i += m_step) {
-        int rows = m - i < m_step ? m - i : m_step;
+        int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
-            int depth = k - p < k_step ? k - p : k_step;
+            int depth = at_most(k - p, k_step);
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
             size_t tile = TILE_ROWS * A.row;
             if (copied) {
@@ -160,12 +182,14 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m,
                 a = A.column == 1 ? (Strided){copy.A, (size_t)depth, 1}
                                   : (Strided){copy.A, 1, TILE_ROWS};
             }
-            for (int j = 0; j < n; j += TILE_COLUMNS) {
-                int columns = n - j < TILE_COLUMNS ? n - j : TILE_COLUMNS;
-                copy_panel((Strided){B.at + (size_t)p * B.row + (size_t)j * B.column, B.row,
-                                     B.column}, columns, depth);
-                panel_multiply(p > 0 ? ADD : mode, C + (size_t)i * (size_t)n + (size_t)j,
-                               (size_t)n, a, tile, rows, columns, depth);
+            for (int j = 0; j < n; j += n_step) {
+                int columns = at_most(n - j, n_step);
+                copy_panels((Strided){B.at + (size_t)p * B.row + (size_t)j * B.column, B.row,
+                                      B.column}, columns, depth);
+                real *c = C + (size_t)i * (size_t)n + (size_t)j;
+                for (int q = 0; q < columns; q += TILE_COLUMNS)
+                    panel_multiply(p > 0 ? ADD : mode, c + q, (size_t)n, a, tile,
+                                   copy.B + q * depth, rows, columns - q, depth);
             }
         }
     }

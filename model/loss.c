@@ -22,7 +22,7 @@
 #include "model/linear.h"
 #include "model/vecexp.h"
 
-enum { CHUNK = 256 };  // classes
+enum { CHUNK = 128 };  // classes
 
 static int at_most(int count, int limit)
 {

@@ -141,8 +141,7 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config)
 real *params_block(const Params *params, Error *error)
 {
     size_t bytes = params->size * sizeof(real);
-    bytes = (bytes + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
-    real *block = aligned_alloc(ARENA_ALIGNMENT, bytes);
+    real *block = block_allocate(bytes);
     if (!block) {
         error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
         return NULL;

@@ -15,6 +15,10 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
     Vector sum[TILE_ROWS][2];
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++) sum[i][0] = sum[i][1] = (Vector){0};
+    const real *ahead = C;
+#pragma GCC unroll 14
+    for (int i = 0; i < rows; i++, ahead += ldc)
+        for (int v = 0; v < vectors; v++) __builtin_prefetch(ahead + v * LANES, 1);
     for (int p = 0; p < k; p++, A += column, B += ldb) {
         Vector b0 = *(const Vector *)B, b1 = vectors > 1 ? *(const Vector *)(B + LANES) : b0;
 #pragma GCC unroll 14
@@ -27,8 +31,8 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++, C += ldc)
         for (int v = 0; v < vectors; v++) {
-            Vector *c = (Vector *)(C + v * LANES);
-            *c = mode == ADD ? *c + scale * sum[i][v] : scale * sum[i][v];
+            Vector *to = (Vector *)(C + v * LANES);
+            *to = mode == ADD ? *to + scale * sum[i][v] : scale * sum[i][v];
         }
 }
 
