@@ -2,15 +2,15 @@
  *
  *   for a block of 512 rows of C                  A's block lies in the second-level cache,
  *     for a block of 256 numbers of k             512 · 256 floats
- *       for a block of 256 columns
- *         copy the block of B                     and so does B's: 256 · 256 floats
+ *       for a block of 512 columns
+ *         copy the block of B                     and so does B's: 256 · 512 floats
  *         for a panel of TILE_COLUMNS columns     B's panel comes to lie in the first-level
  *           for a tile of TILE_ROWS rows          cache, and C's tile lies in registers
  *
  * B is copied panel by panel, each with its rows one behind the other, whether B is stored by
- * rows or, in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall on each
- * other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van de
- * Geijn 2008, with A and B in each other's place, since here it is A that has few rows. */
+ * rows or, in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall
+ * on each other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van
+ * de Geijn 2008, with A and B in each other's place, since here it is A that has few rows. */
 #include "model/gemm.h"
 
 #include <cblas.h>
@@ -27,13 +27,14 @@
 #define CBLAS_GEMM cblas_sgemm
 #endif
 
-enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 256 };
+enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { ROW_LIMIT = 4096, COLUMN_LIMIT = 2048 };  // bytes; from here on A is copied (measured)
-enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };  // whole vectors are faster to copy
+/* What copying dYᵀ moves at a time: whole vectors, as they are faster. */
+enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
 /* Each thread's copies. */
 static _Thread_local struct {
-    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];            // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * K_BLOCK];  // tile behind tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;

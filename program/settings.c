@@ -65,9 +65,9 @@ static const struct { const char *name, *what, *settings; } PRESETS[] = {
      "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
     {"tiny", "some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
      "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
-     "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.005 "
-     "schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 label-smoothing=0.1 "
-     "clip-norm=25 patience=10"},
+     "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
+     "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
+     "label-smoothing=0.1 clip-norm=25 patience=10"},
     {"small", "some 100,000 pairs",
      "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
      "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "

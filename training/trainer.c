@@ -58,13 +58,13 @@ struct Trainer {
     int *done;             // [A] micro-batches that each accumulator holds
 };
 
-/* As many as fit into 64 MB, a power of two from 2 to 8: gradients are the larger part of the
+/* As many as fit into 48 MB, a power of two from 2 to 8: gradients are the larger part of the
  * memory of a large model, whose micro-batches are few. */
 static int accumulators_for(const Transformer *model)
 {
     double bytes = (double)(model->params.size * sizeof(real));
     int count = 8;
-    while (count > 2 && count * bytes > 64e6) count /= 2;
+    while (count > 2 && count * bytes > 48e6) count /= 2;
     return count;
 }
 
