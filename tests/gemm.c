@@ -93,6 +93,19 @@ static void test_tn(void **state)
     check_all(TN);
 }
 
+/* Beyond every block of rows, of k and of columns; matrices so wide that A is copied. */
+static void test_blocks(void **state)
+{
+    (void)state;
+    const int sizes[][3] = {{530, 45, 30}, {60, 45, 520}, {33, 1050, 40}, {29, 35, 1030},
+                            {540, 33, 61}, {523, 517, 33}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (Form form = NT; form <= TN; form++) {
+            check_form(form, SET, sizes[s][0], sizes[s][1], sizes[s][2]);
+            check_form(form, ADD, sizes[s][0], sizes[s][1], sizes[s][2]);
+        }
+}
+
 /* SET overwrites whatever was there, NaN too. */
 static void test_set_over_nan(void **state)
 {
@@ -145,7 +158,7 @@ int main(void)
     gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nt),    cmocka_unit_test(test_nn),
-        cmocka_unit_test(test_tn),    cmocka_unit_test(test_set_over_nan),
+        cmocka_unit_test(test_tn),    cmocka_unit_test(test_blocks), cmocka_unit_test(test_set_over_nan),
         cmocka_unit_test(test_small),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
