@@ -15,7 +15,7 @@ BIN     ?= .
 
 ARCH     = $(if $(PORTABLE),-march=x86-64,-march=native)
 PACKAGES = openblas libpng zlib sentencepiece jansson pangocairo
-WARNINGS = -Wall -Wextra -Wshadow
+WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
