@@ -119,6 +119,10 @@ static void say_run(const Run *run)
     if (tokens_each < 0.02)
         say("%-13s the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
             "--d-model, --vocab-size) will translate better", "warning", tokens_each);
+    if (trainer_accumulators(run->trainer) < workers_count(run->workers))
+        say("%-13s %d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
+            "more, lets all", "warning", trainer_accumulators(run->trainer),
+            workers_count(run->workers), workers_count(run->workers), block / 1e6);
     if (tokens_each > 200)
         say("%-13s the corpus has %.0f tokens a parameter: a larger model (--preset small or "
             "base) can learn more from it", "warning", tokens_each);

@@ -20,6 +20,8 @@ import time
 CONFIG = json.loads(sys.argv[2])
 for variable in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = str(CONFIG["threads"])  # read when the library is loaded
+# PyTorch's threads and OpenBLAS's are not the same ones; those that wait must not spin.
+os.environ["OMP_WAIT_POLICY"] = "passive"
 
 import torch
 from torch import nn

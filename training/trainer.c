@@ -144,6 +144,11 @@ bool trainer_scatter(Trainer *t, Error *error)
            distributed_scatter(t->v, t->gradients.part, error);
 }
 
+int trainer_accumulators(const Trainer *t)
+{
+    return t->accumulators;
+}
+
 size_t trainer_memory(const Trainer *t)
 {
     size_t bytes = (t->model->params.size + 2 * moments(t)) * sizeof(real) +

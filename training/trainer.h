@@ -50,6 +50,9 @@ bool trainer_update(Trainer *trainer, long long update, const Packed *source,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
+/* How many threads can be at work at a time, on all ranks together. */
+int trainer_accumulators(const Trainer *trainer);
+
 /* Bytes that training takes on this rank: weights, moments, accumulators, activations of all
  * workers so far. */
 size_t trainer_memory(const Trainer *trainer);
