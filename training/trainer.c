@@ -39,7 +39,6 @@ typedef struct Job {
     int *first;            // [count+1] their first sentences
     double *nll;           // [count] of a micro-batch, 0 for those of other ranks
     double *objective;     // [count] behind nll
-    int next;              // the micro-batch to take next
     AdamStep step;
 } Job;
 
@@ -55,7 +54,8 @@ struct Trainer {
     size_t capacity;       // micro-batches that job.first and job.nll have room for
     pthread_mutex_t lock;
     pthread_cond_t finished;
-    int *done;             // [A] micro-batches that each accumulator holds
+    int *taken;            // [A] micro-batches that were taken for each accumulator
+    int *done;             // [A] and those that it holds
 };
 
 /* As many as fit into 48 MB, a power of two from 2 to 8: gradients are the larger part of the
@@ -91,8 +91,9 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
     t->worker = calloc((size_t)workers_count(workers), sizeof *t->worker);
+    t->taken = calloc((size_t)t->accumulators, sizeof *t->taken);
     t->done = calloc((size_t)t->accumulators, sizeof *t->done);
-    bool good = t->worker && t->done;
+    bool good = t->worker && t->taken && t->done;
     if (!good) error_set(error, "not enough memory to train");
     good = good && gradients_create(&t->gradients, model, t->accumulators, error) &&
            (t->m = params_block(&(Params){.size = moments(t)}, error)) &&
@@ -112,6 +113,7 @@ void trainer_free(Trainer *t)
     }
     gradients_free(&t->gradients);
     free(t->worker);
+    free(t->taken);
     free(t->done);
     free(t->m);
     free(t->v);
@@ -169,6 +171,8 @@ static bool cut(Trainer *t, Error *error)
     int S = job->source->sentences;
     long long total = tokens_until(job, S), micro = t->config->micro_tokens;
     long long wanted = (total + micro - 1) / micro;
+    if (wanted > t->accumulators)  // as many for each, so that threads end together
+        wanted = (wanted + t->accumulators - 1) / t->accumulators * t->accumulators;
     size_t count = (size_t)(wanted < 1 ? 1 : wanted > S ? S : wanted);
     if (count > t->capacity) {
         int *first = realloc(job->first, (count + 1) * sizeof *first);
@@ -257,26 +261,44 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
     return true;
 }
 
-/* (1): takes one micro-batch of this rank after the other, each when its accumulator's turn has
- * come. */
+/* Takes the first micro-batch of this rank whose accumulator is free. -1: there is none now, and
+ * if not *more, none will come. */
+static int take(Trainer *t, bool *more)
+{
+    int first = -1;
+    *more = false;
+    for (int a = 0; a < t->accumulators; a++) {
+        int k = a + t->accumulators * t->taken[a];
+        if (k >= t->job.count || (t->job.training && !gradients_has(&t->gradients, a))) continue;
+        *more = true;
+        bool free = t->taken[a] == t->done[a] || !t->job.training;
+        if (free && (first < 0 || k < first)) first = k;
+    }
+    if (first >= 0) t->taken[first % t->accumulators]++;
+    return first;
+}
+
+/* (1) */
 static void micro_batches(void *context, int number)
 {
     Trainer *t = context;
     Worker *worker = &t->worker[number];
-    Job *job = &t->job;
     pthread_mutex_lock(&t->lock);
-    while (job->next < job->count) {
-        int k = job->next++, accumulator = k % t->accumulators;
-        if (job->training && !gradients_has(&t->gradients, accumulator)) continue;
-        Part before = parts_enter(PART_WAITING);
-        while (job->training && t->done[accumulator] < k / t->accumulators)
+    bool more;
+    for (;;) {
+        int k = take(t, &more);
+        if (!more) break;
+        if (k < 0) {
+            Part before = parts_enter(PART_WAITING);
             pthread_cond_wait(&t->finished, &t->lock);
-        parts_leave(before);
+            parts_leave(before);
+            continue;
+        }
         pthread_mutex_unlock(&t->lock);
         bool good = !worker->failed && micro_batch(t, worker, k);
         pthread_mutex_lock(&t->lock);
         if (!good) worker->failed = true;
-        t->done[accumulator]++;
+        t->done[k % t->accumulators]++;
         pthread_cond_broadcast(&t->finished);
     }
     pthread_mutex_unlock(&t->lock);
@@ -293,8 +315,7 @@ static void optimize(void *context, size_t begin, size_t count)
 
 static bool run_micro_batches(Trainer *t, Error *error)
 {
-    Job *job = &t->job;
-    job->next = 0;
+    memset(t->taken, 0, (size_t)t->accumulators * sizeof *t->taken);
     memset(t->done, 0, (size_t)t->accumulators * sizeof *t->done);
     if (!cut(t, error)) return false;
     workers_run(t->workers, micro_batches, t);
