@@ -19,9 +19,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
-MPI     ?= $(if $(shell command -v mpicc),1,0)
+MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
 ifeq ($(MPI),1)
-$(if $(shell command -v mpicc),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
+$(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
 MPI_LIBS  := -Wl,--as-needed $(shell mpicc --showme:link)
 endif
@@ -49,9 +49,10 @@ $(BUILD)/libqkv-double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
+# A file that is new whenever MPI is another than in the last build.
 $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
-$(BUILD)/mpi-$(MPI):
-	@mkdir -p $(@D) && rm -f $(BUILD)/mpi-* && touch $@
+$(shell test -e $(BUILD)/mpi-$(MPI) || \
+    { mkdir -p $(BUILD) && rm -f $(BUILD)/mpi-* && touch $(BUILD)/mpi-$(MPI); })
 
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
