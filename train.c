@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "program/picture.h"
 #include "program/run.h"
 #include "program/validation.h"
@@ -24,14 +24,6 @@
 
 static volatile sig_atomic_t stop_signal;  // that this process got
 static int stop;                           // that all ranks obey: the largest of theirs
-
-
-static double now(void)
-{
-    struct timespec time;
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static bool quiet, terminal;
 
@@ -189,7 +181,7 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
                       .gflops = w->flops / w->seconds / 1e9,
                       .seconds = p->seconds};
     if (!quiet) show_progress(run, w, last);
-    *w = (Window){.shown = now()};
+    *w = (Window){.shown = clock_seconds()};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
     return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
@@ -203,13 +195,13 @@ static bool update(Run *run, Window *w, Error *error)
     Packed source, target;
     UpdateStats stats;
     size_t in_epoch;
-    double start = now();
+    double start = clock_seconds();
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error) ||
         !batches_update(&run->batches, &source, &target, (uint64_t)p->epoch,
                         (size_t)p->update_in_epoch, error) ||
         !trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
         return false;
-    double seconds = now() - start;
+    double seconds = clock_seconds() - start;
     p->update++;
     p->update_in_epoch++;
     p->seconds += seconds;
@@ -225,8 +217,8 @@ static bool update(Run *run, Window *w, Error *error)
     w->tokens += stats.tokens;
     w->updates++;
     if (p->update % c->log_every == 0) return log_window(run, w, &stats, error);
-    if (terminal && !quiet && now() - w->shown > 0.5)
-        show_progress(run, w, &stats), w->shown = now();
+    if (terminal && !quiet && clock_seconds() - w->shown > 0.5)
+        show_progress(run, w, &stats), w->shown = clock_seconds();
     return true;
 }
 
@@ -318,7 +310,7 @@ static bool meet(Error *error)
 
 static bool train(Run *run, Validation *validation, Error *error)
 {
-    Window window = {.shown = now()};
+    Window window = {.shown = clock_seconds()};
     signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
     signal(SIGTERM, on_signal);
     signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job

@@ -1,7 +1,7 @@
 /* parts.c -- where a thread's time goes; see parts.h. */
 #include "base/parts.h"
 
-#include <time.h>
+#include "base/clock.h"
 
 const char *const part_names[PARTS] = {"other", "embedding", "linear",    "attention",
                                        "loss",  "norm",      "optimizer", "waiting"};
@@ -14,9 +14,7 @@ static _Thread_local struct {
 
 static void turn(Part part)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    double now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    double now = clock_seconds();
     if (clock_of_thread.since > 0)
         clock_of_thread.spent[clock_of_thread.part] += now - clock_of_thread.since;
     clock_of_thread.since = now;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "benchmark/clock.h"
+#include "base/clock.h"
 #include "data/batches.h"
 #include "inference/translator.h"
 

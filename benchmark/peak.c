@@ -6,8 +6,8 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/rng.h"
-#include "benchmark/clock.h"
 
 enum { SIDE = 1024, NUMBERS = SIDE * SIDE };
 

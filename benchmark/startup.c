@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "benchmark/child.h"
-#include "benchmark/clock.h"
 #include "benchmark/rate.h"
 #include "program/run.h"
 

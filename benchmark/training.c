@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "benchmark/child.h"
-#include "benchmark/clock.h"
 #include "benchmark/peer.h"
 #include "data/batches.h"
 #include "program/settings.h"

@@ -89,11 +89,8 @@ static bool find_candidates(BeamSearch *beam, const Transformer *model, const re
     int V = model->config.vocab, D = model->config.d_model;
     for (int s = 0; s < beam->source->sentences; s++) beam->sentence[s].candidates = 0;
     for (int r = 0; r < beam->rows; r++) {
-        real *z = beam->logits + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
-        if (r % LOGITS_ROWS == 0)
-            logits_forward(z, X + (size_t)r * (size_t)D, model->weights.embedding,
-                        model->weights.logits_bias,
-                        beam->rows - r < LOGITS_ROWS ? beam->rows - r : LOGITS_ROWS, V, D);
+        real *z = logits_row(beam->logits, r, X, model->weights.embedding,
+                             model->weights.logits_bias, beam->rows, V, D);
         double normaliser = search_normaliser(z, V - 1);
         if (!isfinite(normaliser)) return false;
 

@@ -51,11 +51,8 @@ bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer 
         int first = cache->nodes - live, rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
-            real *z = greedy->logits + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
-            if (r % LOGITS_ROWS == 0)
-                logits_forward(z, X + (size_t)r * (size_t)D, model->weights.embedding,
-                            model->weights.logits_bias,
-                            rows - r < LOGITS_ROWS ? rows - r : LOGITS_ROWS, V, D);
+            real *z = logits_row(greedy->logits, r, X, model->weights.embedding,
+                                 model->weights.logits_bias, rows, V, D);
             double normaliser = search_normaliser(z, V - 1);
             if (!isfinite(normaliser)) return false;
 

@@ -141,10 +141,8 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        real *z = look->logits + (size_t)(i % LOGITS_ROWS) * (size_t)(V - 1);
-        if (i % LOGITS_ROWS == 0)
-            logits_forward(z, look->pass.output + (size_t)i * (size_t)D, w->embedding,
-                           w->logits_bias, M - i < LOGITS_ROWS ? M - i : LOGITS_ROWS, V, D);
+        const real *z = logits_row(look->logits, i, look->pass.output, w->embedding,
+                                   w->logits_bias, M, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }
 }

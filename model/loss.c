@@ -55,6 +55,15 @@ void logits_forward(real *Z, const real *X, const real *E, const real *bias, int
     linear_forward(Z, X, E, bias, M, V - 1, D);
 }
 
+real *logits_row(real *block, int r, const real *X, const real *E, const real *bias, int M, int V,
+                 int D)
+{
+    if (r % LOGITS_ROWS == 0)
+        logits_forward(block, X + (size_t)r * (size_t)D, E, bias, at_most(M - r, LOGITS_ROWS), V,
+                       D);
+    return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
+}
+
 /* z [width] becomes e^(z - largest); returns their sum. */
 static real exponentials(real *z, real *largest, double *total, int width)
 {

@@ -6,15 +6,8 @@ cd "$(dirname "$0")/.." || exit 1
 BUILD=${BUILD:-build}
 BIN=${BIN:-.}
 export BUILD BIN
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
-failures=0
+. tests/shell/checks.sh
 
-pass() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
 # is NAME EXPRESSION...: test EXPRESSION.
 is() {
     name=$1

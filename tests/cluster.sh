@@ -9,10 +9,8 @@ if ! "$BIN/train" --version | grep -q MPI || ! command -v mpirun >/dev/null; the
     echo "skipped several ranks: ./train is built without MPI, or there is no mpirun"
     exit 0
 fi
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
+. tests/shell/checks.sh
 cd "$room" || exit 1
-failures=0
 
 # As root, on fewer processors than ranks, without a network; MPI itself leaks, a sanitizer says.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -21,31 +19,8 @@ export OMPI_MCA_mpi_yield_when_idle=1 OMPI_MCA_btl=self,vader
 export OMPI_MCA_btl_vader_single_copy_mechanism=none
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 
-pass() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-# check NAME COMMAND...: the command succeeds.
-check() {
-    name=$1
-    shift
-    if "$@" >check.out 2>check.err; then pass "$name"; else fail "$name" "$(tail -n 3 check.err)"; fi
-}
 
-# A language for the tests: the translation is the sentence backwards, in capitals.
-awk 'BEGIN {
-    srand(5); split("one two three four five six seven eight nine ten", word, " ")
-    for (i = 0; i < 240; i++) {
-        n = 2 + int(rand() * 5); source = target = ""
-        for (k = 0; k < n; k++) {
-            w = word[1 + int(rand() * 10)]
-            source = source (k ? " " : "") w; target = toupper(w) (k ? " " : "") target
-        }
-        print source >(i < 200 ? "train.s" : "valid.s")
-        print target >(i < 200 ? "train.t" : "valid.t")
-    }
-}'
+language 200 40
 
 # Seven slices of parameters, five accumulators, now fewer micro-batches than these, now more.
 options="--tokenizer word --normalization identity --vocab-size 60 --d-model 64 --heads 2 --ffn 128

@@ -5,22 +5,9 @@ set -u
 cd "$(dirname "$0")/.." || exit 1
 BIN=$(cd "${BIN:-.}" && pwd)
 here=$PWD
-room=$(mktemp -d) || exit 1
-trap 'rm -rf "$room"' EXIT
+. tests/shell/checks.sh
 cd "$room" || exit 1
-failures=0
 
-pass() { echo "ok $1"; }
-fail() {
-    echo "not ok $1: $2"
-    failures=$((failures + 1))
-}
-# check NAME COMMAND...: the command succeeds.
-check() {
-    name=$1
-    shift
-    if "$@" >check.out 2>check.err; then pass "$name"; else fail "$name" "$(tail -n 3 check.err)"; fi
-}
 # wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, this status, no output.
 wrong() {
     name=$1 status=$2 pattern=$3
@@ -34,19 +21,7 @@ wrong() {
     else pass "$name"; fi
 }
 
-# A language for the tests: the translation is the sentence backwards, in capitals.
-awk 'BEGIN {
-    srand(5); split("one two three four five six seven eight nine ten", word, " ")
-    for (i = 0; i < 460; i++) {
-        n = 2 + int(rand() * 5); source = target = ""
-        for (k = 0; k < n; k++) {
-            w = word[1 + int(rand() * 10)]
-            source = source (k ? " " : "") w; target = toupper(w) (k ? " " : "") target
-        }
-        print source >(i < 400 ? "train.s" : "valid.s")
-        print target >(i < 400 ? "train.t" : "valid.t")
-    }
-}'
+language 400 60
 gzip -k train.s
 printf 'one two\nthree\n' >two.s
 printf 'TWO ONE\n' >one.t

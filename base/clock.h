@@ -1,6 +1,6 @@
 /* clock.h -- seconds that pass, from a fixed but unknown beginning. */
-#ifndef BENCHMARK_CLOCK_H
-#define BENCHMARK_CLOCK_H
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
 
 #include <time.h>
 

@@ -1,0 +1,35 @@
+# checks.sh -- what the command-line tests share; they read it from the root with ".".
+#
+# A test has $room, a folder of its own that goes with it, and prints "ok NAME" or "not ok NAME: why"
+# for each check; $failures counts the latter.
+room=$(mktemp -d) || exit 1
+trap 'rm -rf "$room"' EXIT
+failures=0
+
+pass() { echo "ok $1"; }
+fail() {
+    echo "not ok $1: $2"
+    failures=$((failures + 1))
+}
+# check NAME COMMAND...: the command succeeds.
+check() {
+    name=$1
+    shift
+    if "$@" >check.out 2>check.err; then pass "$name"; else fail "$name" "$(tail -n 3 check.err)"; fi
+}
+# language TRAIN VALID: so many pairs in train.s and train.t, valid.s and valid.t, of a language for
+# the tests: the translation is the sentence backwards, in capitals.
+language() {
+    awk -v train="$1" -v valid="$2" 'BEGIN {
+        srand(5); split("one two three four five six seven eight nine ten", word, " ")
+        for (i = 0; i < train + valid; i++) {
+            n = 2 + int(rand() * 5); source = target = ""
+            for (k = 0; k < n; k++) {
+                w = word[1 + int(rand() * 10)]
+                source = source (k ? " " : "") w; target = toupper(w) (k ? " " : "") target
+            }
+            print source >(i < train ? "train.s" : "valid.s")
+            print target >(i < train ? "train.t" : "valid.t")
+        }
+    }'
+}
