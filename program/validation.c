@@ -4,6 +4,7 @@
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -104,4 +105,11 @@ bool validation_run(Validation *v, Trainer *trainer, const Transformer *model, W
     forget(v);
     return loss(v, trainer, error) &&
            (v->translations == 0 || translate(v, model, workers, stop, error));
+}
+
+Quality validation_quality(const Validation *v)
+{
+    return (Quality){.loss = v->loss.nll / (double)v->loss.tokens,
+                   .bleu = v->translated ? v->bleu : NAN,
+                   .chrf = v->translated ? v->chrf : NAN};
 }

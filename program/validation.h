@@ -7,6 +7,7 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "inference/translator.h"
+#include "training/progress.h"
 #include "training/trainer.h"
 
 typedef struct Validation {
@@ -32,5 +33,8 @@ void validation_free(Validation *validation);
 /* *stop cuts the translating short; then false with an empty sentence. */
 bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
                     Workers *workers, const volatile sig_atomic_t *stop, Error *error);
+
+/* The results as numbers to compare. */
+Quality validation_quality(const Validation *validation);
 
 #endif

@@ -26,3 +26,9 @@ void adam_update(real *w, real *m, real *v, const real *g, size_t count, const A
         w[i] -= rate * m[i] / (deviation * root + epsilon);
     }
 }
+
+void ema_update(real *ema, const real *w, size_t count, real share)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) ema[i] += share * (w[i] - ema[i]);
+}

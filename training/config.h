@@ -6,7 +6,10 @@
 
 #include <stdint.h>
 
-enum { MAX_ACCUMULATORS = 4096 };
+enum { MAX_ACCUMULATORS = 4096, MAX_SNAPSHOTS = 1000 };
+
+/* By what validations are compared. */
+typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
 
 typedef struct TrainingConfig {
     uint64_t seed;
@@ -19,11 +22,15 @@ typedef struct TrainingConfig {
     int warmup;                    // updates
     double beta1, beta2, epsilon;  // Adam's
     double clip_norm;              // 0: no clipping
+    double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;
     double dropout, attention_dropout, activation_dropout;
-    int valid_every;               // updates; 0: once an epoch
+    int valid_every, valid_epochs; // updates, epochs; both 0: once an epoch
     int valid_translations;        // how many validation sentences are translated for scores
-    int patience;                  // validations without a better loss before stopping; 0: never
+    int best;                      // a Criterion: what makes a validation better
+    int patience;                  // validations without a better one before stopping; 0: never
+    int average;                   // of the last so many validations' weights; 0: none
+    int keep_last;                 // weights of so many validations stay as files
     int log_every;                 // updates between two lines of metrics.jsonl
 } TrainingConfig;
 

@@ -2,7 +2,7 @@
  *
  *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator
  *   (2)  slices of the parameter block: sum the accumulators, square for the norm (gradients.h)
- *   (3)  slices again: clip and Adam
+ *   (3)  slices again: clip, Adam, the moving average (optimizer.h)
  *   (4)  the new weights, from their owners to all ranks
  *
  * All threads of all ranks meet between these, since the norm is needed before the first weight
@@ -15,9 +15,9 @@
 #include <string.h>
 
 #include "base/parts.h"
-#include "training/adam.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
+#include "training/optimizer.h"
 #include "training/schedule.h"
 
 /* A thread's own buffers. */
@@ -39,7 +39,6 @@ typedef struct Job {
     int *first;            // [count+1] their first sentences
     double *nll;           // [count] of a micro-batch, 0 for those of other ranks
     double *objective;     // [count] behind nll
-    AdamStep step;
 } Job;
 
 struct Trainer {
@@ -49,7 +48,7 @@ struct Trainer {
     Worker *worker;        // [threads]
     int accumulators;      // A
     Gradients gradients;
-    real *m, *v;           // of the own part; on rank 0 with room for the whole
+    Optimizer optimizer;
     Job job;
     size_t capacity;       // micro-batches that job.first and job.nll have room for
     pthread_mutex_t lock;
@@ -66,14 +65,6 @@ static int accumulators_for(const Transformer *model)
     int count = 8;
     while (count > 2 && count * bytes > 48e6) count /= 2;
     return count;
-}
-
-/* Numbers of m and of v on this rank; one, if it owns nothing of so small a model. */
-static size_t moments(const Trainer *t)
-{
-    const Gradients *g = &t->gradients;
-    size_t own = g->own_end - g->own;
-    return distributed_rank() == 0 ? g->size : own ? own : 1;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -96,8 +87,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     bool good = t->worker && t->taken && t->done;
     if (!good) error_set(error, "not enough memory to train");
     good = good && gradients_create(&t->gradients, model, t->accumulators, error) &&
-           (t->m = params_block(&(Params){.size = moments(t)}, error)) &&
-           (t->v = params_block(&(Params){.size = moments(t)}, error));
+           optimizer_create(&t->optimizer, model, &t->gradients, config, error);
     if (good) return t;
     trainer_free(t);
     return NULL;
@@ -112,11 +102,10 @@ void trainer_free(Trainer *t)
         free(t->worker[i].start[1]);
     }
     gradients_free(&t->gradients);
+    optimizer_free(&t->optimizer);
     free(t->worker);
     free(t->taken);
     free(t->done);
-    free(t->m);
-    free(t->v);
     free(t->job.first);
     free(t->job.nll);
     pthread_cond_destroy(&t->finished);
@@ -126,24 +115,27 @@ void trainer_free(Trainer *t)
 
 real *trainer_m(Trainer *t)
 {
-    return t->m;
+    return t->optimizer.m;
 }
 
 real *trainer_v(Trainer *t)
 {
-    return t->v;
+    return t->optimizer.v;
+}
+
+real *trainer_ema(Trainer *t)
+{
+    return t->optimizer.ema;
 }
 
 bool trainer_gather(Trainer *t, Error *error)
 {
-    return distributed_gather(t->m, t->gradients.part, error) &&
-           distributed_gather(t->v, t->gradients.part, error);
+    return optimizer_gather(&t->optimizer, error);
 }
 
 bool trainer_scatter(Trainer *t, Error *error)
 {
-    return distributed_scatter(t->m, t->gradients.part, error) &&
-           distributed_scatter(t->v, t->gradients.part, error);
+    return optimizer_scatter(&t->optimizer, error);
 }
 
 int trainer_accumulators(const Trainer *t)
@@ -153,8 +145,8 @@ int trainer_accumulators(const Trainer *t)
 
 size_t trainer_memory(const Trainer *t)
 {
-    size_t bytes = (t->model->params.size + 2 * moments(t)) * sizeof(real) +
-                   gradients_memory(&t->gradients);
+    size_t bytes = t->model->params.size * sizeof(real) + gradients_memory(&t->gradients) +
+                   optimizer_memory(&t->optimizer);
     for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].arena.size;
     return bytes;
 }
@@ -304,15 +296,6 @@ static void micro_batches(void *context, int number)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* (3) */
-static void optimize(void *context, size_t begin, size_t count)
-{
-    Trainer *t = context;
-    size_t at = begin - t->gradients.own;
-    adam_update(t->model->block + begin, t->m + at, t->v + at,
-                gradients_from(&t->gradients, begin), count, &t->job.step);
-}
-
 static bool run_micro_batches(Trainer *t, Error *error)
 {
     memset(t->taken, 0, (size_t)t->accumulators * sizeof *t->taken);
@@ -373,9 +356,8 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);
     bool clip = c->clip_norm > 0 && norm > c->clip_norm;
-    job->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update,
-                           clip ? c->clip_norm / norm : 1};
-    slices_run(t->workers, g->own, g->own_end, optimize, t);                        // (3)
+    optimizer_update(&t->optimizer, update, rate, clip ? c->clip_norm / norm : 1,
+                     t->workers);                                                   // (3)
     if (!distributed_allgather(t->model->block, g->part, error)) return false;      // (4)
 
     *stats = (UpdateStats){.loss = loss,

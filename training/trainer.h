@@ -26,17 +26,20 @@ typedef struct UpdateStats {
     long long tokens;      // source + target
 } UpdateStats;
 
-/* Borrows model, config and workers. The moments start at zero. At most as many ranks as
+/* Borrows model, config and workers. The moments start at zero, and so does the moving average,
+ * which is to be given the initial weights. At most as many ranks as
  * accumulators. */
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Adam's moments, in the layout of the parameters: for a checkpoint to write and fill. They are
- * whole on rank 0 only: between trainer_gather and the next update, and to be given to their
- * owners by trainer_scatter. Both are collective; for one rank there is nothing to do. */
+/* Adam's moments and the moving average of the weights (NULL without --ema), in the layout of the
+ * parameters: for a checkpoint to write and fill. They are whole on rank 0 only: between
+ * trainer_gather and the next update, and to be given to their owners by trainer_scatter. Both are
+ * collective; for one rank there is nothing to do. */
 real *trainer_m(Trainer *trainer);
 real *trainer_v(Trainer *trainer);
+real *trainer_ema(Trainer *trainer);
 bool trainer_gather(Trainer *trainer, Error *error);
 bool trainer_scatter(Trainer *trainer, Error *error);
 
