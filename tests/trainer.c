@@ -48,6 +48,7 @@ static TrainingConfig config(void)
     c.accumulators = 4;
     c.warmup = 3;
     c.learning_rate = 0.01;
+    c.ema = 0.9;
     c.dropout = 0.2;
     c.attention_dropout = 0.1;
     c.activation_dropout = 0.1;
@@ -57,7 +58,7 @@ static TrainingConfig config(void)
 /* What a training leaves: weights and moments, compared byte by byte. */
 typedef struct Result {
     Transformer model;
-    real *m, *v;
+    real *m, *v, *ema;
     UpdateStats last;
 } Result;
 
@@ -76,8 +77,10 @@ static void train(Result *result, const TrainingConfig *c, int threads, int from
         memcpy(result->model.block, before->model.block, bytes);
         memcpy(trainer_m(trainer), before->m, bytes);
         memcpy(trainer_v(trainer), before->v, bytes);
+        memcpy(trainer_ema(trainer), before->ema, bytes);
     } else {
         params_initialise(&result->model.params, result->model.block, 7);
+        memcpy(trainer_ema(trainer), result->model.block, bytes);
     }
     for (int u = from; u <= to; u++) {
         make_side(&source, (uint64_t)u);
@@ -90,6 +93,8 @@ static void train(Result *result, const TrainingConfig *c, int threads, int from
     result->v = malloc(bytes);
     memcpy(result->m, trainer_m(trainer), bytes);
     memcpy(result->v, trainer_v(trainer), bytes);
+    result->ema = malloc(bytes);
+    memcpy(result->ema, trainer_ema(trainer), bytes);
     trainer_free(trainer);
     workers_stop(workers);
 }
@@ -99,6 +104,7 @@ static void free_result(Result *result)
     transformer_free(&result->model);
     free(result->m);
     free(result->v);
+    free(result->ema);
 }
 
 static void assert_same_bits(const Result *a, const Result *b)
@@ -107,6 +113,7 @@ static void assert_same_bits(const Result *a, const Result *b)
     assert_memory_equal(a->model.block, b->model.block, bytes);
     assert_memory_equal(a->m, b->m, bytes);
     assert_memory_equal(a->v, b->v, bytes);
+    assert_memory_equal(a->ema, b->ema, bytes);
     assert_true(a->last.loss.nll == b->last.loss.nll);
     assert_true(a->last.gradient_norm == b->last.gradient_norm);
 }
@@ -138,6 +145,44 @@ static void test_going_on_changes_no_bit(void **state)
     free_result(&whole);
     free_result(&first);
     free_result(&second);
+}
+
+/* The moving average follows from the weights after every update, by its formula in double; and
+ * no weight from the average. */
+static void test_moving_average(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result after[UPDATES], without;
+    c.ema = 0.3;  // the warm-up has it from update 3 on
+    for (int u = 0; u < UPDATES; u++) train(&after[u], &c, 2, 1, u + 1, NULL);
+    Transformer *model = &after[0].model;
+    size_t size = model->params.size;
+    double *ema = malloc(size * sizeof *ema);
+    real *first = malloc(size * sizeof *first);
+    params_initialise(&model->params, first, 7);
+    double moved = 0;
+    for (size_t t = 0; t < (size_t)model->params.count; t++) {
+        const Tensor *tensor = &model->params.tensor[t];
+        for (size_t i = tensor->offset; i < tensor->offset + tensor->count; i++) {
+            ema[i] = (double)first[i];
+            for (int u = 1; u <= UPDATES; u++) {
+                double decay = fmin(0.3, (1.0 + u) / (10.0 + u));
+                ema[i] = decay * ema[i] + (1 - decay) * (double)after[u - 1].model.block[i];
+            }
+            double is = (double)after[UPDATES - 1].ema[i];
+            assert_true(fabs(is - ema[i]) < 1e-6);
+            moved = fmax(moved, fabs(is - (double)after[UPDATES - 1].model.block[i]));
+        }
+    }
+    assert_true(moved > 1e-3);
+    c.ema = 0.99;
+    train(&without, &c, 1, 1, UPDATES, NULL);
+    assert_memory_equal(without.model.block, after[UPDATES - 1].model.block, size * sizeof(real));
+    for (int u = 0; u < UPDATES; u++) free_result(&after[u]);
+    free_result(&without);
+    free(ema);
+    free(first);
 }
 
 /* Micro-batches of any size sum to the same gradient, up to rounding: dropout's decisions do not
@@ -294,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads_change_no_bit),
         cmocka_unit_test(test_going_on_changes_no_bit),
+        cmocka_unit_test(test_moving_average),
         cmocka_unit_test(test_the_cut_changes_only_rounding),
         cmocka_unit_test(test_pad_stays_zero),
         cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
