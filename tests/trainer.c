@@ -1,5 +1,5 @@
 /* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, the
- * schedule, clipping, and what happens to a gradient that is not finite. */
+ * schedule, and what happens to a gradient that is not finite. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,6 @@
 #include <cmocka.h>
 
 #include "base/rng.h"
-#include "training/adam.h"
 #include "training/schedule.h"
 #include "training/trainer.h"
 
@@ -304,36 +303,6 @@ static void test_schedule(void **state)
     assert_true(fabs(schedule_rate(SCHEDULE_INVERSE_SQRT, 0.1, 4, 0, 0) - 0.05) < 1e-12);
 }
 
-/* The first step of Adam is the rate, whatever the size of the gradient. */
-static void test_adam_first_step(void **state)
-{
-    (void)state;
-    real w[3] = {1, 1, 1}, m[3] = {0}, v[3] = {0}, g[3] = {1e-3f, -50, 0};
-    AdamStep step = {.rate = 0.1, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .update = 1,
-                     .gradient_scale = 1};
-    adam_update(w, m, v, g, 3, &step);
-    assert_true(fabs(w[0] - 0.9) < 1e-5);
-    assert_true(fabs(w[1] - 1.1) < 1e-5);
-    assert_true(w[2] == 1);
-}
-
-/* A gradient of norm 10 clipped to 1 is the gradient times 0.1. */
-static void test_clipping_scales(void **state)
-{
-    (void)state;
-    real a[2] = {1, 1}, ma[2] = {0}, va[2] = {0}, b[2] = {1, 1}, mb[2] = {0}, vb[2] = {0};
-    const real g[2] = {6, 8}, clipped[2] = {0.6f, 0.8f};
-    AdamStep step = {.rate = 0.1, .beta1 = 0.9, .beta2 = 0.98, .epsilon = 1e-9, .update = 1,
-                     .gradient_scale = 0.1};
-    adam_update(a, ma, va, g, 2, &step);
-    step.gradient_scale = 1;
-    adam_update(b, mb, vb, clipped, 2, &step);
-    for (int i = 0; i < 2; i++) {
-        assert_true(fabs(ma[i] - mb[i]) < 1e-7);
-        assert_true(fabs(va[i] - vb[i]) < 1e-7);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,8 +315,6 @@ int main(void)
         cmocka_unit_test(test_training_lowers_the_loss),
         cmocka_unit_test(test_not_finite_stops_and_names_the_tensor),
         cmocka_unit_test(test_schedule),
-        cmocka_unit_test(test_adam_first_step),
-        cmocka_unit_test(test_clipping_scales),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

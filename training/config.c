@@ -38,6 +38,8 @@ const Option training_options[] = {
      "Adam's decay of the mean squared gradient", false},
     {"epsilon", OPTION_REAL, FIELD(epsilon), 1e-16, 1, NULL, NULL,
      "Adam's addition to the root", false},
+    {"weight-decay", OPTION_REAL, FIELD(weight_decay), 0, 100, NULL, NULL,
+     "AdamW's: an update takes this share of a matrix, times the learning rate; 0: none", false},
     {"clip-norm", OPTION_REAL, FIELD(clip_norm), 0, 1e9, NULL, NULL,
      "scale a longer gradient down to this norm; 0: never", false},
     {"ema", OPTION_REAL, FIELD(ema), 0, 0.99999, NULL, NULL,

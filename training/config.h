@@ -21,6 +21,7 @@ typedef struct TrainingConfig {
     int schedule;                  // a Schedule
     int warmup;                    // updates
     double beta1, beta2, epsilon;  // Adam's
+    double weight_decay;           // decoupled, of matrices; 0: none
     double clip_norm;              // 0: no clipping
     double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;

@@ -1,6 +1,6 @@
-/* optimizer.c -- Adam and a moving average, slice by slice; see optimizer.h.
+/* optimizer.c -- weight decay, Adam and a moving average, slice by slice; see optimizer.h.
  *
- *   w    by adam.c
+ *   w    by adam.c: decay of matrices, then Adam
  *   ema  = d · ema + (1-d) · w,    d = min(X, (1+u) / (10+u)),    u = 1, 2, …
  *
  * The average of Polyak and Juditsky 1992 (Acceleration of Stochastic Approximation by Averaging)
@@ -37,11 +37,27 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
+/* Weight decay is for matrices: a bias or a gain, which starts at 0 or 1, has no other job than to
+ * have its size. */
+static void decay_matrices(const Optimizer *o, size_t begin, size_t end)
+{
+    const Params *params = &o->model->params;
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        size_t first = tensor->offset, last = first + tensor->count;
+        if (tensor->init == INIT_ZERO || tensor->init == INIT_ONE) continue;
+        if (first < begin) first = begin;
+        if (last > end) last = end;
+        if (first < last) decay_update(o->model->block + first, last - first, o->decay_share);
+    }
+}
+
 static void update_slice(void *context, size_t begin, size_t count)
 {
     Optimizer *o = context;
     size_t at = begin - o->gradients->own;
     real *w = o->model->block + begin;
+    if (o->decay_share > 0) decay_matrices(o, begin, begin + count);
     adam_update(w, o->m + at, o->v + at, gradients_from(o->gradients, begin), count, &o->step);
     if (o->ema) ema_update(o->ema + at, w, count, o->ema_share);
 }
@@ -53,6 +69,7 @@ void optimizer_update(Optimizer *o, long long update, double rate, double scale,
     const Gradients *g = o->gradients;
     double u = (double)update;
     o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
+    o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
     slices_run(workers, g->own, g->own_end, update_slice, o);
 }

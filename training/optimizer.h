@@ -17,7 +17,7 @@ typedef struct Optimizer {
     real *m, *v;     // of the own part; on rank 0 with room for the whole
     real *ema;       // the same; NULL without --ema
     AdamStep step;   // of the update that is being made
-    real ema_share;  // of the new weights
+    real decay_share, ema_share;
 } Optimizer;
 
 /* Borrows all; every block starts at zero. optimizer_free what was created in part, too. */
