@@ -7,6 +7,7 @@
  *
  * With several ranks (training/distributed.h) all of them go through the same story in step; rank
  * 0 alone speaks, validates, saves and draws, and all decisions are rank 0's. */
+#include <inttypes.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -126,6 +127,25 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
     return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
 }
 
+/* Adds to the sentence about numbers that are not finite which pairs they came from. */
+static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
+{
+    enum { FIRST = 5 };
+    const Progress *p = &run->progress;
+    const Batches *b = &run->batches;
+    const uint32_t *cut = b->cut + p->update_in_epoch;
+    char what[sizeof error->text], pairs[512] = "";
+    if (!stats->not_finite) return false;
+    for (uint32_t i = cut[0] + (uint32_t)stats->suspect, n = 0; i < cut[1] && n < FIRST; i++, n++) {
+        CorpusLine line = run->corpus.line[b->order[i]];
+        size_t used = strlen(pairs);
+        snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
+                 run_train_file(run, line.file), (uint64_t)line.line);
+    }
+    snprintf(what, sizeof what, "%s", error->text);
+    return error_set(error, "%s; the first pairs there: %s", what, pairs);
+}
+
 /* One update and what follows from it: progress, now and then a line of metrics. */
 static bool update(Run *run, Window *w, Error *error)
 {
@@ -137,9 +157,10 @@ static bool update(Run *run, Window *w, Error *error)
     double start = clock_seconds();
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error) ||
         !batches_update(&run->batches, &source, &target, (uint64_t)p->epoch,
-                        (size_t)p->update_in_epoch, error) ||
-        !trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+                        (size_t)p->update_in_epoch, error))
         return false;
+    if (!trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+        return name_pairs(run, &stats, error);
     double seconds = clock_seconds() - start;
     p->update++;
     p->update_in_epoch++;
@@ -216,8 +237,14 @@ static bool measure(Run *run, Validation *v, Error *error)
     if (stop_signal) return true;
     if (!candidate_enter(&candidate, run, error)) return false;
     bool good = validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error);
-    if (good) good = take_in(run, v, error);
-    else good = stop_signal != 0;
+    char advice[ADVICE_TEXT];
+    if (good)
+        good = take_in(run, v, error);
+    else if (!isfinite(v->loss.nll))
+        error_set(error, "update %lld: the loss of the validation is not finite; %s",
+                  run->progress.update, training_advice(advice, &run->settings->training));
+    else
+        good = stop_signal != 0;
     candidate_leave(&candidate, run);
     return good;
 }

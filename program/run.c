@@ -35,6 +35,13 @@ static CorpusFiles files(const StringList *source, const StringList *target,
                          .tsv = tsv ? (const char *const *)tsv->item : NULL};
 }
 
+const char *run_train_file(const Run *run, int file)
+{
+    const DataConfig *data = &run->settings->data;
+    int sources = data->train_source.count;
+    return file < sources ? data->train_source.item[file] : data->train_tsv.item[file - sources];
+}
+
 static bool read_text(Run *run, Error *error)
 {
     const DataConfig *data = &run->settings->data;

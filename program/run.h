@@ -57,6 +57,9 @@ bool run_save_last(Run *run, Error *error);
 /* The model's weights alone, to translate with. */
 bool run_save_model(Run *run, const char *path, Error *error);
 
+/* The file that a CorpusLine of the training text means: a source file, or one of both sides. */
+const char *run_train_file(const Run *run, int file);
+
 /* "DIR/name" in the folder of a run; free() it. */
 char *run_path(const Settings *settings, const char *name, Error *error);
 

@@ -103,8 +103,9 @@ bool validation_run(Validation *v, Trainer *trainer, const Transformer *model, W
                     const volatile sig_atomic_t *stop, Error *error)
 {
     forget(v);
-    return loss(v, trainer, error) &&
-           (v->translations == 0 || translate(v, model, workers, stop, error));
+    if (!loss(v, trainer, error)) return false;
+    if (!isfinite(v->loss.nll)) return error_set(error, "the validation loss is not finite");
+    return v->translations == 0 || translate(v, model, workers, stop, error);
 }
 
 Quality validation_quality(const Validation *v)

@@ -12,8 +12,9 @@ language 400 60
 options="--tokenizer word --normalization identity --vocab-size 60 --d-model 16 --heads 2 --ffn 32
     --encoder-layers 1 --decoder-layers 1 --max-length 20 --batch-tokens 300 --micro-tokens 60
     --log-every 5 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --dropout 0.2 --quiet
-    --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
-train() { "$BIN/train" $options "$@"; }
+    --valid-source valid.s --valid-target valid.t"
+corpus="--train-source train.s --train-target train.t"
+train() { "$BIN/train" $options $corpus "$@"; }
 # valid RUN KEY: the values of KEY in the validation lines, one a line.
 valid() { sed -n "/\"valid\"/s/.*\"$2\":\([^,}]*\).*/\1/p" "$1/metrics.jsonl"; }
 # progress RUN KEY: the value of KEY in the progress of last.safetensors.
@@ -69,7 +70,7 @@ done
 long="$averaged --valid-every 40 --max-updates 600"
 train $long --output whole 2>err
 for round in 1 2 3 4 5 6 7 8; do
-    "$BIN/train" $options $long --output killed 2>err &
+    "$BIN/train" $options $corpus $long --output killed 2>err &
     pid=$!
     sleep "0.$((round % 4 + 1))$round"
     kill -9 $pid 2>/dev/null
@@ -107,6 +108,36 @@ valid patience bleu | awk '{ if (NR == 1 || $1 > best) { best = $1; stale = 0 } 
 check "--patience counts by --best" test "$(cat wanted)" = "$(valid patience bleu | wc -l)"
 train --best bleu --valid-translations 0 --output x 2>err
 check "--best bleu without translations" sh -c 'test $1 = 2 && grep -q "valid-translations" err' sh $?
+
+# ---- numbers that are not finite ----
+# Three pairs of two files in one update; then a weight becomes the largest float there is.
+printf 'one two\n\nthree four\n' >few.s
+printf 'TWO ONE\nONE\nFOUR THREE\n' >few.t
+printf 'five six\tSIX FIVE\n' >few.tsv
+few() { "$BIN/train" $options --train-source few.s --train-target few.t --train-tsv few.tsv --output few "$@" 2>err; }
+few --max-updates 3
+header=$(od -A n -t u8 -N 8 few/last.safetensors | tr -d ' ')
+LC_ALL=C sed -i 's/crc32/crcXX/g' few/last.safetensors
+cp -r few fewer
+# largest RUN TENSOR: its first number becomes that.
+largest() {
+    place=$(tail -c +9 "$1/last.safetensors" | head -c "$header" |
+        sed "s/.*\"$2\":{[^[]*\[[^[]*\[\([0-9]*\),.*/\1/")
+    printf '\377\377\177\177' |
+        dd of="$1/last.safetensors" bs=1 seek=$((8 + header + place)) conv=notrunc 2>dd.err
+}
+largest few model.shared.weight
+few --max-updates 6 --clip-norm 0
+status=$?
+check "not finite: it fails, with one sentence" test $status = 1 -a "$(wc -l <err)" = 1
+check "not finite: update, tensor and what to change" grep -q \
+    '^train: update 4: the gradient of model[.].* is not finite .*--learning-rate below 0.01, a --warmup above 5 or --clip-norm 1' err
+check "not finite: the pairs" test "$(grep -o 'few[.][a-z]*:[0-9]*' err | sort | tr '\n' ' ')" = \
+    "few.s:1 few.s:3 few.tsv:1 "
+largest fewer model.encoder.layers.0.fc1.weight
+few --max-updates 6 --output fewer
+check "not finite in a validation" sh -c 'test $1 = 1 -a "$(wc -l <err)" = 1 &&
+    grep -q "^train: update [456]: the loss of the validation is not finite; try a --learn" err' sh $?
 
 # ---- when ----
 train --max-epochs 6 --output e1 2>err

@@ -284,7 +284,49 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     assert_false(trainer_update(trainer, 12, &source.packed, &target.packed, &stats, &error));
     assert_non_null(strstr(error.text, "update 12"));
     assert_non_null(strstr(error.text, "model."));
+    assert_non_null(strstr(error.text, "a --learning-rate below 0.01, a --warmup above 3 or a "
+                                       "--clip-norm below 1"));
+    assert_true(stats.not_finite);
+    assert_int_equal(stats.suspect, 0);
     assert_true(model.block[0] == first);
+    trainer_free(trainer);
+    workers_stop(workers);
+    transformer_free(&model);
+}
+
+/* One sentence is longer than all others, and its last position is not a number: the micro-batch that
+ * is named begins with it or shortly before. */
+static void test_not_finite_names_the_sentence(void **state)
+{
+    (void)state;
+    enum { BAD = 17, LENGTH = LONGEST + 3 };
+    TrainingConfig c = config();
+    c.micro_tokens = 1;  // nearly a sentence each
+    Transformer model;
+    Error error;
+    Side source, target;
+    UpdateStats stats;
+    assert_true(transformer_create(&model, &SHAPE, &error));
+    params_initialise(&model.params, model.block, 7);
+    Workers *workers = workers_start(3, &error);
+    Trainer *trainer = trainer_create(&model, &c, workers, &error);
+    make_side(&source, 1);
+    make_side(&target, 2);
+    model.positions[(LENGTH - 1) * SHAPE.d_model] = NAN;
+    assert_true(trainer_update(trainer, 1, &source.packed, &target.packed, &stats, &error));
+    assert_false(stats.not_finite);
+
+    int *end = &source.start[BAD + 1], more = LENGTH - (*end - source.start[BAD]);
+    int rows = source.start[S];
+    assert_true(rows + more <= S * LONGEST);
+    memmove(source.id + *end + more, source.id + *end, (size_t)(rows - *end) * sizeof *source.id);
+    for (int i = *end - 1; i < *end + more - 1; i++) source.id[i] = 2;
+    source.id[*end + more - 1] = ID_END;
+    for (int s = BAD + 1; s <= S; s++) source.start[s] += more;
+    source.packed.rows += more;
+    assert_false(trainer_update(trainer, 2, &source.packed, &target.packed, &stats, &error));
+    assert_true(stats.not_finite);
+    assert_in_range(stats.suspect, BAD - 3, BAD);
     trainer_free(trainer);
     workers_stop(workers);
     transformer_free(&model);
@@ -314,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
         cmocka_unit_test(test_training_lowers_the_loss),
         cmocka_unit_test(test_not_finite_stops_and_names_the_tensor),
+        cmocka_unit_test(test_not_finite_names_the_sentence),
         cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

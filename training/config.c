@@ -4,6 +4,7 @@
 #include "training/schedule.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};
@@ -90,4 +91,13 @@ TrainingConfig training_defaults(void)
                             .dropout = 0.1,
                             .valid_translations = 500,
                             .log_every = 50};
+}
+
+const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *c)
+{
+    char clip[40] = "--clip-norm 1";
+    if (c->clip_norm > 0) snprintf(clip, sizeof clip, "a --clip-norm below %g", c->clip_norm);
+    snprintf(text, ADVICE_TEXT, "try a --learning-rate below %g, a --warmup above %d or %s",
+             c->learning_rate, c->warmup, clip);
+    return text;
 }

@@ -40,4 +40,8 @@ extern const int training_option_count;
 
 TrainingConfig training_defaults(void);
 
+/* What to change when numbers stop being finite: "try a --learning-rate below 0.005, …". */
+enum { ADVICE_TEXT = 128 };
+const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *config);
+
 #endif

@@ -320,17 +320,21 @@ static Loss total_loss(const Job *job)
     return total;
 }
 
-/* Says which tensor of the gradient is the first that holds NaN or infinity. */
-static bool not_finite(const Trainer *t, const Loss *loss, Error *error)
+/* Says which tensor of the gradient is the first that holds NaN or infinity, and which micro-batch
+ * was the first to lose its numbers. */
+static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;
-    int tensor;
+    const Job *job = &t->job;
+    int tensor, k = 0;
+    while (k < job->count && isfinite(job->objective[k])) k++;
     if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
-    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); try a smaller "
-                     "--learning-rate, a longer --warmup or a smaller --clip-norm", t->job.update,
-                     tensor < params->count ? " of " : "'s norm",
+    *stats = (UpdateStats){.not_finite = true, .suspect = k < job->count ? job->first[k] : 0};
+    char advice[ADVICE_TEXT];
+    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); %s",
+                     job->update, tensor < params->count ? " of " : "'s norm",
                      tensor < params->count ? params->tensor[tensor].name : "",
-                     loss->objective / (double)loss->tokens);
+                     loss->objective / (double)loss->tokens, training_advice(advice, t->config));
 }
 
 bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,
@@ -342,6 +346,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     job->target = target;
     job->training = true;
     job->update = update;
+    *stats = (UpdateStats){0};
     if (!distributed_agree(run_micro_batches(t, error), error)) return false;       // (1)
 
     double norm;
@@ -351,7 +356,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
         !distributed_sum(job->nll, 2 * (size_t)job->count, error))
         return false;
     Loss loss = total_loss(job);
-    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, error);
+    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, stats, error);
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);

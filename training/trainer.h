@@ -24,6 +24,8 @@ typedef struct UpdateStats {
     double learning_rate;
     double flops;          // as transformer_flops counts them
     long long tokens;      // source + target
+    bool not_finite;       // why the update failed; then
+    int suspect;           // the first sentence of its first micro-batch with such a loss, or 0
 } UpdateStats;
 
 /* Borrows model, config and workers. The moments start at zero, and so does the moving average,
@@ -44,7 +46,7 @@ bool trainer_gather(Trainer *trainer, Error *error);
 bool trainer_scatter(Trainer *trainer, Error *error);
 
 /* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
- * update and the first bad tensor, and the weights are as before. Collective, and it begins with
+ * update and the first bad tensor, stats say so, and the weights are as before. Collective, and it begins with
  * an agree. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
