@@ -195,17 +195,23 @@ static void show_samples(const Run *run, const Validation *v)
     }
 }
 
-/* The attention of the first validation sentence. */
+/* The attention of the first validation sentence that is not too long to be looked at (else of the
+ * shortest); of what an untrained model says without end, the beginning. */
 static bool draw_attention(const Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
     char path[4200];
-    const Corpus *c = v->corpus;
-    const Hypothesis *best = v->ids.sentence[0].hypothesis;
+    const size_t *start = v->corpus->start[SOURCE];
+    int s = 0, length = (int)start[1];
+    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++)
+        if ((int)(start[i + 1] - start[i]) < length) s = i, length = (int)(start[i + 1] - start[i]);
+    const Hypothesis *best = v->ids.sentence[s].hypothesis;
+    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS, word[PICTURE_WORDS];
+    memcpy(word, best->id, (size_t)words * sizeof *word);
+    word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
     return picture_attention(path, &run->model, run->tokenizer, run->settings->run.output,
-                             c->id[SOURCE], (int)c->start[SOURCE][1], best->id, best->length,
-                             error);
+                             v->corpus->id[SOURCE] + start[s], length, word, words, error);
 }
 
 /* What a validation found, into progress, metrics and, if it is the best, the files of the best. */
@@ -320,20 +326,23 @@ static void say_end(const Run *run)
 static bool whole_story(Settings *settings, Run *run, Error *error)
 {
     Validation validation = {0};
+    Memory memory;
     say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
                                                           : settings->data.train_tsv.item[0]);
     if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
-    if (!quiet) report_print(stderr, run);
-    if (settings->run.dry_run) return true;
-    if (run->resumed)
-        say("going on    from update %lld of the run in %s", run->progress.update,
-            settings->run.output);
-    bool good = run_begin(run, error) && candidate_remove_dropped(run, error) &&
-                validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
+    bool good = validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
                                   settings->training.valid_translations,
-                                  settings->training.batch_tokens, error);
-    good = distributed_agree(good, error) && train(run, &validation, error);
-    if (good) say_end(run);
+                                  settings->training.batch_tokens, error) &&
+                memory_estimate(&memory, run, &validation, error);
+    if (good && !quiet) report_print(stderr, run, &memory);
+    if (good && !settings->run.dry_run) {
+        if (run->resumed)
+            say("going on    from update %lld of the run in %s", run->progress.update,
+                settings->run.output);
+        good = run_begin(run, error) && candidate_remove_dropped(run, error);
+        good = distributed_agree(good, error) && train(run, &validation, error);
+        if (good) say_end(run);
+    }
     validation_free(&validation);
     return good;
 }
@@ -343,6 +352,7 @@ int main(int argc, char **argv)
     static Settings settings;
     static Run run;
     Error error = {""};
+    memory_setup();
     bool good = distributed_start(&error) &&
                 distributed_agree(settings_read(&settings, argc, argv, &error), &error);
     bool speaks = distributed_rank() == 0, asked = settings.run.help || settings.run.version;

@@ -51,16 +51,26 @@ static void print_model(FILE *out, const Run *run)
 {
     const ModelConfig *m = &run->model.config;
     const char *const types[] = {"unigram", "bpe", "word", "char"};
-    double block = (double)(run->model.params.size * sizeof(real));
-    double memory = (double)trainer_memory(run->trainer) +
-                    4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
     line(out, "vocabulary", "%d tokens (%s)", m->vocab, types[run->settings->data.tokenizer]);
     line(out, "model",
          "%.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
          (double)params_trained(&run->model.params) / 1e6, m->encoder_layers, m->decoder_layers,
          m->d_model, m->heads, m->ffn);
-    line(out, "memory", "%.0f MB and the activations; a checkpoint takes %.1f MB of disk",
-         memory / 1e6, (trainer_ema(run->trainer) ? 4 : 3) * block / 1e6);
+}
+
+static void print_memory(FILE *out, const Run *run, const Memory *memory)
+{
+    const TrainingConfig *c = &run->settings->training;
+    double block = (double)(run->model.params.size * sizeof(real));
+    int files = c->average > c->keep_last ? c->average : c->keep_last;
+    char before[80] = "";
+    if (memory->before > memory->validating)
+        snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
+                 memory->before / 1e6);
+    line(out, "memory", "%.0f MB, at most %.0f MB while it validates%s",
+         memory->training / 1e6, memory->validating / 1e6, before);
+    line(out, "disk", "%.1f MB to go on from, %d times %.1f MB to translate with",
+         (trainer_ema(run->trainer) ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
 
 /* Which weights are validated, if not simply those of the moment. */
@@ -99,7 +109,7 @@ static void print_warnings(FILE *out, const Run *run)
              tokens_each);
 }
 
-void report_print(FILE *out, const Run *run)
+void report_print(FILE *out, const Run *run, const Memory *memory)
 {
     char ranks[32] = "";
     if (distributed_ranks() > 1)
@@ -107,6 +117,7 @@ void report_print(FILE *out, const Run *run)
     print_corpus(out, "training", &run->report);
     print_corpus(out, "validation", &run->valid_report);
     print_model(out, run);
+    print_memory(out, run, memory);
     print_candidate(out, &run->settings->training);
     print_warnings(out, run);
     line(out, "run", "%s%d threads, into %s", ranks, workers_count(run->workers),

@@ -2,11 +2,12 @@
 #ifndef PROGRAM_REPORT_H
 #define PROGRAM_REPORT_H
 
+#include "program/memory.h"
 #include "program/run.h"
 
 #include <stdio.h>
 
 /* Corpus, vocabulary, model, memory, threads, and what is unlikely to go well. After run_prepare. */
-void report_print(FILE *out, const Run *run);
+void report_print(FILE *out, const Run *run, const Memory *memory);
 
 #endif

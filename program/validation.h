@@ -35,6 +35,10 @@ void validation_free(Validation *validation);
 bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
                     Workers *workers, const volatile sig_atomic_t *stop, Error *error);
 
+/* *bytes (=) that the translating takes, at most. */
+bool validation_memory(Validation *validation, size_t *bytes, const Transformer *model,
+                       Workers *workers, Error *error);
+
 /* The results as numbers to compare. */
 Quality validation_quality(const Validation *validation);
 

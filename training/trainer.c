@@ -17,15 +17,13 @@
 #include "base/parts.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
+#include "training/microbatch.h"
 #include "training/optimizer.h"
 #include "training/schedule.h"
 
-/* A thread's own buffers. */
+/* What is a thread's own. */
 typedef struct Worker {
-    Arena arena;
-    Pass pass;
-    int *start[2];    // [capacity+1] of source and target: starts counted from the micro-batch
-    size_t capacity;  // sentences
+    MicroBatch batch;
     Error error;
     bool failed;
 } Worker;
@@ -50,7 +48,7 @@ struct Trainer {
     Gradients gradients;
     Optimizer optimizer;
     Job job;
-    size_t capacity;       // micro-batches that job.first and job.nll have room for
+    int capacity;          // micro-batches that job.first and job.nll have room for
     pthread_mutex_t lock;
     pthread_cond_t finished;
     int *taken;            // [A] micro-batches that were taken for each accumulator
@@ -96,11 +94,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
 void trainer_free(Trainer *t)
 {
     if (!t) return;
-    for (int i = 0; t->worker && i < workers_count(t->workers); i++) {
-        arena_free(&t->worker[i].arena);
-        free(t->worker[i].start[0]);
-        free(t->worker[i].start[1]);
-    }
+    for (int i = 0; t->worker && i < workers_count(t->workers); i++)
+        microbatch_free(&t->worker[i].batch);
     gradients_free(&t->gradients);
     optimizer_free(&t->optimizer);
     free(t->worker);
@@ -147,106 +142,64 @@ size_t trainer_memory(const Trainer *t)
 {
     size_t bytes = t->model->params.size * sizeof(real) + gradients_memory(&t->gradients) +
                    optimizer_memory(&t->optimizer);
-    for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].arena.size;
+    for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].batch.arena.size;
     return bytes;
 }
 
-static long long tokens_until(const Job *job, int sentence)
-{
-    return (long long)job->source->start[sentence] + job->target->start[sentence];
-}
-
-/* Cuts the sentences into micro-batches of nearly equal numbers of tokens. */
+/* Cuts the job's sentences into micro-batches, with a loss of zero each. */
 static bool cut(Trainer *t, Error *error)
 {
     Job *job = &t->job;
-    int S = job->source->sentences;
-    long long total = tokens_until(job, S), micro = t->config->micro_tokens;
-    long long wanted = (total + micro - 1) / micro;
-    if (wanted > t->accumulators)  // as many for each, so that threads end together
-        wanted = (wanted + t->accumulators - 1) / t->accumulators * t->accumulators;
-    size_t count = (size_t)(wanted < 1 ? 1 : wanted > S ? S : wanted);
-    if (count > t->capacity) {
-        int *first = realloc(job->first, (count + 1) * sizeof *first);
+    int most = microbatch_most(job->source, job->target, t->config->micro_tokens,
+                               t->accumulators);
+    if (most > t->capacity) {
+        int *first = realloc(job->first, ((size_t)most + 1) * sizeof *first);
         if (first) job->first = first;
-        double *nll = realloc(job->nll, 2 * count * sizeof *nll);
+        double *nll = realloc(job->nll, 2 * (size_t)most * sizeof *nll);
         if (nll) job->nll = nll;
-        if (!first || !nll) return error_set(error, "not enough memory for %zu micro-batches",
-                                             count);
-        t->capacity = count;
+        if (!first || !nll) return error_set(error, "not enough memory for %d micro-batches",
+                                             most);
+        t->capacity = most;
     }
-    int s = 0;
-    job->count = 0;
-    for (size_t k = 0; k < count && s < S; k++) {
-        long long end = total * ((long long)k + 1) / (long long)count;
-        job->first[job->count++] = s++;
-        while (s < S && tokens_until(job, s + 1) <= end) s++;
-    }
-    job->first[job->count] = S;
+    job->count = microbatch_cut(job->first, job->source, job->target, most);
     job->objective = job->nll + job->count;
     memset(job->nll, 0, 2 * (size_t)job->count * sizeof *job->nll);
     return true;
 }
 
-/* A view of sentences first .. end-1, with starts of its own. */
-static Packed part(const Packed *all, int first, int end, int *start)
-{
-    for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
-    return (Packed){end - first, start[end - first], all->id + all->start[first], start};
-}
-
-/* Room for the starts of a micro-batch, and for its pass. */
-static bool prepare(Worker *worker, const Trainer *t, Packed *source, Packed *target, int first,
-                    int end, const Dropout *dropout)
+/* Packs micro-batch k of the job. */
+static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
 {
     const Job *job = &t->job;
-    size_t sentences = (size_t)(end - first);
-    PassKind kind = job->training ? PASS_TRAIN : PASS_SCORE;
-    if (sentences > worker->capacity) {
-        for (int side = 0; side < 2; side++) {
-            int *start = realloc(worker->start[side], (sentences + 1) * sizeof *start);
-            if (!start) return error_set(&worker->error, "not enough memory for a micro-batch");
-            worker->start[side] = start;
-        }
-        worker->capacity = sentences;
-    }
-    *source = part(job->source, first, end, worker->start[0]);
-    *target = part(job->target, first, end, worker->start[1]);
-
-    Arena measure = {0};
-    transformer_layout(&worker->pass, &measure, t->model, source, target, dropout, kind);
-    if (measure.used > worker->arena.size) {
-        arena_free(&worker->arena);
-        worker->arena.used = measure.used;
-        if (!arena_reserve(&worker->arena, &worker->error)) return false;
-    }
-    arena_reset(&worker->arena);
-    transformer_layout(&worker->pass, &worker->arena, t->model, source, target, dropout, kind);
-    return true;
+    const TrainingConfig *c = t->config;
+    int first = job->first[k];
+    Dropout dropout = {c->dropout, c->activation_dropout, c->attention_dropout, c->seed,
+                       (uint32_t)job->update, (uint32_t)first};
+    return microbatch_pack(batch, job->source, job->target, first, job->first[k + 1], &dropout,
+                           error);
 }
 
 /* One micro-batch: forward and, when training, backward. */
 static bool micro_batch(Trainer *t, Worker *worker, int k)
 {
     Job *job = &t->job;
-    const TrainingConfig *c = t->config;
-    int accumulator = k % t->accumulators, first = job->first[k];
-    Dropout dropout = {c->dropout, c->activation_dropout, c->attention_dropout, c->seed,
-                       (uint32_t)job->update, (uint32_t)first};
-    Packed source, target;
-    if (!prepare(worker, t, &source, &target, first, job->first[k + 1],
-                 job->training ? &dropout : NULL))
+    MicroBatch *batch = &worker->batch;
+    double smoothing = t->config->label_smoothing;
+    int accumulator = k % t->accumulators;
+    if (!pack(t, batch, k, &worker->error) ||
+        !microbatch_layout(batch, t->model, job->training ? PASS_TRAIN : PASS_SCORE,
+                           &worker->error))
         return false;
 
     Loss loss = {0};
-    transformer_forward(&worker->pass, t->model);
+    transformer_forward(&batch->pass, t->model);
     if (job->training) {
         if (k < t->accumulators) gradients_clear(&t->gradients, accumulator);
-        transformer_backward(&loss, &worker->pass, t->model,
-                             gradients_weights(&t->gradients, accumulator), c->label_smoothing,
+        transformer_backward(&loss, &batch->pass, t->model,
+                             gradients_weights(&t->gradients, accumulator), smoothing,
                              (real)(1.0 / job->target->rows));
     } else {
-        transformer_loss(&loss, &worker->pass, t->model, c->label_smoothing);
+        transformer_loss(&loss, &batch->pass, t->model, smoothing);
     }
     job->nll[k] = loss.nll;
     job->objective[k] = loss.objective;
@@ -382,4 +335,24 @@ bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Lo
     if (!run_micro_batches(t, error)) return false;
     *loss = total_loss(&t->job);
     return true;
+}
+
+bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const Packed *target,
+                         Error *error)
+{
+    MicroBatch batch = {0};
+    int threads = workers_count(t->workers), own = t->gradients.end - t->gradients.first;
+    t->job = (Job){.source = source, .target = target, .first = t->job.first, .nll = t->job.nll};
+    bool good = cut(t, error);
+    *bytes = 0;
+    for (int k = 0; good && k < t->job.count; k++) {
+        good = pack(t, &batch, k, error);
+        size_t these = good ? microbatch_bytes(&batch, t->model, PASS_TRAIN) : 0;
+        if (these > *bytes) *bytes = these;
+    }
+    microbatch_free(&batch);
+    if (threads > own) threads = own;
+    if (threads > t->job.count) threads = t->job.count;
+    *bytes = block_bytes(*bytes) * (size_t)threads;
+    return good;
 }

@@ -62,4 +62,9 @@ int trainer_accumulators(const Trainer *trainer);
  * workers so far. */
 size_t trainer_memory(const Trainer *trainer);
 
+/* *bytes (=) of activations, once every thread that can be at work has had the largest micro-batch of
+ * an update of these sentences. */
+bool trainer_activations(Trainer *trainer, size_t *bytes, const Packed *source,
+                         const Packed *target, Error *error);
+
 #endif
