@@ -201,6 +201,61 @@ static void test_the_cut_changes_only_rounding(void **state)
     free_result(&coarse);
 }
 
+/* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up to
+ * rounding; its evaluation is what it was. */
+static void test_r_drop_changes_no_bit(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result one, many, first, fine, coarse;
+    c.r_drop = 5;
+    train(&one, &c, 1, 1, UPDATES, NULL);
+    train(&many, &c, 3, 1, UPDATES, NULL);
+    assert_same_bits(&one, &many);
+    free_result(&many);
+    train(&first, &c, 2, 1, 2, NULL);
+    train(&many, &c, 2, 3, UPDATES, &first);
+    assert_same_bits(&one, &many);
+    train(&fine, &c, 1, 1, 1, NULL);
+    c.micro_tokens = 100000;
+    train(&coarse, &c, 1, 1, 1, NULL);
+    assert_true(fabs(fine.last.loss.objective - coarse.last.loss.objective) <
+                1e-5 * fine.last.loss.objective);
+    assert_true(fabs(fine.last.gradient_norm - coarse.last.gradient_norm) <
+                1e-5 * fine.last.gradient_norm);
+    Result *all[] = {&one, &many, &first, &fine, &coarse};
+    for (int i = 0; i < 5; i++) free_result(all[i]);
+}
+
+/* Without dropout both copies are the same, and an update is the one without R-Drop; with it, the
+ * divergence costs something, and what is reported is per target token of the corpus. */
+static void test_r_drop_without_dropout(void **state)
+{
+    (void)state;
+    TrainingConfig c = config(), still = config();
+    Result plain, twice, apart, weightless;
+    still.dropout = still.attention_dropout = still.activation_dropout = 0;
+    train(&plain, &still, 1, 1, 1, NULL);
+    still.r_drop = 5;
+    train(&twice, &still, 1, 1, 1, NULL);
+    assert_true(fabs(plain.last.loss.nll - twice.last.loss.nll) < 1e-5 * plain.last.loss.nll);
+    assert_true(fabs(plain.last.loss.objective - twice.last.loss.objective) <
+                1e-5 * plain.last.loss.objective);
+    assert_true(fabs(plain.last.gradient_norm - twice.last.gradient_norm) <
+                1e-4 * plain.last.gradient_norm);
+    assert_int_equal(plain.last.loss.tokens, twice.last.loss.tokens);
+    assert_int_equal(plain.last.tokens, twice.last.tokens);
+    assert_true(2 * plain.last.flops == twice.last.flops);
+    c.r_drop = 1e-9;
+    train(&weightless, &c, 1, 1, 1, NULL);
+    c.r_drop = 5;
+    train(&apart, &c, 1, 1, 1, NULL);
+    assert_true(apart.last.loss.nll == weightless.last.loss.nll);
+    assert_true(apart.last.loss.objective > weightless.last.loss.objective + 0.1);
+    Result *all[] = {&plain, &twice, &apart, &weightless};
+    for (int i = 0; i < 4; i++) free_result(all[i]);
+}
+
 static void test_pad_stays_zero(void **state)
 {
     (void)state;
@@ -352,6 +407,8 @@ int main(void)
         cmocka_unit_test(test_going_on_changes_no_bit),
         cmocka_unit_test(test_moving_average),
         cmocka_unit_test(test_the_cut_changes_only_rounding),
+        cmocka_unit_test(test_r_drop_changes_no_bit),
+        cmocka_unit_test(test_r_drop_without_dropout),
         cmocka_unit_test(test_pad_stays_zero),
         cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
         cmocka_unit_test(test_training_lowers_the_loss),

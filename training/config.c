@@ -54,6 +54,9 @@ const Option training_options[] = {
      "on attention probabilities", false},
     {"activation-dropout", OPTION_REAL, FIELD(activation_dropout), 0, 0.9, NULL, NULL,
      "inside the feed-forward network", false},
+    {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
+     "R-Drop: each sentence goes twice through the network, and this weighs how far dropout drives "
+     "the two apart; an update takes twice the time; 0: once", false},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "validate after every so many updates", false},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,

@@ -25,6 +25,7 @@ typedef struct TrainingConfig {
     double clip_norm;              // 0: no clipping
     double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;
+    double r_drop;                 // weight of R-Drop's divergence; 0: no R-Drop
     double dropout, attention_dropout, activation_dropout;
     int valid_every, valid_epochs; // updates, epochs; both 0: once an epoch
     int valid_translations;        // how many validation sentences are translated for scores

@@ -2,6 +2,7 @@
 #include "training/microbatch.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static long long tokens_until(const Packed *source, const Packed *target, int sentence)
 {
@@ -37,10 +38,29 @@ static Packed part(const Packed *all, int first, int end, int *start)
     return (Packed){end - first, start[end - first], all->id + all->start[first], start};
 }
 
+/* The same sentences once more behind themselves, in a block of their own. */
+static bool twice(MicroBatch *b, Packed *packed, int side, Error *error)
+{
+    int S = packed->sentences, rows = packed->rows, *start = b->start[side];
+    size_t wanted = 2 * (size_t)rows;
+    if (wanted > b->rows_room[side]) {
+        int *id = realloc(b->id[side], wanted * sizeof *id);
+        if (!id) return error_set(error, "not enough memory for a micro-batch");
+        b->id[side] = id;
+        b->rows_room[side] = wanted;
+    }
+    for (int copy = 0; copy < 2; copy++)
+        memcpy(b->id[side] + copy * rows, packed->id, (size_t)rows * sizeof *packed->id);
+    for (int s = 1; s <= S; s++) start[S + s] = rows + start[s];
+    *packed = (Packed){2 * S, 2 * rows, b->id[side], start};
+    return true;
+}
+
 bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, int first,
                      int end, const Dropout *dropout, Error *error)
 {
-    size_t sentences = (size_t)(end - first);
+    bool doubled = dropout && dropout->r_drop > 0;
+    size_t sentences = (size_t)(end - first) * (doubled ? 2 : 1);
     if (sentences > b->room) {
         for (int side = 0; side < 2; side++) {
             int *start = realloc(b->start[side], (sentences + 1) * sizeof *start);
@@ -52,7 +72,10 @@ bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, 
     b->source = part(source, first, end, b->start[0]);
     b->target = part(target, first, end, b->start[1]);
     b->dropout = dropout ? *dropout : (Dropout){0};
-    return true;
+    b->dropout.first_sentence = (uint32_t)first;
+    if (!doubled) return true;
+    b->dropout.copy = end - first;
+    return twice(b, &b->source, 0, error) && twice(b, &b->target, 1, error);
 }
 
 static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKind kind)
@@ -84,7 +107,6 @@ bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, E
 void microbatch_free(MicroBatch *b)
 {
     arena_free(&b->arena);
-    free(b->start[0]);
-    free(b->start[1]);
+    for (int side = 0; side < 2; side++) free(b->start[side]), free(b->id[side]);
     *b = (MicroBatch){0};
 }

@@ -14,7 +14,8 @@ typedef struct MicroBatch {
     Dropout dropout;  // of the pass, where it trains
     Packed source, target;
     int *start[2];  // [room+1] of source and target: starts counted from the micro-batch
-    size_t room;    // sentences
+    int *id[2];     // [rows_room] of sentences that are packed twice
+    size_t room, rows_room[2];
 } MicroBatch;
 
 /* How many micro-batches microbatch_cut makes of these sentences, at most. More of them than
@@ -25,7 +26,8 @@ int microbatch_most(const Packed *source, const Packed *target, int tokens, int 
  * Returns their number, 1 .. most. */
 int microbatch_cut(int *first, const Packed *source, const Packed *target, int most);
 
-/* Makes batch sentences first .. end-1; dropout is NULL, or copied. */
+/* Makes batch sentences first .. end-1; with a dropout->r_drop the same again behind them. dropout is
+ * NULL, or copied, and then has the first sentence. */
 bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target, int first,
                      int end, const Dropout *dropout, Error *error);
 

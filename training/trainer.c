@@ -146,12 +146,19 @@ size_t trainer_memory(const Trainer *t)
     return bytes;
 }
 
+/* Whether sentences are packed twice, for R-Drop. */
+static bool is_twice(const Trainer *t)
+{
+    return t->job.training && t->config->r_drop > 0;
+}
+
 /* Cuts the job's sentences into micro-batches, with a loss of zero each. */
 static bool cut(Trainer *t, Error *error)
 {
     Job *job = &t->job;
-    int most = microbatch_most(job->source, job->target, t->config->micro_tokens,
-                               t->accumulators);
+    int tokens = t->config->micro_tokens;
+    if (is_twice(t)) tokens = (tokens + 1) / 2;
+    int most = microbatch_most(job->source, job->target, tokens, t->accumulators);
     if (most > t->capacity) {
         int *first = realloc(job->first, ((size_t)most + 1) * sizeof *first);
         if (first) job->first = first;
@@ -172,11 +179,14 @@ static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
 {
     const Job *job = &t->job;
     const TrainingConfig *c = t->config;
-    int first = job->first[k];
-    Dropout dropout = {c->dropout, c->activation_dropout, c->attention_dropout, c->seed,
-                       (uint32_t)job->update, (uint32_t)first};
-    return microbatch_pack(batch, job->source, job->target, first, job->first[k + 1], &dropout,
-                           error);
+    Dropout dropout = {.residual = c->dropout,
+                       .activation = c->activation_dropout,
+                       .attention = c->attention_dropout,
+                       .seed = c->seed,
+                       .update = (uint32_t)job->update,
+                       .r_drop = c->r_drop};
+    return microbatch_pack(batch, job->source, job->target, job->first[k], job->first[k + 1],
+                           job->training ? &dropout : NULL, error);
 }
 
 /* One micro-batch: forward and, when training, backward. */
@@ -192,17 +202,18 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
         return false;
 
     Loss loss = {0};
+    double share = is_twice(t) ? 0.5 : 1;  // the mean of both copies
     transformer_forward(&batch->pass, t->model);
     if (job->training) {
         if (k < t->accumulators) gradients_clear(&t->gradients, accumulator);
         transformer_backward(&loss, &batch->pass, t->model,
                              gradients_weights(&t->gradients, accumulator), smoothing,
-                             (real)(1.0 / job->target->rows));
+                             (real)(share / job->target->rows));
     } else {
         transformer_loss(&loss, &batch->pass, t->model, smoothing);
     }
-    job->nll[k] = loss.nll;
-    job->objective[k] = loss.objective;
+    job->nll[k] = share * loss.nll;
+    job->objective[k] = share * loss.objective;
     return true;
 }
 
@@ -321,7 +332,8 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     *stats = (UpdateStats){.loss = loss,
                            .gradient_norm = norm,
                            .learning_rate = rate,
-                           .flops = transformer_flops(&t->model->config, source, target),
+                           .flops = transformer_flops(&t->model->config, source, target) *
+                                    (is_twice(t) ? 2 : 1),
                            .tokens = (long long)source->rows + target->rows};
     return true;
 }
@@ -342,7 +354,8 @@ bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const 
 {
     MicroBatch batch = {0};
     int threads = workers_count(t->workers), own = t->gradients.end - t->gradients.first;
-    t->job = (Job){.source = source, .target = target, .first = t->job.first, .nll = t->job.nll};
+    t->job = (Job){.source = source, .target = target, .training = true,
+                   .first = t->job.first, .nll = t->job.nll};
     bool good = cut(t, error);
     *bytes = 0;
     for (int k = 0; good && k < t->job.count; k++) {

@@ -6,6 +6,9 @@
  * same terms in the same order whatever the number of threads, and the bits are the same. At most
  * A threads can be at work at a time.
  *
+ * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and objective
+ * are means over both copies.
+ *
  * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
  * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
  * of one process. */

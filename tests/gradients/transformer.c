@@ -28,7 +28,8 @@ static double loss(void *context)
     return SCALE * sum.objective;
 }
 
-static void check_case(const char *layer, const Dropout *dropout)
+static void check_case(const char *layer, const Packed *source, const Packed *target,
+                       const Dropout *dropout)
 {
     static Case c;  // large
     static Weights dw;
@@ -41,11 +42,9 @@ static void check_case(const char *layer, const Dropout *dropout)
     size_t D = (size_t)config.d_model;
     real *dblock = numbers(params->size), *dblock0 = copy_of(dblock, params->size);
     params_bind(&dw, dblock, &config);
-    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
-                       PASS_TRAIN);
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
     assert_true(arena_reserve(&arena, NULL));
-    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
-                       PASS_TRAIN);
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
 
     Loss forward = {0}, backward = {0};
     transformer_forward(&c.pass, &c.model);
@@ -72,7 +71,7 @@ static void check_case(const char *layer, const Dropout *dropout)
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("transformer", NULL);
+    check_case("transformer", &source_rows, &target_rows, NULL);
 }
 
 static void test_dropout(void **state)
@@ -80,7 +79,27 @@ static void test_dropout(void **state)
     (void)state;
     const Dropout dropout = {
         .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
-    check_case("transformer, dropout", &dropout);
+    check_case("transformer, dropout", &source_rows, &target_rows, &dropout);
+}
+
+/* The same sentences once more. */
+static Packed twice(const Packed *rows, int id[40], int start[10])
+{
+    int S = rows->sentences, N = rows->rows;
+    for (int i = 0; i < 2 * N; i++) id[i] = rows->id[i % N];
+    for (int s = 0; s <= 2 * S; s++) start[s] = rows->start[s % S] + s / S * N;
+    return (Packed){2 * S, 2 * N, id, start};
+}
+
+static void test_r_drop(void **state)
+{
+    (void)state;
+    int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
+    Packed source = twice(&source_rows, source_id2, source_start2);
+    Packed target = twice(&target_rows, target_id2, target_start2);
+    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
+                             .update = 2, .copy = source_rows.sentences, .r_drop = 3};
+    check_case("transformer, R-Drop", &source, &target, &dropout);
 }
 
 int main(void)
@@ -88,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_plain, check_teardown),
         cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_r_drop, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
 }
