@@ -4,6 +4,8 @@
 #include "model/params.h"
 
 static const char *const SCORES[] = {"scaled-dot", NULL};
+static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
+static const char *const NORMS[] = {"post", "pre", NULL};
 
 #define FIELD(name) offsetof(ModelConfig, name)
 // clang-format off
@@ -23,6 +25,11 @@ const Option model_options[] = {
      "cut in translation", false},
     {"score", OPTION_CHOICE, FIELD(score), 0, 0, SCORES, NULL,
      "how a query and a key are compared", false},
+    {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
+     "between the two matrices of the feed-forward network", false},
+    {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
+     "where the layer norms stand: behind each residual sum, or before each sublayer, which "
+     "trains deep stacks without a long warm-up", false},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", false},
 };

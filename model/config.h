@@ -1,7 +1,8 @@
 /* config.h -- the shape of a network.
  *
- * The defaults are MarianMT's family: post-norm, biases everywhere, sinusoidal positions, one
- * embedding for source, target and output. */
+ * The first of each choice is the default, and 0: together they are MarianMT's family, post-norm,
+ * biases everywhere, ReLU, sinusoidal positions, one embedding for source, target and output. A
+ * configuration that does not mention a choice means its default. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
@@ -10,6 +11,12 @@
 
 /* How well a query and a key agree, before the softmax. */
 typedef enum { SCORE_SCALED_DOT } Score;  // q·k / √dh   (Vaswani et al. 2017, §3.2.1)
+
+/* What the feed-forward network does between its two matrices (activation.h). */
+typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
+
+/* Where a sublayer's norm stands: behind the residual sum, or before the sublayer (addnorm.h). */
+typedef enum { NORM_POST, NORM_PRE } Norm;
 
 typedef struct ModelConfig {
     int vocab;           // V, <pad> included
@@ -20,6 +27,8 @@ typedef struct ModelConfig {
     int decoder_layers;  // L of the decoder
     int max_length;      // tokens of a sentence, </s> included
     int score;           // a Score
+    int activation;      // an Activation
+    int norm;            // a Norm
     bool output_bias;    // learn final_logits_bias, or leave it zero
 } ModelConfig;
 

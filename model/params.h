@@ -60,6 +60,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
+/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in the
+ * file, too; in pre-norm the file names it by the sublayer that it stands before. */
 typedef struct EncoderLayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -82,6 +84,7 @@ enum { MAX_LAYERS = 64 };
 typedef struct Weights {
     real *embedding;    // [V,D]
     real *logits_bias;  // [V]
+    NormWeights encoder_first, decoder_first;  // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];
     DecoderLayerWeights decoder[MAX_LAYERS];
 } Weights;
