@@ -93,8 +93,8 @@ void cache_encode(Cache *cache, const Transformer *model)
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int N = cache->source->rows, D = config->d_model;
-    embedding_forward(cache->X_source, cache->source, false, 0, w->embedding, model->positions,
-                      NULL, 1, D);
+    embedding_forward(cache->X_source, cache->source, false, 0, w->source_embedding,
+                      model->source_positions, NULL, 1, D);
     const real *encoded =
         encoder_forward(&cache->encoder, cache->X_source, w, config, &cache->scratch, NULL);
     for (int l = 0; l < config->decoder_layers; l++) {
@@ -184,10 +184,11 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
     real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
+    const real *P = model->target_positions;
 
     grow(cache, prefix, count);
-    embedding_forward(X, &rows, false, 0, model->weights.embedding,
-                      model->positions + (size_t)cache->step * d, NULL, 1, D);
+    embedding_forward(X, &rows, false, 0, model->weights.target_embedding,
+                      P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
     Stream s = addnorm_first(&cache->first, X, model->weights.decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const DecoderLayerWeights *p = &model->weights.decoder[l];

@@ -109,12 +109,44 @@ static void decoder_layer(Walk *walk, DecoderLayerWeights *layer, NormWeights *u
     norm(walk, pre ? &layer->cross_norm : &layer->final_norm, "final_layer_norm", c->d_model);
 }
 
+/* One matrix used three times, or two, or three matrices. */
+static void embeddings(Walk *walk, Weights *w, const ModelConfig *c)
+{
+    int V = c->vocab, D = c->d_model;
+    if (c->tying == TYING_ALL) {
+        tensor(walk, &w->source_embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
+        w->target_embedding = w->output = w->source_embedding;
+        return;
+    }
+    tensor(walk, &w->source_embedding, "model.encoder.embed_tokens", ".weight",
+           config_source_vocab(c), D, INIT_EMBEDDING);
+    align(walk);
+    tensor(walk, &w->target_embedding, "model.decoder.embed_tokens", ".weight", V, D,
+           INIT_EMBEDDING);
+    w->output = w->target_embedding;
+    if (c->tying == TYING_DECODER) return;
+    align(walk), tensor(walk, &w->output, "lm_head", ".weight", V, D, INIT_EMBEDDING);
+}
+
+static void positions(Walk *walk, Weights *w, const ModelConfig *c)
+{
+    w->source_positions = w->target_positions = NULL;
+    if (c->positions != POSITIONS_LEARNED) return;
+    align(walk);
+    tensor(walk, &w->source_positions, "model.encoder.embed_positions", ".weight",
+           c->max_length, c->d_model, INIT_POSITIONS);
+    align(walk);
+    tensor(walk, &w->target_positions, "model.decoder.embed_positions", ".weight",
+           c->max_length, c->d_model, INIT_POSITIONS);
+}
+
 static void network(Walk *walk, Weights *w, const ModelConfig *c)
 {
     int V = c->vocab, D = c->d_model;
-    tensor(walk, &w->embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
+    embeddings(walk, w, c);
     align(walk), tensor(walk, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO);
     if (walk->tensor) walk->tensor[walk->count - 1].trained = c->output_bias;
+    positions(walk, w, c);
 
     NormWeights *under = &w->encoder_first;
     for (int l = 0; l < c->encoder_layers; l++, under = &w->encoder[l - 1].final_norm) {
@@ -136,7 +168,7 @@ static void network(Walk *walk, Weights *w, const ModelConfig *c)
 
 bool params_table(Params *params, const ModelConfig *config, Error *error)
 {
-    Weights unused;
+    Weights unused = {0};
     Walk count = {0}, list = {0};
     network(&count, &unused, config);
     *params = (Params){.tensor = calloc((size_t)count.count, sizeof(Tensor))};
@@ -202,8 +234,10 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
                 x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
             break;
         case INIT_EMBEDDING:
+        case INIT_POSITIONS:
             for (size_t i = 0; i < tensor->count; i++)
                 x[i] = (real)(deviation * rng_normal(&rng));
+            if (tensor->init == INIT_POSITIONS) break;
             for (int k = 0; k < in; k++) x[(size_t)(out - 1) * (size_t)in + (size_t)k] = 0;
             break;
         }
