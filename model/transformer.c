@@ -4,7 +4,9 @@
  *              (2)  encoded = Encoder(X)
  *              (3)  output  = Decoder(Z, encoded)
  *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>), or with R-Drop two
- *   backward   the same numbers down. E is used three times, and dE is the sum of all three. */
+ *   backward   the same numbers down.
+ *
+ * The three E are one matrix, two, or three (--tying), and dE is the sum over its uses. */
 #include "model/transformer.h"
 
 #include <stdlib.h>
@@ -13,29 +15,46 @@
 #include "model/embedding.h"
 #include "model/position.h"
 
+void transformer_use(Transformer *model, real *block)
+{
+    bool table = model->config.positions == POSITIONS_SINUSOIDAL;
+    model->block = block;
+    params_bind(&model->weights, block, &model->config);
+    model->source_positions = table ? model->sinusoids : model->weights.source_positions;
+    model->target_positions = table ? model->sinusoids : model->weights.target_positions;
+}
+
+static bool make_sinusoids(Transformer *model, Error *error)
+{
+    const ModelConfig *config = &model->config;
+    size_t count = (size_t)config->max_length * (size_t)config->d_model;
+    if (config->positions != POSITIONS_SINUSOIDAL) return true;
+    model->sinusoids = malloc(count * sizeof *model->sinusoids);
+    if (!model->sinusoids)
+        return error_set(error, "not enough memory for the table of positions");
+    position_table(model->sinusoids, config->max_length, config->d_model);
+    return true;
+}
+
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
 {
     *model = (Transformer){.config = *config};
     gemm_setup();
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
-    size_t positions = (size_t)config->max_length * (size_t)config->d_model;
-    model->positions = malloc(positions * sizeof *model->positions);
     model->block = params_block(&model->params, error);
-    if (!model->positions || !model->block) {
-        if (!model->positions) error_set(error, "not enough memory for the table of positions");
+    if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;
     }
-    params_bind(&model->weights, model->block, config);
-    position_table(model->positions, config->max_length, config->d_model);
+    transformer_use(model, model->block);
     return true;
 }
 
 void transformer_free(Transformer *model)
 {
     params_free(&model->params);
-    free(model->positions);
+    free(model->sinusoids);
     free(model->block);
     *model = (Transformer){0};
 }
@@ -87,10 +106,10 @@ void transformer_forward(Pass *pass, const Transformer *model)
         dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
                      PLACE_EMBEDDING + 1);
     }
-    embedding_forward(pass->X_source, pass->source, false, pad, w->embedding, model->positions,
-                      pass->keep_source, scale, D);                                  // (1)
-    embedding_forward(pass->X_target, pass->target, true, pad, w->embedding, model->positions,
-                      pass->keep_target, scale, D);
+    embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
+                      model->source_positions, pass->keep_source, scale, D);         // (1)
+    embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
+                      model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);                                        // (2)
@@ -103,7 +122,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 {
     const ModelConfig *config = &model->config;
     Part before = parts_enter(PART_LOSS);
-    const real *E = model->weights.embedding, *bias = model->weights.logits_bias;
+    const real *E = model->weights.output, *bias = model->weights.logits_bias;
     if (is_twice(pass))
         rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
@@ -125,11 +144,11 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     Part before = parts_enter(PART_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
-        rdrop_backward(loss, pass->dX, dw->embedding, dbias, scale, pass->output, w->embedding,
+        rdrop_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
                        w->logits_bias, pass->target->id, smoothing, dropout->r_drop,
                        &pass->twice, pass->target->rows, config->vocab, D);          // (4)
     else
-        loss_backward(loss, pass->dX, dw->embedding, dbias, scale, pass->output, w->embedding,
+        loss_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);                         // (4)
     parts_enter(PART_LINEAR);
@@ -139,10 +158,16 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
                      dropout);                                                       // (2)
     parts_enter(PART_EMBEDDING);
     real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
-    embedding_backward(dw->embedding, pass->dX, pass->target, true, pass->keep_target,
+    embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)
-    embedding_backward(dw->embedding, pass->dencoded, pass->source, false, pass->keep_source,
-                       keep_scale, D);
+    embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
+                       pass->keep_source, keep_scale, D);
+    if (config->positions == POSITIONS_LEARNED) {
+        position_backward(dw->target_positions, pass->dX, pass->target, pass->keep_target,
+                          keep_scale, D);
+        position_backward(dw->source_positions, pass->dencoded, pass->source,
+                          pass->keep_source, keep_scale, D);
+    }
     parts_leave(before);
 }
 

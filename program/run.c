@@ -70,13 +70,15 @@ static bool make_tokenizer(Run *run, Error *error)
     if (access(run->last, F_OK) != 0) {
         Sentences sentences = corpus_sentences(&run->text);
         TokenizerSettings settings = settings_tokenizer(run->settings);
-        return tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
+        return settings_accumulators(run->settings, NULL, NULL, error) &&
+               tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
                                error);
     }
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     run->resumed = true;
-    bool good = settings_agree(run->settings, last.config, run->last, error);
+    bool good = settings_agree(run->settings, last.config, run->last, error) &&
+                settings_accumulators(run->settings, last.config, run->last, error);
     if (good) {
         run->tokenizer_size = last.tokenizer_size;
         run->tokenizer_bytes = malloc(last.tokenizer_size);
@@ -89,10 +91,12 @@ static bool make_tokenizer(Run *run, Error *error)
     return good;
 }
 
-/* Rank 0's, on all. */
+/* Rank 0's, and its number of accumulators, on all. */
 static bool share_tokenizer(Run *run, Error *error)
 {
+    int *accumulators = &run->settings->training.accumulators;
     if (!distributed_share(&run->resumed, sizeof run->resumed, error) ||
+        !distributed_share(accumulators, sizeof *accumulators, error) ||
         !distributed_share(&run->tokenizer_size, sizeof run->tokenizer_size, error))
         return false;
     if (distributed_rank() > 0) run->tokenizer_bytes = malloc(run->tokenizer_size);

@@ -2,6 +2,7 @@
 #include "program/settings.h"
 
 #include "base/file.h"
+#include "training/trainer.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -276,6 +277,19 @@ bool settings_agree(const Settings *s, const char *config, const char *path, Err
     settings_defaults(&was);
     bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
                 same_group(&was, s, 1, path, error) && same_group(&was, s, 2, path, error);
+    settings_free(&was);
+    return good;
+}
+
+bool settings_accumulators(Settings *s, const char *config, const char *path, Error *error)
+{
+    Settings was;
+    settings_defaults(&was);
+    bool good = !config ||
+                options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    int *count = &s->training.accumulators;
+    if (!*count) *count = was.training.accumulators;
+    if (!*count) *count = trainer_default_accumulators();
     settings_free(&was);
     return good;
 }

@@ -54,6 +54,11 @@ char *settings_to_json(const Settings *settings);
 bool settings_agree(const Settings *settings, const char *config, const char *path,
                     Error *error);
 
+/* Where they are not given, as many accumulators as the run with this configuration has; without
+ * one (NULL) or if it does not say, the default for this machine. */
+bool settings_accumulators(Settings *settings, const char *config, const char *path,
+                           Error *error);
+
 TokenizerSettings settings_tokenizer(const Settings *settings);
 
 #endif

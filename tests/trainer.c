@@ -262,7 +262,7 @@ static void test_pad_stays_zero(void **state)
     TrainingConfig c = config();
     Result result;
     train(&result, &c, 2, 1, UPDATES, NULL);
-    const real *pad = result.model.weights.embedding + (V - 1) * SHAPE.d_model;
+    const real *pad = result.model.weights.target_embedding + (V - 1) * SHAPE.d_model;
     for (int k = 0; k < SHAPE.d_model; k++) assert_true(pad[k] == 0);
     assert_true(result.model.weights.logits_bias[V - 1] == 0);
     assert_true(result.model.weights.logits_bias[5] != 0);
@@ -367,7 +367,7 @@ static void test_not_finite_names_the_sentence(void **state)
     Trainer *trainer = trainer_create(&model, &c, workers, &error);
     make_side(&source, 1);
     make_side(&target, 2);
-    model.positions[(LENGTH - 1) * SHAPE.d_model] = NAN;
+    model.sinusoids[(LENGTH - 1) * SHAPE.d_model] = NAN;
     assert_true(trainer_update(trainer, 1, &source.packed, &target.packed, &stats, &error));
     assert_false(stats.not_finite);
 

@@ -55,14 +55,10 @@ struct Trainer {
     int *done;             // [A] and those that it holds
 };
 
-/* As many as fit into 48 MB, a power of two from 2 to 8: gradients are the larger part of the
- * memory of a large model, whose micro-batches are few. */
-static int accumulators_for(const Transformer *model)
+int trainer_default_accumulators(void)
 {
-    double bytes = (double)(model->params.size * sizeof(real));
-    int count = 8;
-    while (count > 2 && count * bytes > 48e6) count /= 2;
-    return count;
+    int processors = workers_processors();
+    return processors < 2 ? 2 : processors > 8 ? 8 : processors;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -76,7 +72,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->model = model;
     t->config = config;
     t->workers = workers;
-    t->accumulators = config->accumulators ? config->accumulators : accumulators_for(model);
+    t->accumulators = config->accumulators;
+    if (!t->accumulators) t->accumulators = trainer_default_accumulators();
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
     t->worker = calloc((size_t)workers_count(workers), sizeof *t->worker);

@@ -58,6 +58,10 @@ bool trainer_update(Trainer *trainer, long long update, const Packed *source,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
+/* What --accumulators 0 means: one for each processor of this machine, 2 to 8. A run decides it once,
+ * when it begins. */
+int trainer_default_accumulators(void);
+
 /* How many threads can be at work at a time, on all ranks together. */
 int trainer_accumulators(const Trainer *trainer);
 

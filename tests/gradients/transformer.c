@@ -1,10 +1,11 @@
 /* transformer.c -- the whole network: every number of every tensor in the table, with the
- * embedding used three times, with and without every dropout. */
+ * embedding used three times, with and without every dropout; and with every option. */
 #include "tests/gradients/check.h"
 
 #include "model/transformer.h"
+#include "tests/variants.h"
 
-static const ModelConfig config = {.vocab = 11,
+static const ModelConfig base = {.vocab = 11,
                                    .d_model = 6,
                                    .heads = 2,
                                    .ffn = 10,
@@ -28,9 +29,17 @@ static double loss(void *context)
     return SCALE * sum.objective;
 }
 
-static void check_case(const char *layer, const Packed *source, const Packed *target,
-                       const Dropout *dropout)
+/* The last row of an embedding is <pad>, the decoder's first input: the loss may depend on it, but
+ * it stays zero and gets no gradient. */
+static bool is_embedding(const char *name)
 {
+    return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
+}
+
+static void check_rows(const char *layer, const Variant *variant, const Packed *source,
+                       const Packed *target, const Dropout *dropout)
+{
+    const ModelConfig config = variant_config(base, variant);
     static Case c;  // large
     static Weights dw;
     Arena arena = {0};
@@ -52,12 +61,10 @@ static void check_case(const char *layer, const Packed *source, const Packed *ta
     transformer_backward(&backward, &c.pass, &c.model, &dw, SMOOTHING, (real)SCALE);
     assert_memory_equal(&forward, &backward, sizeof forward);
 
-    /* The last row of the embedding is <pad>, the decoder's first input: the loss depends on it,
-     * but it stays zero and gets no gradient. */
     Check check = {.layer = layer, .loss = loss, .context = &c};
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
-        size_t at = tensor->offset, pad = strcmp(tensor->name, "model.shared.weight") ? 0 : D;
+        size_t at = tensor->offset, pad = is_embedding(tensor->name) ? D : 0;
         size_t count = tensor->count - pad;
         check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at,
                      count);
@@ -68,18 +75,34 @@ static void check_case(const char *layer, const Packed *source, const Packed *ta
     transformer_free(&c.model);
 }
 
+static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
+{
+    check_rows(layer, variant, &source_rows, &target_rows, dropout);
+}
+
+static const Dropout DROPOUT = {
+    .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
+
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("transformer", &source_rows, &target_rows, NULL);
+    check_case("transformer", &variants[0], NULL);
 }
 
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {
-        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
-    check_case("transformer, dropout", &source_rows, &target_rows, &dropout);
+    check_case("transformer, dropout", &variants[0], &DROPOUT);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    for (int i = 1; i < VARIANTS; i++) {
+        check_case(variants[i].name, &variants[i], i % 2 ? NULL : &DROPOUT);
+        check_teardown(NULL);
+    }
+    check_case("all of the last, dropout", &variants[VARIANTS - 2], &DROPOUT);
 }
 
 /* The same sentences once more. */
@@ -97,9 +120,11 @@ static void test_r_drop(void **state)
     int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
     Packed source = twice(&source_rows, source_id2, source_start2);
     Packed target = twice(&target_rows, target_id2, target_start2);
-    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                             .update = 2, .copy = source_rows.sentences, .r_drop = 3};
-    check_case("transformer, R-Drop", &source, &target, &dropout);
+    Dropout dropout = DROPOUT;
+    dropout.copy = source_rows.sentences, dropout.r_drop = 3;
+    check_rows("transformer, R-Drop", &variants[0], &source, &target, &dropout);
+    check_teardown(NULL);
+    check_rows("R-Drop, all of the last", &variants[VARIANTS - 2], &source, &target, &dropout);
 }
 
 int main(void)
@@ -107,6 +132,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_plain, check_teardown),
         cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_variants, check_teardown),
         cmocka_unit_test_teardown(test_r_drop, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
