@@ -397,6 +397,7 @@ static void keep_good(Corpus *corpus, CorpusText *text, CorpusReport *report, bo
             corpus->start[side][kept + 1] = at[side];
         }
         if (keep_text) move_pair(text, kept, pair);
+        else text->line[kept] = text->line[pair];
         kept++;
     }
     corpus->pairs = kept;
@@ -437,6 +438,10 @@ static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
         corpus->id[side] = shrunk(corpus->id[side], count, sizeof(int32_t));
         corpus->start[side] = shrunk(corpus->start[side], corpus->pairs + 1, sizeof(size_t));
     }
+    if (!keep_text) {
+        corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
+        text->line = NULL;
+    }
     corpus->vocab_size = tokenizer_vocab_size(tokenizer);
     report_ids(report, corpus);
     if (keep_text) report_text(report, text);
@@ -463,5 +468,6 @@ void corpus_text_free(CorpusText *text)
 void corpus_free(Corpus *corpus)
 {
     for (int side = 0; side < SIDES; side++) free(corpus->id[side]), free(corpus->start[side]);
+    free(corpus->line);
     *corpus = (Corpus){0};
 }

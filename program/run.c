@@ -15,8 +15,7 @@
 
 enum { MOST_HELD_OUT = 500 };
 
-/* "DIR/name"; free() it. */
-static char *path_in(const Settings *settings, const char *name, Error *error)
+char *run_path(const Settings *settings, const char *name, Error *error)
 {
     size_t size = strlen(settings->run.output) + strlen(name) + 2;
     char *path = malloc(size);
@@ -34,6 +33,13 @@ static CorpusFiles files(const StringList *source, const StringList *target,
                          .source = (const char *const *)source->item,
                          .target = (const char *const *)target->item,
                          .tsv = tsv ? (const char *const *)tsv->item : NULL};
+}
+
+const char *run_train_file(const Run *run, int file)
+{
+    const DataConfig *data = &run->settings->data;
+    int sources = data->train_source.count;
+    return file < sources ? data->train_source.item[file] : data->train_tsv.item[file - sources];
 }
 
 static bool read_text(Run *run, Error *error)
@@ -130,8 +136,8 @@ static bool same_everywhere(const Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start()};
-    run->last = path_in(settings, "last.safetensors", error);
-    run->best = path_in(settings, "best.safetensors", error);
+    run->last = run_path(settings, "last.safetensors", error);
+    run->best = run_path(settings, "best.safetensors", error);
     int max_length = settings->model.max_length - 1;  // without </s>
     bool good = run->last && run->best && read_text(run, error) &&
                 (distributed_rank() > 0 || make_tokenizer(run, error));
@@ -148,6 +154,9 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
+    real *ema = trainer_ema(run->trainer);
+    const char *average = checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE
+                                                                    : CHECKPOINT_WEIGHTS;
     bool good = last.progress ? progress_from_json(&run->progress, last.progress, run->last,
                                                    error)
                               : error_set(error, "'%s' has no progress in it: it is a model, not "
@@ -158,7 +167,8 @@ static bool read_last(Run *run, Error *error)
            checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
            checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
            checkpoint_read(&last, params, CHECKPOINT_ADAM_M, trainer_m(run->trainer), error) &&
-           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error);
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error) &&
+           (!ema || checkpoint_read(&last, params, average, ema, error));
     checkpoint_close(&last);
     return good;
 }
@@ -168,8 +178,13 @@ static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
     bool first = distributed_rank() == 0, good = true;
-    if (first && run->resumed) good = read_last(run, error);
-    else if (first) params_initialise(&model->params, model->block, run->batches.seed);
+    real *ema = trainer_ema(run->trainer);
+    if (first && run->resumed) {
+        good = read_last(run, error);
+    } else if (first) {
+        params_initialise(&model->params, model->block, run->batches.seed);
+        if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
+    }
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            distributed_share(model->block, model->params.size * sizeof(real), error) &&
@@ -194,9 +209,9 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = settings_to_json(run->settings), *path = path_in(run->settings, "config.json",
+    char *config = settings_to_json(run->settings), *path = run_path(run->settings, "config.json",
                                                                     error);
-    char *metrics = path_in(run->settings, "metrics.jsonl", error);
+    char *metrics = run_path(run->settings, "metrics.jsonl", error);
     if (!config) error_set(error, "not enough memory for config.json");
     bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
@@ -217,6 +232,7 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
                              .weights = run->model.block,
                              .adam_m = whole ? trainer_m(run->trainer) : NULL,
                              .adam_v = whole ? trainer_v(run->trainer) : NULL,
+                             .average = whole ? trainer_ema(run->trainer) : NULL,
                              .config = config,
                              .progress = progress,
                              .tokenizer = run->tokenizer_bytes,
@@ -233,9 +249,9 @@ bool run_save_last(Run *run, Error *error)
            distributed_agree(save(run, run->last, true, error), error);
 }
 
-bool run_save_best(Run *run, Error *error)
+bool run_save_model(Run *run, const char *path, Error *error)
 {
-    return save(run, run->best, false, error);
+    return save(run, path, false, error);
 }
 
 bool run_draw_loss(const Run *run, Error *error)
@@ -244,7 +260,7 @@ bool run_draw_loss(const Run *run, Error *error)
     const Metrics *metrics = &run->metrics;
     size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
     double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
-    char *path = path_in(run->settings, "loss.png", error);
+    char *path = run_path(run->settings, "loss.png", error);
     if (!number || !path) {
         free(number);
         free(path);

@@ -153,6 +153,14 @@ static bool check(const Settings *s, Error *error)
     if (d->valid_source.count != d->valid_target.count)
         return error_set(error, "--valid-source names %d files but --valid-target %d: they go in "
                          "pairs", d->valid_source.count, d->valid_target.count);
+    if (s->training.best != BEST_LOSS && !s->training.valid_translations)
+        return error_set(error, "--best bleu and --best chrf are of translations: give a "
+                         "--valid-translations of at least 1");
+    const TrainingConfig *t = &s->training;
+    if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
+        t->activation_dropout == 0)
+        return error_set(error, "--r-drop compares two passes with different dropout, but there "
+                         "is no dropout: give a --dropout above 0");
     ModelConfig model = s->model;
     model.vocab = d->vocab_size;
     return config_check(&model, error);
