@@ -101,6 +101,10 @@ static void say_run(const Run *run)
     say_corpus("training", &run->report);
     say_corpus("validation", &run->valid_report);
     say("%-13s %d tokens (%s)", "vocabulary", m->vocab, types[run->settings->data.tokenizer]);
+    if (run->subwords)
+        say("%-13s every epoch cuts the training text anew (--subword-%s %g)", "subwords",
+            run->settings->data.tokenizer == TOKENIZER_BPE ? "dropout" : "alpha",
+            settings_subwords(run->settings));
     say("%-13s %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
         "model", (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
         m->decoder_layers, m->d_model, m->heads, m->ffn);

@@ -575,13 +575,16 @@ int tokenizer_vocab_size(const Tokenizer *tokenizer)
     return tokenizer->vocab_size;
 }
 
+static bool too_long(Error *error, size_t length)
+{
+    return error_set(error, "a text of %zu bytes is too long for the tokenizer: %d at most",
+                     length, TOKENIZER_MAX_TEXT);
+}
+
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error)
 {
-    if (length > TOKENIZER_MAX_TEXT) {
-        return error_set(error, "a text of %zu bytes is too long for the tokenizer: %d at most",
-                         length, TOKENIZER_MAX_TEXT);
-    }
+    if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
     return guarded(error, [&] {
         std::vector<int> pieces;
         const Status status =
@@ -598,6 +601,36 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
             ids->size = wanted;
         }
         for (int id : pieces) ids->id[ids->count++] = id;
+        return true;
+    });
+}
+
+/* The library gives no normalised text, but the pieces of it, unknown ones as they stand there. */
+bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *size,
+                         const char *text, size_t length, Error *error)
+{
+    if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
+    return guarded(error, [&] {
+        const SentencePieceProcessor &processor = tokenizer->processor;
+        sentencepiece::ImmutableSentencePieceText cut;
+        const Status status =
+            processor.Encode(std::string_view(text, length), cut.mutable_proto());
+        if (!status.ok()) {
+            return error_set(error, "cannot tokenize: %s",
+                             reason(status.error_message()).c_str());
+        }
+        std::string joined;
+        for (const auto &piece : cut.pieces()) {
+            if (processor.IsByte((int)piece.id())) {
+                joined += (char)std::stoi(piece.piece().substr(3, 2), nullptr, 16);
+            } else {
+                joined += piece.piece();
+            }
+        }
+        *size = joined.size();
+        *normalized = (char *)malloc(joined.size() + 1);
+        if (!*normalized) throw std::bad_alloc();
+        memcpy(*normalized, joined.c_str(), joined.size() + 1);
         return true;
     });
 }

@@ -123,6 +123,22 @@ static bool same_everywhere(const Run *run, Error *error)
     return distributed_agree(first == mine, error);
 }
 
+/* What cuts the training text anew in each epoch, if that is asked for. */
+static bool make_resampler(Run *run, Error *error)
+{
+    double amount = settings_subwords(run->settings);
+    if (amount == 0) return true;
+    run->subwords = subwords_create(run->tokenizer_bytes, run->tokenizer_size, amount, error);
+    const Tokenizer *const tokenizers[SIDES] = {run->tokenizer, run->tokenizer};
+    Subwords *const subwords[SIDES] = {run->subwords, run->subwords};
+    bool good = run->subwords &&
+                resampler_create(&run->resampler, &run->corpus, &run->text, tokenizers, subwords,
+                                 run->settings->model.max_length - 1,
+                                 run->settings->training.seed, error);
+    corpus_text_free(&run->text);
+    return good;
+}
+
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start()};
@@ -133,7 +149,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
                 (distributed_rank() > 0 || make_tokenizer(run, error));
     good = distributed_agree(good, error) && share_tokenizer(run, error) &&
            corpus_encode(&run->corpus, &run->text, &run->report, run->tokenizer, max_length,
-                         false, error) &&
+                         settings_subwords(settings) > 0, error) &&
+           make_resampler(run, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, run->tokenizer,
                          max_length, true, error);
     return distributed_agree(good, error) && same_everywhere(run, error);
@@ -183,6 +200,7 @@ bool run_prepare(Run *run, Error *error)
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
                              error);
+    if (good && run->subwords) batches_resample(&run->batches, &run->resampler);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 
@@ -286,6 +304,8 @@ void run_free(Run *run)
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);
+    resampler_free(&run->resampler);
+    subwords_free(run->subwords);
     corpus_free(&run->corpus);
     corpus_free(&run->valid);
     free(run->tokenizer_bytes);

@@ -30,6 +30,8 @@ typedef struct Run {
     unsigned char *tokenizer_bytes;
     size_t tokenizer_size;
     Tokenizer *tokenizer;
+    Subwords *subwords;              // for resampler, or NULL
+    Resampler resampler;             // cuts the corpus anew in each epoch
     Transformer model;
     Workers *workers;
     Trainer *trainer;

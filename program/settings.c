@@ -54,6 +54,10 @@ static const Option data_options[] = {
      "fold case, in and out", false},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
      "spell characters without a token in bytes (unigram and bpe)", false},
+    {"subword-dropout", OPTION_REAL, FIELD(subword_dropout), 0, 1, NULL, "P",
+     "bpe: every epoch cuts the training text anew, and leaves merges out so often", false},
+    {"subword-alpha", OPTION_REAL, FIELD(subword_alpha), 0, 100, NULL, "A",
+     "unigram: the same by cuts with the chance p^A; 0: always the best cut", false},
 };
 #undef FIELD
 
@@ -152,6 +156,12 @@ static bool check(const Settings *s, Error *error)
     if (d->valid_source.count != d->valid_target.count)
         return error_set(error, "--valid-source names %d files but --valid-target %d: they go in "
                          "pairs", d->valid_source.count, d->valid_target.count);
+    if (d->subword_dropout > 0 && d->tokenizer != TOKENIZER_BPE)
+        return error_set(error, "--subword-dropout leaves merges out, which only --tokenizer bpe "
+                         "has; unigram has --subword-alpha");
+    if (d->subword_alpha > 0 && d->tokenizer != TOKENIZER_UNIGRAM)
+        return error_set(error, "--subword-alpha draws from the model that only --tokenizer "
+                         "unigram has; bpe has --subword-dropout");
     ModelConfig model = s->model;
     model.vocab = d->vocab_size;
     return config_check(&model, error);
@@ -279,4 +289,11 @@ TokenizerSettings settings_tokenizer(const Settings *s)
                                .normalization = NORMALIZATIONS[s->data.normalization],
                                .lowercase = s->data.lowercase,
                                .byte_fallback = s->data.byte_fallback};
+}
+
+double settings_subwords(const Settings *s)
+{
+    return s->data.tokenizer == TOKENIZER_BPE       ? s->data.subword_dropout
+           : s->data.tokenizer == TOKENIZER_UNIGRAM ? s->data.subword_alpha
+                                                    : 0;
 }

@@ -15,6 +15,8 @@ typedef struct DataConfig {
     int vocab_size;
     int normalization;   // a place in the option's choices
     bool lowercase, byte_fallback;
+    double subword_dropout;  // bpe: of merges, in training
+    double subword_alpha;    // unigram: temperature of cuts drawn in training; 0: none are
 } DataConfig;
 
 typedef struct RunConfig {
@@ -55,5 +57,8 @@ bool settings_agree(const Settings *settings, const char *config, const char *pa
                     Error *error);
 
 TokenizerSettings settings_tokenizer(const Settings *settings);
+
+/* How strongly every epoch cuts the training text anew (subwords.h); 0: not at all. */
+double settings_subwords(const Settings *settings);
 
 #endif
