@@ -77,7 +77,9 @@ static bool add_arcs(Lattice *lattice, const uint32_t *symbol, const char *text,
         if (!add_arc(lattice, piece, from, lattice->pieces->piece[piece].score, error))
             return false;
     }
-    return single || add_arc(lattice, symbol[e - 1], e - 1, lattice->unknown, error);
+    if (single) return true;
+    uint32_t flag = is_type(lattice, symbol[e - 1], PIECE_USER_DEFINED) ? 0 : LATTICE_UNKNOWN;
+    return add_arc(lattice, symbol[e - 1] | flag, e - 1, lattice->unknown, error);
 }
 
 /* Turns logarithms of the arcs first .. arcs-1 into chances up to them; returns log F. */

@@ -19,6 +19,10 @@
 #include "data/sentencepiece.h"
 #include "data/textmap.h"
 
+/* Set in the number of a symbol that is drawn as a character without a token: it has no piece, or
+ * an unused one. */
+#define LATTICE_UNKNOWN (UINT32_C(1) << 31)
+
 /* A piece that ends somewhere; upto is the chance of it and of those before it in the list. */
 typedef struct Arc {
     uint32_t symbol, from;

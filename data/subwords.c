@@ -220,7 +220,7 @@ static bool append_symbols(const Subwords *s, Ids *ids, size_t first, const uint
             continue;
         }
         size_t length;
-        const char *text = textmap_text(&s->symbols, symbol[i], &length);
+        const char *text = textmap_text(&s->symbols, symbol[i] & ~LATTICE_UNKNOWN, &length);
         if (!s->pieces.byte_fallback && !append(ID_UNKNOWN, ids, first, error)) return false;
         for (size_t b = 0; b < length && s->pieces.byte_fallback; b++) {
             if (!append(s->byte[(unsigned char)text[b]], ids, first, error)) return false;
