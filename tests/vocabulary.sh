@@ -15,19 +15,19 @@ train() { "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- cut anew in every epoch ----
 for kind in "bpe --subword-dropout 0.2" "unigram --subword-alpha 0.1"; do
-    name=${kind%% *}
+    type=${kind%% *}
     cut="--tokenizer $kind --vocab-size 70"
-    train $cut --max-updates 60 --threads 1 --output "$name.whole" 2>err
-    check "$name: cut anew, a run trains" test $? -eq 0
-    train $cut --max-updates 23 --threads 3 --output "$name.parts" 2>err
-    train $cut --max-updates 60 --threads 2 --output "$name.parts" 2>err
-    check "$name: with threads and stopped in between, the same bytes" sh -c "
-        sed 's/,\"seconds.*//' $name.whole/metrics.jsonl | tail -1 >a
-        sed 's/,\"seconds.*//' $name.parts/metrics.jsonl | tail -1 >b
-        cmp $name.whole/last.safetensors $name.parts/last.safetensors && cmp a b"
-    train --tokenizer "$name" --vocab-size 70 --max-updates 60 --output "$name.usual" 2>err
-    check "$name: cut anew, another model" sh -c \
-        "! cmp -s $name.whole/best.safetensors $name.usual/best.safetensors"
+    train $cut --max-updates 60 --threads 1 --output "$type.whole" 2>err
+    check "$type: cut anew, a run trains" test $? -eq 0
+    train $cut --max-updates 23 --threads 3 --output "$type.parts" 2>err
+    train $cut --max-updates 60 --threads 2 --output "$type.parts" 2>err
+    check "$type: with threads and stopped in between, the same bytes" sh -c "
+        sed 's/,\"seconds.*//' $type.whole/metrics.jsonl | tail -1 >a
+        sed 's/,\"seconds.*//' $type.parts/metrics.jsonl | tail -1 >b
+        cmp $type.whole/last.safetensors $type.parts/last.safetensors && cmp a b"
+    train --tokenizer "$type" --vocab-size 70 --max-updates 60 --output "$type.usual" 2>err
+    check "$type: cut anew, another model" sh -c \
+        "! cmp -s $type.whole/best.safetensors $type.usual/best.safetensors"
 done
 
 cd / || exit 1
