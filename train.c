@@ -247,7 +247,7 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
     const Corpus *c = v->corpus;
     const Hypothesis *best = v->ids.sentence[0].hypothesis;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
-    return picture_attention(path, &run->model, run->tokenizer, run->settings->run.output,
+    return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
                              c->id[SOURCE], (int)c->start[SOURCE][1], best->id, best->length,
                              error);
 }
@@ -352,7 +352,8 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
         say("going on    from update %lld of the run in %s", run->progress.update,
             settings->run.output);
     bool good = run_begin(run, error) &&
-                validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
+                validation_create(&validation, &run->valid, &run->valid_text,
+                                  run->vocabulary.tokenizer[TARGET],
                                   settings->training.valid_translations,
                                   settings->training.batch_tokens, error);
     good = distributed_agree(good, error) && train(run, &validation, error);

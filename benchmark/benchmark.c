@@ -60,7 +60,7 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
     if (!good) return false;
     const char *name = strrchr(source, '/');
     snprintf(report->corpus, sizeof report->corpus, "%s: %zu pairs, %d tokens of joint BPE",
-             name ? name + 1 : source, corpus->pairs, corpus->vocab_size);
+             name ? name + 1 : source, corpus->pairs, corpus->vocab_size[TARGET]);
     return true;
 }
 

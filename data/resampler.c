@@ -40,8 +40,10 @@ bool resampler_create(Resampler *r, const Corpus *usual, const CorpusText *text,
 {
     *r = (Resampler){.usual = usual, .seed = seed, .max_length = max_length};
     r->corpus.pairs = usual->pairs;
-    r->corpus.vocab_size = usual->vocab_size;
-    for (int side = 0; side < SIDES; side++) r->subwords[side] = subwords[side];
+    for (int side = 0; side < SIDES; side++) {
+        r->corpus.vocab_size[side] = usual->vocab_size[side];
+        r->subwords[side] = subwords[side];
+    }
     for (int side = 0; side < SIDES; side++) {
         if (read_side(r, text, (CorpusSide)side, tokenizer[side], error)) continue;
         resampler_free(r);
