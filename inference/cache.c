@@ -5,6 +5,7 @@
  *              (3)  b = LayerNorm(a + attend(a W_Qᵀ + b_Q, source keys and values))
  *              (4)  x = LayerNorm(b + FeedForward(b))
  *
+ * (in post-norm; in pre-norm the norms stand before q, k, v, the second q and the FeedForward).
  * These are rows of the same numbers as decoder.c computes for a whole sentence, where row t sees
  * rows 0..t. In (2) each row has keys of its own, scattered over the nodes: plain loops, a dot
  * product a key and head. In (3) the rows of a sentence share their keys, which are transposed once
@@ -67,10 +68,11 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     size_t self = (size_t)config->heads * (size_t)steps;
     size_t cross = R * (size_t)attention_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
-    addnorm_layout(&cache->self_norm, arena, rows, config->d_model, NULL);
-    addnorm_layout(&cache->cross_norm, arena, rows, config->d_model, NULL);
-    addnorm_layout(&cache->final_norm, arena, rows, config->d_model, NULL);
-    feedforward_layout(&cache->ffn, arena, rows, config->ffn, NULL);
+    real *stream = addnorm_layout_first(&cache->first, arena, config, rows);
+    addnorm_layout(&cache->self_norm, arena, config, rows, stream, NULL);
+    addnorm_layout(&cache->cross_norm, arena, config, rows, stream, NULL);
+    addnorm_layout(&cache->final_norm, arena, config, rows, stream, NULL);
+    feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
 }
 
 /* Kt [D,width] a sentence (=) the transpose of its rows of K [N,D], padded with zeros. */
@@ -91,8 +93,8 @@ void cache_encode(Cache *cache, const Transformer *model)
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int N = cache->source->rows, D = config->d_model;
-    embedding_forward(cache->X_source, cache->source, false, 0, w->embedding, model->positions,
-                      NULL, 1, D);
+    embedding_forward(cache->X_source, cache->source, false, 0, w->source_embedding,
+                      model->source_positions, NULL, 1, D);
     const real *encoded =
         encoder_forward(&cache->encoder, cache->X_source, w, config, &cache->scratch, NULL);
     for (int l = 0; l < config->decoder_layers; l++) {
@@ -182,16 +184,17 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
     real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
-    const real *A = cache->self_norm.Y, *B = cache->cross_norm.Y;
+    const real *P = model->target_positions;
 
     grow(cache, prefix, count);
-    embedding_forward(X, &rows, false, 0, model->weights.embedding,
-                      model->positions + (size_t)cache->step * d, NULL, 1, D);
+    embedding_forward(X, &rows, false, 0, model->weights.target_embedding,
+                      P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
+    Stream s = addnorm_first(&cache->first, X, model->weights.decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const DecoderLayerWeights *p = &model->weights.decoder[l];
         const CacheLayer *layer = &cache->layer[l];
 
-        linear_forward(cache->QKV, X, p->self.q.W, p->self.q.b, count, 3 * D, D);  // (1)
+        linear_forward(cache->QKV, s.Y, p->self.q.W, p->self.q.b, count, 3 * D, D);  // (1)
         for (int r = 0; r < count; r++)
             memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
                    2 * d * sizeof *X);
@@ -201,10 +204,10 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                         cache->path + (size_t)r * (size_t)cache->steps, cache->P,
                         cache->step + 1, config);
         linear_forward(F, O, p->self.out.W, NULL, count, D, D);
-        addnorm_forward(&cache->self_norm, X, F, p->self.out.b, p->self_norm, &rows, D, NULL,
-                        0);
+        s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
+                            NULL, 0);
 
-        linear_forward(Q, A, p->cross.q.W, p->cross.q.b, count, D, D);  // (3)
+        linear_forward(Q, s.Y, p->cross.q.W, p->cross.q.b, count, D, D);  // (3)
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
@@ -212,17 +215,17 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                           prefix[r].sentence, next - r, config);
         }
         linear_forward(F, O, p->cross.out.W, NULL, count, D, D);
-        addnorm_forward(&cache->cross_norm, A, F, p->cross.out.b, p->cross_norm, &rows, D, NULL,
-                        0);
+        s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
+                            NULL, 0);
 
-        feedforward_forward(F, &cache->ffn, B, &p->ffn, &rows, D, config->ffn, NULL, 0);  // (4)
-        addnorm_forward(&cache->final_norm, B, F, p->ffn.fc2.b, p->final_norm, &rows, D, NULL,
-                        0);
-        X = cache->final_norm.Y;
+        feedforward_forward(F, &cache->ffn, s.Y, &p->ffn, &rows, D, config->ffn, NULL,
+                            0);  // (4)
+        s = addnorm_forward(&cache->final_norm, s, F, p->ffn.fc2.b, p->final_norm, &rows, D,
+                            NULL, 0);
     }
     cache->nodes += count;
     cache->step++;
-    return X;
+    return s.Y;
 }
 
 int cache_tokens(int *id, const Cache *cache, int node)

@@ -50,7 +50,7 @@ typedef struct Cache {
     real *X;          // [rows,D]
     real *QKV, *O;    // [rows,3D] [rows,D]
     real *P;          // scores and probabilities of one row, or of one sentence and head
-    AddNorm self_norm, cross_norm, final_norm;
+    AddNorm first, self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
 } Cache;
 

@@ -37,11 +37,11 @@ static void layout(Look *look, const int *source, int n, const int *target, int 
 Look *look_open(const Transformer *model, const int *source, int source_length,
                 const int *target, int target_length, Error *error)
 {
-    if (!sentence_check(source, source_length, &model->config, error)) {
+    if (!sentence_check(source, source_length, &model->config, true, error)) {
         error_prefix(error, "source");
         return NULL;
     }
-    if (!sentence_check(target, target_length, &model->config, error)) {
+    if (!sentence_check(target, target_length, &model->config, false, error)) {
         error_prefix(error, "target");
         return NULL;
     }
@@ -141,7 +141,7 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w->embedding,
+        const real *z = logits_row(look->logits, i, look->pass.output, w->output,
                                    w->logits_bias, M, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }

@@ -62,15 +62,17 @@ double search_normaliser(const real *z, int C)
     return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
 }
 
-bool sentence_check(const int *id, int length, const ModelConfig *model, Error *error)
+bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
+                    Error *error)
 {
+    int vocab = source ? config_source_vocab(model) : model->vocab;
     if (length < 1 || length > model->max_length)
         return error_set(error, "a sentence of %d tokens, where the model takes 1 to %d",
                          length, model->max_length);
     for (int i = 0; i < length; i++) {
-        if (id[i] < 0 || id[i] >= model->vocab - 1)
+        if (id[i] < 0 || id[i] >= vocab - 1)
             return error_set(error, "token %d is %d, where the vocabulary has 0 to %d", i + 1,
-                             id[i], model->vocab - 2);
+                             id[i], vocab - 2);
         if ((id[i] == ID_END) != (i == length - 1))
             return error_set(error, "token %d of %d is %s</s>, which ends a sentence", i + 1,
                              length, id[i] == ID_END ? "" : "not ");

@@ -60,8 +60,9 @@ double search_score(const SearchConfig *config, double log_probability, int leng
 /* ln Σ_c e^(z_c) of z [C], never below the largest z; NaN if a number is NaN or +infinity. */
 double search_normaliser(const real *z, int C);
 
-/* Whether the network can take a sentence: 1 .. max_length tokens of the vocabulary without <pad>,
- * </s> at the end and nowhere else. If not, says why. */
-bool sentence_check(const int *id, int length, const ModelConfig *model, Error *error);
+/* Whether the network can take a sentence of the source (or of the target): 1 .. max_length tokens
+ * of its vocabulary without <pad>, </s> at the end and nowhere else. If not, says why. */
+bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
+                    Error *error);
 
 #endif

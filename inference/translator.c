@@ -185,7 +185,8 @@ bool translator_run(Translations *translations, const Transformer *model, const 
     if (!search_check(config, error)) return false;
     for (int s = 0; s < source->sentences; s++)
         if (!sentence_check(source->id + source->start[s],
-                            source->start[s + 1] - source->start[s], &model->config, error))
+                            source->start[s + 1] - source->start[s], &model->config, true,
+                            error))
             return error_prefix(error, "sentence %d", s + 1);
     if (!result_create(translations, source, config, &model->config, error)) return false;
 

@@ -4,6 +4,10 @@
 #include "model/params.h"
 
 static const char *const SCORES[] = {"scaled-dot", NULL};
+static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
+static const char *const NORMS[] = {"post", "pre", NULL};
+static const char *const POSITIONS[] = {"sinusoidal", "learned", "none", NULL};
+static const char *const TYINGS[] = {"all", "decoder", "none", NULL};
 
 #define FIELD(name) offsetof(ModelConfig, name)
 // clang-format off
@@ -23,19 +27,41 @@ const Option model_options[] = {
      "cut in translation", false},
     {"score", OPTION_CHOICE, FIELD(score), 0, 0, SCORES, NULL,
      "how a query and a key are compared", false},
+    {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
+     "between the two matrices of the feed-forward network", false},
+    {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
+     "where the layer norms stand: behind each residual sum, or before each sublayer, which "
+     "trains deep stacks without a long warm-up", false},
+    {"positions", OPTION_CHOICE, FIELD(positions), 0, 0, POSITIONS, NULL,
+     "what tells the network the order of the tokens; with none, only the decoder can know it",
+     false},
+    {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,
+     "what is one matrix: source and target embedding and the output layer; the last two of "
+     "them; nothing", false},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", false},
 };
 // clang-format on
 const int model_option_count = sizeof model_options / sizeof *model_options;
 
+int config_source_vocab(const ModelConfig *config)
+{
+    return config->source_vocab ? config->source_vocab : config->vocab;
+}
+
 bool config_check(const ModelConfig *c, Error *error)
 {
     if (c->d_model % c->heads)
         return error_set(error, "--heads %d does not divide --d-model %d: every head takes "
                          "d-model / heads columns", c->heads, c->d_model);
-    if (c->vocab < 4 || c->vocab > 1 << 24)
-        return error_set(error, "a vocabulary of %d tokens cannot be used: it has 4 to 16777216",
-                         c->vocab);
+    const int vocabs[] = {c->vocab, config_source_vocab(c)};
+    for (int i = 0; i < 2; i++)
+        if (vocabs[i] < 4 || vocabs[i] > 1 << 24)
+            return error_set(error, "a vocabulary of %d tokens cannot be used: it has 4 to "
+                             "16777216", vocabs[i]);
+    if (c->tying == TYING_ALL && vocabs[0] != vocabs[1])
+        return error_set(error, "--tying all needs one vocabulary for both languages, and these "
+                         "have %d source and %d target tokens: give --tying decoder or none",
+                         vocabs[1], vocabs[0]);
     return true;
 }

@@ -1,7 +1,8 @@
 /* config.h -- the shape of a network.
  *
- * The defaults are MarianMT's family: post-norm, biases everywhere, sinusoidal positions, one
- * embedding for source, target and output. */
+ * The first of each choice is the default, and 0: together they are MarianMT's family, post-norm,
+ * biases everywhere, ReLU, sinusoidal positions, one embedding for source, target and output. A
+ * configuration that does not mention a choice means its default. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
@@ -11,8 +12,22 @@
 /* How well a query and a key agree, before the softmax. */
 typedef enum { SCORE_SCALED_DOT } Score;  // q·k / √dh   (Vaswani et al. 2017, §3.2.1)
 
+/* What the feed-forward network does between its two matrices (activation.h). */
+typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
+
+/* Where a sublayer's norm stands: behind the residual sum, or before the sublayer (addnorm.h). */
+typedef enum { NORM_POST, NORM_PRE } Norm;
+
+/* What tells the network where in its sentence a token stands (position.h). */
+typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positions;
+
+/* Which of source embedding, target embedding and output layer are one matrix: all three; the last
+ * two; none. */
+typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
+
 typedef struct ModelConfig {
-    int vocab;           // V, <pad> included
+    int vocab;           // V of the target and of the output, <pad> included
+    int source_vocab;    // of the source, <pad> included; 0: the same vocabulary, V
     int d_model;         // D
     int heads;           // H, divides D
     int ffn;             // F
@@ -20,13 +35,20 @@ typedef struct ModelConfig {
     int decoder_layers;  // L of the decoder
     int max_length;      // tokens of a sentence, </s> included
     int score;           // a Score
+    int activation;      // an Activation
+    int norm;            // a Norm
+    int positions;       // a Positions
+    int tying;           // a Tying
     bool output_bias;    // learn final_logits_bias, or leave it zero
 } ModelConfig;
 
-/* The table behind --help, the command line and config.json. `vocab` is not in it: it follows
- * from the tokenizer. */
+/* The table behind --help, the command line and config.json. `vocab` and `source_vocab` are not in
+ * it: they follow from the tokenizers. */
 extern const Option model_options[];
 extern const int model_option_count;
+
+/* Rows of the source's embedding: source_vocab, or vocab where that is 0. */
+int config_source_vocab(const ModelConfig *config);
 
 /* Whether the numbers fit each other; if not, says which option to change. */
 bool config_check(const ModelConfig *config, Error *error);

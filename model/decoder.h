@@ -5,7 +5,7 @@
 #include "model/encoder.h"
 
 typedef struct DecoderLayer {
-    const real *X;          // [M,D] the layer below
+    const real *X;          // [M,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     Attention cross;
@@ -18,6 +18,7 @@ typedef struct Decoder {
     const Packed *rows;    // target
     const Packed *source;
     int layers;
+    AddNorm first;         // pre-norm only
     DecoderLayer layer[MAX_LAYERS];
 } Decoder;
 

@@ -4,14 +4,14 @@
  *   backward   dE[id_n] += √D · dropout(dx_n)
  *
  * Vaswani et al. 2017, §3.4: √D brings rows of length about 1 to the size of the positions. The
- * table is shared by source, target and output (Press and Wolf 2017). */
+ * table may be the target's and the output's, too (Press and Wolf 2017): dE adds up then. */
 #include "model/embedding.h"
 
 #include <math.h>
 #include <stddef.h>
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const real *E,
-                       const real *positions, const uint8_t *keep, real scale, int D)
+                       const real *P, const uint8_t *keep, real scale, int D)
 {
     real root = (real)sqrt(D);
     size_t d = (size_t)D;
@@ -19,10 +19,16 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
             int position = n - rows->start[s];
             int id = !shifted ? rows->id[n] : position == 0 ? pad : rows->id[n - 1];
-            const real *e = E + (size_t)id * d, *p = positions + (size_t)position * d;
+            const real *e = E + (size_t)id * d;
             real *x = X + (size_t)n * d;
+            if (P) {
+                const real *p = P + (size_t)position * d;
 #pragma omp simd
-            for (int k = 0; k < D; k++) x[k] = root * e[k] + p[k];
+                for (int k = 0; k < D; k++) x[k] = root * e[k] + p[k];
+            } else {
+#pragma omp simd
+                for (int k = 0; k < D; k++) x[k] = root * e[k];
+            }
             if (!keep) continue;
             const uint8_t *kept = keep + (size_t)n * d;
 #pragma omp simd

@@ -2,14 +2,15 @@
 #ifndef MODEL_ENCODER_H
 #define MODEL_ENCODER_H
 
+#include "model/addnorm.h"
 #include "model/attention.h"
 #include "model/feedforward.h"
-#include "model/layernorm.h"
 
 /* Buffers that one sublayer after another uses; R = the larger of N and M. */
 typedef struct Scratch {
     real *F;     // [R,D] what a sublayer adds
     real *dF;    // [R,D] its gradient
+    real *dY;    // [R,D] the gradient of what it reads, in pre-norm
     real *dO;    // [R,D]
     real *dQKV;  // [R,3D]
     real *dH;    // [R,F]
@@ -18,28 +19,8 @@ typedef struct Scratch {
 void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, int R,
                     bool training);
 
-/* A sublayer's "Add & Norm": its saved numbers, dropout and result. */
-typedef struct AddNorm {
-    LayerNormSaved saved;
-    uint8_t *keep;  // [N,D], or NULL: no dropout
-    real *Y;        // [N,D]
-} AddNorm;
-
-void addnorm_layout(AddNorm *norm, Arena *arena, int N, int D, const Dropout *dropout);
-
-/* norm->Y (=) LayerNorm(X + dropout(F + bias))   X, F [N,D] */
-void addnorm_forward(AddNorm *norm, const real *X, const real *F, const real *bias,
-                     NormWeights w, const Packed *rows, int D, const Dropout *dropout,
-                     uint32_t place);
-
-/* dX [N,D]: dY becomes dX, in place.   dF [N,D] scratch; returns where dF is: there, or at dX if
- * there is no dropout.   dbias, dw (+=) */
-const real *addnorm_backward(const AddNorm *norm, real *dX, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, const Packed *rows, int D,
-                             real scale);
-
 typedef struct EncoderLayer {
-    const real *X;          // [N,D] the layer below
+    const real *X;          // [N,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     FeedforwardSaved ffn;
@@ -49,6 +30,7 @@ typedef struct EncoderLayer {
 typedef struct Encoder {
     const Packed *rows;
     int layers;
+    AddNorm first;          // pre-norm only
     EncoderLayer layer[MAX_LAYERS];
 } Encoder;
 

@@ -9,13 +9,16 @@
 #include "model/params.h"
 
 typedef struct FeedforwardSaved {
-    real *H;        // [N,F] what goes into fc2: activated, dropped out
-    uint8_t *keep;  // [N,F], or NULL: no dropout
-    real scale;     // 1 / (1 - p)
+    int activation;
+    real *H;           // [N,F] what goes into fc2: activated, dropped out
+    real *slope;       // [N,F] dH/dA of GELU and Swish; NULL: ReLU
+    int slope_stride;  // F, or 0 when not training: one row, over and over
+    uint8_t *keep;     // [N,F], or NULL: no dropout
+    real scale;        // 1 / (1 - p)
 } FeedforwardSaved;
 
-void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, int F,
-                        const Dropout *dropout);
+void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
+                        const Dropout *dropout, bool training);
 
 /* Y [N,D] (=) without the bias of fc2, which the residual sum adds (layernorm.h)
  * X [N,D]   dropout: NULL when not training */

@@ -1,6 +1,6 @@
 /* params.c -- the table of every parameter, in the order in which it lies in memory.
  *
- * One walk over the network describes it. Given a table, the walk adds a line a tensor; given a
+ * One walk over the network describes it. Given a table, the walk fills a line a tensor; given a
  * Weights and a block, it points each field into the block. Since both come from the same walk,
  * the table and the pointers cannot disagree.
  *
@@ -8,7 +8,6 @@
  * such as W_Q W_K W_V, whose members touch so that one product can use them as one matrix. */
 #include "model/params.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +19,9 @@
 enum { ALIGNMENT = 16 };
 
 typedef struct Walk {
-    Params *params;  // gets the lines; NULL: only point
+    Tensor *tensor;  // gets the lines; NULL: only count and point
     real *block;     // what the fields point into; NULL: only list
+    int count;       // tensors so far
     size_t size;     // reals so far
     char prefix[64];
 } Walk;
@@ -37,8 +37,8 @@ static void tensor(Walk *walk, real **field, const char *module, const char *suf
 {
     size_t count = (size_t)(rows ? rows : 1) * (size_t)columns;
     if (walk->block) *field = walk->block + walk->size;
-    if (walk->params) {
-        Tensor *line = &walk->params->tensor[walk->params->count++];
+    if (walk->tensor) {
+        Tensor *line = &walk->tensor[walk->count];
         *line = (Tensor){.dimensions = rows ? 2 : 1,
                          .shape = {rows ? rows : columns, rows ? columns : 0},
                          .offset = walk->size,
@@ -47,6 +47,7 @@ static void tensor(Walk *walk, real **field, const char *module, const char *suf
                          .trained = true};
         snprintf(line->name, sizeof line->name, "%s%s%s", walk->prefix, module, suffix);
     }
+    walk->count++;
     walk->size += count;
 }
 
@@ -82,47 +83,101 @@ static void feedforward(Walk *walk, FeedforwardWeights *p, int D, int F)
     linear(walk, &p->fc2, "fc2", D, F);
 }
 
+/* Which of a layer's norms stands behind which sum depends on the order: in pre-norm a sublayer's
+ * own norm stands before it, behind the sum of the sublayer before it. For the first one that is
+ * in the layer below: `under`. */
+static void encoder_layer(Walk *walk, EncoderLayerWeights *layer, NormWeights *under,
+                          const ModelConfig *c)
+{
+    bool pre = c->norm == NORM_PRE;
+    attention(walk, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
+    norm(walk, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
+    feedforward(walk, &layer->ffn, c->d_model, c->ffn);
+    norm(walk, pre ? &layer->self_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+}
+
+static void decoder_layer(Walk *walk, DecoderLayerWeights *layer, NormWeights *under,
+                          const ModelConfig *c)
+{
+    bool pre = c->norm == NORM_PRE;
+    attention(walk, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
+    norm(walk, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
+    attention(walk, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
+    norm(walk, pre ? &layer->self_norm : &layer->cross_norm, "encoder_attn_layer_norm",
+         c->d_model);
+    feedforward(walk, &layer->ffn, c->d_model, c->ffn);
+    norm(walk, pre ? &layer->cross_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+}
+
+/* One matrix used three times, or two, or three matrices. */
+static void embeddings(Walk *walk, Weights *w, const ModelConfig *c)
+{
+    int V = c->vocab, D = c->d_model;
+    if (c->tying == TYING_ALL) {
+        tensor(walk, &w->source_embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
+        w->target_embedding = w->output = w->source_embedding;
+        return;
+    }
+    tensor(walk, &w->source_embedding, "model.encoder.embed_tokens", ".weight",
+           config_source_vocab(c), D, INIT_EMBEDDING);
+    align(walk);
+    tensor(walk, &w->target_embedding, "model.decoder.embed_tokens", ".weight", V, D,
+           INIT_EMBEDDING);
+    w->output = w->target_embedding;
+    if (c->tying == TYING_DECODER) return;
+    align(walk), tensor(walk, &w->output, "lm_head", ".weight", V, D, INIT_EMBEDDING);
+}
+
+static void positions(Walk *walk, Weights *w, const ModelConfig *c)
+{
+    w->source_positions = w->target_positions = NULL;
+    if (c->positions != POSITIONS_LEARNED) return;
+    align(walk);
+    tensor(walk, &w->source_positions, "model.encoder.embed_positions", ".weight",
+           c->max_length, c->d_model, INIT_POSITIONS);
+    align(walk);
+    tensor(walk, &w->target_positions, "model.decoder.embed_positions", ".weight",
+           c->max_length, c->d_model, INIT_POSITIONS);
+}
+
 static void network(Walk *walk, Weights *w, const ModelConfig *c)
 {
-    int V = c->vocab, D = c->d_model, F = c->ffn;
-    tensor(walk, &w->embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
+    int V = c->vocab, D = c->d_model;
+    embeddings(walk, w, c);
     align(walk), tensor(walk, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO);
-    if (walk->params) walk->params->tensor[walk->params->count - 1].trained = c->output_bias;
+    if (walk->tensor) walk->tensor[walk->count - 1].trained = c->output_bias;
+    positions(walk, w, c);
 
-    for (int l = 0; l < c->encoder_layers; l++) {
-        EncoderLayerWeights *layer = &w->encoder[l];
+    NormWeights *under = &w->encoder_first;
+    for (int l = 0; l < c->encoder_layers; l++, under = &w->encoder[l - 1].final_norm) {
         snprintf(walk->prefix, sizeof walk->prefix, "model.encoder.layers.%d.", l);
-        attention(walk, &layer->self, "self_attn", "self_attn.out_proj", D);
-        norm(walk, &layer->self_norm, "self_attn_layer_norm", D);
-        feedforward(walk, &layer->ffn, D, F);
-        norm(walk, &layer->final_norm, "final_layer_norm", D);
+        encoder_layer(walk, &w->encoder[l], under, c);
     }
-    for (int l = 0; l < c->decoder_layers; l++) {
-        DecoderLayerWeights *layer = &w->decoder[l];
+    snprintf(walk->prefix, sizeof walk->prefix, "model.encoder.");
+    if (c->norm == NORM_PRE) norm(walk, under, "layer_norm", D);
+
+    under = &w->decoder_first;
+    for (int l = 0; l < c->decoder_layers; l++, under = &w->decoder[l - 1].final_norm) {
         snprintf(walk->prefix, sizeof walk->prefix, "model.decoder.layers.%d.", l);
-        attention(walk, &layer->self, "self_attn", "self_attn.out_proj", D);
-        norm(walk, &layer->self_norm, "self_attn_layer_norm", D);
-        attention(walk, &layer->cross, "encoder_attn", "encoder_attn.out_proj", D);
-        norm(walk, &layer->cross_norm, "encoder_attn_layer_norm", D);
-        feedforward(walk, &layer->ffn, D, F);
-        norm(walk, &layer->final_norm, "final_layer_norm", D);
+        decoder_layer(walk, &w->decoder[l], under, c);
     }
+    snprintf(walk->prefix, sizeof walk->prefix, "model.decoder.");
+    if (c->norm == NORM_PRE) norm(walk, under, "layer_norm", D);
     align(walk);
 }
 
 bool params_table(Params *params, const ModelConfig *config, Error *error)
 {
-    enum { OWN = 2, ENCODER_LAYER = 16, DECODER_LAYER = 26 };  // tensors
-    int count = OWN + ENCODER_LAYER * config->encoder_layers +
-                DECODER_LAYER * config->decoder_layers;
-    *params = (Params){.tensor = calloc((size_t)count, sizeof(Tensor))};
+    Weights unused = {0};
+    Walk count = {0}, list = {0};
+    network(&count, &unused, config);
+    *params = (Params){.tensor = calloc((size_t)count.count, sizeof(Tensor))};
     if (!params->tensor) return error_set(error, "not enough memory for the parameter table");
 
-    Weights unused;
-    Walk walk = {.params = params};
-    network(&walk, &unused, config);
-    assert(params->count == count);
-    params->size = walk.size;
+    list.tensor = params->tensor;
+    network(&list, &unused, config);
+    params->count = list.count;
+    params->size = list.size;
     return true;
 }
 
@@ -179,8 +234,10 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
                 x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
             break;
         case INIT_EMBEDDING:
+        case INIT_POSITIONS:
             for (size_t i = 0; i < tensor->count; i++)
                 x[i] = (real)(deviation * rng_normal(&rng));
+            if (tensor->init == INIT_POSITIONS) break;
             for (int k = 0; k < in; k++) x[(size_t)(out - 1) * (size_t)in + (size_t)k] = 0;
             break;
         }

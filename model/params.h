@@ -19,6 +19,7 @@ typedef enum {
     INIT_XAVIER,      // uniform in ±√(6 / (in + out)): Glorot and Bengio 2010
     INIT_ATTENTION,   // the same over √2, as W_Q, W_K, W_V side by side are one [3D,D] matrix
     INIT_EMBEDDING,   // normal, deviation 1/√D; the row of <pad> is zero
+    INIT_POSITIONS,   // normal, deviation 1/√D
 } Initializer;
 
 typedef struct Tensor {
@@ -60,6 +61,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
+/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in the
+ * file, too; in pre-norm the file names it by the sublayer that it stands before. */
 typedef struct EncoderLayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -80,8 +83,12 @@ enum { MAX_LAYERS = 64 };
 
 /* Where each tensor lies in one block: the same struct over the weights and over the gradients. */
 typedef struct Weights {
-    real *embedding;    // [V,D]
-    real *logits_bias;  // [V]
+    real *source_embedding;                     // [config_source_vocab,D]
+    real *target_embedding;                     // [V,D]
+    real *output;                               // [V,D]; --tying says which of the three are one
+    real *logits_bias;                          // [V]
+    real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
+    NormWeights encoder_first, decoder_first;  // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];
     DecoderLayerWeights decoder[MAX_LAYERS];
 } Weights;

@@ -4,7 +4,9 @@
  *              (2)  encoded = Encoder(X)
  *              (3)  output  = Decoder(Z, encoded)
  *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>)
- *   backward   the same numbers down. E is used three times, and dE is the sum of all three. */
+ *   backward   the same numbers down.
+ *
+ * The three E are one matrix, two, or three (--tying), and dE is the sum over its uses. */
 #include "model/transformer.h"
 
 #include <stdlib.h>
@@ -13,29 +15,41 @@
 #include "model/embedding.h"
 #include "model/position.h"
 
+/* The weights' places in the block, and the positions: among the weights, a table, or none. */
+static bool make_positions(Transformer *model, Error *error)
+{
+    const ModelConfig *config = &model->config;
+    size_t count = (size_t)config->max_length * (size_t)config->d_model;
+    params_bind(&model->weights, model->block, config);
+    model->source_positions = model->weights.source_positions;
+    model->target_positions = model->weights.target_positions;
+    if (config->positions != POSITIONS_SINUSOIDAL) return true;
+    model->sinusoids = malloc(count * sizeof *model->sinusoids);
+    if (!model->sinusoids)
+        return error_set(error, "not enough memory for the table of positions");
+    position_table(model->sinusoids, config->max_length, config->d_model);
+    model->source_positions = model->target_positions = model->sinusoids;
+    return true;
+}
+
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
 {
     *model = (Transformer){.config = *config};
     gemm_setup();
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
-    size_t positions = (size_t)config->max_length * (size_t)config->d_model;
-    model->positions = malloc(positions * sizeof *model->positions);
     model->block = params_block(&model->params, error);
-    if (!model->positions || !model->block) {
-        if (!model->positions) error_set(error, "not enough memory for the table of positions");
+    if (!model->block || !make_positions(model, error)) {
         transformer_free(model);
         return false;
     }
-    params_bind(&model->weights, model->block, config);
-    position_table(model->positions, config->max_length, config->d_model);
     return true;
 }
 
 void transformer_free(Transformer *model)
 {
     params_free(&model->params);
-    free(model->positions);
+    free(model->sinusoids);
     free(model->block);
     *model = (Transformer){0};
 }
@@ -80,10 +94,10 @@ void transformer_forward(Pass *pass, const Transformer *model)
         dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
                      PLACE_EMBEDDING + 1);
     }
-    embedding_forward(pass->X_source, pass->source, false, pad, w->embedding, model->positions,
-                      pass->keep_source, scale, D);                                  // (1)
-    embedding_forward(pass->X_target, pass->target, true, pad, w->embedding, model->positions,
-                      pass->keep_target, scale, D);
+    embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
+                      model->source_positions, pass->keep_source, scale, D);         // (1)
+    embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
+                      model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);                                        // (2)
@@ -96,7 +110,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 {
     const ModelConfig *config = &model->config;
     Part before = parts_enter(PART_LOSS);
-    loss_forward(loss, pass->output, model->weights.embedding, model->weights.logits_bias,
+    loss_forward(loss, pass->output, model->weights.output, model->weights.logits_bias,
                  pass->target->id, smoothing, &pass->loss, pass->target->rows, config->vocab,
                  config->d_model);                                                   // (4)
     parts_leave(before);
@@ -111,8 +125,8 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     int D = config->d_model;
 
     Part before = parts_enter(PART_LOSS);
-    loss_backward(loss, pass->dX, dw->embedding, config->output_bias ? dw->logits_bias : NULL,
-                  scale, pass->output, w->embedding, w->logits_bias, pass->target->id,
+    loss_backward(loss, pass->dX, dw->output, config->output_bias ? dw->logits_bias : NULL,
+                  scale, pass->output, w->output, w->logits_bias, pass->target->id,
                   smoothing, &pass->loss, pass->target->rows, config->vocab, D);    // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
@@ -121,10 +135,16 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
                      dropout);                                                       // (2)
     parts_enter(PART_EMBEDDING);
     real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
-    embedding_backward(dw->embedding, pass->dX, pass->target, true, pass->keep_target,
+    embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)
-    embedding_backward(dw->embedding, pass->dencoded, pass->source, false, pass->keep_source,
-                       keep_scale, D);
+    embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
+                       pass->keep_source, keep_scale, D);
+    if (config->positions == POSITIONS_LEARNED) {
+        position_backward(dw->target_positions, pass->dX, pass->target, pass->keep_target,
+                          keep_scale, D);
+        position_backward(dw->source_positions, pass->dencoded, pass->source,
+                          pass->keep_source, keep_scale, D);
+    }
     parts_leave(before);
 }
 

@@ -12,7 +12,8 @@ typedef struct Transformer {
     Params params;     // the table
     real *block;       // the numbers
     Weights weights;   // where each tensor lies in the block
-    real *positions;   // [max_length,D]
+    real *sinusoids;   // [max_length,D], or NULL: positions are learned, or there are none
+    const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
 } Transformer;
 
 /* Weights are zero: params_initialise or a checkpoint fills model->block. */

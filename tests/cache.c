@@ -36,12 +36,13 @@ static double difference(const real *x, const real *expected, int n)
     return most / largest;
 }
 
-static void forced_sentences(void **state)
+static void check_sentences(const Variant *variant)
 {
-    (void)state;
     enum { V = 30, S = 12 };
-    Transformer model = random_model(V, 64, 1);
-    Packed source = random_sentences(S, 40, V, 2), target = random_sentences(S, 50, V, 3);
+    Transformer model = random_variant(variant, V, 64, 1);
+    int V_source = config_source_vocab(&model.config);
+    Packed source = random_sentences(S, 40, V_source, 2);
+    Packed target = random_sentences(S, 50, V, 3);
     Arena forced, arena;
     const real *expected = forced_pass(&forced, &model, &source, &target);
     Cache cache;
@@ -70,7 +71,9 @@ static void forced_sentences(void **state)
                 if (d > worst) worst = d;
             }
         }
-        print_message("%d rows, worst difference %.1e\n", target.rows, worst);
+        if (again)
+            print_message("%s: %d rows, worst difference %.1e\n", variant->name, target.rows,
+                          worst);
         assert_true(worst < 1e-5);
         int read[64], last = S - 1, m = target.start[S] - target.start[last];
         assert_int_equal(cache_tokens(read, &cache, node[last]), m - 1);
@@ -84,13 +87,18 @@ static void forced_sentences(void **state)
     transformer_free(&model);
 }
 
-/* Rows of each sentence pick parents at random, so some branch and some die. Every node must be
- * what the whole-sentence pass says of the tokens on its way. */
-static void forest(void **state)
+static void forced_sentences(void **state)
 {
     (void)state;
+    for (int i = 0; i < VARIANTS; i++) check_sentences(&variants[i]);
+}
+
+/* Rows of each sentence pick parents at random, so some branch and some die. Every node must be
+ * what the whole-sentence pass says of the tokens on its way. */
+static void check_forest(const Variant *variant)
+{
     enum { V = 30, S = 3, MOST = 4, STEPS = 12, NODES = S * MOST * STEPS };
-    Transformer model = random_model(V, 16, 4);
+    Transformer model = random_variant(variant, V, 16, 4);
     Packed source = random_sentences(S, 16, V, 5);
     int D = model.config.d_model, first[S], count[S];
     Cache cache;
@@ -132,11 +140,17 @@ static void forest(void **state)
     }
     assert_true(cache.nodes > S * STEPS);
     assert_true(worst < 1e-5);
-    print_message("%d nodes, worst difference %.1e\n", cache.nodes, worst);
+    print_message("%s: %d nodes, worst difference %.1e\n", variant->name, cache.nodes, worst);
     free(seen);
     arena_free(&arena);
     free_sentences(source);
     transformer_free(&model);
+}
+
+static void forest(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VARIANTS; i++) check_forest(&variants[i]);
 }
 
 int main(void)

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "tests/variants.h"
 
 static char folder[] = "/tmp/qkv-checkpoint-XXXXXX";
 static char path[64];
@@ -168,6 +169,75 @@ static void another_shape_is_named(void **state)
     checkpoint_close(&file);
 }
 
+/* Saves a variant of the network as what json says. */
+static void save_variant(const Params *table, const real *block, const char *json)
+{
+    Checkpoint checkpoint = all_of_it();
+    checkpoint.params = table, checkpoint.weights = block, checkpoint.config = json;
+    checkpoint.adam_m = checkpoint.adam_v = checkpoint.average = NULL;
+    save(&checkpoint);
+}
+
+/* Every variant of the network comes back, its configuration too. */
+static void variants_come_back(void **state)
+{
+    (void)state;
+    Error error;
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig was = variant_config(config, &variants[i]);
+        ModelConfig is = {.vocab = was.vocab, .source_vocab = was.source_vocab};  // not in JSON
+        OptionGroup group = {"The model", "model", model_options, model_option_count, &was};
+        Params table;
+        CheckpointFile file;
+        assert_true(params_table(&table, &was, &error));
+        real *saved = params_block(&table, &error), *read = params_block(&table, &error);
+        char *json = options_to_json(&group, 1);
+        params_initialise(&table, saved, 7);
+        save_variant(&table, saved, json);
+
+        assert_true(checkpoint_open(&file, path, &error));
+        group.values = &is;
+        assert_true(options_from_json(&group, 1, file.config, path, false, &error));
+        char *again = options_to_json(&group, 1);
+        assert_string_equal(again, json);
+        assert_true(checkpoint_read(&file, &table, "", read, &error));
+        assert_memory_equal(read, saved, table.size * sizeof *read);
+        checkpoint_close(&file);
+        free(saved), free(read), free(json), free(again);
+        params_free(&table);
+    }
+}
+
+/* A file that lacks what a variant needs says so. */
+static void variants_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        int norm, positions, tying;
+        const char *missing;
+    } cases[] = {{NORM_PRE, 0, 0, "model.encoder.layer_norm.weight"},
+                 {0, POSITIONS_LEARNED, 0, "model.encoder.embed_positions.weight"},
+                 {0, 0, TYING_DECODER, "model.encoder.embed_tokens.weight"},
+                 {0, 0, TYING_NONE, "model.encoder.embed_tokens.weight"}};
+    save_variant(&params, weights, "{}");
+    for (int i = 0; i < 4; i++) {
+        Error error;
+        CheckpointFile file;
+        Params table;
+        ModelConfig other = config;
+        char expected[128];
+        other.norm = cases[i].norm;
+        other.positions = cases[i].positions, other.tying = cases[i].tying;
+        assert_true(params_table(&table, &other, &error));
+        assert_true(checkpoint_open(&file, path, &error));
+        assert_false(checkpoint_fits(&file, &table, "", &error));
+        snprintf(expected, sizeof expected, "has no tensor '%s'", cases[i].missing);
+        assert_non_null(strstr(error.text, expected));
+        checkpoint_close(&file);
+        params_free(&table);
+    }
+}
+
 static void numbers_must_be_finite(void **state)
 {
     (void)state;
@@ -273,6 +343,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_comes_back),  cmocka_unit_test(the_optional_may_be_missing),
         cmocka_unit_test(another_shape_is_named), cmocka_unit_test(numbers_must_be_finite),
+        cmocka_unit_test(variants_come_back),     cmocka_unit_test(variants_are_told_apart),
         cmocka_unit_test(damage_is_found),        cmocka_unit_test(strangers_are_refused),
     };
     return cmocka_run_group_tests_name("checkpoint", tests, make, sweep);

@@ -54,6 +54,27 @@ check "--dry-run" train --dry-run --output dry
 check "--dry-run writes nothing" test ! -e dry
 check "a finished run is done" train --max-updates 20 --output run
 
+# ---- another network ----
+other="--activation gelu --norm pre --positions learned --tying none --max-updates 12 --quiet"
+drops="--dropout 0.2 --activation-dropout 0.1"
+train $other $drops --threads 1 --output other >out 2>err
+check "a network with other options trains" test $? -eq 0
+train $other $drops --threads 3 --output other3 2>err
+check "3 threads leave the same bytes as 1, there too" cmp other/last.safetensors other3/last.safetensors
+train $other $drops --threads 2 --output otherparts --max-updates 7 2>err
+train $other $drops --threads 2 --output otherparts 2>err
+check "and so does a run that stopped and went on" cmp other/last.safetensors otherparts/last.safetensors
+check "config.json has the options" sh -c '
+    for option in activation.*gelu norm.*pre positions.*learned tying.*none; do
+        grep -q "\"${option%%.*}\": *\"${option##*\*}\"" other/config.json || exit 1
+    done'
+check "it translates" sh -c "test \"\$('$BIN/translate' --model other <valid.s | wc -l)\" = 60"
+check "and draws" sh -c "'$BIN/translate' --model other --attention other.png 'one two' && test -s other.png"
+check "a configuration without them is the network of old" sh -c "
+    sed -E '/\"(activation|norm|positions|tying)\"/d' run/config.json >older.json &&
+    ! grep -q tying older.json && '$BIN/train' --config older.json --output older --quiet &&
+    cmp run/last.safetensors older/last.safetensors"
+
 # ---- the same bits ----
 drop="--dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1 --max-updates 24 --quiet"
 for threads in 1 2 3; do train $drop --threads $threads --output "t$threads" 2>err; done
@@ -190,6 +211,9 @@ wrong "an HTML page" 1 "broken.*HTML" translate --model broken one
 : >broken; wrong "an empty checkpoint" 1 "broken" translate --model broken one
 : >file
 wrong "an output folder that cannot be made" 1 "file" "$BIN/train" $corpus $tiny --output file/run --quiet
+wrong "another norm in the folder" 1 "started with another --norm" \
+    "$BIN/train" $corpus $tiny --norm pre --output run
+wrong "no such activation" 2 "relu, gelu or swish\|relu, gelu, swish" train --activation tanh
 wrong "another model in the folder" 1 "started with another --d-model" \
     "$BIN/train" $corpus $tiny --d-model 32 --output run
 

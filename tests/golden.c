@@ -1,5 +1,6 @@
 /* golden.c -- the network against the same network in PyTorch (tests/golden/make-golden.py):
- * outputs, attention, loss, every gradient, and the weights after one and after five updates.
+ * outputs, attention, loss, every gradient, and the weights after one and after five updates; and
+ * networks with other options, without updates.
  *
  *   error = largest |ours - theirs| / max(floor, largest |theirs|)      of a tensor
  *
@@ -19,15 +20,26 @@
 #include "model/transformer.h"
 #include "training/adam.h"
 
-static const char PATH[] = "tests/golden/golden.safetensors";
-static const ModelConfig config = {.vocab = 37,
-                                   .d_model = 16,
-                                   .heads = 4,
-                                   .ffn = 32,
-                                   .encoder_layers = 2,
-                                   .decoder_layers = 2,
-                                   .max_length = 16,
-                                   .output_bias = true};
+typedef struct Network {
+    const char *path;
+    ModelConfig config;
+    bool updates;  // are in the file, too
+} Network;
+
+#define SHAPE(width, of_heads, inner) \
+    .vocab = 37, .d_model = width, .heads = of_heads, .ffn = inner, .encoder_layers = 2, \
+    .decoder_layers = 2, .max_length = 16, .output_bias = true
+
+static const Network networks[] = {
+    {"tests/golden/golden.safetensors", {SHAPE(16, 4, 32)}, true},
+    {"tests/golden/pre-gelu.safetensors",
+     {SHAPE(8, 2, 12), .norm = NORM_PRE, .activation = ACTIVATION_GELU,
+      .positions = POSITIONS_LEARNED, .tying = TYING_NONE, .source_vocab = 41}, false},
+    {"tests/golden/post-swish.safetensors",
+     {SHAPE(8, 2, 12), .activation = ACTIVATION_SWISH, .positions = POSITIONS_NONE,
+      .tying = TYING_DECODER}, false},
+};
+static const Network *network;
 static const double SMOOTHING = 0.1, CLIP = 1, FLOOR = 1e-2;
 
 typedef struct Golden {
@@ -48,7 +60,7 @@ static void *load(const char *name, Dtype dtype, size_t count)
 {
     Error error;
     const SafeTensor *tensor = safetensors_find(&g.file, name);
-    if (!tensor) fail_msg("%s has no tensor '%s'", PATH, name);
+    if (!tensor) fail_msg("%s has no tensor '%s'", network->path, name);
     assert_int_equal(tensor->dtype, dtype);
     if (count) assert_int_equal(tensor->bytes, count * dtype_size(dtype));
     void *data = malloc(tensor->bytes);
@@ -112,8 +124,9 @@ static int setup(void **state)
 {
     (void)state;
     Error error;
+    g = (Golden){.worst = 0};
     int source_rows, target_rows, starts;
-    if (!safetensors_open(&g.file, PATH, &error)) fail_msg("%s", error.text);
+    if (!safetensors_open(&g.file, network->path, &error)) fail_msg("%s", error.text);
     g.source_ids = load_ids("source.ids", &source_rows);
     g.target_ids = load_ids("target.ids", &target_rows);
     g.source_starts = load_ids("source.starts", &starts);
@@ -123,11 +136,11 @@ static int setup(void **state)
     assert_int_equal(g.source_starts[starts - 1], source_rows);
     assert_int_equal(g.target_starts[starts - 1], target_rows);
 
-    assert_true(transformer_create(&g.model, &config, &error));
+    assert_true(transformer_create(&g.model, &network->config, &error));
     const Params *params = &g.model.params;
     g.gradient = params_block(params, &error);
     assert_non_null(g.gradient);
-    params_bind(&g.dw, g.gradient, &config);
+    params_bind(&g.dw, g.gradient, &network->config);
     for (int t = 0; t < params->count; t++) {
         char name[256];
         snprintf(name, sizeof name, "weight.%s", params->tensor[t].name);
@@ -176,11 +189,12 @@ static void compare_attention(const char *name, const Attention *a)
 {
     real maps[4096];
     size_t count = 0;
+    int heads = network->config.heads;
     for (int s = 0; s < a->queries->sentences; s++) {
         int n = a->queries->start[s + 1] - a->queries->start[s];
         int m = a->keys->start[s + 1] - a->keys->start[s], width = attention_width(m);
-        assert_true(count + (size_t)(config.heads * n * m) <= sizeof maps / sizeof *maps);
-        for (int h = 0; h < config.heads; h++)
+        assert_true(count + (size_t)(heads * n * m) <= sizeof maps / sizeof *maps);
+        for (int h = 0; h < heads; h++)
             for (int i = 0; i < n; i++, count += (size_t)m)
                 memcpy(maps + count, attention_map(a, s, h) + i * width,
                        (size_t)m * sizeof *maps);
@@ -191,7 +205,7 @@ static void compare_attention(const char *name, const Attention *a)
 static void test_forward(void **state)
 {
     (void)state;
-    size_t D = (size_t)config.d_model;
+    size_t D = (size_t)network->config.d_model;
     g.worst = 0;
     run();
     compare("", "encoded", g.pass.encoded, (size_t)g.source.rows * D, 2e-6);
@@ -258,10 +272,19 @@ static void test_updates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),   cmocka_unit_test(test_forward),
-        cmocka_unit_test(test_loss),    cmocka_unit_test(test_gradients),
-        cmocka_unit_test(test_updates),
+    const struct CMUnitTest without[] = {
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_forward),
+        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_gradients),
     };
-    return cmocka_run_group_tests_name("golden", tests, setup, teardown);
+    const struct CMUnitTest updates[] = {cmocka_unit_test(test_updates)};
+    int failed = 0;
+    for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
+        network = &networks[i];
+        failed += cmocka_run_group_tests_name(network->path, without, setup, teardown);
+        if (network->updates)
+            failed += cmocka_run_group_tests_name(network->path, updates, setup, teardown);
+    }
+    return failed;
 }

@@ -14,13 +14,15 @@
 enum { V = 40, N = 21, M = 70 };  // M: more than one block of logits
 
 static int source[N], target[M];
+static const Variant *variant;
 
 static Transformer setup(void)
 {
     Rng rng = rng_stream(81, RNG_TEST, 0);
     for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
     for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
-    return random_model(V, M, 82);
+    if (variant->more_source) source[0] = V + 1;  // which the target's vocabulary has not
+    return random_variant(variant, V, M, 82);
 }
 
 static void maps(void **state)
@@ -92,7 +94,7 @@ static void probabilities(void **state)
     assert_true(arena_reserve(&scratch, NULL));
     loss_layout(&buffers, &scratch, M, V, false);
     Loss loss = {0};
-    loss_forward(&loss, output, model.weights.embedding, model.weights.logits_bias, target, 0,
+    loss_forward(&loss, output, model.weights.output, model.weights.logits_bias, target, 0,
                  &buffers, M, V, model.config.d_model);
     assert_true(fabs(loss.nll + sum) < 1e-3);
     arena_free(&scratch);
@@ -111,6 +113,10 @@ static void refusals(void **state)
     assert_null(look_open(&model, source, N, target, M + 1, &error));
     assert_string_equal(error.text,
                         "target: a sentence of 71 tokens, where the model takes 1 to 70");
+    target[0] = V + 1;
+    assert_null(look_open(&model, source, N, target, M, &error));
+    assert_string_equal(error.text,
+                        "target: token 1 is 41, where the vocabulary has 0 to 38");
     look_close(NULL);
     transformer_free(&model);
 }
@@ -119,5 +125,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(probabilities),
                                        cmocka_unit_test(refusals)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    int failed = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        variant = &variants[i];
+        failed += cmocka_run_group_tests_name(variant->name, tests, NULL, NULL);
+    }
+    return failed;
 }

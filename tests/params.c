@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "model/params.h"
+#include "tests/variants.h"
 
 static const ModelConfig small = {.vocab = 37,
                                   .d_model = 16,
@@ -124,7 +125,10 @@ static void test_places(void **state)
     (void)state;
     check_places(&small);
     check_places(&wide);
-    check_places(&odd);
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(odd, &variants[i]);
+        check_places(&config);
+    }
 }
 
 /* A Weights over a block points where the table says. */
@@ -142,7 +146,9 @@ static void test_bind(void **state)
         const char *name;
         const real *at;
     } some[] = {
-        {"model.shared.weight", w.embedding},
+        {"model.shared.weight", w.source_embedding},
+        {"model.shared.weight", w.target_embedding},
+        {"model.shared.weight", w.output},
         {"final_logits_bias", w.logits_bias},
         {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W},
         {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b},
@@ -161,12 +167,70 @@ static void test_bind(void **state)
     params_free(&params);
 }
 
+/* The names that options add, and where Weights has them. In pre-norm a norm's name says before what
+ * it stands, and its place in Weights behind which sum. */
+static void test_names_of_options(void **state)
+{
+    (void)state;
+    static Weights w;
+    ModelConfig config = small;
+    config.norm = NORM_PRE, config.positions = POSITIONS_LEARNED, config.tying = TYING_NONE;
+    config.source_vocab = 40;
+    Params params = table(&config);
+    real *block = params_block(&params, NULL);
+    assert_non_null(block);
+    params_bind(&w, block, &config);
+    const struct {
+        const char *name;
+        const real *at;
+        int rows;
+    } some[] = {
+        {"model.encoder.embed_tokens.weight", w.source_embedding, 40},
+        {"model.decoder.embed_tokens.weight", w.target_embedding, 37},
+        {"lm_head.weight", w.output, 37},
+        {"model.encoder.embed_positions.weight", w.source_positions, 8},
+        {"model.decoder.embed_positions.weight", w.target_positions, 8},
+        {"model.encoder.layers.0.self_attn_layer_norm.weight", w.encoder_first.g, 16},
+        {"model.encoder.layers.0.final_layer_norm.bias", w.encoder[0].self_norm.b, 16},
+        {"model.encoder.layers.1.self_attn_layer_norm.bias", w.encoder[0].final_norm.b, 16},
+        {"model.encoder.layer_norm.weight", w.encoder[1].final_norm.g, 16},
+        {"model.decoder.layers.0.self_attn_layer_norm.bias", w.decoder_first.b, 16},
+        {"model.decoder.layers.0.encoder_attn_layer_norm.weight", w.decoder[0].self_norm.g, 16},
+        {"model.decoder.layers.0.final_layer_norm.weight", w.decoder[0].cross_norm.g, 16},
+        {"model.decoder.layers.2.self_attn_layer_norm.weight", w.decoder[1].final_norm.g, 16},
+        {"model.decoder.layer_norm.bias", w.decoder[2].final_norm.b, 16},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const Tensor *tensor = params_find(&params, some[i].name);
+        if (!tensor) fail_msg("no tensor %s", some[i].name);
+        assert_ptr_equal(block + tensor->offset, some[i].at);
+        assert_int_equal(tensor->shape[0], some[i].rows);
+    }
+    assert_null(params_find(&params, "model.shared.weight"));
+    free(block);
+    params_free(&params);
+
+    config.tying = TYING_DECODER;
+    params = table(&config);
+    assert_null(params_find(&params, "lm_head.weight"));
+    params_bind(&w, (real[]){0}, &config);
+    assert_ptr_equal(w.output, w.target_embedding);
+    assert_ptr_not_equal(w.output, w.source_embedding);
+    params_free(&params);
+}
+
 /* The formula of model/README.md. */
 static size_t formula(const ModelConfig *c)
 {
+    size_t V_source = (size_t)config_source_vocab(c), length = (size_t)c->max_length;
     size_t V = (size_t)c->vocab, D = (size_t)c->d_model, F = (size_t)c->ffn;
     size_t attention = 4 * D * D + 4 * D, ffn = 2 * D * F + F + D, norm = 2 * D;
-    return V * D + (c->output_bias ? V : 0) +
+    size_t embeddings = c->tying == TYING_ALL       ? V * D
+                        : c->tying == TYING_DECODER ? (V_source + V) * D
+                                                    : (V_source + 2 * V) * D;
+    size_t positions = c->positions == POSITIONS_LEARNED ? 2 * length * D : 0;
+    return embeddings + positions + (c->norm == NORM_PRE ? 2 * norm : 0) +
+           (c->output_bias ? V : 0) +
            (size_t)c->encoder_layers * (attention + ffn + 2 * norm) +
            (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
 }
@@ -180,12 +244,18 @@ static void test_count(void **state)
         assert_int_equal(params_trained(&params), formula(configs[i]));
         params_free(&params);
     }
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(small, &variants[i]);
+        Params params = table(&config);
+        assert_int_equal(params_trained(&params), formula(&config));
+        params_free(&params);
+    }
     assert_int_equal(formula(&base), BASE_COUNT);
 }
 
 /* ---- initial values ---- */
 
-static void check_values(const Tensor *tensor, const real *x, int V, int D)
+static void check_values(const Tensor *tensor, const real *x, int D)
 {
     double sum = 0, squares = 0, largest = 0, n = (double)tensor->count;
     for (size_t i = 0; i < tensor->count; i++) {
@@ -198,9 +268,10 @@ static void check_values(const Tensor *tensor, const real *x, int V, int D)
     case INIT_ZERO: assert_true(largest == 0); return;
     case INIT_ONE: assert_true(sum == n && squares == n); return;
     case INIT_EMBEDDING:
-        for (int k = 0; k < D; k++) assert_true(x[(V - 1) * D + k] == 0);
+        for (int k = 0; k < D; k++) assert_true(x[(tensor->shape[0] - 1) * D + k] == 0);
+        n -= D;  // fall through
+    case INIT_POSITIONS:
         deviation = 1 / sqrt(D);
-        n -= D;
         assert_true(largest < 6 * deviation);
         break;
     case INIT_ATTENTION:                  // one [3D,D] matrix
@@ -217,15 +288,17 @@ static void check_values(const Tensor *tensor, const real *x, int V, int D)
 static void test_initial_values(void **state)
 {
     (void)state;
-    Params params = table(&wide);
-    real *block = params_block(&params, NULL);
-    assert_non_null(block);
-    params_initialise(&params, block, 1);
-    for (int t = 0; t < params.count; t++)
-        check_values(&params.tensor[t], block + params.tensor[t].offset, wide.vocab,
-                     wide.d_model);
-    free(block);
-    params_free(&params);
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(wide, &variants[i]);
+        Params params = table(&config);
+        real *block = params_block(&params, NULL);
+        assert_non_null(block);
+        params_initialise(&params, block, 1);
+        for (int t = 0; t < params.count; t++)
+            check_values(&params.tensor[t], block + params.tensor[t].offset, wide.d_model);
+        free(block);
+        params_free(&params);
+    }
 }
 
 /* A tensor's values follow from the seed and its name: the same in another network where it has
@@ -282,6 +355,7 @@ int main(void)
         cmocka_unit_test(test_bind),           cmocka_unit_test(test_count),
         cmocka_unit_test(test_initial_values), cmocka_unit_test(test_seed_and_name),
         cmocka_unit_test(test_output_bias),
+        cmocka_unit_test(test_names_of_options),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }

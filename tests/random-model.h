@@ -12,17 +12,27 @@
 
 #include "base/rng.h"
 #include "model/transformer.h"
+#include "tests/variants.h"
 
-static inline Transformer random_model(int V, int max_length, uint64_t seed)
+/* x [count] (=) 3 · normal */
+static inline void random_positions(real *x, size_t count, uint64_t seed)
 {
-    ModelConfig config = {.vocab = V,
-                          .d_model = 48,
-                          .heads = 3,
-                          .ffn = 40,
-                          .encoder_layers = 2,
-                          .decoder_layers = 3,
-                          .max_length = max_length,
-                          .output_bias = true};
+    Rng rng = rng_stream(seed, RNG_TEST, 999);
+    for (size_t i = 0; i < count; i++) x[i] = (real)(3 * rng_normal(&rng));
+}
+
+static inline Transformer random_variant(const Variant *variant, int V, int max_length,
+                                         uint64_t seed)
+{
+    ModelConfig config = variant_config((ModelConfig){.vocab = V,
+                                                      .d_model = 48,
+                                                      .heads = 3,
+                                                      .ffn = 40,
+                                                      .encoder_layers = 2,
+                                                      .decoder_layers = 3,
+                                                      .max_length = max_length,
+                                                      .output_bias = true},
+                                        variant);
     Transformer model;
     Error error;
     if (!transformer_create(&model, &config, &error)) abort();
@@ -40,12 +50,20 @@ static inline Transformer random_model(int V, int max_length, uint64_t seed)
             if (tensor->init == INIT_ONE && rng_word(&rng) % 2) *x = -*x;
         }
     }
-    Rng rng = rng_stream(seed, RNG_TEST, 999);
-    for (int i = 0; i < max_length * config.d_model; i++)
-        model.positions[i] = (real)(3 * rng_normal(&rng));
+    size_t places = (size_t)max_length * (size_t)config.d_model;
+    if (model.sinusoids) random_positions(model.sinusoids, places, seed);
+    if (config.positions == POSITIONS_LEARNED) {
+        random_positions(model.weights.source_positions, places, seed);
+        random_positions(model.weights.target_positions, places, seed + 1);
+    }
     for (int k = 0; k < config.d_model; k++)
-        model.weights.embedding[(V - 1) * config.d_model + k] = 0;
+        model.weights.target_embedding[(V - 1) * config.d_model + k] = 0;
     return model;
+}
+
+static inline Transformer random_model(int V, int max_length, uint64_t seed)
+{
+    return random_variant(&variants[0], V, max_length, seed);
 }
 
 /* Sentences of 1 .. longest tokens, the first of them empty but for its </s>. free(rows.id) and

@@ -163,7 +163,7 @@ static void test_pad_stays_zero(void **state)
     TrainingConfig c = config();
     Result result;
     train(&result, &c, 2, 1, UPDATES, NULL);
-    const real *pad = result.model.weights.embedding + (V - 1) * SHAPE.d_model;
+    const real *pad = result.model.weights.target_embedding + (V - 1) * SHAPE.d_model;
     for (int k = 0; k < SHAPE.d_model; k++) assert_true(pad[k] == 0);
     assert_true(result.model.weights.logits_bias[V - 1] == 0);
     assert_true(result.model.weights.logits_bias[5] != 0);

@@ -4,13 +4,13 @@
 
 #include "model/decoder.h"
 
-static const ModelConfig config = {.vocab = 11,
-                                   .d_model = 6,
-                                   .heads = 2,
-                                   .ffn = 10,
-                                   .encoder_layers = 1,
-                                   .decoder_layers = 2,
-                                   .max_length = 8};
+static ModelConfig config = {.vocab = 11,
+                             .d_model = 6,
+                             .heads = 2,
+                             .ffn = 10,
+                             .encoder_layers = 1,
+                             .decoder_layers = 2,
+                             .max_length = 8};
 
 typedef struct Case {
     Decoder decoder;
@@ -68,26 +68,33 @@ static void check_case(const char *layer, const Dropout *dropout)
     params_free(&params);
 }
 
-static void test_plain(void **state)
+static const Dropout DROPOUT = {
+    .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
+
+static void test_post_norm(void **state)
 {
     (void)state;
+    config.norm = NORM_POST, config.activation = ACTIVATION_RELU;
     check_case("decoder", NULL);
+    check_case("decoder, dropout", &DROPOUT);
 }
 
-static void test_dropout(void **state)
+static void test_pre_norm(void **state)
 {
     (void)state;
-    const Dropout dropout = {
-        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
-    check_case("decoder, dropout", &dropout);
+    config.norm = NORM_PRE, config.activation = ACTIVATION_RELU;
+    check_case("decoder, pre-norm", NULL);
+    check_case("decoder, pre-norm, dropout", &DROPOUT);
+    config.activation = ACTIVATION_GELU;
+    check_case("decoder, pre-norm, GELU, dropout", &DROPOUT);
 }
 
 int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_plain, check_teardown),
-        cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_post_norm, check_teardown),
+        cmocka_unit_test_teardown(test_pre_norm, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/decoder", tests, NULL, NULL);
 }

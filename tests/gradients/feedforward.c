@@ -1,4 +1,5 @@
-/* feedforward.c -- the two matrices with a ReLU between them, with and without dropout. */
+/* feedforward.c -- the two matrices and each activation between them, with and without
+ * dropout. */
 #include "tests/gradients/check.h"
 
 #include "model/feedforward.h"
@@ -39,8 +40,9 @@ static void assert_no_kink(const Case *c)
     assert_in_range(positive, N * F / 4, N * F * 3 / 4);
 }
 
-static void check_case(const char *layer, GemmMode mode, double rate)
+static void check_case(const char *layer, Activation activation, GemmMode mode, double rate)
 {
+    const ModelConfig config = {.d_model = D, .ffn = F, .activation = activation};
     const Dropout dropout = {.activation = rate, .seed = 5, .update = 2};
     Case c = {.Y = numbers(N * D),
               .X = numbers(N * D),
@@ -48,10 +50,10 @@ static void check_case(const char *layer, GemmMode mode, double rate)
               .w = weights(),
               .dropout = rate > 0 ? &dropout : NULL};
     Arena arena = {0};
-    feedforward_layout(&c.saved, &arena, N, F, c.dropout);
+    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
     assert_true(arena_reserve(&arena, NULL));
-    feedforward_layout(&c.saved, &arena, N, F, c.dropout);
-    assert_no_kink(&c);
+    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
+    if (activation == ACTIVATION_RELU) assert_no_kink(&c);
 
     real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
     FeedforwardWeights dw = weights();
@@ -73,14 +75,39 @@ static void check_case(const char *layer, GemmMode mode, double rate)
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("feedforward, dX set", SET, 0);
-    check_case("feedforward, dX added", ADD, 0);
+    check_case("feedforward, dX set", ACTIVATION_RELU, SET, 0);
+    check_case("feedforward, dX added", ACTIVATION_RELU, ADD, 0);
+    check_case("feedforward, GELU", ACTIVATION_GELU, ADD, 0);
+    check_case("feedforward, Swish", ACTIVATION_SWISH, SET, 0);
 }
 
 static void test_dropout(void **state)
 {
     (void)state;
-    check_case("feedforward, dropout", ADD, 0.3);
+    check_case("feedforward, dropout", ACTIVATION_RELU, ADD, 0.3);
+    check_case("feedforward, GELU, dropout", ACTIVATION_GELU, SET, 0.3);
+    check_case("feedforward, Swish, dropout", ACTIVATION_SWISH, ADD, 0.3);
+}
+
+/* A pass that is not for training keeps no slopes, and computes the same. */
+static void test_without_slopes(void **state)
+{
+    (void)state;
+    for (int activation = ACTIVATION_RELU; activation <= ACTIVATION_SWISH; activation++) {
+        const ModelConfig config = {.d_model = D, .ffn = F, .activation = activation};
+        Case c = {.Y = numbers(N * D), .X = numbers(N * D), .w = weights()};
+        real *Y[2] = {numbers(N * D), numbers(N * D)};
+        for (int training = 0; training < 2; training++) {
+            Arena arena = {0};
+            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
+            assert_true(arena_reserve(&arena, NULL));
+            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
+            assert_int_equal(c.saved.slope != NULL, activation != ACTIVATION_RELU);
+            feedforward_forward(Y[training], &c.saved, c.X, &c.w, &target_rows, D, F, NULL, 0);
+            arena_free(&arena);
+        }
+        assert_memory_equal(Y[0], Y[1], N * D * sizeof *Y[0]);
+    }
 }
 
 int main(void)
@@ -89,6 +116,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_plain, check_teardown),
         cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_without_slopes, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/feedforward", tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 /* transformer.c -- the whole network: every number of every tensor in the table, with the
- * embedding used three times, with and without every dropout. */
+ * embedding used three times, with and without every dropout; and with every option. */
 #include "tests/gradients/check.h"
 
 #include "model/transformer.h"
+#include "tests/variants.h"
 
-static const ModelConfig config = {.vocab = 11,
+static const ModelConfig base = {.vocab = 11,
                                    .d_model = 6,
                                    .heads = 2,
                                    .ffn = 10,
@@ -28,8 +29,16 @@ static double loss(void *context)
     return SCALE * sum.objective;
 }
 
-static void check_case(const char *layer, const Dropout *dropout)
+/* The last row of an embedding is <pad>, the decoder's first input: the loss may depend on it, but
+ * it stays zero and gets no gradient. */
+static bool is_embedding(const char *name)
 {
+    return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
+}
+
+static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
+{
+    const ModelConfig config = variant_config(base, variant);
     static Case c;  // large
     static Weights dw;
     Arena arena = {0};
@@ -53,12 +62,10 @@ static void check_case(const char *layer, const Dropout *dropout)
     transformer_backward(&backward, &c.pass, &c.model, &dw, SMOOTHING, (real)SCALE);
     assert_memory_equal(&forward, &backward, sizeof forward);
 
-    /* The last row of the embedding is <pad>, the decoder's first input: the loss depends on it,
-     * but it stays zero and gets no gradient. */
     Check check = {.layer = layer, .loss = loss, .context = &c};
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
-        size_t at = tensor->offset, pad = strcmp(tensor->name, "model.shared.weight") ? 0 : D;
+        size_t at = tensor->offset, pad = is_embedding(tensor->name) ? D : 0;
         size_t count = tensor->count - pad;
         check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at,
                      count);
@@ -69,18 +76,29 @@ static void check_case(const char *layer, const Dropout *dropout)
     transformer_free(&c.model);
 }
 
+static const Dropout DROPOUT = {
+    .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
+
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("transformer", NULL);
+    check_case("transformer", &variants[0], NULL);
 }
 
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {
-        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
-    check_case("transformer, dropout", &dropout);
+    check_case("transformer, dropout", &variants[0], &DROPOUT);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    for (int i = 1; i < VARIANTS; i++) {
+        check_case(variants[i].name, &variants[i], i % 2 ? NULL : &DROPOUT);
+        check_teardown(NULL);
+    }
+    check_case("all of the last, dropout", &variants[VARIANTS - 2], &DROPOUT);
 }
 
 int main(void)
@@ -88,6 +106,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_plain, check_teardown),
         cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_variants, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
 }
