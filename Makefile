@@ -74,6 +74,7 @@ $(TOOLS): $(TOY) $(BUILD)/libqkv.a
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
+$(BUILD)/tests/vocabulary: $(BUILD)/tests/usual-model.o
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests

@@ -91,20 +91,34 @@ static void say_corpus(const char *name, const CorpusReport *r)
     say_skipped("longer than --max-length", &r->too_long);
 }
 
+static void say_vocabulary(const Run *run)
+{
+    const Vocabulary *v = &run->vocabulary;
+    const char *type[SIDES];
+    int size[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        type[side] = tokenizer_type_name(tokenizer_type(v->tokenizer[side]));
+        size[side] = tokenizer_vocab_size(v->tokenizer[side]);
+    }
+    if (vocabulary_is_joint(v)) say("%-13s %d tokens (%s)", "vocabulary", size[TARGET], type[TARGET]);
+    else say("%-13s %d source tokens (%s), %d target tokens (%s)", "vocabulary", size[SOURCE],
+             type[SOURCE], size[TARGET], type[TARGET]);
+    const DataConfig *data = &run->settings->data;
+    if (run->subwords[SOURCE])
+        say("%-13s every epoch cuts the training text anew (--subword-%s %g)", "subwords",
+            data->subword_dropout > 0 ? "dropout" : "alpha",
+            data->subword_dropout > 0 ? data->subword_dropout : data->subword_alpha);
+}
+
 static void say_run(const Run *run)
 {
     const ModelConfig *m = &run->model.config;
-    const char *const types[] = {"unigram", "bpe", "word", "char"};
     double block = (double)(run->model.params.size * sizeof(real));
     double memory = (double)trainer_memory(run->trainer) +
                     4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
     say_corpus("training", &run->report);
     say_corpus("validation", &run->valid_report);
-    say("%-13s %d tokens (%s)", "vocabulary", m->vocab, types[run->settings->data.tokenizer]);
-    if (run->subwords)
-        say("%-13s every epoch cuts the training text anew (--subword-%s %g)", "subwords",
-            run->settings->data.tokenizer == TOKENIZER_BPE ? "dropout" : "alpha",
-            settings_subwords(run->settings));
+    say_vocabulary(run);
     say("%-13s %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
         "model", (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
         m->decoder_layers, m->d_model, m->heads, m->ffn);

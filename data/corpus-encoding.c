@@ -75,9 +75,9 @@ static void keep_good(Corpus *corpus, CorpusText *text, CorpusReport *report, bo
         }
         if (length[SOURCE] == 1 || length[TARGET] == 1) {
             corpus_skip(length[TARGET] > 1   ? &report->empty_source
-                 : length[SOURCE] > 1 ? &report->empty_target
-                                      : &report->empty_both,
-                 text->line[pair]);
+                        : length[SOURCE] > 1 ? &report->empty_target
+                                             : &report->empty_both,
+                        text->line[pair]);
             continue;
         }
         for (int side = 0; side < SIDES; side++) {
@@ -146,4 +146,3 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
     if (!good || !keep_text) corpus_text_free(text);
     return good;
 }
-

@@ -152,4 +152,3 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
     corpus_text_report(report, text);
     return true;
 }
-

@@ -94,9 +94,8 @@ static const char *target_at(const void *context, size_t i, size_t *length)
 
 Sentences corpus_side_sentences(const CorpusText *text, CorpusSide side)
 {
-    return (Sentences){.count = text->pairs,
-                       .at = side == SOURCE ? source_at : target_at,
-                       .context = text};
+    return (Sentences){
+        .count = text->pairs, .at = side == SOURCE ? source_at : target_at, .context = text};
 }
 
 void corpus_text_move(CorpusText *text, size_t to, size_t from)

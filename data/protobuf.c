@@ -1,6 +1,10 @@
 /* protobuf.c -- protocol buffer messages, field by field; see protobuf.h. */
 #include "data/protobuf.h"
 
+#include "data/grow.h"
+
+#include <string.h>
+
 static bool take_varint(Bytes *from, uint64_t *value)
 {
     *value = 0;
@@ -45,4 +49,35 @@ bool protobuf_field(Bytes *from, Field *field)
     case 5: return take_word(from, &field->value);
     default: return false;
     }
+}
+
+bool protobuf_put_fields(Message *message, const void *bytes, size_t count)
+{
+    if (!GROW(message->bytes, message->room, message->count + count)) return false;
+    if (count) memcpy(message->bytes + message->count, bytes, count);
+    message->count += count;
+    return true;
+}
+
+static bool put(Message *message, uint64_t value)
+{
+    unsigned char byte[10];
+    size_t count = 0;
+    do {
+        byte[count] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+        count++;
+    } while (value);
+    return protobuf_put_fields(message, byte, count);
+}
+
+bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value)
+{
+    return put(message, (uint64_t)number << 3) && put(message, value);
+}
+
+bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count)
+{
+    return put(message, (uint64_t)number << 3 | 2) && put(message, count) &&
+           protobuf_put_fields(message, bytes, count);
 }

@@ -1,4 +1,4 @@
-/* protobuf.h -- protocol buffer messages, read field by field without trusting them.
+/* protobuf.h -- protocol buffer messages, read field by field without trusting them, and written.
  *
  *   message   field …
  *   field     varint (number << 3 | wire type), then
@@ -27,5 +27,19 @@ typedef struct Field {
 
 /* The next field of a message that is not at its end; `from` moves behind it. */
 bool protobuf_field(Bytes *from, Field *field);
+
+/* A message that grows, {0} when empty; free(message.bytes). */
+typedef struct Message {
+    unsigned char *bytes;
+    size_t count, room;
+} Message;
+
+/* Appends a field; false: out of memory. A later field replaces an earlier one of its number,
+ * unless it may be repeated. */
+bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
+bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
+
+/* Appends fields as they are. */
+bool protobuf_put_fields(Message *message, const void *bytes, size_t count);
 
 #endif

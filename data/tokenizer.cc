@@ -29,6 +29,7 @@ using sentencepiece::util::Status;
 struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
+    TokenizerType type;
 };
 
 static const char *const TYPE_NAMES[TOKENIZER_TYPES] = {"unigram", "bpe", "word", "char"};
@@ -65,6 +66,21 @@ bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error)
                      name);
 }
 
+static bool read_type(TokenizerType *type, const void *model, size_t size, Error *error)
+{
+    Pieces pieces;
+    if (!pieces_read(&pieces, model, size, error)) return false;
+    const PiecesKind kind = pieces.kind;
+    pieces_free(&pieces);
+    switch (kind) {
+    case PIECES_UNIGRAM: *type = TOKENIZER_UNIGRAM; return true;
+    case PIECES_BPE: *type = TOKENIZER_BPE; return true;
+    case PIECES_WORD: *type = TOKENIZER_WORD; return true;
+    case PIECES_CHAR: *type = TOKENIZER_CHAR; return true;
+    default: return error_set(error, "it is of type %d, which there is not", (int)kind);
+    }
+}
+
 static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)
 {
     SentencePieceProcessor &processor = tokenizer->processor;
@@ -81,7 +97,7 @@ static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *er
         }
     }
     tokenizer->vocab_size = pieces + 1;
-    return true;
+    return read_type(&tokenizer->type, model, size, error);
 }
 
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
@@ -102,6 +118,11 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 void tokenizer_free(Tokenizer *tokenizer)
 {
     delete tokenizer;
+}
+
+TokenizerType tokenizer_type(const Tokenizer *tokenizer)
+{
+    return tokenizer->type;
 }
 
 int tokenizer_vocab_size(const Tokenizer *tokenizer)

@@ -29,8 +29,8 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
     *vocabulary = (Vocabulary){0};
     bool joint = !settings[SOURCE], good = true;
     for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++) {
-        Sentences sentences = joint ? corpus_sentences(text)
-                                    : corpus_side_sentences(text, (CorpusSide)side);
+        Sentences sentences =
+            joint ? corpus_sentences(text) : corpus_side_sentences(text, (CorpusSide)side);
         good = tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
                                settings[side], error) ||
                (!joint && error_prefix(error, "%s side", SIDE[side]));
@@ -43,10 +43,10 @@ static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path
 {
     size_t size;
     char *bytes = file_read(path, MAX_MODEL, &size, error);
-    bool good = bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side],
-                                          bytes, size, error) ||
-                          error_prefix(error, "'%s' is no SentencePiece model that can be used",
-                                       path));
+    bool good =
+        bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
+                                  size, error) ||
+                  error_prefix(error, "'%s' is no SentencePiece model that can be used", path));
     free(bytes);
     return good;
 }
