@@ -367,7 +367,7 @@ static void test_not_finite_names_the_sentence(void **state)
     Trainer *trainer = trainer_create(&model, &c, workers, &error);
     make_side(&source, 1);
     make_side(&target, 2);
-    model.positions[(LENGTH - 1) * SHAPE.d_model] = NAN;
+    model.sinusoids[(LENGTH - 1) * SHAPE.d_model] = NAN;
     assert_true(trainer_update(trainer, 1, &source.packed, &target.packed, &stats, &error));
     assert_false(stats.not_finite);
 
