@@ -30,7 +30,7 @@ LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LI
 
 ROOMS    = base model training inference data plots program
 SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
-OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/data/tokenizer.o
+OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc))
 DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
@@ -74,6 +74,7 @@ $(TOOLS): $(TOY) $(BUILD)/libqkv.a
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/libqkv.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
+$(BUILD)/tests/vocabulary: $(BUILD)/tests/usual-model.o
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests
@@ -86,7 +87,7 @@ bench:
 golden:
 	/usr/bin/python3 tests/golden/make-golden.py
 format:
-	clang-format -i *.c $(wildcard */*.[ch] */*.cc tests/gradients/*.[ch] data/toy/*.[ch])
+	clang-format -i *.c $(wildcard */*.[ch] */*.cc */*.hh tests/gradients/*.[ch] data/toy/*.[ch])
 install: all
 	install -D -m 755 $(BIN)/train $(DESTDIR)$(PREFIX)/bin/qkv-train
 	install -D -m 755 $(BIN)/translate $(DESTDIR)$(PREFIX)/bin/qkv-translate

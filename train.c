@@ -214,7 +214,7 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
-    return picture_attention(path, &run->model, run->tokenizer, run->settings->run.output,
+    return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
                              v->corpus->id[SOURCE] + start[s], length, word, words, error);
 }
 
@@ -336,7 +336,8 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
     say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
                                                           : settings->data.train_tsv.item[0]);
     if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
-    bool good = validation_create(&validation, &run->valid, &run->valid_text, run->tokenizer,
+    bool good = validation_create(&validation, &run->valid, &run->valid_text,
+                                  run->vocabulary.tokenizer[TARGET],
                                   settings->training.valid_translations,
                                   settings->training.batch_tokens, error) &&
                 memory_estimate(&memory, run, &validation, error);

@@ -137,7 +137,7 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
     char path[4200];
     const IdLines *lines = &p->lines;
     picture_path(path, sizeof path, p, number);
-    if (!picture_attention(path, &p->bundle.model, p->bundle.tokenizer, p->config.model,
+    if (!picture_attention(path, &p->bundle.model, &p->bundle.vocabulary, p->config.model,
                            lines->ids.id + lines->start[s],
                            lines->start[s + 1] - lines->start[s], best->id, best->length, error))
         return false;
@@ -156,7 +156,7 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
         const Hypothesis *hypothesis = &translation->hypothesis[h];
         char *text = NULL;
         if (empty) text = strdup("");
-        else if (!tokenizer_decode(p->bundle.tokenizer, &text, hypothesis->id,
+        else if (!tokenizer_decode(p->bundle.vocabulary.tokenizer[TARGET], &text, hypothesis->id,
                                    (size_t)hypothesis->length, error))
             return false;
         if (p->search.n_best == 1) printf("%s\n", text);

@@ -53,14 +53,14 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
     Tokenizer *tokenizer = tokenizer_train(&bytes, &size, &sentences, &settings, error)
                                ? tokenizer_load(bytes, size, error)
                                : NULL;
-    bool good =
-        tokenizer && corpus_encode(corpus, &text, &counts, tokenizer, MAX_LENGTH, false, error);
+    const Tokenizer *const both[SIDES] = {tokenizer, tokenizer};
+    bool good = tokenizer && corpus_encode(corpus, &text, &counts, both, MAX_LENGTH, false, error);
     tokenizer_free(tokenizer);
     free(bytes);
     if (!good) return false;
     const char *name = strrchr(source, '/');
     snprintf(report->corpus, sizeof report->corpus, "%s: %zu pairs, %d tokens of joint BPE",
-             name ? name + 1 : source, corpus->pairs, corpus->vocab_size);
+             name ? name + 1 : source, corpus->pairs, corpus->vocab_size[TARGET]);
     return true;
 }
 

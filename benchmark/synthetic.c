@@ -65,7 +65,7 @@ static bool draw(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t s
 {
     int tokens = vocab - FIRST_ID - 1;  // neither </s>, <unk> nor <pad>
     double *cumulative = token_frequencies(tokens, error);
-    *corpus = (Corpus){.pairs = pairs, .vocab_size = vocab};
+    *corpus = (Corpus){.pairs = pairs, .vocab_size = {vocab, vocab}};
     bool good = cumulative;
     for (int side = 0; side < SIDES && good; side++)
         good = (corpus->start[side] = calloc(pairs + 1, sizeof *corpus->start[side]));

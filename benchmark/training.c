@@ -31,7 +31,7 @@ bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                            .model = settings.model,
                            .training = settings.training,
                            .threads = threads};
-    plan->model.vocab = corpus->vocab_size;
+    plan->model.vocab = corpus->vocab_size[TARGET];
     settings_free(&settings);
     return good;
 }

@@ -59,15 +59,10 @@ static bool reserve(Batches *batches, size_t sentences, const size_t rows[SIDES]
     return true;
 }
 
-bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
-                  Error *error)
+/* Room for the largest update that this corpus can give. */
+static bool reserve_most(Batches *batches, Error *error)
 {
-    assert(batch_tokens > 0 && corpus->pairs > 0);
-    *batches = (Batches){.corpus = corpus, .seed = seed, .batch_tokens = (size_t)batch_tokens};
-    if (corpus->pairs > UINT32_MAX) {
-        return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
-                         UINT32_MAX);
-    }
+    const Corpus *corpus = batches->corpus;
     size_t longest = 0, rows[SIDES];
     for (size_t pair = 0; pair < corpus->pairs; pair++) {
         size_t tokens = pair_tokens(corpus, pair);
@@ -77,11 +72,29 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
     for (int side = 0; side < SIDES; side++) {
         rows[side] = min_size(most, corpus->start[side][corpus->pairs]);
     }
+    return reserve(batches, min_size(most / 2, corpus->pairs), rows, error);
+}
+
+bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
+                  Error *error)
+{
+    assert(batch_tokens > 0 && corpus->pairs > 0);
+    *batches = (Batches){.corpus = corpus, .seed = seed, .batch_tokens = (size_t)batch_tokens};
+    if (corpus->pairs > UINT32_MAX) {
+        return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
+                         UINT32_MAX);
+    }
     batches->order = malloc(corpus->pairs * sizeof *batches->order);
     bool good = batches->order || no_memory(error);
-    good = good && reserve(batches, min_size(most / 2, corpus->pairs), rows, error);
+    good = good && reserve_most(batches, error);
     if (!good) batches_free(batches);
     return good;
+}
+
+void batches_resample(Batches *batches, Resampler *resampler)
+{
+    batches->resampler = resampler;
+    batches->has_epoch = false;
 }
 
 void batches_free(Batches *batches)
@@ -115,13 +128,18 @@ static bool add_cut(Batches *batches, size_t at, uint32_t pair, Error *error)
     return true;
 }
 
-/* Makes order and cut those of an epoch. */
+/* Makes corpus, order and cut those of an epoch. */
 static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
 {
     if (batches->has_epoch && batches->epoch == epoch) return true;
+    batches->has_epoch = false;
+    if (batches->resampler) {
+        if (!resampler_epoch(batches->resampler, epoch, error)) return false;
+        batches->corpus = &batches->resampler->corpus;
+        if (!reserve_most(batches, error)) return false;
+    }
     const Corpus *corpus = batches->corpus;
     uint32_t pairs = (uint32_t)corpus->pairs;
-    batches->has_epoch = false;
     shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));
 
     size_t updates = 0, tokens = 0;

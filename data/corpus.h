@@ -32,10 +32,10 @@ typedef struct CorpusText {
 
 typedef struct Corpus {
     size_t pairs;
-    int32_t *id[SIDES];    // all sentences, each ending in ID_END
-    size_t *start[SIDES];  // [pairs+1] sentence i is ids start[i] .. start[i+1]-1
-    int vocab_size;        // V
-    CorpusLine *line;      // [pairs] where from; NULL if a text was kept, which has it
+    int32_t *id[SIDES];     // all sentences, each ending in ID_END
+    size_t *start[SIDES];   // [pairs+1] sentence i is ids start[i] .. start[i+1]-1
+    int vocab_size[SIDES];  // V of each
+    CorpusLine *line;       // [pairs] where they come from
 } Corpus;
 
 enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16 };
@@ -79,16 +79,20 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
 /* All sources, then all targets, for tokenizer_train; text must outlive it. */
 Sentences corpus_sentences(const CorpusText *text);
 
+/* One side's, for a tokenizer of its own. */
+Sentences corpus_side_sentences(const CorpusText *text, CorpusSide side);
+
 /* One sentence of the text, not ended by NUL. */
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length);
 
-/* Text to ids. A pair with more than max_length tokens on a side, </s> not counted, is left out.
+/* Text to ids, each side by its tokenizer, which may be the same. A pair with more than max_length tokens on a side, </s> not counted, is left out.
  * keep_text: text keeps exactly the pairs of the corpus, pair i there being pair i here (for
  * references); otherwise it is freed on the way and is empty afterwards. report may be the one
  * corpus_read filled. On failure text is freed too. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *tokenizer, int max_length, bool keep_text, Error *error);
+                   const Tokenizer *const tokenizer[SIDES], int max_length, bool keep_text,
+                   Error *error);
 
 void corpus_text_free(CorpusText *text);
 void corpus_free(Corpus *corpus);

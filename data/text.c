@@ -60,6 +60,13 @@ bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
     return true;
 }
 
+size_t text_character(const char *text, size_t length)
+{
+    unsigned char lead = (unsigned char)*text;
+    size_t bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    return bytes < length ? bytes : length;
+}
+
 static bool reader_start(TextReader *reader, const char *name, Error *error)
 {
     reader->name = strdup(name);

@@ -46,4 +46,7 @@ void text_close(TextReader *reader);  // fine on a zeroed or closed reader
  * be: the lead of a sequence that is cut off, or the byte that does not fit. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);
 
+/* Bytes of the first character of a valid text that is not empty. */
+size_t text_character(const char *text, size_t length);
+
 #endif

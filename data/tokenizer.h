@@ -74,16 +74,28 @@ bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error);
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
                      const TokenizerSettings *settings, Error *error);
 
+/* A model that was made elsewhere, with its pieces in our order: </s>, <unk>, then the others as
+ * they come; control pieces other than </s>, which no text gives, are left out. *adopted [*size]
+ * is malloc'ed bytes for tokenizer_load. The cut of a text is the same, but for the numbers. */
+bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
+                     size_t size, Error *error);
+
 /* NULL, with a sentence, if the bytes are not a model, or one whose first two pieces are not
  * </s> and <unk>. The bytes may come from anywhere: all of them are checked. */
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error);
 void tokenizer_free(Tokenizer *tokenizer);
 
 int tokenizer_vocab_size(const Tokenizer *tokenizer);  // V
+TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 
 /* Appends the ids of text to ids, without </s>. The most probable segmentation, always the same. */
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error);
+
+/* *normalized = the text as it is before it is cut, malloc'ed, *size bytes: characters normalised,
+ * U+2581 for every space and before the first word. All of its pieces joined. */
+bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *size,
+                         const char *text, size_t length, Error *error);
 
 /* *text = the text of count ids, malloc'ed, ending in NUL; </s> and <pad> are silent, <unk> is
  * "⁇". Valid UTF-8 with nothing below U+0020, whatever the ids; an id outside 0..V-1 is an

@@ -55,9 +55,19 @@ static bool add_block(Draft *draft, const Params *params, const char *prefix, co
     return numbers;
 }
 
+static void add_tokenizer(Draft *draft, const char *name, const void *bytes, size_t size)
+{
+    if (!bytes) return;
+    draft->tensor[draft->count++] = (SafeTensor){.name = name,
+                                                 .dtype = DTYPE_U8,
+                                                 .dimensions = 1,
+                                                 .shape = {(int64_t)size},
+                                                 .data = bytes};
+}
+
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
-    size_t most = (size_t)c->params->count * BLOCKS + 1;
+    size_t most = (size_t)c->params->count * BLOCKS + 2;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
     if (!draft->tensor || !draft->name || !add_block(draft, c->params, "", c->weights) ||
@@ -65,12 +75,9 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
         !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m) ||
         !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v))
         return false;
-    draft->tensor[draft->count++] =  // last, so that all F32 lie at multiples of four
-        (SafeTensor){.name = "tokenizer",
-                     .dtype = DTYPE_U8,
-                     .dimensions = 1,
-                     .shape = {(int64_t)c->tokenizer_size},
-                     .data = c->tokenizer};
+    // last, so that all F32 lie at multiples of four
+    add_tokenizer(draft, "tokenizer", c->tokenizer, c->tokenizer_size);
+    add_tokenizer(draft, "tokenizer.source", c->source_tokenizer, c->source_tokenizer_size);
     return true;
 }
 
@@ -96,18 +103,27 @@ bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
 
 /* ---- loading ---- */
 
-static bool read_tokenizer(CheckpointFile *c, Error *error)
+static bool read_tokenizer(CheckpointFile *c, const char *name, unsigned char **bytes,
+                           size_t *size, Error *error)
 {
-    const SafeTensor *tensor = safetensors_find(&c->file, "tokenizer");
+    const SafeTensor *tensor = safetensors_find(&c->file, name);
     if (!tensor || tensor->dtype != DTYPE_U8 || !tensor->bytes ||
         tensor->bytes > TOKENIZER_LIMIT)
-        return error_set(error, "'%s' has no tokenizer: a tensor 'tokenizer' of dtype U8",
-                         c->file.path);
-    c->tokenizer_size = (size_t)tensor->bytes;
-    c->tokenizer = malloc(c->tokenizer_size);
-    if (!c->tokenizer)
+        return error_set(error, "'%s' has no tokenizer: a tensor '%s' of dtype U8",
+                         c->file.path, name);
+    *size = (size_t)tensor->bytes;
+    *bytes = malloc(*size);
+    if (!*bytes)
         return error_set(error, "not enough memory for the tokenizer of '%s'", c->file.path);
-    return safetensors_read(&c->file, tensor, c->tokenizer, error);
+    return safetensors_read(&c->file, tensor, *bytes, error);
+}
+
+static bool read_tokenizers(CheckpointFile *c, Error *error)
+{
+    static const char *const SOURCE = "tokenizer.source";
+    if (!read_tokenizer(c, "tokenizer", &c->tokenizer, &c->tokenizer_size, error)) return false;
+    return !safetensors_find(&c->file, SOURCE) ||
+           read_tokenizer(c, SOURCE, &c->source_tokenizer, &c->source_tokenizer_size, error);
 }
 
 static bool read_metadata(CheckpointFile *c, Error *error)
@@ -133,7 +149,7 @@ bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
 {
     *c = (CheckpointFile){0};
     if (!safetensors_open(&c->file, path, error)) return false;
-    if (read_metadata(c, error) && read_tokenizer(c, error)) return true;
+    if (read_metadata(c, error) && read_tokenizers(c, error)) return true;
     checkpoint_close(c);
     return false;
 }
@@ -141,6 +157,7 @@ bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
 void checkpoint_close(CheckpointFile *c)
 {
     free(c->tokenizer);
+    free(c->source_tokenizer);
     safetensors_close(&c->file);
     *c = (CheckpointFile){.file.fd = -1};
 }

@@ -5,6 +5,7 @@
  *                 "adam.m.", "adam.v."    Adam's moments, for going on with the training
  *                 "ema."                  their moving average, for the same
  *               "tokenizer"               the SentencePiece model, U8 [bytes]
+ *               "tokenizer.source"        that of the source, if it has one of its own
  *   metadata    "format": "qkv"     "version": "1"
  *               "config"            the configuration, JSON text (options_to_json)
  *               "progress"          where the training is, JSON text
@@ -33,6 +34,8 @@ typedef struct Checkpoint {
     const char *progress;         // JSON, or NULL
     const void *tokenizer;        // [tokenizer_size] bytes
     size_t tokenizer_size;
+    const void *source_tokenizer;  // [source_tokenizer_size] or NULL: the same for both
+    size_t source_tokenizer_size;
 } Checkpoint;
 
 /* Replaces the file at `path` in one instant. */
@@ -46,6 +49,8 @@ typedef struct CheckpointFile {
     const char *progress;      // JSON, or NULL
     unsigned char *tokenizer;  // [tokenizer_size]
     size_t tokenizer_size;
+    unsigned char *source_tokenizer;  // [source_tokenizer_size] or NULL
+    size_t source_tokenizer_size;
 } CheckpointFile;
 
 /* Reads all but the blocks. Close it only if this succeeded. */

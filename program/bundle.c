@@ -1,4 +1,4 @@
-/* bundle.c -- a trained model and its tokenizer; see bundle.h. */
+/* bundle.c -- a trained model and its vocabulary; see bundle.h. */
 #include "program/bundle.h"
 
 #include "base/file.h"
@@ -32,10 +32,12 @@ static bool find(char *file, size_t size, const char *path, Error *error)
 }
 
 /* The network that a checkpoint describes, with its weights. */
-static bool read_model(Transformer *model, const CheckpointFile *checkpoint, int vocab,
-                       const char *path, Error *error)
+static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
+                       const Vocabulary *vocabulary, const char *path, Error *error)
 {
-    ModelConfig config = {.vocab = vocab};
+    ModelConfig config = {.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET])};
+    if (!vocabulary_is_joint(vocabulary))
+        config.source_vocab = tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     const OptionGroup group = {"The model", "model", model_options, model_option_count, &config};
     Params params;
     if (!options_from_json(&group, 1, checkpoint->config, path, true, error)) return false;
@@ -54,6 +56,14 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint, int
     return false;
 }
 
+static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkpoint,
+                            Error *error)
+{
+    const void *const model[SIDES] = {checkpoint->source_tokenizer, checkpoint->tokenizer};
+    const size_t size[SIDES] = {checkpoint->source_tokenizer_size, checkpoint->tokenizer_size};
+    return vocabulary_copy(vocabulary, model, size, error) && vocabulary_load(vocabulary, error);
+}
+
 bool bundle_load(Bundle *bundle, const char *path, Error *error)
 {
     char file[PATH_MAX + 32];
@@ -61,11 +71,9 @@ bool bundle_load(Bundle *bundle, const char *path, Error *error)
     *bundle = (Bundle){0};
     if (!find(file, sizeof file, path, error) || !checkpoint_open(&checkpoint, file, error))
         return false;
-    bundle->tokenizer = tokenizer_load(checkpoint.tokenizer, checkpoint.tokenizer_size, error);
-    bool good = bundle->tokenizer ? read_model(&bundle->model, &checkpoint,
-                                               tokenizer_vocab_size(bundle->tokenizer), file,
-                                               error)
-                                  : error_prefix(error, "%s", file);
+    bool good = read_vocabulary(&bundle->vocabulary, &checkpoint, error) ||
+                error_prefix(error, "%s", file);
+    good = good && read_model(&bundle->model, &checkpoint, &bundle->vocabulary, file, error);
     checkpoint_close(&checkpoint);
     if (!good) bundle_free(bundle);
     return good;
@@ -74,7 +82,7 @@ bool bundle_load(Bundle *bundle, const char *path, Error *error)
 void bundle_free(Bundle *bundle)
 {
     transformer_free(&bundle->model);
-    tokenizer_free(bundle->tokenizer);
+    vocabulary_free(&bundle->vocabulary);
     *bundle = (Bundle){0};
 }
 
@@ -112,7 +120,8 @@ bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_
 {
     if (!begin_line(lines, error)) return false;
     size_t first = lines->ids.count, most = (size_t)bundle->model.config.max_length - 1;
-    if (!tokenizer_encode(bundle->tokenizer, &lines->ids, text, length, error)) return false;
+    if (!tokenizer_encode(bundle->vocabulary.tokenizer[SOURCE], &lines->ids, text, length,
+                          error)) return false;
     size_t tokens = lines->ids.count - first;
     if (cut) *cut = tokens > most ? tokens : 0;
     if (tokens > most) lines->ids.count = first + most;

@@ -1,14 +1,14 @@
-/* bundle.h -- a trained model and its tokenizer, as one: text in, text out. */
+/* bundle.h -- a trained model and its vocabulary, as one: text in, text out. */
 #ifndef PROGRAM_BUNDLE_H
 #define PROGRAM_BUNDLE_H
 
 #include "base/packed.h"
-#include "data/tokenizer.h"
+#include "data/vocabulary.h"
 #include "model/transformer.h"
 
 typedef struct Bundle {
     Transformer model;
-    Tokenizer *tokenizer;
+    Vocabulary vocabulary;
 } Bundle;
 
 /* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */

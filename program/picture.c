@@ -78,14 +78,14 @@ static size_t numbers(const Look *look, int n, int m)
     return H * (encoder * N * N + decoder * M * (M + N)) + M * N;
 }
 
-static bool save(const char *path, const Tokenizer *tokenizer, const char *name,
+static bool save(const char *path, const Vocabulary *vocabulary, const char *name,
                  const HeatMapSection *sections, const int *source, int n, const int *target,
                  int m, Error *error)
 {
     char *from = NULL, *to = NULL, title[512];
     Canvas *page = NULL;
-    bool good = tokenizer_decode(tokenizer, &from, source, (size_t)n, error) &&
-                tokenizer_decode(tokenizer, &to, target, (size_t)m, error);
+    bool good = tokenizer_decode(vocabulary->tokenizer[SOURCE], &from, source, (size_t)n, error) &&
+                tokenizer_decode(vocabulary->tokenizer[TARGET], &to, target, (size_t)m, error);
     if (good) {
         snprintf(title, sizeof title, "%.240s → %.240s", from, to);
         good = attentionpage_draw(&page, title, "Who looks at whom: every row adds up to 1",
@@ -100,15 +100,16 @@ static bool save(const char *path, const Tokenizer *tokenizer, const char *name,
     return good;
 }
 
-bool picture_attention(const char *path, const Transformer *model, const Tokenizer *tokenizer,
-                       const char *name, const int *source, int n, const int *target, int m,
-                       Error *error)
+bool picture_attention(const char *path, const Transformer *model,
+                       const Vocabulary *vocabulary, const char *name, const int *source, int n,
+                       const int *target, int m, Error *error)
 {
     int pad = model->config.vocab - 1;
     Look *look = look_open(model, source, n, target, m, error);
     if (!look) return false;
-    Labels labels = {label_row(tokenizer, source, n, -1), label_row(tokenizer, target, m, -1),
-                     label_row(tokenizer, target, m, pad)};
+    const Tokenizer *read = vocabulary->tokenizer[SOURCE], *written = vocabulary->tokenizer[TARGET];
+    Labels labels = {label_row(read, source, n, -1), label_row(written, target, m, -1),
+                     label_row(written, target, m, pad)};
     float *number = malloc(numbers(look, n, m) * sizeof *number), *at = number;
     bool good = number && labels.source && labels.target && labels.read;
     HeatMap *maps[KINDS] = {0};
@@ -135,7 +136,7 @@ bool picture_attention(const char *path, const Transformer *model, const Tokeniz
              heads, NULL, true},
         };
         good = maps[0] && maps[1] && maps[2];
-        good = good ? save(path, tokenizer, name, sections, source, n, target, m, error)
+        good = good ? save(path, vocabulary, name, sections, source, n, target, m, error)
                     : error_set(error, "not enough memory to draw '%s'", path);
     } else {
         error_set(error, "not enough memory to draw '%s'", path);

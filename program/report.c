@@ -47,11 +47,30 @@ static void print_corpus(FILE *out, const char *name, const CorpusReport *r)
     print_skipped(out, "longer than --max-length", &r->too_long);
 }
 
+static void print_vocabulary(FILE *out, const Run *run)
+{
+    const Vocabulary *v = &run->vocabulary;
+    const DataConfig *data = &run->settings->data;
+    const char *type[SIDES];
+    int size[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        type[side] = tokenizer_type_name(tokenizer_type(v->tokenizer[side]));
+        size[side] = tokenizer_vocab_size(v->tokenizer[side]);
+    }
+    if (vocabulary_is_joint(v))
+        line(out, "vocabulary", "%d tokens (%s)", size[TARGET], type[TARGET]);
+    else
+        line(out, "vocabulary", "%d source tokens (%s), %d target tokens (%s)", size[SOURCE],
+             type[SOURCE], size[TARGET], type[TARGET]);
+    if (run->subwords[SOURCE])
+        line(out, "subwords", "every epoch cuts the training text anew (--subword-%s %g)",
+             data->subword_dropout > 0 ? "dropout" : "alpha",
+             data->subword_dropout > 0 ? data->subword_dropout : data->subword_alpha);
+}
+
 static void print_model(FILE *out, const Run *run)
 {
     const ModelConfig *m = &run->model.config;
-    const char *const types[] = {"unigram", "bpe", "word", "char"};
-    line(out, "vocabulary", "%d tokens (%s)", m->vocab, types[run->settings->data.tokenizer]);
     line(out, "model",
          "%.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
          (double)params_trained(&run->model.params) / 1e6, m->encoder_layers, m->decoder_layers,
@@ -116,6 +135,7 @@ void report_print(FILE *out, const Run *run, const Memory *memory)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     print_corpus(out, "training", &run->report);
     print_corpus(out, "validation", &run->valid_report);
+    print_vocabulary(out, run);
     print_model(out, run);
     print_memory(out, run, memory);
     print_candidate(out, &run->settings->training);

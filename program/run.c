@@ -64,47 +64,59 @@ static bool read_text(Run *run, Error *error)
     return good;
 }
 
-/* The tokenizer of the run that goes on, if its configuration agrees; or a new one. */
-static bool make_tokenizer(Run *run, Error *error)
+/* The vocabulary of the run that goes on, if its configuration agrees. */
+static bool take_vocabulary(Run *run, Error *error)
 {
-    if (access(run->last, F_OK) != 0) {
-        Sentences sentences = corpus_sentences(&run->text);
-        TokenizerSettings settings = settings_tokenizer(run->settings);
-        return settings_accumulators(run->settings, NULL, NULL, error) &&
-               tokenizer_train(&run->tokenizer_bytes, &run->tokenizer_size, &sentences, &settings,
-                               error);
-    }
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     run->resumed = true;
+    const void *const model[SIDES] = {last.source_tokenizer, last.tokenizer};
+    const size_t size[SIDES] = {last.source_tokenizer_size, last.tokenizer_size};
     bool good = settings_agree(run->settings, last.config, run->last, error) &&
-                settings_accumulators(run->settings, last.config, run->last, error);
-    if (good) {
-        run->tokenizer_size = last.tokenizer_size;
-        run->tokenizer_bytes = malloc(last.tokenizer_size);
-        if (run->tokenizer_bytes)
-            memcpy(run->tokenizer_bytes, last.tokenizer, last.tokenizer_size);
-        else
-            good = error_set(error, "not enough memory for the tokenizer");
-    }
+                settings_accumulators(run->settings, last.config, run->last, error) &&
+                vocabulary_copy(&run->vocabulary, model, size, error);
     checkpoint_close(&last);
     return good;
 }
 
-/* Rank 0's, and its number of accumulators, on all. */
-static bool share_tokenizer(Run *run, Error *error)
+/* That of the run that goes on; or that of the files that are named; or a new one. */
+static bool make_vocabulary(Run *run, Error *error)
 {
-    int *accumulators = &run->settings->training.accumulators;
-    if (!distributed_share(&run->resumed, sizeof run->resumed, error) ||
-        !distributed_share(accumulators, sizeof *accumulators, error) ||
-        !distributed_share(&run->tokenizer_size, sizeof run->tokenizer_size, error))
-        return false;
-    if (distributed_rank() > 0) run->tokenizer_bytes = malloc(run->tokenizer_size);
-    bool good = run->tokenizer_bytes;
+    Settings *s = run->settings;
+    if (access(run->last, F_OK) == 0) return take_vocabulary(run, error);
+    if (!settings_accumulators(s, NULL, NULL, error)) return false;
+    bool joint = s->data.vocabulary == VOCABULARY_JOINT;
+    if (s->data.tokenizer_model.count) {
+        char *const *item = s->data.tokenizer_model.item;
+        const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
+        return vocabulary_read(&run->vocabulary, path, error);
+    }
+    TokenizerSettings source = settings_tokenizer(s, SOURCE), target = settings_tokenizer(s, TARGET);
+    const TokenizerSettings *const settings[SIDES] = {joint ? NULL : &source, &target};
+    return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
+}
+
+/* Rank 0's, on all. */
+static bool share_model(Run *run, CorpusSide side, Error *error)
+{
+    Vocabulary *v = &run->vocabulary;
+    if (!distributed_share(&v->size[side], sizeof v->size[side], error)) return false;
+    if (v->size[side] == 0) return true;
+    if (distributed_rank() > 0) v->model[side] = malloc(v->size[side]);
+    bool good = v->model[side];
     if (!good) error_set(error, "not enough memory for the tokenizer");
     return distributed_agree(good, error) &&
-           distributed_share(run->tokenizer_bytes, run->tokenizer_size, error) &&
-           (run->tokenizer = tokenizer_load(run->tokenizer_bytes, run->tokenizer_size, error));
+           distributed_share(v->model[side], v->size[side], error);
+}
+
+/* And the number of accumulators. */
+static bool share_vocabulary(Run *run, Error *error)
+{
+    int *accumulators = &run->settings->training.accumulators;
+    return distributed_share(&run->resumed, sizeof run->resumed, error) &&
+           distributed_share(accumulators, sizeof *accumulators, error) &&
+           share_model(run, SOURCE, error) && share_model(run, TARGET, error) &&
+           vocabulary_load(&run->vocabulary, error);
 }
 
 /* FNV-1a, 64 bits, of words instead of bytes (Fowler, Noll, Vo 1991). */
@@ -133,6 +145,33 @@ static bool same_everywhere(const Run *run, Error *error)
     return distributed_agree(first == mine, error);
 }
 
+static bool make_subwords(Run *run, CorpusSide side, Error *error)
+{
+    const Vocabulary *v = &run->vocabulary;
+    if (side == TARGET && vocabulary_is_joint(v)) {
+        run->subwords[TARGET] = run->subwords[SOURCE];
+        return true;
+    }
+    double amount;
+    size_t size;
+    const unsigned char *model = vocabulary_model(v, side, &size);
+    return settings_subwords(&amount, run->settings, tokenizer_type(v->tokenizer[side]), error) &&
+           (run->subwords[side] = subwords_create(model, size, amount, error));
+}
+
+/* What cuts the training text anew in each epoch, if that is asked for. */
+static bool make_resampler(Run *run, Error *error)
+{
+    if (!settings_resample(run->settings)) return true;
+    bool good = make_subwords(run, SOURCE, error) && make_subwords(run, TARGET, error) &&
+                resampler_create(&run->resampler, &run->corpus, &run->text,
+                                 (const Tokenizer *const *)run->vocabulary.tokenizer,
+                                 run->subwords, run->settings->model.max_length - 1,
+                                 run->settings->training.seed, error);
+    corpus_text_free(&run->text);
+    return good;
+}
+
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start()};
@@ -140,11 +179,13 @@ bool run_read(Run *run, Settings *settings, Error *error)
     run->best = run_path(settings, "best.safetensors", error);
     int max_length = settings->model.max_length - 1;  // without </s>
     bool good = run->last && run->best && read_text(run, error) &&
-                (distributed_rank() > 0 || make_tokenizer(run, error));
-    good = distributed_agree(good, error) && share_tokenizer(run, error) &&
-           corpus_encode(&run->corpus, &run->text, &run->report, run->tokenizer, max_length,
-                         false, error) &&
-           corpus_encode(&run->valid, &run->valid_text, &run->valid_report, run->tokenizer,
+                (distributed_rank() > 0 || make_vocabulary(run, error));
+    const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
+    good = distributed_agree(good, error) && share_vocabulary(run, error) &&
+           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, max_length,
+                         settings_resample(settings), error) &&
+           make_resampler(run, error) &&
+           corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          max_length, true, error);
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
@@ -196,12 +237,17 @@ bool run_prepare(Run *run, Error *error)
     Settings *settings = run->settings;
     const TrainingConfig *training = &settings->training;
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
-    settings->model.vocab = tokenizer_vocab_size(run->tokenizer);
+    const Vocabulary *vocabulary = &run->vocabulary;
+    settings->model.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET]);
+    settings->model.source_vocab = vocabulary_is_joint(vocabulary)
+                                       ? 0
+                                       : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = transformer_create(&run->model, &settings->model, error) &&
                 (run->workers = workers_start(threads, error)) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
                              error);
+    if (good && run->subwords[SOURCE]) batches_resample(&run->batches, &run->resampler);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 
@@ -235,8 +281,10 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
                              .average = whole ? trainer_ema(run->trainer) : NULL,
                              .config = config,
                              .progress = progress,
-                             .tokenizer = run->tokenizer_bytes,
-                             .tokenizer_size = run->tokenizer_size};
+                             .tokenizer = run->vocabulary.model[TARGET],
+                             .tokenizer_size = run->vocabulary.size[TARGET],
+                             .source_tokenizer = run->vocabulary.model[SOURCE],
+                             .source_tokenizer_size = run->vocabulary.size[SOURCE]};
     good = good && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);
@@ -301,14 +349,16 @@ void run_free(Run *run)
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);
-    tokenizer_free(run->tokenizer);
     batches_free(&run->batches);
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);
+    resampler_free(&run->resampler);
+    if (run->subwords[SOURCE] != run->subwords[TARGET]) subwords_free(run->subwords[SOURCE]);
+    subwords_free(run->subwords[TARGET]);
+    vocabulary_free(&run->vocabulary);
     corpus_free(&run->corpus);
     corpus_free(&run->valid);
-    free(run->tokenizer_bytes);
     free(run->last);
     free(run->best);
 }

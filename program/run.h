@@ -18,6 +18,7 @@
 
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "data/vocabulary.h"
 #include "program/settings.h"
 #include "training/metrics.h"
 #include "training/progress.h"
@@ -29,9 +30,9 @@ typedef struct Run {
     CorpusText text, valid_text;     // text is empty once it is ids
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    unsigned char *tokenizer_bytes;
-    size_t tokenizer_size;
-    Tokenizer *tokenizer;
+    Vocabulary vocabulary;
+    Subwords *subwords[SIDES];       // for resampler, the same twice if joint; or NULL
+    Resampler resampler;             // cuts the corpus anew in each epoch
     Transformer model;
     Workers *workers;
     Trainer *trainer;

@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL};
-static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc", "identity", NULL};
+static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
+                                             "identity", NULL};
+static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
 
 // clang-format off
 #define FIELD(name) offsetof(RunConfig, name)
@@ -47,14 +49,30 @@ static const Option data_options[] = {
      "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
      "how text is cut into tokens, learned from the training text", false},
+    {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
+     "one for both languages, or one each, learned from that side's text", false},
     {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
-     "tokens in the vocabulary, at most", false},
+     "tokens in the vocabulary, or in each of two, at most", false},
+    {"source-vocab-size", OPTION_INT, FIELD(source_vocab_size), 0, 1000000, NULL, NULL,
+     "of separate vocabularies, the source's; 0: --vocab-size", false},
+    {"target-vocab-size", OPTION_INT, FIELD(target_vocab_size), 0, 1000000, NULL, NULL,
+     "of separate vocabularies, the target's; 0: --vocab-size", false},
+    {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
+     "use this SentencePiece .model instead of learning one; for separate vocabularies twice, "
+     "source and target", false},
+    {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
+     "share of the text's characters that get a token, 0.98 to 1; 0: 0.9995, or 1 for words "
+     "and characters", false},
     {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
-     "of characters, before the text is cut", false},
+     "of characters, before the text is cut; _cf folds case", false},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "fold case, in and out", false},
+     "fold case, in and out: the same as that normalization with _cf", false},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
      "spell characters without a token in bytes (unigram and bpe)", false},
+    {"subword-dropout", OPTION_REAL, FIELD(subword_dropout), 0, 1, NULL, "P",
+     "bpe: every epoch cuts the training text anew, and leaves merges out so often", false},
+    {"subword-alpha", OPTION_REAL, FIELD(subword_alpha), 0, 100, NULL, "A",
+     "unigram: the same by cuts with the chance p^A; 0: always the best cut", false},
 };
 #undef FIELD
 
@@ -144,6 +162,36 @@ static bool has_corpus(const DataConfig *data)
     return data->train_source.count || data->train_target.count || data->train_tsv.count;
 }
 
+static int vocab_size(const DataConfig *d, CorpusSide side)
+{
+    int own = side == SOURCE ? d->source_vocab_size : d->target_vocab_size;
+    return d->vocabulary == VOCABULARY_SEPARATE && own ? own : d->vocab_size;
+}
+
+static bool check_vocabulary(const Settings *s, Error *error)
+{
+    const DataConfig *d = &s->data;
+    bool separate = d->vocabulary == VOCABULARY_SEPARATE;
+    int models = d->tokenizer_model.count;
+    double amount;
+    if (separate && s->model.tying == TYING_ALL)
+        return error_set(error, "--vocabulary separate has no embedding that both languages could "
+                         "share, as --tying all does: give --tying decoder or none with it");
+    if (!separate && (d->source_vocab_size || d->target_vocab_size))
+        return error_set(error, "--source-vocab-size and --target-vocab-size are for --vocabulary "
+                         "separate; a joint vocabulary has --vocab-size");
+    if (models && models != (separate ? 2 : 1))
+        return error_set(error, "--tokenizer-model names %d files: it takes one for --vocabulary "
+                         "joint, and two, source and target, for separate", models);
+    if (!models && settings_resample(s) &&
+        !settings_subwords(&amount, s, (TokenizerType)d->tokenizer, error))
+        return false;
+    ModelConfig model = s->model;
+    model.vocab = models ? 8 : vocab_size(d, TARGET);
+    model.source_vocab = separate ? models ? 8 : vocab_size(d, SOURCE) : 0;
+    return config_check(&model, error);
+}
+
 static bool check(const Settings *s, Error *error)
 {
     const DataConfig *d = &s->data;
@@ -161,9 +209,7 @@ static bool check(const Settings *s, Error *error)
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
                          "there is no dropout: give a --dropout above 0");
-    ModelConfig model = s->model;
-    model.vocab = d->vocab_size;
-    return config_check(&model, error);
+    return check_vocabulary(s, error);
 }
 
 /* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
@@ -294,11 +340,30 @@ bool settings_accumulators(Settings *s, const char *config, const char *path, Er
     return good;
 }
 
-TokenizerSettings settings_tokenizer(const Settings *s)
+TokenizerSettings settings_tokenizer(const Settings *s, CorpusSide side)
 {
     return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
-                               .vocab_size = s->data.vocab_size,
+                               .vocab_size = vocab_size(&s->data, side),
+                               .coverage = s->data.coverage,
                                .normalization = NORMALIZATIONS[s->data.normalization],
                                .lowercase = s->data.lowercase,
                                .byte_fallback = s->data.byte_fallback};
+}
+
+bool settings_resample(const Settings *s)
+{
+    return s->data.subword_dropout > 0 || s->data.subword_alpha > 0;
+}
+
+bool settings_subwords(double *amount, const Settings *s, TokenizerType type, Error *error)
+{
+    double dropout = s->data.subword_dropout, alpha = s->data.subword_alpha;
+    if (dropout > 0 && type != TOKENIZER_BPE)
+        return error_set(error, "--subword-dropout leaves merges out, which only a tokenizer of "
+                         "type bpe has; unigram has --subword-alpha");
+    if (alpha > 0 && type != TOKENIZER_UNIGRAM)
+        return error_set(error, "--subword-alpha draws from the model that only a tokenizer of "
+                         "type unigram has; bpe has --subword-dropout");
+    *amount = type == TOKENIZER_BPE ? dropout : alpha;
+    return true;
 }

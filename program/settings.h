@@ -3,18 +3,27 @@
 #define PROGRAM_SETTINGS_H
 
 #include "base/options.h"
+#include "data/corpus.h"
 #include "data/tokenizer.h"
 #include "model/config.h"
 #include "training/config.h"
+
+typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
 typedef struct DataConfig {
     StringList train_source, train_target, train_tsv;
     StringList valid_source, valid_target;
     int valid_split;     // pairs held out of the training text, where no validation files are given
+    int vocabulary;      // a VocabularyChoice
     int tokenizer;       // a TokenizerType
-    int vocab_size;
+    StringList tokenizer_model;                  // files of models to use instead of learning
+    int vocab_size;                              // of each vocabulary
+    int source_vocab_size, target_vocab_size;    // of separate ones; 0: vocab_size
+    double coverage;     // share of characters that get a piece; 0: by type
     int normalization;   // a place in the option's choices
     bool lowercase, byte_fallback;
+    double subword_dropout;  // bpe: of merges, in training
+    double subword_alpha;    // unigram: temperature of cuts drawn in training; 0: none are
 } DataConfig;
 
 typedef struct RunConfig {
@@ -59,6 +68,13 @@ bool settings_agree(const Settings *settings, const char *config, const char *pa
 bool settings_accumulators(Settings *settings, const char *config, const char *path,
                            Error *error);
 
-TokenizerSettings settings_tokenizer(const Settings *settings);
+/* What a side's vocabulary, or the joint one (TARGET), is learned with. */
+TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
+
+/* Whether every epoch cuts the training text anew; and how strongly (subwords.h) with a tokenizer
+ * of this type, which is an error if it has nothing of the kind. */
+bool settings_resample(const Settings *settings);
+bool settings_subwords(double *amount, const Settings *settings, TokenizerType type,
+                       Error *error);
 
 #endif

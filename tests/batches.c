@@ -16,7 +16,7 @@
 /* Pair i has 1 to longest tokens a side, which spell i and the side, and ID_END. */
 static Corpus corpus_of(size_t pairs, uint32_t longest)
 {
-    Corpus corpus = {.pairs = pairs, .vocab_size = 1 << 30};
+    Corpus corpus = {.pairs = pairs, .vocab_size = {1 << 30, 1 << 30}};
     Rng rng = rng_stream(9, RNG_TEST, pairs);
     for (int side = 0; side < SIDES; side++) {
         corpus.start[side] = calloc(pairs + 1, sizeof(size_t));

@@ -222,6 +222,8 @@ static void test_split(void **state)
     assert_int_not_equal(first_of_seed[0], first_of_seed[1]);
 }
 
+#define BOTH(tokenizer) ((const Tokenizer *const[SIDES]){tokenizer, tokenizer})
+
 static Tokenizer *learn(const CorpusText *text, TokenizerType type, int vocab_size)
 {
     Sentences sentences = corpus_sentences(text);
@@ -251,9 +253,9 @@ static void test_encode(void **state)
         assert_true(read_corpus(&text, &report, 1, 0, &error));
         assert_int_equal(text.pairs, 7);
         Tokenizer *tokenizer = learn(&text, TOKENIZER_WORD, 7 + 1);  // one letter too few
-        assert_true(corpus_encode(&corpus, &text, &report, tokenizer, 5, keep, &error));
+        assert_true(corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 5, keep, &error));
         assert_int_equal(corpus.pairs, 3);
-        assert_int_equal(corpus.vocab_size, 8);
+        assert_int_equal(corpus.vocab_size[TARGET], 8);
         assert_int_equal(report.read, 7);
         assert_int_equal(report.kept, 3);
         assert_lines(&report.too_long, 2, 3, 4);
@@ -295,7 +297,7 @@ static void test_encode(void **state)
         corpus_text_free(&text);
 
         assert_true(read_corpus(&text, &report, 1, 0, &error));
-        assert_false(corpus_encode(&corpus, &text, &report, tokenizer, 0, keep, &error));
+        assert_false(corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 0, keep, &error));
         assert_non_null(strstr(error.text, "no pair is left: 6 have more than 0 tokens"));
         assert_null(text.bytes[SOURCE]);
         assert_null(corpus.id[SOURCE]);
@@ -355,7 +357,7 @@ static void test_memory(void **state)
         if (!read_corpus(&text, &report, 1, 0, &error)) _exit(2);
         double size = (double)(report.bytes[SOURCE] + report.bytes[TARGET]);
         double read = (double)(peak_memory() - before) / size;
-        if (!corpus_encode(&corpus, &text, &report, tokenizer, 100, false, &error)) _exit(3);
+        if (!corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 100, false, &error)) _exit(3);
         double all = (double)(peak_memory() - before) / size;
         if (report.kept != PAIRS) _exit(4);
         fprintf(stderr, "%.1f MB of text: %.2f times that read, %.2f encoded\n", size / 1e6,

@@ -26,7 +26,7 @@ jansson.h           base/json.c
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
-sentencepiece_*     data/tokenizer.cc
+sentencepiece_*     data/tokenizer.cc data/tokenizer-learning.cc
 zlib.h              data/text.c model/safetensors.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math

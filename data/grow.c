@@ -1,0 +1,27 @@
+/* grow.c -- blocks that grow by half; see grow.h. */
+#include "data/grow.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The pointer is copied bytewise, as it may be of any type. */
+bool grow(void **block, size_t *room, size_t wanted, size_t size)
+{
+    if (wanted <= *room) return true;
+    size_t more = *room + *room / 2 < wanted ? wanted : *room + *room / 2;
+    if (more < 16) more = 16;
+    void *old;
+    memcpy(&old, (const void *)block, sizeof old);
+    void *grown = more > SIZE_MAX / size ? NULL : realloc(old, more * size);
+    if (!grown) return false;
+    memcpy((void *)block, &grown, sizeof grown);
+    *room = more;
+    return true;
+}
+
+void *shrunk(void *block, size_t count, size_t size)
+{
+    void *smaller = realloc(block, count ? count * size : 1);
+    return smaller ? smaller : block;
+}

@@ -1,0 +1,83 @@
+/* protobuf.c -- protocol buffer messages, field by field; see protobuf.h. */
+#include "data/protobuf.h"
+
+#include "data/grow.h"
+
+#include <string.h>
+
+static bool take_varint(Bytes *from, uint64_t *value)
+{
+    *value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+        if (from->count == 0) return false;
+        unsigned char byte = *from->at;
+        from->at++, from->count--;
+        *value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) return true;
+    }
+    return false;
+}
+
+static bool take_bytes(Bytes *from, Bytes *taken, uint64_t count)
+{
+    if (count > from->count) return false;
+    *taken = (Bytes){from->at, (size_t)count};
+    from->at += count, from->count -= (size_t)count;
+    return true;
+}
+
+static bool take_word(Bytes *from, uint64_t *value)
+{
+    Bytes b;
+    if (!take_bytes(from, &b, 4)) return false;
+    *value =
+        b.at[0] | (uint32_t)b.at[1] << 8 | (uint32_t)b.at[2] << 16 | (uint32_t)b.at[3] << 24;
+    return true;
+}
+
+bool protobuf_field(Bytes *from, Field *field)
+{
+    uint64_t tag, length;
+    Bytes passed;
+    *field = (Field){0};
+    if (!take_varint(from, &tag) || tag > UINT32_MAX || tag >> 3 == 0) return false;
+    field->number = (uint32_t)(tag >> 3);
+    switch (tag & 7) {
+    case 0: return take_varint(from, &field->value);
+    case 1: return take_bytes(from, &passed, 8);
+    case 2: return take_varint(from, &length) && take_bytes(from, &field->bytes, length);
+    case 5: return take_word(from, &field->value);
+    default: return false;
+    }
+}
+
+bool protobuf_put_fields(Message *message, const void *bytes, size_t count)
+{
+    if (!GROW(message->bytes, message->room, message->count + count)) return false;
+    if (count) memcpy(message->bytes + message->count, bytes, count);
+    message->count += count;
+    return true;
+}
+
+static bool put(Message *message, uint64_t value)
+{
+    unsigned char byte[10];
+    size_t count = 0;
+    do {
+        byte[count] = (unsigned char)((value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+        value >>= 7;
+        count++;
+    } while (value);
+    return protobuf_put_fields(message, byte, count);
+}
+
+bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value)
+{
+    return put(message, (uint64_t)number << 3) && put(message, value);
+}
+
+bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count)
+{
+    return put(message, (uint64_t)number << 3 | 2) && put(message, count) &&
+           protobuf_put_fields(message, bytes, count);
+}

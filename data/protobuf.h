@@ -1,0 +1,45 @@
+/* protobuf.h -- protocol buffer messages, read field by field without trusting them, and written.
+ *
+ *   message   field …
+ *   field     varint (number << 3 | wire type), then
+ *             type 0: a varint    1: 8 bytes    2: a varint and so many bytes    5: 4 bytes
+ *   varint    7 bits a byte, the low ones first; the high bit says that another byte follows
+ *
+ * Source: protobuf.dev/programming-guides/encoding. Groups (types 3 and 4), which no message here
+ * has, are refused like anything else that is not a protocol buffer. */
+#ifndef DATA_PROTOBUF_H
+#define DATA_PROTOBUF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct Bytes {
+    const unsigned char *at;
+    size_t count;
+} Bytes;
+
+typedef struct Field {
+    uint32_t number;
+    uint64_t value;  // of a varint, or the 4 bytes of type 5
+    Bytes bytes;     // of a string, a byte string or a message; at is NULL for other types
+} Field;
+
+/* The next field of a message that is not at its end; `from` moves behind it. */
+bool protobuf_field(Bytes *from, Field *field);
+
+/* A message that grows, {0} when empty; free(message.bytes). */
+typedef struct Message {
+    unsigned char *bytes;
+    size_t count, room;
+} Message;
+
+/* Appends a field; false: out of memory. A later field replaces an earlier one of its number,
+ * unless it may be repeated. */
+bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
+bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
+
+/* Appends fields as they are. */
+bool protobuf_put_fields(Message *message, const void *bytes, size_t count);
+
+#endif

@@ -1,0 +1,101 @@
+/* vocabulary.c -- one vocabulary for both sides, or one for each; see vocabulary.h. */
+#include "data/vocabulary.h"
+
+#include "base/file.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_MODEL = 1 << 28 };  // bytes of a model's file
+
+static const char *const SIDE[SIDES] = {"source", "target"};
+
+bool vocabulary_is_joint(const Vocabulary *vocabulary)
+{
+    return !vocabulary->model[SOURCE];
+}
+
+const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide side,
+                                      size_t *size)
+{
+    if (vocabulary_is_joint(vocabulary)) side = TARGET;
+    *size = vocabulary->size[side];
+    return vocabulary->model[side];
+}
+
+bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
+                      const TokenizerSettings *const settings[SIDES], Error *error)
+{
+    *vocabulary = (Vocabulary){0};
+    bool joint = !settings[SOURCE], good = true;
+    for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++) {
+        Sentences sentences =
+            joint ? corpus_sentences(text) : corpus_side_sentences(text, (CorpusSide)side);
+        good = tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
+                               settings[side], error) ||
+               (!joint && error_prefix(error, "%s side", SIDE[side]));
+    }
+    if (!good) vocabulary_free(vocabulary);
+    return good;
+}
+
+static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path, Error *error)
+{
+    size_t size;
+    char *bytes = file_read(path, MAX_MODEL, &size, error);
+    bool good =
+        bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
+                                  size, error) ||
+                  error_prefix(error, "'%s' is no SentencePiece model that can be used", path));
+    free(bytes);
+    return good;
+}
+
+bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Error *error)
+{
+    *vocabulary = (Vocabulary){0};
+    bool good = true;
+    for (int side = 0; good && side < SIDES; side++)
+        if (path[side]) good = read_model(vocabulary, (CorpusSide)side, path[side], error);
+    if (!good) vocabulary_free(vocabulary);
+    return good;
+}
+
+bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
+                     const size_t size[SIDES], Error *error)
+{
+    *vocabulary = (Vocabulary){0};
+    for (int side = 0; side < SIDES; side++) {
+        if (!model[side]) continue;
+        vocabulary->model[side] = malloc(size[side] ? size[side] : 1);
+        if (!vocabulary->model[side]) {
+            vocabulary_free(vocabulary);
+            return error_set(error, "not enough memory for the tokenizer");
+        }
+        memcpy(vocabulary->model[side], model[side], size[side]);
+        vocabulary->size[side] = size[side];
+    }
+    return true;
+}
+
+bool vocabulary_load(Vocabulary *vocabulary, Error *error)
+{
+    bool joint = vocabulary_is_joint(vocabulary);
+    for (int side = joint ? TARGET : SOURCE; side < SIDES; side++) {
+        vocabulary->tokenizer[side] =
+            tokenizer_load(vocabulary->model[side], vocabulary->size[side], error);
+        if (!vocabulary->tokenizer[side])
+            return !joint && error_prefix(error, "%s side", SIDE[side]);
+    }
+    if (joint) vocabulary->tokenizer[SOURCE] = vocabulary->tokenizer[TARGET];
+    return true;
+}
+
+void vocabulary_free(Vocabulary *vocabulary)
+{
+    if (vocabulary->tokenizer[SOURCE] != vocabulary->tokenizer[TARGET])
+        tokenizer_free(vocabulary->tokenizer[SOURCE]);
+    tokenizer_free(vocabulary->tokenizer[TARGET]);
+    for (int side = 0; side < SIDES; side++) free(vocabulary->model[side]);
+    *vocabulary = (Vocabulary){0};
+}
