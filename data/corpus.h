@@ -11,6 +11,7 @@
 #define DATA_CORPUS_H
 
 #include "base/error.h"
+#include "base/workers.h"
 #include "data/tokenizer.h"
 
 #include <stddef.h>
@@ -85,13 +86,15 @@ Sentences corpus_side_sentences(const CorpusText *text, CorpusSide side);
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length);
 
-/* Text to ids, each side by its tokenizer, which may be the same. A pair with more than max_length tokens on a side, </s> not counted, is left out.
+/* Text to ids, each side by its tokenizer, which may be the same, on all threads of workers (NULL:
+ * this one); how many there are changes nothing. A pair with more than max_length tokens on a side,
+ * </s> not counted, is left out.
  * keep_text: text keeps exactly the pairs of the corpus, pair i there being pair i here (for
  * references); otherwise it is freed on the way and is empty afterwards. report may be the one
  * corpus_read filled. On failure text is freed too. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *const tokenizer[SIDES], int max_length, bool keep_text,
-                   Error *error);
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error);
 
 void corpus_text_free(CorpusText *text);
 void corpus_free(Corpus *corpus);

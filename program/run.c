@@ -169,13 +169,15 @@ bool run_read(Run *run, Settings *settings, Error *error)
     int max_length = settings->model.max_length - 1;  // without </s>
     bool good = run->last && run->best && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
+    int threads = settings->run.threads ? settings->run.threads : workers_processors();
+    good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error) &&
-           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, max_length,
-                         settings_resample(settings), error) &&
+           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
+                         max_length, settings_resample(settings), error) &&
            make_resampler(run, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
-                         max_length, true, error);
+                         run->workers, max_length, true, error);
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 
@@ -216,14 +218,12 @@ bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
     const TrainingConfig *training = &settings->training;
-    int threads = settings->run.threads ? settings->run.threads : workers_processors();
     const Vocabulary *vocabulary = &run->vocabulary;
     settings->model.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET]);
     settings->model.source_vocab = vocabulary_is_joint(vocabulary)
                                        ? 0
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = transformer_create(&run->model, &settings->model, error) &&
-                (run->workers = workers_start(threads, error)) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
                              error);
