@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "program/candidate.h"
 #include "program/picture.h"
+#include "program/report.h"
 #include "program/run.h"
 #include "program/validation.h"
 #include "training/distributed.h"
@@ -60,86 +62,6 @@ static const char *duration(char text[32], double seconds)
     else if (s < 3600) snprintf(text, 32, "%ldm%02lds", s / 60, s % 60);
     else snprintf(text, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
     return text;
-}
-
-/* ---- the report ---- */
-
-static void say_skipped(const char *why, const CorpusSkipped *skipped)
-{
-    if (!skipped->count) return;
-    char lines[128] = "";
-    for (size_t i = 0; i < skipped->count && i < CORPUS_FIRST; i++) {
-        size_t used = strlen(lines);
-        snprintf(lines + used, sizeof lines - used, "%s%" PRIu64, i ? ", " : "",
-                 (uint64_t)skipped->first[i].line);
-    }
-    const char *plural = skipped->count > 1 ? "s" : "";
-    say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why, plural, lines,
-        skipped->count > CORPUS_FIRST ? ", …" : "");
-}
-
-static void say_corpus(const char *name, const CorpusReport *r)
-{
-    size_t tokens = r->tokens[SOURCE] + r->tokens[TARGET];
-    size_t unknown = r->unknown[SOURCE] + r->unknown[TARGET];
-    say("%-13s %zu pairs, %zu source + %zu target tokens, %.2f %% unknown", name, r->kept,
-        r->tokens[SOURCE], r->tokens[TARGET],
-        tokens ? 100.0 * (double)unknown / (double)tokens : 0);
-    say_skipped("the source line is empty", &r->empty_source);
-    say_skipped("the target line is empty", &r->empty_target);
-    say_skipped("both lines are empty", &r->empty_both);
-    say_skipped("longer than --max-length", &r->too_long);
-}
-
-static void say_vocabulary(const Run *run)
-{
-    const Vocabulary *v = &run->vocabulary;
-    const char *type[SIDES];
-    int size[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        type[side] = tokenizer_type_name(tokenizer_type(v->tokenizer[side]));
-        size[side] = tokenizer_vocab_size(v->tokenizer[side]);
-    }
-    if (vocabulary_is_joint(v)) say("%-13s %d tokens (%s)", "vocabulary", size[TARGET], type[TARGET]);
-    else say("%-13s %d source tokens (%s), %d target tokens (%s)", "vocabulary", size[SOURCE],
-             type[SOURCE], size[TARGET], type[TARGET]);
-    const DataConfig *data = &run->settings->data;
-    if (run->subwords[SOURCE])
-        say("%-13s every epoch cuts the training text anew (--subword-%s %g)", "subwords",
-            data->subword_dropout > 0 ? "dropout" : "alpha",
-            data->subword_dropout > 0 ? data->subword_dropout : data->subword_alpha);
-}
-
-static void say_run(const Run *run)
-{
-    const ModelConfig *m = &run->model.config;
-    double block = (double)(run->model.params.size * sizeof(real));
-    double memory = (double)trainer_memory(run->trainer) +
-                    4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
-    say_corpus("training", &run->report);
-    say_corpus("validation", &run->valid_report);
-    say_vocabulary(run);
-    say("%-13s %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
-        "model", (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
-        m->decoder_layers, m->d_model, m->heads, m->ffn);
-    say("%-13s %.0f MB and the activations; a checkpoint takes %.1f MB of disk", "memory",
-        memory / 1e6, 3 * block / 1e6);
-    double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
-                         (double)params_trained(&run->model.params);
-    if (tokens_each < 0.02)
-        say("%-13s the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
-            "--d-model, --vocab-size) will translate better", "warning", tokens_each);
-    if (trainer_accumulators(run->trainer) < workers_count(run->workers))
-        say("%-13s %d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
-            "more, lets all", "warning", trainer_accumulators(run->trainer),
-            workers_count(run->workers), workers_count(run->workers), block / 1e6);
-    if (tokens_each > 200)
-        say("%-13s the corpus has %.0f tokens a parameter: a larger model (--preset small or "
-            "base) can learn more from it", "warning", tokens_each);
-    char ranks[32] = "";
-    if (distributed_ranks() > 1) snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
-    say("%-13s %s%d threads, into %s", "run", ranks, workers_count(run->workers),
-        run->settings->run.output);
 }
 
 /* ---- training ---- */
@@ -205,6 +127,25 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
     return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
 }
 
+/* Adds to the sentence about numbers that are not finite which pairs they came from. */
+static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
+{
+    enum { FIRST = 5 };
+    const Progress *p = &run->progress;
+    const Batches *b = &run->batches;
+    const uint32_t *cut = b->cut + p->update_in_epoch;
+    char what[sizeof error->text], pairs[512] = "";
+    if (!stats->not_finite) return false;
+    for (uint32_t i = cut[0] + (uint32_t)stats->suspect, n = 0; i < cut[1] && n < FIRST; i++, n++) {
+        CorpusLine line = run->corpus.line[b->order[i]];
+        size_t used = strlen(pairs);
+        snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
+                 run_train_file(run, line.file), (uint64_t)line.line);
+    }
+    snprintf(what, sizeof what, "%s", error->text);
+    return error_set(error, "%s; the first pairs there: %s", what, pairs);
+}
+
 /* One update and what follows from it: progress, now and then a line of metrics. */
 static bool update(Run *run, Window *w, Error *error)
 {
@@ -216,9 +157,10 @@ static bool update(Run *run, Window *w, Error *error)
     double start = clock_seconds();
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error) ||
         !batches_update(&run->batches, &source, &target, (uint64_t)p->epoch,
-                        (size_t)p->update_in_epoch, error) ||
-        !trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+                        (size_t)p->update_in_epoch, error))
         return false;
+    if (!trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+        return name_pairs(run, &stats, error);
     double seconds = clock_seconds() - start;
     p->update++;
     p->update_in_epoch++;
@@ -253,53 +195,74 @@ static void show_samples(const Run *run, const Validation *v)
     }
 }
 
-/* The attention of the first validation sentence. */
+/* The attention of the first validation sentence that is not too long to be looked at (else of the
+ * shortest); of what an untrained model says without end, the beginning. */
 static bool draw_attention(const Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
     char path[4200];
-    const Corpus *c = v->corpus;
-    const Hypothesis *best = v->ids.sentence[0].hypothesis;
+    const size_t *start = v->corpus->start[SOURCE];
+    int s = 0, length = (int)start[1];
+    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++)
+        if ((int)(start[i + 1] - start[i]) < length) s = i, length = (int)(start[i + 1] - start[i]);
+    const Hypothesis *best = v->ids.sentence[s].hypothesis;
+    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS, word[PICTURE_WORDS];
+    memcpy(word, best->id, (size_t)words * sizeof *word);
+    word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
     return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
-                             c->id[SOURCE], (int)c->start[SOURCE][1], best->id, best->length,
-                             error);
+                             v->corpus->id[SOURCE] + start[s], length, word, words, error);
 }
 
-/* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
-static bool measure(Run *run, Validation *v, Error *error)
+/* What a validation found, into progress, metrics and, if it is the best, the files of the best. */
+static bool take_in(Run *run, const Validation *v, Error *error)
 {
     Progress *p = &run->progress;
-    if (stop_signal) return true;
-    if (!validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error))
-        return stop_signal != 0;
-    double loss = v->loss.nll / (double)v->loss.tokens;
-    bool better = loss < p->best_loss;
-    ValidLine line = {p->update, p->epoch, loss, NAN, NAN, NAN, p->seconds};
-    if (v->translated) {
-        line.exact = 100.0 * v->exact / v->translated;
-        line.bleu = v->bleu;
-        line.chrf = v->chrf;
-    }
+    Quality quality = validation_quality(v);
+    double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
+    ValidLine line = {p->update, p->epoch, quality.loss, exact, quality.bleu, quality.chrf, p->seconds};
+    bool better = progress_better(p, &quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
     p->stale = better ? 0 : p->stale + 1;
-    if (better) p->best_loss = loss, p->best_update = p->update;
-    say("validation after update %lld: loss %.4f, perplexity %.2f%s", p->update, loss, exp(loss),
-        better ? ", the best so far" : "");
+    if (better) p->best = quality, p->best_update = p->update;
+    candidate_keep(run);
+    say("validation after update %lld: loss %.4f, perplexity %.2f%s", p->update, quality.loss,
+        exp(quality.loss), better ? ", the best so far" : "");
     if (v->translated)
         say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
             v->translated, v->bleu, v->chrf);
     if (!quiet) show_samples(run, v);
     return metrics_valid(&run->metrics, &line, error) &&
-           (!better || (run_save_best(run, error) && draw_attention(run, v, error)));
+           (!better || (run_save_model(run, run->best, error) && draw_attention(run, v, error)));
+}
+
+/* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
+static bool measure(Run *run, Validation *v, Error *error)
+{
+    Candidate candidate;
+    if (stop_signal) return true;
+    if (!candidate_enter(&candidate, run, error)) return false;
+    bool good = validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error);
+    char advice[ADVICE_TEXT];
+    if (good)
+        good = take_in(run, v, error);
+    else if (!isfinite(v->loss.nll))
+        error_set(error, "update %lld: the loss of the validation is not finite; %s",
+                  run->progress.update, training_advice(advice, &run->settings->training));
+    else
+        good = stop_signal != 0;
+    candidate_leave(&candidate, run);
+    return good;
 }
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
-    bool good = distributed_rank() > 0 || measure(run, v, error);
+    bool good = trainer_gather(run->trainer, error) &&
+                (distributed_rank() > 0 || measure(run, v, error));
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
-           run_save_last(run, error) && run_draw_loss(run, error);
+           run_save_last(run, error) && candidate_remove_dropped(run, error) &&
+           run_draw_loss(run, error);
 }
 
 static bool finished(Run *run)
@@ -314,9 +277,12 @@ static bool finished(Run *run)
 static bool validation_due(Run *run)
 {
     const Progress *p = &run->progress;
-    int every = run->settings->training.valid_every;
-    bool regular = every ? p->update % every == 0 : p->update_in_epoch == 0;
-    return p->update > p->validated && (regular || finished(run));
+    int updates = run->settings->training.valid_every;
+    int epochs = run->settings->training.valid_epochs;
+    if (!updates && !epochs) epochs = 1;
+    bool due = (updates && p->update % updates == 0) ||
+               (epochs && p->update_in_epoch == 0 && p->epoch % epochs == 0);
+    return p->update > p->validated && (due || finished(run));
 }
 
 /* Whether all ranks are well; then they know of a signal that any of them got. */
@@ -349,29 +315,34 @@ static void say_end(const Run *run)
             p->update, run->last);
         return;
     }
-    say("done: %lld updates in %s; the best validation loss %.4f was after update %lld",
-        p->update, duration(time, p->seconds), p->best_loss, p->best_update);
+    char scores[64] = "";
+    if (!isnan(p->best.bleu))
+        snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
+    say("done: %lld updates in %s; the best validation was after update %lld: loss %.4f%s",
+        p->update, duration(time, p->seconds), p->best_update, p->best.loss, scores);
     say("translate with: ./translate --model %s", run->settings->run.output);
 }
 
 static bool whole_story(Settings *settings, Run *run, Error *error)
 {
     Validation validation = {0};
+    Memory memory;
     say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
                                                           : settings->data.train_tsv.item[0]);
     if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
-    say_run(run);
-    if (settings->run.dry_run) return true;
-    if (run->resumed)
-        say("going on    from update %lld of the run in %s", run->progress.update,
-            settings->run.output);
-    bool good = run_begin(run, error) &&
-                validation_create(&validation, &run->valid, &run->valid_text,
-                                  run->vocabulary.tokenizer[TARGET],
+    bool good = validation_create(&validation, &run->valid, &run->valid_text, run->vocabulary.tokenizer[TARGET],
                                   settings->training.valid_translations,
-                                  settings->training.batch_tokens, error);
-    good = distributed_agree(good, error) && train(run, &validation, error);
-    if (good) say_end(run);
+                                  settings->training.batch_tokens, error) &&
+                memory_estimate(&memory, run, &validation, error);
+    if (good && !quiet) report_print(stderr, run, &memory);
+    if (good && !settings->run.dry_run) {
+        if (run->resumed)
+            say("going on    from update %lld of the run in %s", run->progress.update,
+                settings->run.output);
+        good = run_begin(run, error) && candidate_remove_dropped(run, error);
+        good = distributed_agree(good, error) && train(run, &validation, error);
+        if (good) say_end(run);
+    }
     validation_free(&validation);
     return good;
 }
@@ -381,6 +352,7 @@ int main(int argc, char **argv)
     static Settings settings;
     static Run run;
     Error error = {""};
+    memory_setup();
     bool good = distributed_start(&error) &&
                 distributed_agree(settings_read(&settings, argc, argv, &error), &error);
     bool speaks = distributed_rank() == 0, asked = settings.run.help || settings.run.version;

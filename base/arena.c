@@ -17,14 +17,20 @@ void *arena_take(Arena *arena, size_t count, size_t size)
     return arena->base + at;
 }
 
+static const size_t HUGE_PAGE = (size_t)2 << 20;
+
+size_t block_bytes(size_t size)
+{
+    size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT;
+    return size ? (size + unit - 1) / unit * unit : unit;
+}
+
 void *block_allocate(size_t size)
 {
-    const size_t huge = (size_t)2 << 20;
-    size_t unit = size >= huge ? huge : ARENA_ALIGNMENT;
-    if (size > SIZE_MAX - unit) return NULL;
-    size = (size + unit - 1) / unit * unit;
-    void *block = aligned_alloc(unit, size ? size : unit);
-    if (block && unit == huge) madvise(block, size, MADV_HUGEPAGE);  // a wish: no matter if not
+    if (size > SIZE_MAX - HUGE_PAGE) return NULL;
+    size_t bytes = block_bytes(size);
+    void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT, bytes);
+    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: no matter if not
     return block;
 }
 

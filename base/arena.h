@@ -37,6 +37,7 @@ void arena_free(Arena *arena);
  * asks for huge pages: with pages of 4 kB every row of a wide matrix misses the processor's table
  * of addresses. NULL if there is not enough memory. */
 void *block_allocate(size_t size);
+size_t block_bytes(size_t size);  // that such a block really takes
 
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
 

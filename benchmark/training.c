@@ -160,7 +160,8 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
 {
     static RateMeter meter;
     Timed timed;
-    if (!update(&timed, bench, error)) return false;  // the warm-up
+    if (!update(&timed, bench, error) || !update(&timed, bench, error)) return false;  // warm up
+    result->memory = memory_most();  // now, before the yardstick takes its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
     if (plan->python && !start_peer(bench, plan, error)) return false;
@@ -180,25 +181,12 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     return true;
 }
 
-/* Memory of training alone: one update more, without the matrices of the yardstick. */
-static bool measure_memory(TrainingResult *result, Bench *bench, Error *error)
-{
-    Timed timed;
-    peer_stop(&bench->peer);
-    peak_free(bench->peak);
-    bench->peak = NULL;
-    memory_reset();
-    if (!update(&timed, bench, error)) return false;
-    result->memory = memory_most();
-    return true;
-}
-
 bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error)
 {
     Bench bench;
     *result = (TrainingResult){0};
-    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error) &&
-                measure_memory(result, &bench, error);
+    memory_reset();
+    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error);
     bench_free(&bench);
     return good;
 }

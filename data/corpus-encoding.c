@@ -187,6 +187,7 @@ static void keep_good(Corpus *corpus, CorpusText *text, CorpusReport *report, bo
             corpus->start[side][kept + 1] = at[side];
         }
         if (keep_text) corpus_text_move(text, kept, pair);
+        else text->line[kept] = text->line[pair];
         kept++;
     }
     corpus->pairs = kept;
@@ -221,6 +222,15 @@ static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
         size_t count = corpus->start[side][corpus->pairs];
         corpus->id[side] = shrunk(corpus->id[side], count, sizeof(int32_t));
         corpus->start[side] = shrunk(corpus->start[side], corpus->pairs + 1, sizeof(size_t));
+    }
+    size_t lines = corpus->pairs * sizeof *corpus->line;
+    if (keep_text) {
+        corpus->line = malloc(lines);
+        if (!corpus->line) return corpus_no_memory(error);
+        memcpy(corpus->line, text->line, lines);
+    } else {
+        corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
+        text->line = NULL;
     }
     for (int side = 0; side < SIDES; side++)
         corpus->vocab_size[side] = tokenizer_vocab_size(tokenizer[side]);

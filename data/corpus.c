@@ -158,5 +158,6 @@ void corpus_text_free(CorpusText *text)
 void corpus_free(Corpus *corpus)
 {
     for (int side = 0; side < SIDES; side++) free(corpus->id[side]), free(corpus->start[side]);
+    free(corpus->line);
     *corpus = (Corpus){0};
 }

@@ -36,6 +36,7 @@ typedef struct Corpus {
     int32_t *id[SIDES];     // all sentences, each ending in ID_END
     size_t *start[SIDES];   // [pairs+1] sentence i is ids start[i] .. start[i+1]-1
     int vocab_size[SIDES];  // V of each
+    CorpusLine *line;       // [pairs] where they come from
 } Corpus;
 
 enum { CORPUS_FIRST = 3, CORPUS_MAX_FILES = 1 << 16 };

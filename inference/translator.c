@@ -131,25 +131,26 @@ static void batches_layout(Work *work, Arena *arena, Translations *out, const Pa
 
 /* ---- a thread's part ---- */
 
+typedef union Search {
+    Greedy greedy;
+    BeamSearch beam;
+} Search;
+
+static void search_layout(Search *search, Arena *arena, const Work *work, const Batch *batch)
+{
+    if (work->config->beam == 1)
+        greedy_layout(&search->greedy, arena, work->model, &batch->source, work->config);
+    else
+        beam_layout(&search->beam, arena, work->model, &batch->source, work->config);
+}
+
 static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Error *error)
 {
     const Transformer *model = work->model;
-    const SearchConfig *config = work->config;
-    union {
-        Greedy greedy;
-        BeamSearch beam;
-    } search;
-    bool greedy = config->beam == 1;
+    Search search;
     Arena measure = {0};
-    for (int pass = 0; pass < 2; pass++) {
-        Arena *from = pass == 0 ? &measure : arena;
-        if (greedy)
-            greedy_layout(&search.greedy, from, model, &batch->source, config);
-        else
-            beam_layout(&search.beam, from, model, &batch->source, config);
-        if (pass == 1) break;
-        arena_reset(arena);
-        if (arena->base && arena->size >= measure.used) continue;
+    search_layout(&search, &measure, work, batch);
+    if (!arena->base || arena->size < measure.used) {
         arena_free(arena);
         arena->used = measure.used;
         if (!arena_reserve(arena, NULL))
@@ -158,8 +159,10 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
                              "or --max-length-ratio, or fewer --threads, need less",
                              (double)measure.used / 1e6);
     }
-    if (greedy ? greedy_search(batch->found, &search.greedy, model)
-               : beam_search(batch->found, &search.beam, model))
+    arena_reset(arena);
+    search_layout(&search, arena, work, batch);
+    if (work->config->beam == 1 ? greedy_search(batch->found, &search.greedy, model)
+                                : beam_search(batch->found, &search.beam, model))
         return true;
     return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
                             "translate");
@@ -209,4 +212,28 @@ bool translator_run(Translations *translations, const Transformer *model, const 
     if (ready && !atomic_load(&work.failed)) return true;
     translations_free(translations);
     return false;
+}
+
+bool translator_memory(size_t *bytes, const Transformer *model, const Packed *source,
+                       const SearchConfig *config, Workers *workers, Error *error)
+{
+    Translations out;
+    Arena plan = {0};
+    Work work = {.model = model, .config = config};
+    size_t largest = 0, threads = (size_t)workers_count(workers);
+    if (!result_create(&out, source, config, &model->config, error)) return false;
+    batches_layout(&work, &plan, &out, source);
+    bool good = arena_reserve(&plan, error);
+    if (good) batches_layout(&work, &plan, &out, source);
+    for (int b = 0; b < work.batches; b++) {
+        Search search;
+        Arena measure = {0};
+        search_layout(&search, &measure, &work, &work.batch[b]);
+        if (measure.used > largest) largest = measure.used;
+    }
+    if (threads > (size_t)work.batches) threads = (size_t)work.batches;
+    *bytes = out.block.size + plan.size + threads * block_bytes(largest);
+    arena_free(&plan);
+    translations_free(&out);
+    return good;
 }

@@ -34,6 +34,10 @@ bool translator_run(Translations *translations, const Transformer *model, const 
                     const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error);
 
+/* *bytes (=) that translator_run takes, if every hypothesis is as long as it may be. */
+bool translator_memory(size_t *bytes, const Transformer *model, const Packed *source,
+                       const SearchConfig *config, Workers *workers, Error *error);
+
 void translations_free(Translations *translations);
 
 #endif

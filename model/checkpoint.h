@@ -3,7 +3,7 @@
  *   tensors     every parameter by its name in the table (params.h), F32
  *               the blocks that are there besides the weights, under a prefix:
  *                 "adam.m.", "adam.v."    Adam's moments, for going on with the training
- *                 "ema."                  averaged weights
+ *                 "ema."                  their moving average, for the same
  *               "tokenizer"               the SentencePiece model, U8 [bytes]
  *               "tokenizer.source"        that of the source, if it has one of its own
  *   metadata    "format": "qkv"     "version": "1"

@@ -33,8 +33,7 @@ const Option model_options[] = {
      "where the layer norms stand: behind each residual sum, or before each sublayer, which "
      "trains deep stacks without a long warm-up", false},
     {"positions", OPTION_CHOICE, FIELD(positions), 0, 0, POSITIONS, NULL,
-     "what tells the network the order of the tokens; with none, only the decoder can know it",
-     false},
+     "what tells the network the order of the tokens", false},
     {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,
      "what is one matrix: source and target embedding and the output layer; the last two of "
      "them; nothing", false},

@@ -5,6 +5,7 @@
 #include "model/dropout.h"
 
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "base/rng.h"
@@ -45,8 +46,10 @@ static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, u
 void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, double rate,
                       uint32_t place, int sentence)
 {
-    uint32_t limit = threshold(rate), index = dropout->first_sentence + (uint32_t)sentence;
-    uint32_t number = 0;
+    bool again = dropout->copy && sentence >= dropout->copy;
+    uint32_t limit = threshold(rate), number = 0, second = again ? 1u << 31 : 0;
+    uint32_t index = dropout->first_sentence +
+                     (uint32_t)(again ? sentence - dropout->copy : sentence) + second;
     for (; count >= GROUP; count -= GROUP, keep += GROUP)
         group(keep, dropout, limit, place, index, number++);
     if (count) {

@@ -7,7 +7,7 @@
  *   backward   dz_c = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * E is read in chunks of CHUNK rows, so that a chunk of E, of dE and of the scores stay in cache
+ * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the scores stay in cache
  * together, and only e^(z - m) is kept for backward, with m the largest score of its row and
  * chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
@@ -22,23 +22,16 @@
 #include "model/linear.h"
 #include "model/vecexp.h"
 
-enum { CHUNK = 128 };  // classes
-
 static int at_most(int count, int limit)
 {
     return count < limit ? count : limit;
 }
 
-static int chunks_of(int C)
-{
-    return (C + CHUNK - 1) / CHUNK;
-}
-
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training)
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), C = (size_t)V - 1;
-    size_t chunks = (size_t)chunks_of((int)C);
-    buffers->Z = ARENA_TAKE(arena, real, rows * (training || C < CHUNK ? C : CHUNK));
+    size_t chunks = (size_t)loss_chunks((int)C);
+    buffers->Z = ARENA_TAKE(arena, real, rows * (training || C < LOSS_CLASSES ? C : LOSS_CLASSES));
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -85,7 +78,7 @@ static real exponentials(real *z, real *largest, double *total, int width)
 static void row_loss(Loss *loss, real *largest, const real *sum, double total, real at_target,
                      double smoothing, int C)
 {
-    int chunks = chunks_of(C);
+    int chunks = loss_chunks(C);
     real top = largest[0], all = 0;
 #pragma omp simd reduction(max : top)
     for (int c = 0; c < chunks; c++) top = largest[c] > top ? largest[c] : top;
@@ -107,10 +100,10 @@ static void block_forward(Loss *loss, const LossBuffers *b, const real *X, const
                           const real *bias, const int *target, double smoothing, int rows,
                           int C, int D, bool keep)
 {
-    int chunks = chunks_of(C);
+    int chunks = loss_chunks(C);
     for (int n = 0; n < rows; n++) b->total[n] = 0;
-    for (int k = 0, first = 0; k < chunks; k++, first += CHUNK) {
-        int width = at_most(C - first, CHUNK);
+    for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
+        int width = at_most(C - first, LOSS_CLASSES);
         real *Z = keep ? b->Z + (size_t)first * (size_t)rows : b->Z;
         linear_forward(Z, X, E + (size_t)first * (size_t)D, bias + first, rows, width, D);
         for (int n = 0; n < rows; n++) {
@@ -138,10 +131,10 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Lo
                            const real *X, const real *E, const int *target, double smoothing,
                            int rows, int C, int D)
 {
-    int chunks = chunks_of(C);
+    int chunks = loss_chunks(C);
     real others = scale * (real)(smoothing / C), own_share = scale * (real)(1 - smoothing);
-    for (int k = 0, first = 0; k < chunks; k++, first += CHUNK) {
-        int width = at_most(C - first, CHUNK);
+    for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
+        int width = at_most(C - first, LOSS_CLASSES);
         real *Z = b->Z + (size_t)first * (size_t)rows;
         for (int n = 0; n < rows; n++) {
             real *z = Z + (size_t)n * (size_t)width, factor = scale * b->largest[n * chunks + k];

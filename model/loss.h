@@ -10,6 +10,12 @@
 #include "base/real.h"
 
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 64 };
+enum { LOSS_CLASSES = 128 };  // of a chunk
+
+static inline int loss_chunks(int C)
+{
+    return (C + LOSS_CLASSES - 1) / LOSS_CLASSES;
+}
 
 typedef struct Loss {
     double nll;        // Σ -ln p(target), nats

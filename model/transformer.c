@@ -3,7 +3,7 @@
  *   forward    (1)  X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
  *              (2)  encoded = Encoder(X)
  *              (3)  output  = Decoder(Z, encoded)
- *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>)
+ *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>), or with R-Drop two
  *   backward   the same numbers down.
  *
  * The three E are one matrix, two, or three (--tying), and dE is the sum over its uses. */
@@ -54,6 +54,12 @@ void transformer_free(Transformer *model)
     *model = (Transformer){0};
 }
 
+/* Whether the sentences are there twice, for R-Drop. */
+static bool is_twice(const Pass *pass)
+{
+    return pass->dropout && pass->dropout->copy > 0;
+}
+
 void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
                         const Packed *source, const Packed *target, const Dropout *dropout,
                         PassKind kind)
@@ -74,7 +80,8 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
     encoder_layout(&pass->encoder, arena, config, source, dropout, keep, training);
     decoder_layout(&pass->decoder, arena, config, target, source, dropout, keep, training);
-    loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
+    if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab);
+    else loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
@@ -110,9 +117,14 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 {
     const ModelConfig *config = &model->config;
     Part before = parts_enter(PART_LOSS);
-    loss_forward(loss, pass->output, model->weights.output, model->weights.logits_bias,
-                 pass->target->id, smoothing, &pass->loss, pass->target->rows, config->vocab,
-                 config->d_model);                                                   // (4)
+    const real *E = model->weights.output, *bias = model->weights.logits_bias;
+    if (is_twice(pass))
+        rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
+                      pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
+                      config->d_model);                                              // (4)
+    else
+        loss_forward(loss, pass->output, E, bias, pass->target->id, smoothing, &pass->loss,
+                     pass->target->rows, config->vocab, config->d_model);            // (4)
     parts_leave(before);
 }
 
@@ -125,9 +137,15 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     int D = config->d_model;
 
     Part before = parts_enter(PART_LOSS);
-    loss_backward(loss, pass->dX, dw->output, config->output_bias ? dw->logits_bias : NULL,
-                  scale, pass->output, w->output, w->logits_bias, pass->target->id,
-                  smoothing, &pass->loss, pass->target->rows, config->vocab, D);    // (4)
+    real *dbias = config->output_bias ? dw->logits_bias : NULL;
+    if (is_twice(pass))
+        rdrop_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
+                       w->logits_bias, pass->target->id, smoothing, dropout->r_drop,
+                       &pass->twice, pass->target->rows, config->vocab, D);          // (4)
+    else
+        loss_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
+                      w->logits_bias, pass->target->id, smoothing, &pass->loss,
+                      pass->target->rows, config->vocab, D);                         // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
                      &pass->scratch, dropout);                                       // (3)

@@ -6,6 +6,7 @@
 #include "model/encoder.h"
 #include "model/loss.h"
 #include "model/params.h"
+#include "model/rdrop.h"
 
 typedef struct Transformer {
     ModelConfig config;
@@ -32,6 +33,7 @@ typedef struct Pass {
     const real *output;   // [M,D]
     Scratch scratch;
     LossBuffers loss;
+    RDropBuffers twice;   // in place of loss, where dropout->copy says R-Drop
     real *dX;             // [M,D]
     real *dencoded;       // [N,D]
 } Pass;

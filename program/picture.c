@@ -149,3 +149,12 @@ bool picture_attention(const char *path, const Transformer *model,
     look_close(look);
     return good;
 }
+
+double picture_memory(const ModelConfig *model)
+{
+    enum { CELL = 13, LARGE_CELL = 22, LABELS = 120 };  // pixels: plots/attentionpage.c
+    double grids = model->encoder_layers + 2 * model->decoder_layers;
+    double map = CELL * PICTURE_WORDS + LABELS, large = LARGE_CELL * PICTURE_WORDS + LABELS;
+    double width = model->heads * map > large ? model->heads * map : large;
+    return 4 * width * (grids * map + large);
+}

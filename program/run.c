@@ -15,8 +15,7 @@
 
 enum { MOST_HELD_OUT = 500 };
 
-/* "DIR/name"; free() it. */
-static char *path_in(const Settings *settings, const char *name, Error *error)
+char *run_path(const Settings *settings, const char *name, Error *error)
 {
     size_t size = strlen(settings->run.output) + strlen(name) + 2;
     char *path = malloc(size);
@@ -34,6 +33,13 @@ static CorpusFiles files(const StringList *source, const StringList *target,
                          .source = (const char *const *)source->item,
                          .target = (const char *const *)target->item,
                          .tsv = tsv ? (const char *const *)tsv->item : NULL};
+}
+
+const char *run_train_file(const Run *run, int file)
+{
+    const DataConfig *data = &run->settings->data;
+    int sources = data->train_source.count;
+    return file < sources ? data->train_source.item[file] : data->train_tsv.item[file - sources];
 }
 
 static bool read_text(Run *run, Error *error)
@@ -67,6 +73,7 @@ static bool take_vocabulary(Run *run, Error *error)
     const void *const model[SIDES] = {last.source_tokenizer, last.tokenizer};
     const size_t size[SIDES] = {last.source_tokenizer_size, last.tokenizer_size};
     bool good = settings_agree(run->settings, last.config, run->last, error) &&
+                settings_accumulators(run->settings, last.config, run->last, error) &&
                 vocabulary_copy(&run->vocabulary, model, size, error);
     checkpoint_close(&last);
     return good;
@@ -75,8 +82,9 @@ static bool take_vocabulary(Run *run, Error *error)
 /* That of the run that goes on; or that of the files that are named; or a new one. */
 static bool make_vocabulary(Run *run, Error *error)
 {
-    const Settings *s = run->settings;
+    Settings *s = run->settings;
     if (access(run->last, F_OK) == 0) return take_vocabulary(run, error);
+    if (!settings_accumulators(s, NULL, NULL, error)) return false;
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
     if (s->data.tokenizer_model.count) {
         char *const *item = s->data.tokenizer_model.item;
@@ -101,9 +109,12 @@ static bool share_model(Run *run, CorpusSide side, Error *error)
            distributed_share(v->model[side], v->size[side], error);
 }
 
+/* And the number of accumulators. */
 static bool share_vocabulary(Run *run, Error *error)
 {
+    int *accumulators = &run->settings->training.accumulators;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
+           distributed_share(accumulators, sizeof *accumulators, error) &&
            share_model(run, SOURCE, error) && share_model(run, TARGET, error) &&
            vocabulary_load(&run->vocabulary, error);
 }
@@ -164,8 +175,8 @@ static bool make_resampler(Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start()};
-    run->last = path_in(settings, "last.safetensors", error);
-    run->best = path_in(settings, "best.safetensors", error);
+    run->last = run_path(settings, "last.safetensors", error);
+    run->best = run_path(settings, "best.safetensors", error);
     int max_length = settings->model.max_length - 1;  // without </s>
     bool good = run->last && run->best && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
@@ -186,6 +197,9 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
+    real *ema = trainer_ema(run->trainer);
+    const char *average = checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE
+                                                                    : CHECKPOINT_WEIGHTS;
     bool good = last.progress ? progress_from_json(&run->progress, last.progress, run->last,
                                                    error)
                               : error_set(error, "'%s' has no progress in it: it is a model, not "
@@ -196,7 +210,8 @@ static bool read_last(Run *run, Error *error)
            checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
            checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
            checkpoint_read(&last, params, CHECKPOINT_ADAM_M, trainer_m(run->trainer), error) &&
-           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error);
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error) &&
+           (!ema || checkpoint_read(&last, params, average, ema, error));
     checkpoint_close(&last);
     return good;
 }
@@ -206,8 +221,13 @@ static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
     bool first = distributed_rank() == 0, good = true;
-    if (first && run->resumed) good = read_last(run, error);
-    else if (first) params_initialise(&model->params, model->block, run->batches.seed);
+    real *ema = trainer_ema(run->trainer);
+    if (first && run->resumed) {
+        good = read_last(run, error);
+    } else if (first) {
+        params_initialise(&model->params, model->block, run->batches.seed);
+        if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
+    }
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            distributed_share(model->block, model->params.size * sizeof(real), error) &&
@@ -235,9 +255,9 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = settings_to_json(run->settings), *path = path_in(run->settings, "config.json",
+    char *config = settings_to_json(run->settings), *path = run_path(run->settings, "config.json",
                                                                     error);
-    char *metrics = path_in(run->settings, "metrics.jsonl", error);
+    char *metrics = run_path(run->settings, "metrics.jsonl", error);
     if (!config) error_set(error, "not enough memory for config.json");
     bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
@@ -258,6 +278,7 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
                              .weights = run->model.block,
                              .adam_m = whole ? trainer_m(run->trainer) : NULL,
                              .adam_v = whole ? trainer_v(run->trainer) : NULL,
+                             .average = whole ? trainer_ema(run->trainer) : NULL,
                              .config = config,
                              .progress = progress,
                              .tokenizer = run->vocabulary.model[TARGET],
@@ -276,9 +297,9 @@ bool run_save_last(Run *run, Error *error)
            distributed_agree(save(run, run->last, true, error), error);
 }
 
-bool run_save_best(Run *run, Error *error)
+bool run_save_model(Run *run, const char *path, Error *error)
 {
-    return save(run, run->best, false, error);
+    return save(run, path, false, error);
 }
 
 bool run_draw_loss(const Run *run, Error *error)
@@ -287,7 +308,7 @@ bool run_draw_loss(const Run *run, Error *error)
     const Metrics *metrics = &run->metrics;
     size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
     double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
-    char *path = path_in(run->settings, "loss.png", error);
+    char *path = run_path(run->settings, "loss.png", error);
     if (!number || !path) {
         free(number);
         free(path);

@@ -1,7 +1,9 @@
 /* run.h -- a training run and its folder: what it is made of, how it is saved and taken up again.
  *
  *   last.safetensors    everything: the run goes on from here
- *   best.safetensors    weights with the lowest validation loss so far, without Adam's moments
+ *   best.safetensors    the weights that were best in a validation so far (candidate.h), without
+ *                       Adam's moments
+ *   update-N.safetensors  weights as of the last validations, if asked for (candidate.h)
  *   config.json         every option's value
  *   metrics.jsonl       training/metrics.h
  *   loss.png            the curves of it
@@ -52,7 +54,15 @@ bool run_begin(Run *run, Error *error);
 
 /* Between this and what has failed on one rank alone must be an agree. */
 bool run_save_last(Run *run, Error *error);
-bool run_save_best(Run *run, Error *error);
+
+/* The model's weights alone, to translate with. */
+bool run_save_model(Run *run, const char *path, Error *error);
+
+/* The file that a CorpusLine of the training text means: a source file, or one of both sides. */
+const char *run_train_file(const Run *run, int file);
+
+/* "DIR/name" in the folder of a run; free() it. */
+char *run_path(const Settings *settings, const char *name, Error *error);
 
 /* loss.png from the metrics so far. */
 bool run_draw_loss(const Run *run, Error *error);

@@ -2,6 +2,7 @@
 #include "program/settings.h"
 
 #include "base/file.h"
+#include "training/trainer.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -200,6 +201,14 @@ static bool check(const Settings *s, Error *error)
     if (d->valid_source.count != d->valid_target.count)
         return error_set(error, "--valid-source names %d files but --valid-target %d: they go in "
                          "pairs", d->valid_source.count, d->valid_target.count);
+    if (s->training.best != BEST_LOSS && !s->training.valid_translations)
+        return error_set(error, "--best bleu and --best chrf are of translations: give a "
+                         "--valid-translations of at least 1");
+    const TrainingConfig *t = &s->training;
+    if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
+        t->activation_dropout == 0)
+        return error_set(error, "--r-drop compares two passes with different dropout, but there "
+                         "is no dropout: give a --dropout above 0");
     return check_vocabulary(s, error);
 }
 
@@ -314,6 +323,19 @@ bool settings_agree(const Settings *s, const char *config, const char *path, Err
     settings_defaults(&was);
     bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
                 same_group(&was, s, 1, path, error) && same_group(&was, s, 2, path, error);
+    settings_free(&was);
+    return good;
+}
+
+bool settings_accumulators(Settings *s, const char *config, const char *path, Error *error)
+{
+    Settings was;
+    settings_defaults(&was);
+    bool good = !config ||
+                options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    int *count = &s->training.accumulators;
+    if (!*count) *count = was.training.accumulators;
+    if (!*count) *count = trainer_default_accumulators();
     settings_free(&was);
     return good;
 }

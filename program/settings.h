@@ -63,6 +63,11 @@ char *settings_to_json(const Settings *settings);
 bool settings_agree(const Settings *settings, const char *config, const char *path,
                     Error *error);
 
+/* Where they are not given, as many accumulators as the run with this configuration has; without
+ * one (NULL) or if it does not say, the default for this machine. */
+bool settings_accumulators(Settings *settings, const char *config, const char *path,
+                           Error *error);
+
 /* What a side's vocabulary, or the joint one (TARGET), is learned with. */
 TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
 

@@ -4,6 +4,7 @@
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,11 +78,17 @@ static bool score(Validation *v, Error *error)
     return good;
 }
 
-static bool translate(Validation *v, const Transformer *model, Workers *workers,
-                      const volatile sig_atomic_t *stop, Error *error)
+static SearchConfig greedy_search_config(void)
 {
     SearchConfig greedy = search_default;
     greedy.beam = greedy.n_best = 1;
+    return greedy;
+}
+
+static bool translate(Validation *v, const Transformer *model, Workers *workers,
+                      const volatile sig_atomic_t *stop, Error *error)
+{
+    SearchConfig greedy = greedy_search_config();
     Packed source, target;
     if (!batches_range(&v->batches, &source, &target, 0, (size_t)v->translations, error) ||
         !translator_run(&v->ids, model, &source, &greedy, workers, stop, error))
@@ -102,6 +109,25 @@ bool validation_run(Validation *v, Trainer *trainer, const Transformer *model, W
                     const volatile sig_atomic_t *stop, Error *error)
 {
     forget(v);
-    return loss(v, trainer, error) &&
-           (v->translations == 0 || translate(v, model, workers, stop, error));
+    if (!loss(v, trainer, error)) return false;
+    if (!isfinite(v->loss.nll)) return error_set(error, "the validation loss is not finite");
+    return v->translations == 0 || translate(v, model, workers, stop, error);
+}
+
+bool validation_memory(Validation *v, size_t *bytes, const Transformer *model, Workers *workers,
+                       Error *error)
+{
+    SearchConfig greedy = greedy_search_config();
+    Packed source, target;
+    *bytes = 0;
+    return v->translations == 0 ||
+           (batches_range(&v->batches, &source, &target, 0, (size_t)v->translations, error) &&
+            translator_memory(bytes, model, &source, &greedy, workers, error));
+}
+
+Quality validation_quality(const Validation *v)
+{
+    return (Quality){.loss = v->loss.nll / (double)v->loss.tokens,
+                   .bleu = v->translated ? v->bleu : NAN,
+                   .chrf = v->translated ? v->chrf : NAN};
 }

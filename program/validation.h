@@ -7,6 +7,7 @@
 #include "data/batches.h"
 #include "data/corpus.h"
 #include "inference/translator.h"
+#include "training/progress.h"
 #include "training/trainer.h"
 
 typedef struct Validation {
@@ -29,8 +30,16 @@ bool validation_create(Validation *validation, const Corpus *corpus, const Corpu
                        Error *error);
 void validation_free(Validation *validation);
 
-/* *stop cuts the translating short; then false with an empty sentence. */
+/* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss is
+ * not finite. */
 bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
                     Workers *workers, const volatile sig_atomic_t *stop, Error *error);
+
+/* *bytes (=) that the translating takes, at most. */
+bool validation_memory(Validation *validation, size_t *bytes, const Transformer *model,
+                       Workers *workers, Error *error);
+
+/* The results as numbers to compare. */
+Quality validation_quality(const Validation *validation);
 
 #endif

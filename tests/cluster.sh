@@ -27,7 +27,7 @@ options="--tokenizer word --normalization identity --vocab-size 60 --d-model 64 
     --encoder-layers 1 --decoder-layers 1 --max-length 20 --batch-tokens 200 --micro-tokens 30
     --accumulators 5 --valid-every 10 --log-every 5 --warmup 5 --learning-rate 0.003
     --schedule inverse-sqrt --dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1
-    --clip-norm 0.5 --train-source train.s --train-target train.t --valid-source valid.s
+    --clip-norm 0.5 --ema 0.9 --train-source train.s --train-target train.t --valid-source valid.s
     --valid-target valid.t"
 one() { "$BIN/train" $options --quiet "$@"; }
 ranks() {
@@ -50,6 +50,10 @@ check "and the metrics" sh -c '
         sed "s/,\"tokens_per_second.*//; s/,\"seconds.*//" $run/metrics.jsonl >$run.lines
     done
     test -s one.lines && cmp one.lines r3.lines'
+one --r-drop 2 --weight-decay 0.1 --max-updates 10 --output rdrop 2>err
+ranks 3 --quiet --r-drop 2 --weight-decay 0.1 --max-updates 10 --output rdrop3 >out 2>err
+check "R-Drop and weight decay: 3 ranks leave the bytes of one process" \
+    cmp rdrop/last.safetensors rdrop3/last.safetensors
 ranks 2 --threads 2 --max-updates 20 --output r2x2 >out 2>err
 check "2 ranks of 2 threads leave them, too" cmp one/last.safetensors r2x2/last.safetensors
 check "rank 0 tells the story, alone" sh -c \

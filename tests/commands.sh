@@ -213,7 +213,7 @@ wrong "an HTML page" 1 "broken.*HTML" translate --model broken one
 wrong "an output folder that cannot be made" 1 "file" "$BIN/train" $corpus $tiny --output file/run --quiet
 wrong "another norm in the folder" 1 "started with another --norm" \
     "$BIN/train" $corpus $tiny --norm pre --output run
-wrong "no such activation" 2 "relu, gelu or swish\|relu, gelu, swish" train --activation tanh
+wrong "no such activation" 2 "relu, gelu or swish, not" train --activation tanh
 wrong "another model in the folder" 1 "started with another --d-model" \
     "$BIN/train" $corpus $tiny --d-model 32 --output run
 

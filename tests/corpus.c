@@ -285,6 +285,9 @@ static void test_encode(void **state)
         assert_int_equal(report.unknown[SOURCE], unknown[SOURCE]);
         assert_int_equal(report.unknown[TARGET], unknown[TARGET]);
         assert_int_equal(report.unknown[TARGET], 1);
+        static const unsigned LINES[] = {1, 5, 7};
+        for (int i = 0; i < 3; i++)
+            assert_int_equal(keep ? text.line[i].line : corpus.line[i].line, LINES[i]);
         if (keep) {
             assert_int_equal(text.pairs, 3);
         } else {

@@ -108,6 +108,30 @@ static void test_micro_batches(void **state)
     assert_memory_equal(mask, other, 13 * WIDTH);
 }
 
+/* R-Drop's second copies decide for themselves, the first as without any; and again it does not
+ * matter what is in a micro-batch together. */
+static void test_copies(void **state)
+{
+    (void)state;
+    enum { WIDTH = 1000, ALL = 3 };
+    static uint8_t plain[ALL * WIDTH];
+    const int start[] = {0, 1, 2, 3, 4, 5, 6};
+    const Packed once = {ALL, ALL, NULL, start}, twice = {2 * ALL, 2 * ALL, NULL, start};
+    const Packed last = {2, 2, NULL, start};
+    Dropout copies = base;
+    copies.copy = ALL, copies.r_drop = 5;
+    dropout_rows(plain, &once, WIDTH, &base, 0.3, 3);
+    dropout_rows(mask, &twice, WIDTH, &copies, 0.3, 3);
+    assert_memory_equal(mask, plain, ALL * WIDTH);
+    for (int s = 0; s < ALL; s++)
+        for (int t = 0; t < ALL; t++)
+            assert_independent(mask + s * WIDTH, mask + (ALL + t) * WIDTH, WIDTH, 0.3);
+    copies.copy = 1, copies.first_sentence = 2;  // the third sentence alone
+    dropout_rows(other, &last, WIDTH, &copies, 0.3, 3);
+    assert_memory_equal(other, mask + 2 * WIDTH, WIDTH);
+    assert_memory_equal(other + WIDTH, mask + (ALL + 2) * WIDTH, WIDTH);
+}
+
 static void test_scale(void **state)
 {
     (void)state;
@@ -125,7 +149,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rate),   cmocka_unit_test(test_independence),
         cmocka_unit_test(test_prefix), cmocka_unit_test(test_micro_batches),
-        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_copies), cmocka_unit_test(test_scale),
     };
     return cmocka_run_group_tests_name("dropout", tests, NULL, NULL);
 }

@@ -4,7 +4,9 @@
 #include "training/schedule.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
+static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};
 
 enum { MILLIARD = 1000000000 };
@@ -22,8 +24,8 @@ const Option training_options[] = {
     {"micro-tokens", OPTION_INT, FIELD(micro_tokens), 1, 1 << 20, NULL, NULL,
      "tokens of a micro-batch, which a thread works on at a time", false},
     {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
-     "blocks that gradients are summed in, which bounds the threads at work on all ranks; 0: by "
-     "model size",
+     "blocks that gradients are summed in, which bounds the threads at work on all ranks; 0: one "
+     "for each processor, 2 to 8, as when the run began",
      false},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
      "the peak of the schedule", false},
@@ -37,8 +39,13 @@ const Option training_options[] = {
      "Adam's decay of the mean squared gradient", false},
     {"epsilon", OPTION_REAL, FIELD(epsilon), 1e-16, 1, NULL, NULL,
      "Adam's addition to the root", false},
+    {"weight-decay", OPTION_REAL, FIELD(weight_decay), 0, 100, NULL, NULL,
+     "AdamW's: an update takes this share of a matrix, times the learning rate; 0: none", false},
     {"clip-norm", OPTION_REAL, FIELD(clip_norm), 0, 1e9, NULL, NULL,
      "scale a longer gradient down to this norm; 0: never", false},
+    {"ema", OPTION_REAL, FIELD(ema), 0, 0.99999, NULL, NULL,
+     "decay of a moving average of the weights, which is what is validated and saved as best; 0: "
+     "none", false},
     {"label-smoothing", OPTION_REAL, FIELD(label_smoothing), 0, 0.9, NULL, NULL,
      "share of the target's probability spread over all tokens", false},
     {"dropout", OPTION_REAL, FIELD(dropout), 0, 0.9, NULL, NULL,
@@ -47,12 +54,24 @@ const Option training_options[] = {
      "on attention probabilities", false},
     {"activation-dropout", OPTION_REAL, FIELD(activation_dropout), 0, 0.9, NULL, NULL,
      "inside the feed-forward network", false},
+    {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
+     "R-Drop: each sentence goes twice through the network, and this weighs how far dropout drives "
+     "the two apart; an update takes twice the time; 0: once", false},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
-     "updates between two validations; 0: once an epoch", false},
+     "validate after every so many updates", false},
+    {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,
+     "and after every so many epochs; if both are 0, after every epoch", false},
     {"valid-translations", OPTION_INT, FIELD(valid_translations), 0, MILLIARD, NULL, NULL,
      "validation sentences that are translated, for BLEU, chrF and exact matches", false},
+    {"best", OPTION_CHOICE, FIELD(best), 0, 0, CRITERIA, NULL,
+     "what makes a validation the best, for best.safetensors and --patience", false},
     {"patience", OPTION_INT, FIELD(patience), 0, MILLIARD, NULL, NULL,
-     "stop after this many validations without a lower loss; 0: never", false},
+     "stop after this many validations without a better one; 0: never", false},
+    {"average", OPTION_INT, FIELD(average), 0, MAX_SNAPSHOTS, NULL, NULL,
+     "validate, and save as best, the mean of the weights as of the last so many validations, "
+     "kept as files; 0: no mean", false},
+    {"keep-last", OPTION_INT, FIELD(keep_last), 0, MAX_SNAPSHOTS, NULL, NULL,
+     "keep the weights as of the last so many validations, as update-N.safetensors", false},
     {"log-every", OPTION_INT, FIELD(log_every), 1, MILLIARD, NULL, NULL,
      "updates between two lines of metrics.jsonl", false},
 };
@@ -75,4 +94,13 @@ TrainingConfig training_defaults(void)
                             .dropout = 0.1,
                             .valid_translations = 500,
                             .log_every = 50};
+}
+
+const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *c)
+{
+    char clip[40] = "--clip-norm 1";
+    if (c->clip_norm > 0) snprintf(clip, sizeof clip, "a --clip-norm below %g", c->clip_norm);
+    snprintf(text, ADVICE_TEXT, "try a --learning-rate below %g, a --warmup above %d or %s",
+             c->learning_rate, c->warmup, clip);
+    return text;
 }

@@ -6,24 +6,33 @@
 
 #include <stdint.h>
 
-enum { MAX_ACCUMULATORS = 4096 };
+enum { MAX_ACCUMULATORS = 4096, MAX_SNAPSHOTS = 1000 };
+
+/* By what validations are compared. */
+typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
 
 typedef struct TrainingConfig {
     uint64_t seed;
     int max_updates, max_epochs;   // 0: no limit
     int batch_tokens;              // source + target tokens of an update, at most
     int micro_tokens;              // of a micro-batch, about
-    int accumulators;              // gradient blocks that micro-batches are summed in; 0: by size
+    int accumulators;              // gradient blocks that micro-batches are summed in; 0: by processors
     double learning_rate;          // the peak of the schedule
     int schedule;                  // a Schedule
     int warmup;                    // updates
     double beta1, beta2, epsilon;  // Adam's
+    double weight_decay;           // decoupled, of matrices; 0: none
     double clip_norm;              // 0: no clipping
+    double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;
+    double r_drop;                 // weight of R-Drop's divergence; 0: no R-Drop
     double dropout, attention_dropout, activation_dropout;
-    int valid_every;               // updates; 0: once an epoch
+    int valid_every, valid_epochs; // updates, epochs; both 0: once an epoch
     int valid_translations;        // how many validation sentences are translated for scores
-    int patience;                  // validations without a better loss before stopping; 0: never
+    int best;                      // a Criterion: what makes a validation better
+    int patience;                  // validations without a better one before stopping; 0: never
+    int average;                   // of the last so many validations' weights; 0: none
+    int keep_last;                 // weights of so many validations stay as files
     int log_every;                 // updates between two lines of metrics.jsonl
 } TrainingConfig;
 
@@ -31,5 +40,9 @@ extern const Option training_options[];
 extern const int training_option_count;
 
 TrainingConfig training_defaults(void);
+
+/* What to change when numbers stop being finite: "try a --learning-rate below 0.005, …". */
+enum { ADVICE_TEXT = 128 };
+const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *config);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator
  *   (2)  slices of the parameter block: sum the accumulators, square for the norm (gradients.h)
- *   (3)  slices again: clip and Adam
+ *   (3)  slices again: clip, Adam, the moving average (optimizer.h)
  *   (4)  the new weights, from their owners to all ranks
  *
  * All threads of all ranks meet between these, since the norm is needed before the first weight
@@ -15,17 +15,15 @@
 #include <string.h>
 
 #include "base/parts.h"
-#include "training/adam.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
+#include "training/microbatch.h"
+#include "training/optimizer.h"
 #include "training/schedule.h"
 
-/* A thread's own buffers. */
+/* What is a thread's own. */
 typedef struct Worker {
-    Arena arena;
-    Pass pass;
-    int *start[2];    // [capacity+1] of source and target: starts counted from the micro-batch
-    size_t capacity;  // sentences
+    MicroBatch batch;
     Error error;
     bool failed;
 } Worker;
@@ -39,7 +37,6 @@ typedef struct Job {
     int *first;            // [count+1] their first sentences
     double *nll;           // [count] of a micro-batch, 0 for those of other ranks
     double *objective;     // [count] behind nll
-    AdamStep step;
 } Job;
 
 struct Trainer {
@@ -49,31 +46,19 @@ struct Trainer {
     Worker *worker;        // [threads]
     int accumulators;      // A
     Gradients gradients;
-    real *m, *v;           // of the own part; on rank 0 with room for the whole
+    Optimizer optimizer;
     Job job;
-    size_t capacity;       // micro-batches that job.first and job.nll have room for
+    int capacity;          // micro-batches that job.first and job.nll have room for
     pthread_mutex_t lock;
     pthread_cond_t finished;
     int *taken;            // [A] micro-batches that were taken for each accumulator
     int *done;             // [A] and those that it holds
 };
 
-/* As many as fit into 48 MB, a power of two from 2 to 8: gradients are the larger part of the
- * memory of a large model, whose micro-batches are few. */
-static int accumulators_for(const Transformer *model)
+int trainer_default_accumulators(void)
 {
-    double bytes = (double)(model->params.size * sizeof(real));
-    int count = 8;
-    while (count > 2 && count * bytes > 48e6) count /= 2;
-    return count;
-}
-
-/* Numbers of m and of v on this rank; one, if it owns nothing of so small a model. */
-static size_t moments(const Trainer *t)
-{
-    const Gradients *g = &t->gradients;
-    size_t own = g->own_end - g->own;
-    return distributed_rank() == 0 ? g->size : own ? own : 1;
+    int processors = workers_processors();
+    return processors < 2 ? 2 : processors > 8 ? 8 : processors;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -87,7 +72,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->model = model;
     t->config = config;
     t->workers = workers;
-    t->accumulators = config->accumulators ? config->accumulators : accumulators_for(model);
+    t->accumulators = config->accumulators;
+    if (!t->accumulators) t->accumulators = trainer_default_accumulators();
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
     t->worker = calloc((size_t)workers_count(workers), sizeof *t->worker);
@@ -96,8 +82,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     bool good = t->worker && t->taken && t->done;
     if (!good) error_set(error, "not enough memory to train");
     good = good && gradients_create(&t->gradients, model, t->accumulators, error) &&
-           (t->m = params_block(&(Params){.size = moments(t)}, error)) &&
-           (t->v = params_block(&(Params){.size = moments(t)}, error));
+           optimizer_create(&t->optimizer, model, &t->gradients, config, error);
     if (good) return t;
     trainer_free(t);
     return NULL;
@@ -106,17 +91,13 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
 void trainer_free(Trainer *t)
 {
     if (!t) return;
-    for (int i = 0; t->worker && i < workers_count(t->workers); i++) {
-        arena_free(&t->worker[i].arena);
-        free(t->worker[i].start[0]);
-        free(t->worker[i].start[1]);
-    }
+    for (int i = 0; t->worker && i < workers_count(t->workers); i++)
+        microbatch_free(&t->worker[i].batch);
     gradients_free(&t->gradients);
+    optimizer_free(&t->optimizer);
     free(t->worker);
     free(t->taken);
     free(t->done);
-    free(t->m);
-    free(t->v);
     free(t->job.first);
     free(t->job.nll);
     pthread_cond_destroy(&t->finished);
@@ -126,24 +107,27 @@ void trainer_free(Trainer *t)
 
 real *trainer_m(Trainer *t)
 {
-    return t->m;
+    return t->optimizer.m;
 }
 
 real *trainer_v(Trainer *t)
 {
-    return t->v;
+    return t->optimizer.v;
+}
+
+real *trainer_ema(Trainer *t)
+{
+    return t->optimizer.ema;
 }
 
 bool trainer_gather(Trainer *t, Error *error)
 {
-    return distributed_gather(t->m, t->gradients.part, error) &&
-           distributed_gather(t->v, t->gradients.part, error);
+    return optimizer_gather(&t->optimizer, error);
 }
 
 bool trainer_scatter(Trainer *t, Error *error)
 {
-    return distributed_scatter(t->m, t->gradients.part, error) &&
-           distributed_scatter(t->v, t->gradients.part, error);
+    return optimizer_scatter(&t->optimizer, error);
 }
 
 int trainer_accumulators(const Trainer *t)
@@ -153,111 +137,80 @@ int trainer_accumulators(const Trainer *t)
 
 size_t trainer_memory(const Trainer *t)
 {
-    size_t bytes = (t->model->params.size + 2 * moments(t)) * sizeof(real) +
-                   gradients_memory(&t->gradients);
-    for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].arena.size;
+    size_t bytes = t->model->params.size * sizeof(real) + gradients_memory(&t->gradients) +
+                   optimizer_memory(&t->optimizer);
+    for (int i = 0; i < workers_count(t->workers); i++) bytes += t->worker[i].batch.arena.size;
     return bytes;
 }
 
-static long long tokens_until(const Job *job, int sentence)
+/* Whether sentences are packed twice, for R-Drop. */
+static bool is_twice(const Trainer *t)
 {
-    return (long long)job->source->start[sentence] + job->target->start[sentence];
+    return t->job.training && t->config->r_drop > 0;
 }
 
-/* Cuts the sentences into micro-batches of nearly equal numbers of tokens. */
+/* Cuts the job's sentences into micro-batches, with a loss of zero each. */
 static bool cut(Trainer *t, Error *error)
 {
     Job *job = &t->job;
-    int S = job->source->sentences;
-    long long total = tokens_until(job, S), micro = t->config->micro_tokens;
-    long long wanted = (total + micro - 1) / micro;
-    if (wanted > t->accumulators)  // as many for each, so that threads end together
-        wanted = (wanted + t->accumulators - 1) / t->accumulators * t->accumulators;
-    size_t count = (size_t)(wanted < 1 ? 1 : wanted > S ? S : wanted);
-    if (count > t->capacity) {
-        int *first = realloc(job->first, (count + 1) * sizeof *first);
+    int tokens = t->config->micro_tokens;
+    if (is_twice(t)) tokens = (tokens + 1) / 2;
+    int most = microbatch_most(job->source, job->target, tokens, t->accumulators);
+    if (most > t->capacity) {
+        int *first = realloc(job->first, ((size_t)most + 1) * sizeof *first);
         if (first) job->first = first;
-        double *nll = realloc(job->nll, 2 * count * sizeof *nll);
+        double *nll = realloc(job->nll, 2 * (size_t)most * sizeof *nll);
         if (nll) job->nll = nll;
-        if (!first || !nll) return error_set(error, "not enough memory for %zu micro-batches",
-                                             count);
-        t->capacity = count;
+        if (!first || !nll) return error_set(error, "not enough memory for %d micro-batches",
+                                             most);
+        t->capacity = most;
     }
-    int s = 0;
-    job->count = 0;
-    for (size_t k = 0; k < count && s < S; k++) {
-        long long end = total * ((long long)k + 1) / (long long)count;
-        job->first[job->count++] = s++;
-        while (s < S && tokens_until(job, s + 1) <= end) s++;
-    }
-    job->first[job->count] = S;
+    job->count = microbatch_cut(job->first, job->source, job->target, most);
     job->objective = job->nll + job->count;
     memset(job->nll, 0, 2 * (size_t)job->count * sizeof *job->nll);
     return true;
 }
 
-/* A view of sentences first .. end-1, with starts of its own. */
-static Packed part(const Packed *all, int first, int end, int *start)
-{
-    for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
-    return (Packed){end - first, start[end - first], all->id + all->start[first], start};
-}
-
-/* Room for the starts of a micro-batch, and for its pass. */
-static bool prepare(Worker *worker, const Trainer *t, Packed *source, Packed *target, int first,
-                    int end, const Dropout *dropout)
+/* Packs micro-batch k of the job. */
+static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
 {
     const Job *job = &t->job;
-    size_t sentences = (size_t)(end - first);
-    PassKind kind = job->training ? PASS_TRAIN : PASS_SCORE;
-    if (sentences > worker->capacity) {
-        for (int side = 0; side < 2; side++) {
-            int *start = realloc(worker->start[side], (sentences + 1) * sizeof *start);
-            if (!start) return error_set(&worker->error, "not enough memory for a micro-batch");
-            worker->start[side] = start;
-        }
-        worker->capacity = sentences;
-    }
-    *source = part(job->source, first, end, worker->start[0]);
-    *target = part(job->target, first, end, worker->start[1]);
-
-    Arena measure = {0};
-    transformer_layout(&worker->pass, &measure, t->model, source, target, dropout, kind);
-    if (measure.used > worker->arena.size) {
-        arena_free(&worker->arena);
-        worker->arena.used = measure.used;
-        if (!arena_reserve(&worker->arena, &worker->error)) return false;
-    }
-    arena_reset(&worker->arena);
-    transformer_layout(&worker->pass, &worker->arena, t->model, source, target, dropout, kind);
-    return true;
+    const TrainingConfig *c = t->config;
+    Dropout dropout = {.residual = c->dropout,
+                       .activation = c->activation_dropout,
+                       .attention = c->attention_dropout,
+                       .seed = c->seed,
+                       .update = (uint32_t)job->update,
+                       .r_drop = c->r_drop};
+    return microbatch_pack(batch, job->source, job->target, job->first[k], job->first[k + 1],
+                           job->training ? &dropout : NULL, error);
 }
 
 /* One micro-batch: forward and, when training, backward. */
 static bool micro_batch(Trainer *t, Worker *worker, int k)
 {
     Job *job = &t->job;
-    const TrainingConfig *c = t->config;
-    int accumulator = k % t->accumulators, first = job->first[k];
-    Dropout dropout = {c->dropout, c->activation_dropout, c->attention_dropout, c->seed,
-                       (uint32_t)job->update, (uint32_t)first};
-    Packed source, target;
-    if (!prepare(worker, t, &source, &target, first, job->first[k + 1],
-                 job->training ? &dropout : NULL))
+    MicroBatch *batch = &worker->batch;
+    double smoothing = t->config->label_smoothing;
+    int accumulator = k % t->accumulators;
+    if (!pack(t, batch, k, &worker->error) ||
+        !microbatch_layout(batch, t->model, job->training ? PASS_TRAIN : PASS_SCORE,
+                           &worker->error))
         return false;
 
     Loss loss = {0};
-    transformer_forward(&worker->pass, t->model);
+    double share = is_twice(t) ? 0.5 : 1;  // the mean of both copies
+    transformer_forward(&batch->pass, t->model);
     if (job->training) {
         if (k < t->accumulators) gradients_clear(&t->gradients, accumulator);
-        transformer_backward(&loss, &worker->pass, t->model,
-                             gradients_weights(&t->gradients, accumulator), c->label_smoothing,
-                             (real)(1.0 / job->target->rows));
+        transformer_backward(&loss, &batch->pass, t->model,
+                             gradients_weights(&t->gradients, accumulator), smoothing,
+                             (real)(share / job->target->rows));
     } else {
-        transformer_loss(&loss, &worker->pass, t->model, c->label_smoothing);
+        transformer_loss(&loss, &batch->pass, t->model, smoothing);
     }
-    job->nll[k] = loss.nll;
-    job->objective[k] = loss.objective;
+    job->nll[k] = share * loss.nll;
+    job->objective[k] = share * loss.objective;
     return true;
 }
 
@@ -304,15 +257,6 @@ static void micro_batches(void *context, int number)
     pthread_mutex_unlock(&t->lock);
 }
 
-/* (3) */
-static void optimize(void *context, size_t begin, size_t count)
-{
-    Trainer *t = context;
-    size_t at = begin - t->gradients.own;
-    adam_update(t->model->block + begin, t->m + at, t->v + at,
-                gradients_from(&t->gradients, begin), count, &t->job.step);
-}
-
 static bool run_micro_batches(Trainer *t, Error *error)
 {
     memset(t->taken, 0, (size_t)t->accumulators * sizeof *t->taken);
@@ -337,17 +281,21 @@ static Loss total_loss(const Job *job)
     return total;
 }
 
-/* Says which tensor of the gradient is the first that holds NaN or infinity. */
-static bool not_finite(const Trainer *t, const Loss *loss, Error *error)
+/* Says which tensor of the gradient is the first that holds NaN or infinity, and which micro-batch
+ * was the first to lose its numbers. */
+static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;
-    int tensor;
+    const Job *job = &t->job;
+    int tensor, k = 0;
+    while (k < job->count && isfinite(job->objective[k])) k++;
     if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
-    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); try a smaller "
-                     "--learning-rate, a longer --warmup or a smaller --clip-norm", t->job.update,
-                     tensor < params->count ? " of " : "'s norm",
+    *stats = (UpdateStats){.not_finite = true, .suspect = k < job->count ? job->first[k] : 0};
+    char advice[ADVICE_TEXT];
+    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); %s",
+                     job->update, tensor < params->count ? " of " : "'s norm",
                      tensor < params->count ? params->tensor[tensor].name : "",
-                     loss->objective / (double)loss->tokens);
+                     loss->objective / (double)loss->tokens, training_advice(advice, t->config));
 }
 
 bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,
@@ -359,6 +307,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     job->target = target;
     job->training = true;
     job->update = update;
+    *stats = (UpdateStats){0};
     if (!distributed_agree(run_micro_batches(t, error), error)) return false;       // (1)
 
     double norm;
@@ -368,20 +317,20 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
         !distributed_sum(job->nll, 2 * (size_t)job->count, error))
         return false;
     Loss loss = total_loss(job);
-    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, error);
+    if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, stats, error);
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);
     bool clip = c->clip_norm > 0 && norm > c->clip_norm;
-    job->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update,
-                           clip ? c->clip_norm / norm : 1};
-    slices_run(t->workers, g->own, g->own_end, optimize, t);                        // (3)
+    optimizer_update(&t->optimizer, update, rate, clip ? c->clip_norm / norm : 1,
+                     t->workers);                                                   // (3)
     if (!distributed_allgather(t->model->block, g->part, error)) return false;      // (4)
 
     *stats = (UpdateStats){.loss = loss,
                            .gradient_norm = norm,
                            .learning_rate = rate,
-                           .flops = transformer_flops(&t->model->config, source, target),
+                           .flops = transformer_flops(&t->model->config, source, target) *
+                                    (is_twice(t) ? 2 : 1),
                            .tokens = (long long)source->rows + target->rows};
     return true;
 }
@@ -395,4 +344,25 @@ bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Lo
     if (!run_micro_batches(t, error)) return false;
     *loss = total_loss(&t->job);
     return true;
+}
+
+bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const Packed *target,
+                         Error *error)
+{
+    MicroBatch batch = {0};
+    int threads = workers_count(t->workers), own = t->gradients.end - t->gradients.first;
+    t->job = (Job){.source = source, .target = target, .training = true,
+                   .first = t->job.first, .nll = t->job.nll};
+    bool good = cut(t, error);
+    *bytes = 0;
+    for (int k = 0; good && k < t->job.count; k++) {
+        good = pack(t, &batch, k, error);
+        size_t these = good ? microbatch_bytes(&batch, t->model, PASS_TRAIN) : 0;
+        if (these > *bytes) *bytes = these;
+    }
+    microbatch_free(&batch);
+    if (threads > own) threads = own;
+    if (threads > t->job.count) threads = t->job.count;
+    *bytes = block_bytes(*bytes) * (size_t)threads;
+    return good;
 }

@@ -6,6 +6,9 @@
  * same terms in the same order whatever the number of threads, and the bits are the same. At most
  * A threads can be at work at a time.
  *
+ * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and objective
+ * are means over both copies.
+ *
  * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
  * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
  * of one process. */
@@ -24,24 +27,29 @@ typedef struct UpdateStats {
     double learning_rate;
     double flops;          // as transformer_flops counts them
     long long tokens;      // source + target
+    bool not_finite;       // why the update failed; then
+    int suspect;           // the first sentence of its first micro-batch with such a loss, or 0
 } UpdateStats;
 
-/* Borrows model, config and workers. The moments start at zero. At most as many ranks as
+/* Borrows model, config and workers. The moments start at zero, and so does the moving average,
+ * which is to be given the initial weights. At most as many ranks as
  * accumulators. */
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Adam's moments, in the layout of the parameters: for a checkpoint to write and fill. They are
- * whole on rank 0 only: between trainer_gather and the next update, and to be given to their
- * owners by trainer_scatter. Both are collective; for one rank there is nothing to do. */
+/* Adam's moments and the moving average of the weights (NULL without --ema), in the layout of the
+ * parameters: for a checkpoint to write and fill. They are whole on rank 0 only: between
+ * trainer_gather and the next update, and to be given to their owners by trainer_scatter. Both are
+ * collective; for one rank there is nothing to do. */
 real *trainer_m(Trainer *trainer);
 real *trainer_v(Trainer *trainer);
+real *trainer_ema(Trainer *trainer);
 bool trainer_gather(Trainer *trainer, Error *error);
 bool trainer_scatter(Trainer *trainer, Error *error);
 
 /* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
- * update and the first bad tensor, and the weights are as before. Collective, and it begins with
+ * update and the first bad tensor, stats say so, and the weights are as before. Collective, and it begins with
  * an agree. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
@@ -50,11 +58,20 @@ bool trainer_update(Trainer *trainer, long long update, const Packed *source,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
+/* What --accumulators 0 means: one for each processor of this machine, 2 to 8. A run decides it once,
+ * when it begins. */
+int trainer_default_accumulators(void);
+
 /* How many threads can be at work at a time, on all ranks together. */
 int trainer_accumulators(const Trainer *trainer);
 
 /* Bytes that training takes on this rank: weights, moments, accumulators, activations of all
  * workers so far. */
 size_t trainer_memory(const Trainer *trainer);
+
+/* *bytes (=) of activations, once every thread that can be at work has had the largest micro-batch of
+ * an update of these sentences. */
+bool trainer_activations(Trainer *trainer, size_t *bytes, const Packed *source,
+                         const Packed *target, Error *error);
 
 #endif

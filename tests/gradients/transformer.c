@@ -36,7 +36,8 @@ static bool is_embedding(const char *name)
     return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
 }
 
-static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
+static void check_rows(const char *layer, const Packed *source, const Packed *target,
+                       const Variant *variant, const Dropout *dropout)
 {
     const ModelConfig config = variant_config(base, variant);
     static Case c;  // large
@@ -50,11 +51,9 @@ static void check_case(const char *layer, const Variant *variant, const Dropout 
     size_t D = (size_t)config.d_model;
     real *dblock = numbers(params->size), *dblock0 = copy_of(dblock, params->size);
     params_bind(&dw, dblock, &config);
-    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
-                       PASS_TRAIN);
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
     assert_true(arena_reserve(&arena, NULL));
-    transformer_layout(&c.pass, &arena, &c.model, &source_rows, &target_rows, dropout,
-                       PASS_TRAIN);
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
 
     Loss forward = {0}, backward = {0};
     transformer_forward(&c.pass, &c.model);
@@ -74,6 +73,11 @@ static void check_case(const char *layer, const Variant *variant, const Dropout 
     check_report(&check);
     arena_free(&arena);
     transformer_free(&c.model);
+}
+
+static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
+{
+    check_rows(layer, &source_rows, &target_rows, variant, dropout);
 }
 
 static const Dropout DROPOUT = {
@@ -101,12 +105,33 @@ static void test_variants(void **state)
     check_case("all of the last, dropout", &variants[VARIANTS - 2], &DROPOUT);
 }
 
+/* The same sentences once more. */
+static Packed twice(const Packed *rows, int id[40], int start[10])
+{
+    int S = rows->sentences, N = rows->rows;
+    for (int i = 0; i < 2 * N; i++) id[i] = rows->id[i % N];
+    for (int s = 0; s <= 2 * S; s++) start[s] = rows->start[s % S] + s / S * N;
+    return (Packed){2 * S, 2 * N, id, start};
+}
+
+static void test_r_drop(void **state)
+{
+    (void)state;
+    int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
+    Packed source = twice(&source_rows, source_id2, source_start2);
+    Packed target = twice(&target_rows, target_id2, target_start2);
+    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
+                             .update = 2, .copy = source_rows.sentences, .r_drop = 3};
+    check_rows("transformer, R-Drop", &source, &target, &variants[0], &dropout);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_plain, check_teardown),
         cmocka_unit_test_teardown(test_dropout, check_teardown),
         cmocka_unit_test_teardown(test_variants, check_teardown),
+        cmocka_unit_test_teardown(test_r_drop, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
 }
