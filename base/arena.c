@@ -30,7 +30,7 @@ void *block_allocate(size_t size)
     if (size > SIZE_MAX - HUGE_PAGE) return NULL;
     size_t bytes = block_bytes(size);
     void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT, bytes);
-    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: no matter if not
+    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // only a wish
     return block;
 }
 

@@ -7,9 +7,9 @@
  *   backward   dz_c = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the scores stay in cache
- * together, and only e^(z - m) is kept for backward, with m the largest score of its row and
- * chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
+ * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the scores stay
+ * in cache together, and only e^(z - m) is kept for backward, with m the largest score of its
+ * row and chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
  * Label smoothing as in Szegedy et al. 2016, §7: the target's share is 1-ε+ε/C. */
@@ -31,7 +31,8 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), C = (size_t)V - 1;
     size_t chunks = (size_t)loss_chunks((int)C);
-    buffers->Z = ARENA_TAKE(arena, real, rows * (training || C < LOSS_CLASSES ? C : LOSS_CLASSES));
+    size_t kept = training || C < LOSS_CLASSES ? C : LOSS_CLASSES;
+    buffers->Z = ARENA_TAKE(arena, real, rows * kept);
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);

@@ -15,20 +15,24 @@
 #include "model/embedding.h"
 #include "model/position.h"
 
-/* The weights' places in the block, and the positions: among the weights, a table, or none. */
-static bool make_positions(Transformer *model, Error *error)
+void transformer_use(Transformer *model, real *block)
+{
+    bool table = model->config.positions == POSITIONS_SINUSOIDAL;
+    model->block = block;
+    params_bind(&model->weights, block, &model->config);
+    model->source_positions = table ? model->sinusoids : model->weights.source_positions;
+    model->target_positions = table ? model->sinusoids : model->weights.target_positions;
+}
+
+static bool make_sinusoids(Transformer *model, Error *error)
 {
     const ModelConfig *config = &model->config;
     size_t count = (size_t)config->max_length * (size_t)config->d_model;
-    params_bind(&model->weights, model->block, config);
-    model->source_positions = model->weights.source_positions;
-    model->target_positions = model->weights.target_positions;
     if (config->positions != POSITIONS_SINUSOIDAL) return true;
     model->sinusoids = malloc(count * sizeof *model->sinusoids);
     if (!model->sinusoids)
         return error_set(error, "not enough memory for the table of positions");
     position_table(model->sinusoids, config->max_length, config->d_model);
-    model->source_positions = model->target_positions = model->sinusoids;
     return true;
 }
 
@@ -39,10 +43,11 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
     model->block = params_block(&model->params, error);
-    if (!model->block || !make_positions(model, error)) {
+    if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;
     }
+    transformer_use(model, model->block);
     return true;
 }
 

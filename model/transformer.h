@@ -21,6 +21,10 @@ typedef struct Transformer {
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
 
+/* Other weights, a block in the same layout, take the place of model->block; whose they are
+ * stays the caller's matter. */
+void transformer_use(Transformer *model, real *block);
+
 /* Everything a pass computes and backward needs. A large struct: keep it where it is. */
 typedef struct Pass {
     const Packed *source, *target;  // target: what is to be produced, each ending in </s>

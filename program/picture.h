@@ -12,7 +12,7 @@ bool picture_attention(const char *path, const Transformer *model,
                        const Vocabulary *vocabulary, const char *name, const int *source, int source_length,
                        const int *target, int target_length, Error *error);
 
-/* So many words can be looked at; and about the bytes that a picture of so many takes, at most. */
+/* So many words can be looked at; and the bytes that a picture of so many takes, at most. */
 enum { PICTURE_WORDS = 40 };
 double picture_memory(const ModelConfig *model);
 

@@ -38,8 +38,8 @@ static CorpusFiles files(const StringList *source, const StringList *target,
 const char *run_train_file(const Run *run, int file)
 {
     const DataConfig *data = &run->settings->data;
-    int sources = data->train_source.count;
-    return file < sources ? data->train_source.item[file] : data->train_tsv.item[file - sources];
+    const StringList *source = &data->train_source, *tsv = &data->train_tsv;
+    return file < source->count ? source->item[file] : tsv->item[file - source->count];
 }
 
 static bool read_text(Run *run, Error *error)
@@ -255,8 +255,8 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = settings_to_json(run->settings), *path = run_path(run->settings, "config.json",
-                                                                    error);
+    char *config = settings_to_json(run->settings);
+    char *path = run_path(run->settings, "config.json", error);
     char *metrics = run_path(run->settings, "metrics.jsonl", error);
     if (!config) error_set(error, "not enough memory for config.json");
     bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&

@@ -207,8 +207,8 @@ static bool check(const Settings *s, Error *error)
     const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
-        return error_set(error, "--r-drop compares two passes with different dropout, but there "
-                         "is no dropout: give a --dropout above 0");
+        return error_set(error, "--r-drop compares two passes with different dropout, but "
+                         "there is no dropout: give a --dropout above 0");
     return check_vocabulary(s, error);
 }
 
