@@ -16,6 +16,7 @@
 
 #include "base/rng.h"
 #include "data/grow.h"
+#include "data/textmap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -145,7 +146,42 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     corpus_text_shrink(text);
     if (count > 0) corpus_text_shrink(held_out);
     corpus_text_report(report, text);
+    report->held_out = count;
     return true;
+}
+
+static const char *source_ids(const Corpus *corpus, size_t pair, size_t *bytes)
+{
+    const size_t *start = corpus->start[SOURCE] + pair;
+    *bytes = (start[1] - start[0]) * sizeof(int32_t);
+    return (const char *)(corpus->id[SOURCE] + start[0]);
+}
+
+bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error)
+{
+    TextMap sentences = {0};
+    size_t bytes;
+    bool good = true;
+    *pairs = 0;
+    for (size_t i = 0; good && i < some->pairs; i++) {
+        uint32_t number;
+        const char *ids = source_ids(some, i, &bytes);
+        good = textmap_add(&sentences, &number, ids, bytes, error);
+    }
+    bool *there = good ? calloc(sentences.count + 1, sizeof *there) : NULL;
+    good = good && (there || corpus_no_memory(error));
+    for (size_t i = 0; good && i < all->pairs; i++) {
+        const char *ids = source_ids(all, i, &bytes);
+        uint32_t number = textmap_find(&sentences, ids, bytes);
+        if (number != TEXTMAP_NONE) there[number] = true;
+    }
+    for (size_t i = 0; good && i < some->pairs; i++) {
+        const char *ids = source_ids(some, i, &bytes);
+        *pairs += there[textmap_find(&sentences, ids, bytes)];
+    }
+    free(there);
+    textmap_free(&sentences);
+    return good;
 }
 
 void corpus_text_free(CorpusText *text)
