@@ -2,6 +2,7 @@
 #include "inference/look.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,19 +78,55 @@ int look_heads(const Look *look)
     return look->model->config.heads;
 }
 
-AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
+static const Attention *attention_of(const Look *look, LookKind kind, int layer, int head)
 {
     assert(layer >= 0 && layer < look_layers(look, kind) && head >= 0 &&
            head < look_heads(look));
-    const Attention *attention = NULL;
     switch (kind) {
-    case LOOK_ENCODER: attention = &look->pass.encoder.layer[layer].self; break;
-    case LOOK_DECODER: attention = &look->pass.decoder.layer[layer].self; break;
-    case LOOK_CROSS: attention = &look->pass.decoder.layer[layer].cross; break;
+    case LOOK_ENCODER: return &look->pass.encoder.layer[layer].self;
+    case LOOK_DECODER: return &look->pass.decoder.layer[layer].self;
+    case LOOK_CROSS: break;
     }
+    return &look->pass.decoder.layer[layer].cross;
+}
+
+AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
+{
+    const Attention *attention = attention_of(look, kind, layer, head);
     int columns = attention->keys->rows;
     return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
                           attention_width(columns)};
+}
+
+LookRows look_embedded(const Look *look, bool source)
+{
+    int D = look->model->config.d_model;
+    const Pass *pass = &look->pass;
+    return source ? (LookRows){pass->X_source, look->source.rows, D, D}
+                  : (LookRows){pass->X_target, look->target.rows, D, D};
+}
+
+LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head)
+{
+    const Attention *a = attention_of(look, kind, layer, head);
+    const Pass *pass = &look->pass;
+    int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
+    const real *Xq = NULL, *Xkv = NULL;
+    switch (kind) {
+    case LOOK_ENCODER: Xq = Xkv = pass->encoder.layer[layer].X; break;
+    case LOOK_DECODER: Xq = Xkv = pass->decoder.layer[layer].X; break;
+    case LOOK_CROSS:
+        Xq = pass->decoder.layer[layer].self_norm.Y;
+        Xkv = pass->encoded;
+        break;
+    }
+    return (LookVectors){.Xq = {Xq, n, D, D},
+                         .Xkv = {Xkv, m, D, D},
+                         .Q = {a->Q + at, n, dh, a->q_stride},
+                         .K = {a->K + at, m, dh, a->kv_stride},
+                         .V = {a->V + at, m, dh, a->kv_stride},
+                         .O = {a->O + at, n, dh, D},
+                         .scale = 1 / sqrt(dh)};
 }
 
 /* out [rows,columns] (+=) weight · map */

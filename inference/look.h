@@ -36,6 +36,26 @@ int look_heads(const Look *look);
 
 AttentionMap look_map(const Look *look, LookKind kind, int layer, int head);
 
+/* Rows of vectors as the pass left them: row i is at + i · stride, its first `columns` numbers. */
+typedef struct LookRows {
+    const real *at;
+    int rows, columns, stride;
+} LookRows;
+
+/* What one head computed on the way to its map (model/attention.c has the steps). */
+typedef struct LookVectors {
+    LookRows Xq, Xkv;  // [n,D] [m,D] what the layer made queries, and keys and values, of
+    LookRows Q;        // [n,dh] the query of every row
+    LookRows K, V;     // [m,dh] the key and the value of every column
+    LookRows O;        // [n,dh] what every row read: values, mixed by its probabilities
+    double scale;      // the softmax is of scale · q·k: 1/√dh
+} LookVectors;
+
+LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head);
+
+/* The embedded sentence, positions added: [n,D] of the source, or [m,D] of what the decoder read. */
+LookRows look_embedded(const Look *look, bool source);
+
 /* out [rows,columns] (=) one head's map without its padding, or the mean over a layer's heads. */
 void look_head(float *out, const Look *look, LookKind kind, int layer, int head);
 void look_mean(float *out, const Look *look, LookKind kind, int layer);
