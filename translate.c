@@ -18,6 +18,7 @@
 #include "inference/chrf.h"
 #include "inference/translator.h"
 #include "program/bundle.h"
+#include "program/choice.h"
 #include "program/picture.h"
 #include "program/scores.h"
 
@@ -53,7 +54,7 @@ static const Option translate_options[] = {
 };
 // clang-format on
 
-enum { GROUPS = 2, CHUNK = 2000 };
+enum { GROUPS = 3, CHUNK = 2000 };
 
 static volatile sig_atomic_t stop_signal;
 
@@ -67,6 +68,8 @@ static void on_signal(int number)
 typedef struct Program {
     TranslateConfig config;
     SearchConfig search;
+    ChoiceConfig choice_config;
+    Choice choice;     // which attention
     StringList texts;  // of the command line; none: standard input
     int next_text;
     TextReader input, reference;
@@ -196,7 +199,8 @@ static bool translate(Program *p, Error *error)
         !(p->workers = workers_start(threads, error)) ||
         (!p->texts.count &&
          !text_open_descriptor(&p->input, STDIN_FILENO, "standard input", error)) ||
-        (p->config.reference && !text_open(&p->reference, p->config.reference, error)))
+        (p->config.reference && !text_open(&p->reference, p->config.reference, error)) ||
+        !choice_check(&p->choice, &p->bundle.model.config, error))
         return false;
     bool failed = false;
     while (!stop_signal && !failed && read_chunk(p, &failed, error))
@@ -224,7 +228,7 @@ static bool score(Program *p, Error *error)
                           : scores_print(&p->scores, stdout);
 }
 
-static bool check(const Program *p, Error *error)
+static bool check(Program *p, Error *error)
 {
     const char *attention = p->config.attention;
     size_t length = attention ? strlen(attention) : 0;
@@ -237,7 +241,7 @@ static bool check(const Program *p, Error *error)
                          "can be given with it");
     if (p->config.json && !p->config.hypothesis)
         return error_set(error, "--json goes with --hypothesis");
-    return search_check(&p->search, error);
+    return choice_parse(&p->choice, &p->choice_config, error) && search_check(&p->search, error);
 }
 
 /* The defaults, and the groups that point at them. */
@@ -247,6 +251,8 @@ static bool start(Program *p, OptionGroup groups[GROUPS], Error *error)
     groups[0] = (OptionGroup){"Translating", NULL, translate_options,
                               sizeof translate_options / sizeof *translate_options, &p->config};
     groups[1] = (OptionGroup){"Searching", NULL, search_options, search_option_count, &p->search};
+    groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
+                              &p->choice_config};
     return options_set(groups, GROUPS, "model", "checkpoints/toy", error);
 }
 
