@@ -19,13 +19,14 @@
 #include "inference/translator.h"
 #include "program/bundle.h"
 #include "program/choice.h"
+#include "program/explain.h"
 #include "program/picture.h"
 #include "program/scores.h"
 
 typedef struct TranslateConfig {
-    char *model, *attention, *hypothesis, *reference;
+    char *model, *attention, *hypothesis, *reference, *word;
     int threads, bleu_tokenize;
-    bool lowercase, json, quiet, help, version;
+    bool lowercase, json, explain, quiet, help, version;
 } TranslateConfig;
 
 #define FIELD(name) offsetof(TranslateConfig, name)
@@ -38,6 +39,10 @@ static const Option translate_options[] = {
      "threads; 0: one for each processor. The result is the same", true},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
      "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
+    {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
+     "in place of the translation alone, how one head's attention comes about, step by step", true},
+    {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
+     "which word --explain follows: a token, or its place", true},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "the right translations, line by line: prints BLEU and chrF to standard error", true},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -148,6 +153,15 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
     return true;
 }
 
+static bool explain(Program *p, int s, const Hypothesis *best, Error *error)
+{
+    const IdLines *lines = &p->lines;
+    const int *source = lines->ids.id + lines->start[s];
+    return explain_print(stdout, &p->bundle.model, &p->bundle.vocabulary, &p->choice,
+                         p->config.word, source, lines->start[s + 1] - lines->start[s], best->id,
+                         best->length, error);
+}
+
 /* One line of output; an empty line of input gives an empty line. n-best: number ||| text |||
  * score, one line each. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
@@ -162,7 +176,8 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
         else if (!tokenizer_decode(p->bundle.vocabulary.tokenizer[TARGET], &text, hypothesis->id,
                                    (size_t)hypothesis->length, error))
             return false;
-        if (p->search.n_best == 1) printf("%s\n", text);
+        if (p->config.explain && !empty) {}
+        else if (p->search.n_best == 1) printf("%s\n", text);
         else printf("%lld ||| %s ||| %.4f\n", number, text, empty ? 0 : hypothesis->score);
         if (h == 0) best = text;
         else free(text);
@@ -170,6 +185,8 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     bool good = true;
     if (p->config.attention && !empty)
         good = draw(p, s, &translation->hypothesis[0], number, error);
+    if (good && p->config.explain && !empty)
+        good = explain(p, s, &translation->hypothesis[0], error);
     if (good && p->config.reference)
         good = scores_add_line(&p->scores, best, &p->reference, error);
     free(best);
@@ -241,6 +258,8 @@ static bool check(Program *p, Error *error)
                          "can be given with it");
     if (p->config.json && !p->config.hypothesis)
         return error_set(error, "--json goes with --hypothesis");
+    if (p->config.word && !p->config.explain)
+        return error_set(error, "--word goes with --explain");
     return choice_parse(&p->choice, &p->choice_config, error) && search_check(&p->search, error);
 }
 
