@@ -1,40 +1,42 @@
 /* translate.c -- ./translate: text in, translated text out.
  *
- *   read the options, load the model
- *   chunk by chunk: lines → ids → beam search → text, in the order of the input;
+ *   read the options, load the models
+ *   chunk by chunk: lines → ids → search → text, in the order of the input;
  *       where asked, the attention of each as a picture
- *   where there is a reference: BLEU and chrF of it all */
+ *   where there is a reference: BLEU and chrF of it all
+ *
+ * With --score it says how probable given translations are instead (program/likelihood.h). */
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/options.h"
-#include "data/text.h"
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 #include "inference/translator.h"
-#include "program/bundle.h"
 #include "program/choice.h"
 #include "program/explain.h"
+#include "program/input.h"
+#include "program/likelihood.h"
+#include "program/models.h"
 #include "program/picture.h"
 #include "program/scores.h"
 
 typedef struct TranslateConfig {
-    char *model, *attention, *hypothesis, *reference, *word;
+    StringList model;
+    char *attention, *word, *target, *hypothesis, *reference;
     int threads, bleu_tokenize;
-    bool lowercase, json, explain, quiet, help, version;
+    bool explain, score, lowercase, json, quiet, help, version;
 } TranslateConfig;
 
 #define FIELD(name) offsetof(TranslateConfig, name)
 static const char *const TOKENIZATIONS[] = {"13a", "none", "char", "intl", NULL};
 // clang-format off
 static const Option translate_options[] = {
-    {"model", OPTION_TEXT, FIELD(model), 0, 0, NULL, "FILE|DIR",
-     "a checkpoint, or a run's folder", true},
+    {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
+     "a checkpoint, or a run's folder; given several times, they translate together", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same", true},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
@@ -43,6 +45,10 @@ static const Option translate_options[] = {
      "in place of the translation alone, how one head's attention comes about, step by step", true},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
      "which word --explain follows: a token, or its place", true},
+    {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
+     "print ln p of given translations, source TAB target, and their perplexity", true},
+    {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
+     "with --score: the translations, line by line, of the sources that are the input", true},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "the right translations, line by line: prints BLEU and chrF to standard error", true},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -52,7 +58,7 @@ static const Option translate_options[] = {
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
      "score without regard to case", true},
     {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
-     "with --hypothesis: the scores as JSON, to standard output", true},
+     "with --score or --hypothesis: the scores as JSON, to standard output", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
     {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
     {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
@@ -69,43 +75,21 @@ static void on_signal(int number)
     signal(number, SIG_DFL);
 }
 
-/* The program's state: options, model, and where the lines come from. */
+/* The program's state: options, models, and where the lines come from. */
 typedef struct Program {
     TranslateConfig config;
     SearchConfig search;
     ChoiceConfig choice_config;
     Choice choice;     // which attention
     StringList texts;  // of the command line; none: standard input
-    int next_text;
-    TextReader input, reference;
-    Bundle bundle;
+    Input input;
+    TextReader reference;
+    Models models;
+    const Bundle *bundle;  // the first of them
     Workers *workers;
     Scores scores;
     IdLines lines;
-    long long line;  // lines read so far
 } Program;
-
-/* The next line to translate; TEXT_END when there is none. */
-static TextResult next_line(Program *p, const char **line, size_t *length, Error *error)
-{
-    if (!p->texts.count) return text_next(&p->input, line, length, error);
-    if (p->next_text == p->texts.count) return TEXT_END;
-    *line = p->texts.item[p->next_text++];
-    *length = strlen(*line);
-    size_t bad;
-    if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
-    error_set(error, "text %d of the command line is not valid UTF-8 (byte %zu)", p->next_text,
-              bad + 1);
-    return TEXT_ERROR;
-}
-
-/* Whether a next line can be had without waiting: only then does a chunk grow. */
-static bool more_is_there(const Program *p)
-{
-    if (p->texts.count || p->input.begin < p->input.end) return true;
-    struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
-    return poll(&input, 1, 0) == 1;
-}
 
 /* Fills p->lines; false at the end of the input or on an error (then *failed). */
 static bool read_chunk(Program *p, bool *failed, Error *error)
@@ -115,19 +99,18 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
     do {
         const char *line;
         size_t length, cut;
-        TextResult result = next_line(p, &line, &length, error);
+        TextResult result = input_next(&p->input, &line, &length, error);
         if (result == TEXT_END) break;
         if (result == TEXT_ERROR ||
-            !bundle_encode(&p->bundle, &p->lines, line, length, &cut, error)) {
+            !bundle_encode(p->bundle, &p->lines, line, length, &cut, error)) {
             *failed = true;
             break;
         }
-        p->line++;
         if (cut && !p->config.quiet)
             fprintf(stderr, "translate: line %lld has %zu tokens; only the first %d are "
-                    "translated, as the model's limit is %d\n", p->line, cut,
-                    p->bundle.model.config.max_length - 1, p->bundle.model.config.max_length);
-    } while (p->lines.count < CHUNK && more_is_there(p) && !stop_signal);
+                    "translated, as the model's limit is %d\n", p->input.lines, cut,
+                    p->bundle->model.config.max_length - 1, p->bundle->model.config.max_length);
+    } while (p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
     return p->lines.count > 0;
 }
 
@@ -145,7 +128,8 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
     char path[4200];
     const IdLines *lines = &p->lines;
     picture_path(path, sizeof path, p, number);
-    if (!picture_attention(path, &p->bundle.model, &p->bundle.vocabulary, p->config.model,
+    if (!picture_attention(path, &p->bundle->model, &p->bundle->vocabulary,
+                           p->config.model.item[0],
                            lines->ids.id + lines->start[s],
                            lines->start[s + 1] - lines->start[s], best->id, best->length, error))
         return false;
@@ -157,7 +141,7 @@ static bool explain(Program *p, int s, const Hypothesis *best, Error *error)
 {
     const IdLines *lines = &p->lines;
     const int *source = lines->ids.id + lines->start[s];
-    return explain_print(stdout, &p->bundle.model, &p->bundle.vocabulary, &p->choice,
+    return explain_print(stdout, &p->bundle->model, &p->bundle->vocabulary, &p->choice,
                          p->config.word, source, lines->start[s + 1] - lines->start[s], best->id,
                          best->length, error);
 }
@@ -166,14 +150,14 @@ static bool explain(Program *p, int s, const Hypothesis *best, Error *error)
  * score, one line each. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {
-    long long number = p->line - p->lines.count + s + 1;
+    long long number = p->input.lines - p->lines.count + s + 1;
     bool empty = p->lines.start[s + 1] - p->lines.start[s] == 1;
     char *best = NULL;
     for (int h = 0; h < translation->count && (h == 0 || !empty); h++) {
         const Hypothesis *hypothesis = &translation->hypothesis[h];
         char *text = NULL;
         if (empty) text = strdup("");
-        else if (!tokenizer_decode(p->bundle.vocabulary.tokenizer[TARGET], &text, hypothesis->id,
+        else if (!tokenizer_decode(p->bundle->vocabulary.tokenizer[TARGET], &text, hypothesis->id,
                                    (size_t)hypothesis->length, error))
             return false;
         if (p->config.explain && !empty) {}
@@ -197,7 +181,7 @@ static bool translate_chunk(Program *p, Error *error)
 {
     Packed source = idlines_packed(&p->lines);
     Translations out;
-    if (!translator_run(&out, &p->bundle.model, &source, &p->search, p->workers, &stop_signal,
+    if (!translator_run(&out, &p->bundle->model, &source, &p->search, p->workers, &stop_signal,
                         error))
         return false;
     bool good = true;
@@ -209,22 +193,42 @@ static bool translate_chunk(Program *p, Error *error)
     return good;
 }
 
-static bool translate(Program *p, Error *error)
+/* Models, threads, and the files that the options name. */
+static bool prepare(Program *p, Error *error)
 {
     int threads = p->config.threads ? p->config.threads : workers_processors();
-    if (!bundle_load(&p->bundle, p->config.model, error) ||
-        !(p->workers = workers_start(threads, error)) ||
-        (!p->texts.count &&
-         !text_open_descriptor(&p->input, STDIN_FILENO, "standard input", error)) ||
-        (p->config.reference && !text_open(&p->reference, p->config.reference, error)) ||
-        !choice_check(&p->choice, &p->bundle.model.config, error))
-        return false;
+    p->bundle = &p->models.bundle[0];
+    return models_load(&p->models, &p->config.model, error) &&
+           choice_check(&p->choice, &p->bundle->model.config, error) &&
+           (p->workers = workers_start(threads, error)) &&
+           input_open(&p->input, &p->texts, p->config.quiet ? NULL : stderr, error) &&
+           (!p->config.reference || text_open(&p->reference, p->config.reference, error));
+}
+
+static bool translate(Program *p, Error *error)
+{
+    if (!prepare(p, error)) return false;
     bool failed = false;
     while (!stop_signal && !failed && read_chunk(p, &failed, error))
         if (!translate_chunk(p, failed ? NULL : error)) return false;
     if (failed) return false;
     if (!p->config.reference || stop_signal) return true;
     return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
+}
+
+/* How probable given translations are. */
+static bool rate(Program *p, Error *error)
+{
+    TextReader target = {.descriptor = -1};
+    bool good = prepare(p, error) &&
+                (!p->config.target || text_open(&target, p->config.target, error));
+    Likelihood likelihood = {.bundle = p->bundle, .ensemble = &p->models.ensemble,
+                             .workers = p->workers, .input = &p->input,
+                             .target = p->config.target ? &target : NULL, .out = stdout,
+                             .news = p->config.quiet ? NULL : stderr, .json = p->config.json};
+    good = good && likelihood_run(&likelihood, &stop_signal, error);
+    text_close(&target);
+    return good;
 }
 
 /* Scores a file of translations; no model takes part. */
@@ -256,10 +260,15 @@ static bool check(Program *p, Error *error)
     if (p->config.hypothesis && p->texts.count)
         return error_set(error, "--hypothesis scores a file of translations: no text to translate "
                          "can be given with it");
-    if (p->config.json && !p->config.hypothesis)
-        return error_set(error, "--json goes with --hypothesis");
     if (p->config.word && !p->config.explain)
         return error_set(error, "--word goes with --explain");
+    if (p->config.json && !p->config.hypothesis && !p->config.score)
+        return error_set(error, "--json goes with --score or --hypothesis");
+    if (p->config.target && !p->config.score)
+        return error_set(error, "--target goes with --score: it has the translations to score");
+    if (p->config.score && (p->config.hypothesis || p->config.reference || p->config.attention))
+        return error_set(error, "--score asks the model about given translations: it does not go "
+                         "with --hypothesis, --reference or --attention");
     return choice_parse(&p->choice, &p->choice_config, error) && search_check(&p->search, error);
 }
 
@@ -297,7 +306,10 @@ static int run(Program *p, OptionGroup groups[GROUPS], int argc, char **argv, Er
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     scores_start(&p->scores, (Tokenization)p->config.bleu_tokenize, p->config.lowercase);
-    if (!(p->config.hypothesis ? score(p, error) : translate(p, error))) return 1;
+    if (!(p->config.hypothesis ? score(p, error)
+          : p->config.score    ? rate(p, error)
+                               : translate(p, error)))
+        return 1;
     return stop_signal ? 128 + stop_signal : 0;
 }
 
@@ -309,9 +321,9 @@ int main(int argc, char **argv)
     int status = run(&p, groups, argc, argv, &error);
     if (status == 1 || status == 2) fprintf(stderr, "translate: %s\n", error.text);
     workers_stop(p.workers);
-    bundle_free(&p.bundle);
+    models_free(&p.models);
     idlines_free(&p.lines);
-    text_close(&p.input);
+    input_close(&p.input);
     text_close(&p.reference);
     strings_free(&p.texts);
     options_free(groups, GROUPS);

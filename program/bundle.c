@@ -115,17 +115,29 @@ static bool end_line(IdLines *lines, Error *error)
     return true;
 }
 
-bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
-                   size_t *cut, Error *error)
+static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
+                   size_t length, size_t *cut, Error *error)
 {
     if (!begin_line(lines, error)) return false;
     size_t first = lines->ids.count, most = (size_t)bundle->model.config.max_length - 1;
-    if (!tokenizer_encode(bundle->vocabulary.tokenizer[SOURCE], &lines->ids, text, length,
-                          error)) return false;
+    if (!tokenizer_encode(bundle->vocabulary.tokenizer[side], &lines->ids, text, length, error))
+        return false;
     size_t tokens = lines->ids.count - first;
     if (cut) *cut = tokens > most ? tokens : 0;
     if (tokens > most) lines->ids.count = first + most;
     return end_line(lines, error);
+}
+
+bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                   size_t *cut, Error *error)
+{
+    return encode(bundle, SOURCE, lines, text, length, cut, error);
+}
+
+bool bundle_encode_target(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                          size_t *cut, Error *error)
+{
+    return encode(bundle, TARGET, lines, text, length, cut, error);
 }
 
 Packed idlines_packed(const IdLines *lines)

@@ -26,6 +26,10 @@ typedef struct IdLines {
  * *cut (if given) says how many tokens it had. */
 bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
                    size_t *cut, Error *error);
+
+/* The same for a line of the target. */
+bool bundle_encode_target(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                          size_t *cut, Error *error);
 Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);
 void idlines_free(IdLines *lines);
