@@ -15,7 +15,9 @@
 #include "base/options.h"
 #include "inference/bleu.h"
 #include "inference/chrf.h"
+#include "data/words.h"
 #include "inference/translator.h"
+#include "program/alignment.h"
 #include "program/choice.h"
 #include "program/explain.h"
 #include "program/input.h"
@@ -48,7 +50,7 @@ static const Option translate_options[] = {
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print ln p of given translations, source TAB target, and their perplexity", true},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
-     "with --score: the translations, line by line, of the sources that are the input", true},
+     "with --score or --align: the translations, line by line, of the sources that are the input", true},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "the right translations, line by line: prints BLEU and chrF to standard error", true},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -65,7 +67,7 @@ static const Option translate_options[] = {
 };
 // clang-format on
 
-enum { GROUPS = 3, CHUNK = 2000 };
+enum { GROUPS = 4, CHUNK = 2000 };
 
 static volatile sig_atomic_t stop_signal;
 
@@ -80,7 +82,10 @@ typedef struct Program {
     TranslateConfig config;
     SearchConfig search;
     ChoiceConfig choice_config;
-    Choice choice;     // which attention
+    Choice choice;         // which attention
+    AlignConfig align;
+    Aligner aligner;       // if there is --align
+    AttentionTable table;  // if there is --attention-tsv
     StringList texts;  // of the command line; none: standard input
     Input input;
     TextReader reference;
@@ -137,6 +142,36 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
     return true;
 }
 
+static AlignPair pair_of(const Program *p, int s, const Hypothesis *best, const int *target_word)
+{
+    const IdLines *lines = &p->lines;
+    int first = lines->start[s], length = lines->start[s + 1] - first;
+    return (AlignPair){lines->ids.id + first, best->id, lines->word + first, target_word, length,
+                       best->length};
+}
+
+/* " ||| 0-0 1-1" behind the translation, and its attention into the table. */
+static bool show_links(Program *p, int s, const Hypothesis *best, long long number, Error *error)
+{
+    const Bundle *bundle = p->bundle;
+    int words, *word = malloc((size_t)best->length * sizeof *word);
+    if (!word) return error_set(error, "not enough memory to align %d words", best->length);
+    AlignPair pair = pair_of(p, s, best, word);
+    Look *look = look_open(&bundle->model, pair.source, pair.n, pair.target, pair.m, error);
+    bool good = look && words_of_ids(word, &words, bundle->vocabulary.tokenizer[TARGET], best->id,
+                                     best->length - 1, error);
+    if (good && p->align.align && (good = aligner_link(&p->aligner, look, &pair, error))) {
+        fputs(" ||| ", stdout);
+        links_print(stdout, &p->aligner.links);
+    }
+    good = good && (!p->align.tsv ||
+                    table_add(&p->table, look, &bundle->vocabulary, &bundle->model.config,
+                              &p->choice, number, pair.source, pair.target, error));
+    look_close(look);
+    free(word);
+    return good;
+}
+
 static bool explain(Program *p, int s, const Hypothesis *best, Error *error)
 {
     const IdLines *lines = &p->lines;
@@ -160,9 +195,12 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
         else if (!tokenizer_decode(p->bundle->vocabulary.tokenizer[TARGET], &text, hypothesis->id,
                                    (size_t)hypothesis->length, error))
             return false;
+        bool looked = !empty && (p->align.align || p->align.tsv);
         if (p->config.explain && !empty) {}
-        else if (p->search.n_best == 1) printf("%s\n", text);
-        else printf("%lld ||| %s ||| %.4f\n", number, text, empty ? 0 : hypothesis->score);
+        else if (p->search.n_best == 1) fputs(text, stdout);
+        else printf("%lld ||| %s ||| %.4f", number, text, empty ? 0 : hypothesis->score);
+        if (looked && !show_links(p, s, hypothesis, number, error)) return free(text), false;
+        if (!p->config.explain || empty) putchar('\n');
         if (h == 0) best = text;
         else free(text);
     }
@@ -193,14 +231,25 @@ static bool translate_chunk(Program *p, Error *error)
     return good;
 }
 
+static bool prepare_looking(Program *p, Error *error)
+{
+    const char *model = p->config.model.item[0];
+    p->lines.find_words = p->align.align || p->align.tsv;
+    return choice_check(&p->choice, &p->bundle->model.config, error) &&
+           (!p->align.align ||
+            aligner_create(&p->aligner, p->bundle, model, &p->align, &p->choice, error)) &&
+           align_settle_best(&p->choice, p->config.explain && p->choice.layer < 0 &&
+                             p->choice.head == CHOICE_NONE, model, &p->bundle->model.config, error) &&
+           (!p->align.tsv || table_open(&p->table, p->align.tsv, error));
+}
+
 /* Models, threads, and the files that the options name. */
 static bool prepare(Program *p, Error *error)
 {
     int threads = p->config.threads ? p->config.threads : workers_processors();
     p->bundle = &p->models.bundle[0];
     return models_load(&p->models, &p->config.model, error) &&
-           choice_check(&p->choice, &p->bundle->model.config, error) &&
-           (p->workers = workers_start(threads, error)) &&
+           prepare_looking(p, error) && (p->workers = workers_start(threads, error)) &&
            input_open(&p->input, &p->texts, p->config.quiet ? NULL : stderr, error) &&
            (!p->config.reference || text_open(&p->reference, p->config.reference, error));
 }
@@ -231,6 +280,27 @@ static bool rate(Program *p, Error *error)
     return good;
 }
 
+/* How the words of given translations stand to those of their sources. */
+static bool align(Program *p, Error *error)
+{
+    TextReader target = {.descriptor = -1}, gold = {.descriptor = -1};
+    bool good = prepare(p, error) &&
+                (!p->config.target || text_open(&target, p->config.target, error)) &&
+                (!p->align.gold || text_open(&gold, p->align.gold, error));
+    Alignment alignment = {.aligner = &p->aligner, .input = &p->input,
+                           .target = p->config.target ? &target : NULL,
+                           .gold = p->align.gold ? &gold : NULL,
+                           .table = p->align.tsv ? &p->table : NULL, .out = stdout,
+                           .news = p->config.quiet ? NULL : stderr};
+    good = good && alignment_run(&alignment, &p->choice, &stop_signal, error) &&
+           (!p->align.save || stop_signal ||
+            align_save(p->config.model.item[0], alignment.best, alignment.best_aer,
+                       alignment.best_head, alignment.best_head_aer, error));
+    text_close(&target);
+    text_close(&gold);
+    return good;
+}
+
 /* Scores a file of translations; no model takes part. */
 static bool score(Program *p, Error *error)
 {
@@ -253,6 +323,7 @@ static bool check(Program *p, Error *error)
 {
     const char *attention = p->config.attention;
     size_t length = attention ? strlen(attention) : 0;
+    if (!choice_parse(&p->choice, &p->choice_config, error)) return false;
     if (attention && (length < 5 || strcmp(attention + length - 4, ".png")))
         return error_set(error, "--attention takes the name of a .png file, not '%s'", attention);
     if (p->config.hypothesis && !p->config.reference)
@@ -264,12 +335,26 @@ static bool check(Program *p, Error *error)
         return error_set(error, "--word goes with --explain");
     if (p->config.json && !p->config.hypothesis && !p->config.score)
         return error_set(error, "--json goes with --score or --hypothesis");
-    if (p->config.target && !p->config.score)
-        return error_set(error, "--target goes with --score: it has the translations to score");
+    if (p->config.target && !p->config.score && !p->align.align)
+        return error_set(error, "--target goes with --score or --align: it has the translations "
+                         "that are given");
+    if (p->align.gold && !p->align.align)
+        return error_set(error, "--gold goes with --align: it has the right links");
+    if (p->align.tsv && p->choice.head == CHOICE_MAX)
+        return error_set(error, "--attention-tsv takes a head's number, mean or best as --head");
+    if (p->align.save && !p->align.gold)
+        return error_set(error, "--align-save goes with --gold, which shows what is best");
+    if (p->align.align && (p->config.explain || p->config.score))
+        return error_set(error, "--align does not go with --%s: ask for one at a time",
+                         p->config.explain ? "explain" : "score");
+    if (p->align.align && (p->config.target || p->align.gold) &&
+        (p->config.reference || p->config.attention))
+        return error_set(error, "--align of given translations translates nothing: it does not go "
+                         "with --reference or --attention");
     if (p->config.score && (p->config.hypothesis || p->config.reference || p->config.attention))
         return error_set(error, "--score asks the model about given translations: it does not go "
                          "with --hypothesis, --reference or --attention");
-    return choice_parse(&p->choice, &p->choice_config, error) && search_check(&p->search, error);
+    return search_check(&p->search, error);
 }
 
 /* The defaults, and the groups that point at them. */
@@ -281,6 +366,7 @@ static bool start(Program *p, OptionGroup groups[GROUPS], Error *error)
     groups[1] = (OptionGroup){"Searching", NULL, search_options, search_option_count, &p->search};
     groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
                               &p->choice_config};
+    groups[3] = (OptionGroup){"Aligning words", NULL, align_options, align_option_count, &p->align};
     return options_set(groups, GROUPS, "model", "checkpoints/toy", error);
 }
 
@@ -308,8 +394,10 @@ static int run(Program *p, OptionGroup groups[GROUPS], int argc, char **argv, Er
     scores_start(&p->scores, (Tokenization)p->config.bleu_tokenize, p->config.lowercase);
     if (!(p->config.hypothesis ? score(p, error)
           : p->config.score    ? rate(p, error)
+          : p->config.target || p->align.gold ? align(p, error)
                                : translate(p, error)))
         return 1;
+    if (!table_close(&p->table, error)) return 1;
     return stop_signal ? 128 + stop_signal : 0;
 }
 
@@ -321,6 +409,8 @@ int main(int argc, char **argv)
     int status = run(&p, groups, argc, argv, &error);
     if (status == 1 || status == 2) fprintf(stderr, "translate: %s\n", error.text);
     workers_stop(p.workers);
+    aligner_free(&p.aligner);
+    table_close(&p.table, NULL);
     models_free(&p.models);
     idlines_free(&p.lines);
     input_close(&p.input);
