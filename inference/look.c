@@ -233,8 +233,7 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w->output,
-                                   w->logits_bias, M, V, D);
+        const real *z = logits_row(look->logits, i, look->pass.output, w, M, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }
 }

@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "data/words.h"
 #include "model/checkpoint.h"
+#include "model/ready.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -51,7 +52,8 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
-    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error))
+    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error) &&
+        transformer_ready(model, MATRIX_FLOAT, error))
         return true;
     transformer_free(model);
     return false;
