@@ -23,7 +23,7 @@
 #include "program/scores.h"
 
 typedef struct TranslateConfig {
-    char *model, *attention, *hypothesis, *reference;
+    char *model, *attention, *given, *hypothesis, *reference;
     int threads, bleu_tokenize;
     bool lowercase, json, quiet, help, version;
 } TranslateConfig;
@@ -38,6 +38,8 @@ static const Option translate_options[] = {
      "threads; 0: one for each processor. The result is the same", true},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
      "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
+    {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
+     "do not translate the one TEXT: this is its translation, to be looked at", true},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "the right translations, line by line: prints BLEU and chrF to standard error", true},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -54,7 +56,7 @@ static const Option translate_options[] = {
 };
 // clang-format on
 
-enum { GROUPS = 3, CHUNK = 2000 };
+enum { GROUPS = 4, CHUNK = 2000 };
 
 static volatile sig_atomic_t stop_signal;
 
@@ -70,6 +72,7 @@ typedef struct Program {
     SearchConfig search;
     ChoiceConfig choice_config;
     Choice choice;     // which attention
+    PictureConfig picture;
     StringList texts;  // of the command line; none: standard input
     int next_text;
     TextReader input, reference;
@@ -139,10 +142,12 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
 {
     char path[4200];
     const IdLines *lines = &p->lines;
+    const SentencePair pair = {lines->ids.id + lines->start[s], best->id,
+                               lines->start[s + 1] - lines->start[s], best->length,
+                               p->config.given != NULL};
     picture_path(path, sizeof path, p, number);
-    if (!picture_attention(path, &p->bundle.model, &p->bundle.vocabulary, p->config.model,
-                           lines->ids.id + lines->start[s],
-                           lines->start[s + 1] - lines->start[s], best->id, best->length, error))
+    if (!picture_attention(path, &p->bundle.model, &p->bundle.vocabulary, p->config.model, &pair,
+                           &p->choice, &p->picture, error))
         return false;
     if (!p->config.quiet) fprintf(stderr, "translate: drew %s\n", path);
     return true;
@@ -176,8 +181,25 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
+/* The answer to the one text is the one that was given. */
+static bool answer_given(Program *p, Error *error)
+{
+    Ids ids = {0};
+    const char *given = p->config.given;
+    const Tokenizer *tokenizer = p->bundle.vocabulary.tokenizer[TARGET];
+    bool good = tokenizer_encode(tokenizer, &ids, given, strlen(given), error);
+    int32_t *id = good ? realloc(ids.id, (ids.count + 1) * sizeof *id) : NULL;
+    if (good && !id) good = error_set(error, "not enough memory");
+    if (id) ids.id = id, id[ids.count++] = ID_END;
+    Hypothesis hypothesis = {.id = ids.id, .length = (int)ids.count};
+    good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
+    free(ids.id);
+    return good;
+}
+
 static bool translate_chunk(Program *p, Error *error)
 {
+    if (p->config.given) return answer_given(p, error);
     Packed source = idlines_packed(&p->lines);
     Translations out;
     if (!translator_run(&out, &p->bundle.model, &source, &p->search, p->workers, &stop_signal,
@@ -234,6 +256,13 @@ static bool check(Program *p, Error *error)
     size_t length = attention ? strlen(attention) : 0;
     if (attention && (length < 5 || strcmp(attention + length - 4, ".png")))
         return error_set(error, "--attention takes the name of a .png file, not '%s'", attention);
+    size_t bad;
+    if (p->config.given && p->texts.count != 1)
+        return error_set(error, "--given is the translation of one TEXT: give one");
+    if (p->config.given && p->search.n_best > 1)
+        return error_set(error, "--given is one translation: --n-best cannot find more");
+    if (p->config.given && !text_is_utf8(p->config.given, strlen(p->config.given), &bad))
+        return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
     if (p->config.hypothesis && !p->config.reference)
         return error_set(error, "--hypothesis needs --reference, the file to compare it with");
     if (p->config.hypothesis && p->texts.count)
@@ -253,6 +282,9 @@ static bool start(Program *p, OptionGroup groups[GROUPS], Error *error)
     groups[1] = (OptionGroup){"Searching", NULL, search_options, search_option_count, &p->search};
     groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
                               &p->choice_config};
+    p->picture = picture_default;
+    groups[3] = (OptionGroup){"Drawing it", NULL, picture_options, picture_option_count,
+                              &p->picture};
     return options_set(groups, GROUPS, "model", "checkpoints/toy", error);
 }
 
