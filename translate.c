@@ -19,6 +19,7 @@
 #include "inference/translator.h"
 #include "program/bundle.h"
 #include "program/choice.h"
+#include "program/page.h"
 #include "program/picture.h"
 #include "program/scores.h"
 
@@ -36,8 +37,9 @@ static const Option translate_options[] = {
      "a checkpoint, or a run's folder", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same", true},
-    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
-     "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
+    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|html",
+     "draw who looked at whom, as a picture or as a page for a browser; with several sentences "
+     "OUT-1.png, OUT-2.png, …", true},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "do not translate the one TEXT: this is its translation, to be looked at", true},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
@@ -129,11 +131,22 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
     return p->lines.count > 0;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), behind = strlen(end);
+    return length > behind && !strcmp(name + length - behind, end);
+}
+
+static bool is_page(const char *name)
+{
+    return ends_with(name, ".html");
+}
+
 /* "out.png" for a single text; "out-3.png" for the third of several. */
 static void picture_path(char *path, size_t size, const Program *p, long long number)
 {
     const char *name = p->config.attention;
-    int stem = (int)strlen(name) - 4;
+    int stem = (int)(strrchr(name, '.') - name);
     if (p->texts.count == 1) snprintf(path, size, "%s", name);
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
@@ -146,8 +159,9 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
                                lines->start[s + 1] - lines->start[s], best->length,
                                p->config.given != NULL};
     picture_path(path, sizeof path, p, number);
-    if (!picture_attention(path, &p->bundle.model, &p->bundle.vocabulary, p->config.model, &pair,
-                           &p->choice, &p->picture, error))
+    if (!(is_page(path) ? page_attention : picture_attention)(
+            path, &p->bundle.model, &p->bundle.vocabulary, p->config.model, &pair, &p->choice,
+            &p->picture, error))
         return false;
     if (!p->config.quiet) fprintf(stderr, "translate: drew %s\n", path);
     return true;
@@ -253,9 +267,11 @@ static bool score(Program *p, Error *error)
 static bool check(Program *p, Error *error)
 {
     const char *attention = p->config.attention;
-    size_t length = attention ? strlen(attention) : 0;
-    if (attention && (length < 5 || strcmp(attention + length - 4, ".png")))
-        return error_set(error, "--attention takes the name of a .png file, not '%s'", attention);
+    if (attention && !ends_with(attention, ".png") && !is_page(attention))
+        return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
+                         attention);
+    if (attention && is_page(attention) && p->picture.rollout)
+        return error_set(error, "--rollout is for pictures, --attention OUT.png");
     size_t bad;
     if (p->config.given && p->texts.count != 1)
         return error_set(error, "--given is the translation of one TEXT: give one");

@@ -106,7 +106,8 @@ static double quality(const Map *map, const Drawing *d, LookKind kind)
 static bool find_best(Section *s, const Drawing *d)
 {
     double best_layer = -1e9, best_head = -1e9;
-    int layers = look_layers(d->look, s->kind), only = d->choice->layer;
+    int layers = look_layers(d->look, s->kind);
+    int only = d->choice->layer < layers ? d->choice->layer : CHOICE_NONE;
     for (int l = 0; l < layers; l++) {
         if (only >= 0 && l != only) continue;
         for (int h = -1; h < d->heads; h++) {
@@ -324,6 +325,19 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
     for (int k = 0; k < count; k++) section_free(&sections[k]);
     drawing_free(&d);
     look_close(look);
+    return good;
+}
+
+bool picture_best(int *layer, int *head, const Look *look, const SentencePair *pair,
+                  const Vocabulary *vocabulary, const Choice *choice, Error *error)
+{
+    Section section = {.kind = LOOK_CROSS};
+    Drawing d = {.look = look, .choice = choice, .config = &picture_default, .error = error,
+                 .heads = look_heads(look)};
+    bool good = make_labels(&d, vocabulary, pair) && find_best(&section, &d);
+    *layer = section.best_layer;
+    *head = section.best_head;
+    drawing_free(&d);
     return good;
 }
 

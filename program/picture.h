@@ -33,6 +33,11 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
                        const char *name, const SentencePair *pair, const Choice *choice,
                        const PictureConfig *config, Error *error);
 
+/* The layer and head of encoder-decoder attention that aligns the pair's tokens best, of the layer
+ * that was chosen or of all. */
+bool picture_best(int *layer, int *head, const Look *look, const SentencePair *pair,
+                  const Vocabulary *vocabulary, const Choice *choice, Error *error);
+
 /* So many words can be looked at; and about the bytes that a picture of so many takes, at most, of
  * encoder-decoder attention as it is drawn by default. */
 enum { PICTURE_WORDS = 40 };
