@@ -6,11 +6,12 @@ const MOST_LINES = 6000;  // more are neither told apart nor drawn quickly
 /* [{i, j, n (place among the heads), weight}], the strongest, if they are too many. */
 function linesOf(map, chosen) {
   const lines = [];
+  const least = chosen ? 0.005 : Math.min(0.03, Math.max(0.01, 0.9 / map.columns.length));
   map.each.forEach((weights, n) => weights.forEach((row, i) => {
     if (chosen && chosen.side === "rows" && chosen.at !== i) return;
     row.forEach((weight, j) => {
       if (chosen && chosen.side === "columns" && chosen.at !== j) return;
-      if (weight >= 0.005) lines.push({ i, j, n, weight });
+      if (weight >= least) lines.push({ i, j, n, weight });
     });
   }));
   lines.sort((a, b) => b.weight - a.weight);

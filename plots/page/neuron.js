@@ -4,12 +4,13 @@
  *
  * A strip is a vector, a bar a number: blue above 0, orange below, as strong as it is large. */
 
-const BAR = { height: 16 };
+const STRIP_HEIGHT = 16;
+const number = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
 
 function drawStrip(canvas, values, most) {
   const bar = Math.max(3, Math.min(7, Math.floor(260 / values.length)));
   canvas.width = bar * values.length;
-  canvas.height = BAR.height;
+  canvas.height = STRIP_HEIGHT;
   canvas.style.width = `${canvas.width}px`;
   const pen = canvas.getContext("2d"), style = getComputedStyle(document.documentElement);
   const colors = [style.getPropertyValue("--negative"), style.getPropertyValue("--positive")];
@@ -57,12 +58,12 @@ function strip(values, most, strips, update) {
 
 function neuronRow(words, key, j, sizes, strips, update) {
   const cell = make("td", {}, "");
-  strips.push(() => { cell.textContent = key.products[state.dimension].toFixed(2); });
-  const bar = make("i", { style: { width: `${Math.round(120 * key.probability)}px` } });
+  strips.push(() => { cell.textContent = number(key.products[state.dimension]); });
+  const bar = make("i", { style: { width: `${Math.round(120 * key.probability)}px`, background: headColor(state.head) } });
   return make("tr", {},
     make("th", { scope: "row", class: words.mark[j] ? "mark" : "" }, words.text[j]),
     strip(key.k, sizes.k, strips, update), strip(key.products, sizes.products, strips, update), cell,
-    make("td", {}, key.dot.toFixed(2)), make("td", {}, key.score.toFixed(2)),
+    make("td", {}, number(key.dot)), make("td", {}, number(key.score)),
     make("td", { class: "probability" }, make("span", { class: "meter" }, bar, key.probability.toFixed(3))));
 }
 
@@ -72,7 +73,7 @@ function neuronTable(head, strips, update) {
   const sizes = { q: largestOf([q]), k: largestOf(keys.map((key) => key.k)),
                   products: largestOf(keys.map((key) => key.products)) };
   const of = make("td", {}, "");
-  strips.push(() => { of.textContent = q[state.dimension].toFixed(2); });
+  strips.push(() => { of.textContent = number(q[state.dimension]); });
   const one = make("th", { scope: "col" }, "");
   strips.push(() => { one.textContent = `of number ${state.dimension + 1}`; });
   const heading = make("tr", {},
@@ -80,7 +81,7 @@ function neuronTable(head, strips, update) {
       (text instanceof Node ? text : make("th", { scope: "col", class: n > 0 && n < 3 || n === 6 ? "strip" : "" }, text))));
   const body = make("tbody", {},
     make("tr", { class: "query" }, make("th", { scope: "row" }, rows.text[state.query]),
-      strip(q, sizes.q, strips, update), make("td", { class: "strip quiet" }, "← query q"), of,
+      strip(q, sizes.q, strips, update), make("td", { class: "strip quiet" }, "its query q, the same for all keys"), of,
       make("td"), make("td"), make("td")),
     ...keys.map((key, j) => neuronRow(columns, key, j, sizes, strips, update)));
   const most = keys.reduce((best, key, j) => (key.probability > keys[best].probability ? j : best), 0);

@@ -61,7 +61,11 @@ function shareOfMarks(kind) {
 function caption() {
   const kind = kindNow(), mark = kind.columns === "read" ? "<pad>" : "</s>";
   const text = kind.caption;
-  if (state.view !== "heads") return text;
+  if (state.view === "model") return `${text} One map for each layer and head; choose one to see it large.`;
+  if (state.view === "neuron")
+    return `The word asks with its query q, every word it may look at answers with its key k. The two are ` +
+           `multiplied number by number and added up; the sum is divided by √${DATA.size}, and the softmax ` +
+           `makes shares of it that add up to 1.`;
   const percent = `${Math.round(100 * shareOfMarks(kind))} %`;
   return state.hide
     ? `${text} ${mark} is left out; it had ${percent}. What remains of a row is made up to 1.`
@@ -108,6 +112,7 @@ function applyTheme() {
 const pair = `${DATA.source} → ${DATA.target}`;
 document.title = `Attention: ${pair}`;
 byId("title").textContent = pair;
+byId("title").classList.toggle("long", pair.length > 120);
 byId("subtitle").textContent = DATA.given ? "What looked at what, with the translation given"
                                           : "What looked at what while it translated";
 byId("made").textContent = `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
