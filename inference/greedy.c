@@ -51,8 +51,7 @@ bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer 
         int first = cache->nodes - live, rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
-            real *z = logits_row(greedy->logits, r, X, model->weights.output,
-                                 model->weights.logits_bias, rows, V, D);
+            real *z = logits_row(greedy->logits, r, X, &model->weights, rows, V, D);
             double normaliser = search_normaliser(z, V - 1);
             if (!isfinite(normaliser)) return false;
 

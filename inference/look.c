@@ -154,6 +154,61 @@ void look_mean(float *out, const Look *look, LookKind kind, int layer)
     for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
 }
 
+static const AttentionWeights *weights_of(const Look *look, LookKind kind, int layer)
+{
+    const Weights *w = &look->model->weights;
+    return kind == LOOK_ENCODER ? &w->encoder[layer].self
+           : kind == LOOK_DECODER ? &w->decoder[layer].self
+                                  : &w->decoder[layer].cross;
+}
+
+/* U [H,D] (=) what column j has for each head: its value there, through that head's columns of
+ * W_O.   G [H,H] (=) U Uᵀ */
+static void given_by(double *G, double *U, const Look *look, LookKind kind, int layer, int j)
+{
+    int H = look_heads(look), D = look->model->config.d_model, dh = D / H;
+    const real *W = weights_of(look, kind, layer)->out.W;
+    for (int h = 0; h < H; h++) {
+        LookRows V = look_vectors(look, kind, layer, h).V;
+        const real *v = V.at + (size_t)j * (size_t)V.stride;
+        for (int o = 0; o < D; o++) {
+            double sum = 0;
+            for (int k = 0; k < dh; k++) sum += (double)W[o * D + h * dh + k] * (double)v[k];
+            U[h * D + o] = sum;
+        }
+    }
+    for (int a = 0; a < H; a++)
+        for (int b = 0; b < H; b++) {
+            double sum = 0;
+            for (int o = 0; o < D; o++) sum += U[a * D + o] * U[b * D + o];
+            G[a * H + b] = sum;
+        }
+}
+
+/* Σ_a Σ_b P_a P_b G_ab is the square of ‖Σ_a P_a U_a‖, and G is needed once a column only. */
+bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error)
+{
+    int H = look_heads(look), D = look->model->config.d_model;
+    int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
+    double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
+    if (!G) return error_set(error, "not enough memory for the lengths of values");
+    AttentionMap map = look_map(look, kind, layer, 0);
+    for (int j = 0; j < map.columns; j++) {
+        given_by(G, G + H * H, look, kind, layer, j);
+        for (int i = 0; i < map.rows; i++) {
+            double square = 0;
+            for (int a = first; a < last; a++)
+                for (int b = first; b < last; b++)
+                    square += (double)look_map(look, kind, layer, a).at[i * map.width + j] *
+                              (double)look_map(look, kind, layer, b).at[i * map.width + j] *
+                              G[a * H + b];
+            out[i * map.columns + j] = (float)sqrt(fmax(square, 0));
+        }
+    }
+    free(G);
+    return true;
+}
+
 void look_alignment(int *source_of, const Look *look, int layer)
 {
     int heads = look_heads(look);
@@ -178,8 +233,7 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w->output,
-                                   w->logits_bias, M, V, D);
+        const real *z = logits_row(look->logits, i, look->pass.output, w, M, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }
 }

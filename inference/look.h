@@ -60,6 +60,12 @@ LookRows look_embedded(const Look *look, bool source);
 void look_head(float *out, const Look *look, LookKind kind, int layer, int head);
 void look_mean(float *out, const Look *look, LookKind kind, int layer);
 
+/* out [rows,columns] (=) how much each column adds to each row: the length of the vector that the
+ * layer's heads together take from there, ‖Σ_h P_ij V_j W_O‖, or that one head takes (head >= 0).
+ * Attention says how much is taken, this also how much there is to take (Kobayashi et al. 2020,
+ * arXiv 2004.10102). Rows do not add up to 1. */
+bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error);
+
 /* source_of [m] (=) for each target token the source token that the heads of a layer look at most
  * on average; the first of equals. </s> is looked at by many that have no counterpart: a token
  * whose strongest place is the source's </s> gets that place, source_length - 1. */

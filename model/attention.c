@@ -156,10 +156,10 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     int N = a->queries->rows, M = a->keys->rows;
 
     if (!Xkv) {                                                                     // (1)
-        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, 3 * D, D);
+        linear_project(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
     } else {
-        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, D, D);
-        linear_forward(a->K, Xkv, w->k.W, w->k.b, M, 2 * D, D);
+        linear_project(a->Q, Xq, &w->q, w->q.b, N, D, D);
+        linear_project(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
     }
     Part before = parts_enter(PART_ATTENTION);
     if (a->keep)
@@ -183,7 +183,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
         }
     }
     parts_leave(before);
-    linear_forward(Y, a->O, w->out.W, NULL, N, D, D);                               // (5)
+    linear_project(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
 }
 
 /* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */

@@ -28,7 +28,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
         int head;
     } words[] = {{"mean", CHOICE_MEAN}, {"max", CHOICE_MAX}, {"best", CHOICE_BEST}};
     *choice = (Choice){kinds[config->kind], config->kind == 3,
-                       config->layer ? config->layer - 1 : CHOICE_NONE, CHOICE_NONE};
+                       config->layer ? config->layer - 1 : CHOICE_NONE, CHOICE_NONE,
+                       CHOICE_NONE, CHOICE_NONE};
     if (!config->head) return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(config->head, words[i].name)) return choice->head = words[i].head, true;

@@ -31,6 +31,7 @@ typedef struct Choice {
     bool all_kinds;
     int layer;  // from 0; or CHOICE_NONE
     int head;   // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST
+    int known_layer, known_head;  // what aligns best by comparison with right links, or CHOICE_NONE
 } Choice;
 
 /* Reads the words; false, with a sentence, if they cannot be meant. That is wrong use. */

@@ -102,7 +102,8 @@ static double quality(const Map *map, const Drawing *d, LookKind kind)
                : -map_entropy(map);
 }
 
-/* The layer, and within the layers that may be shown the head, of the best map. */
+/* The layer, and within the layers that may be shown the head, of the best map: as it is known of
+ * the model, else as it is in this pair. */
 static bool find_best(Section *s, const Drawing *d)
 {
     double best_layer = -1e9, best_head = -1e9;
@@ -119,6 +120,10 @@ static bool find_best(Section *s, const Drawing *d)
             if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = h;
         }
     }
+    bool known = s->kind == LOOK_CROSS && d->choice->known_layer >= 0 &&
+                 (only < 0 || only == d->choice->known_layer);
+    if (known) s->best_layer = s->layer = d->choice->known_layer;
+    if (known) s->best_head = d->choice->known_head;
     return true;
 }
 

@@ -21,7 +21,7 @@ mains='data/toy/generate.c
 benchmark/benchmark.c'                          # programs that live in a room
 headers_of_libraries='
 cblas.h             model/gemm.c benchmark/peak.c
-glib.h              inference/codepoints.c
+glib.h              inference/codepoints.c plots/columns.c
 jansson.h           base/json.c
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c

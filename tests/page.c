@@ -89,7 +89,8 @@ static const int source[] = {2, 3, 4, 5, 6, 7, 9, 12, 13, 1, ID_END};
 static const int target[] = {8, 3, 13, 10, 11, 2, ID_END};
 enum { N = sizeof source / sizeof *source, M = sizeof target / sizeof *target };
 static const SentencePair pair = {source, target, N, M, false};
-static const Choice anything = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE};
+static const Choice anything = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
+                                CHOICE_NONE};
 
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
 static void test_hostile_words(void **state)
@@ -239,7 +240,7 @@ static void test_start(void **state)
 {
     (void)state;
     Error error;
-    Choice choice = {LOOK_DECODER, false, 2, 1};
+    Choice choice = {LOOK_DECODER, false, 2, 1, CHOICE_NONE, CHOICE_NONE};
     PictureConfig config = picture_default;
     config.hide_special = true;
     config.theme = 1;
