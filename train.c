@@ -216,7 +216,7 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
     const SentencePair pair = {v->corpus->id[SOURCE] + start[s], word, length, words, false};
     const Choice choice = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
-                           CHOICE_NONE};
+                           CHOICE_NONE, 0};
     return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
                              &pair, &choice, &picture_default, error);
 }

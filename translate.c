@@ -374,6 +374,8 @@ static bool check(Program *p, Error *error)
         return error_set(error, "--given is one translation: --n-best cannot find more");
     if (p->config.given && !text_is_utf8(p->config.given, strlen(p->config.given), &bad))
         return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
+    if (p->choice.head == CHOICE_SOME && (p->config.explain || p->align.align || p->align.tsv))
+        return error_set(error, "--head with several numbers is for --attention");
     if (p->config.given && (p->config.score || p->config.target || p->config.hypothesis))
         return error_set(error, "--given is looked at, by --attention, --explain or --align: "
                          "--score, --target and --hypothesis have texts of their own");

@@ -20,7 +20,7 @@ enum {
 };
 enum { SECTION_TITLE_HEIGHT = 24, CAPTION_HEIGHT = 20, SECTION_HEAD_GAP = 16 };
 /* A map is about so wide, unless its cells would be too small to see or needlessly large. */
-enum { LARGE = 640, LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
+enum { LARGE = 672, LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
 enum { SMALL = 132, SMALL_MOST = 190, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 enum { MAX_GRID = 1024 };
 

@@ -175,7 +175,9 @@ static void put_start(Page *page, const Choice *choice, const PictureConfig *con
     json_put_integer(json, "layer", choice->layer >= 0 ? choice->layer : best_layer);
     json_open_array(json, "heads");
     for (int h = 0; h < look_heads(page->look); h++)
-        if (head < 0 || h == head) json_put_integer(json, NULL, h);
+        if (choice->head == CHOICE_SOME ? h < CHOICE_HEADS && choice->some >> h & 1
+                                        : head < 0 || h == head)
+            json_put_integer(json, NULL, h);
     json_close_array(json);
     json_put_bool(json, "words", config->words);
     json_put_bool(json, "hide", config->hide_special);

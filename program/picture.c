@@ -45,13 +45,20 @@ static const char *const KIND_CAPTION[KINDS] = {
                      "up to 1.",
     [LOOK_DECODER] = "A row is a word being written, a column a word written before it. A row "
                      "adds up to 1."};
+static const char *const ROLLOUT_CAPTION[KINDS] = {
+    [LOOK_CROSS] = "A row is a word being written: which source words what it is made of came from, "
+                   "through all layers up to this one. A row adds up to 1.",
+    [LOOK_ENCODER] = "A row is a source word: which source words what it became came from, through "
+                     "all layers up to this one. A row adds up to 1.",
+    [LOOK_DECODER] = "A row is a word being written: which words before it what it is made of came "
+                     "from, through all layers up to this one. A row adds up to 1."};
 
 typedef struct Drawing {
     const Look *look;
     const Choice *choice;
     const PictureConfig *config;
     Labels source, target, read;
-    int *all_heads;  // 0, 1, …, H-1
+    int *head;  // [heads] all of a layer's, or the several that were chosen
     int heads;
     Error *error;
 } Drawing;
@@ -86,8 +93,8 @@ static bool make_map(Map *map, const Drawing *d, LookKind kind, int layer, int h
     bool good = d->config->rollout ? map_rollout(map, d->look, kind, layer, d->error)
                 : head >= 0 ? map_mean(map, d->look, kind, layer, &head, 1, d->error)
                 : head == CHOICE_MAX
-                    ? map_max(map, d->look, kind, layer, d->all_heads, d->heads, d->error)
-                    : map_mean(map, d->look, kind, layer, d->all_heads, d->heads, d->error);
+                    ? map_max(map, d->look, kind, layer, d->head, d->heads, d->error)
+                    : map_mean(map, d->look, kind, layer, d->head, d->heads, d->error);
     if (good && d->config->words)
         map_join(map, rows_of(d, kind)->word, columns_of(d, kind)->word);
     return good;
@@ -113,11 +120,12 @@ static bool find_best(Section *s, const Drawing *d)
         if (only >= 0 && l != only) continue;
         for (int h = -1; h < d->heads; h++) {
             Map map;
-            if (!make_map(&map, d, s->kind, l, h < 0 ? CHOICE_MEAN : h)) return false;
+            int head = h < 0 ? CHOICE_MEAN : d->head[h];
+            if (!make_map(&map, d, s->kind, l, head)) return false;
             double q = quality(&map, d, s->kind);
             map_free(&map);
             if (h < 0 && q > best_layer) best_layer = q, s->layer = l;
-            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = h;
+            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = head;
         }
     }
     bool known = s->kind == LOOK_CROSS && d->choice->known_layer >= 0 &&
@@ -151,7 +159,7 @@ static int large_head(const Section *s, const Drawing *d)
 /* The head of a small map. */
 static int small_head(const Drawing *d, int h)
 {
-    return d->choice->head >= 0 ? d->choice->head : h;
+    return d->choice->head >= 0 ? d->choice->head : d->head[h];
 }
 
 static bool make_maps(Section *s, const Drawing *d)
@@ -186,6 +194,11 @@ static const char *head_text(char text[64], const Section *s, const Drawing *d)
     else if (head >= 0) snprintf(text, 64, "head %d", head + 1);
     else if (head == CHOICE_MAX) snprintf(text, 64, "largest of %d heads, made up to 1", d->heads);
     else snprintf(text, 64, "mean of %d heads", d->heads);
+    if (d->config->rollout || head != CHOICE_SOME) return text;
+    for (int h = 0; h < d->heads; h++) {
+        size_t length = strlen(text);
+        snprintf(text + length, 64 - length, "%s%d", h ? ", " : ": ", d->head[h] + 1);
+    }
     return text;
 }
 
@@ -237,7 +250,9 @@ static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
         s->heat[i].title = s->note[i][0];
         s->heat[i].note = s->note[i][1];
     }
-    *out = (HeatMapSection){.title = KIND_TITLE[s->kind], .caption = KIND_CAPTION[s->kind],
+    *out = (HeatMapSection){.title = KIND_TITLE[s->kind],
+                            .caption = d->config->rollout ? ROLLOUT_CAPTION[s->kind]
+                                                          : KIND_CAPTION[s->kind],
                             .remark = s->remark, .maps = s->heat, .layers = s->layers,
                             .heads = s->heads, .large = &s->large_heat,
                             .causal = s->kind == LOOK_DECODER};
@@ -290,9 +305,12 @@ static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const Sentence
     const Tokenizer *read = vocabulary->tokenizer[SOURCE], *written = vocabulary->tokenizer[TARGET];
     int n = pair->source_length, m = pair->target_length;
     bool join = d->config->words;
-    d->all_heads = calloc((size_t)d->heads, sizeof *d->all_heads);
-    for (int h = 0; d->all_heads && h < d->heads; h++) d->all_heads[h] = h;
-    return (d->all_heads || error_set(d->error, "not enough memory for a picture")) &&
+    int heads = look_heads(d->look);
+    d->head = calloc((size_t)heads, sizeof *d->head);
+    for (int h = 0; d->head && h < heads; h++)
+        if (d->choice->head != CHOICE_SOME || (h < CHOICE_HEADS && d->choice->some >> h & 1))
+            d->head[d->heads++] = h;
+    return (d->head || error_set(d->error, "not enough memory for a picture")) &&
            labels_make(&d->source, read, pair->source, n, false, join, d->error) &&
            labels_make(&d->target, written, pair->target, m, false, join, d->error) &&
            labels_make(&d->read, written, pair->target, m, true, join, d->error);
@@ -303,7 +321,7 @@ static void drawing_free(Drawing *d)
     labels_free(&d->source);
     labels_free(&d->target);
     labels_free(&d->read);
-    free(d->all_heads);
+    free(d->head);
 }
 
 bool picture_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
@@ -314,8 +332,7 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
     Look *look = look_open(model, pair->source, pair->source_length, pair->target,
                            pair->target_length, error);
     if (!look) return false;
-    Drawing d = {.look = look, .choice = choice, .config = config, .error = error,
-                 .heads = look_heads(look)};
+    Drawing d = {.look = look, .choice = choice, .config = config, .error = error};
     Section sections[KINDS] = {0};
     HeatMapSection pages[KINDS];
     int count = choice->all_kinds ? KINDS : 1;
@@ -337,8 +354,7 @@ bool picture_best(int *layer, int *head, const Look *look, const SentencePair *p
                   const Vocabulary *vocabulary, const Choice *choice, Error *error)
 {
     Section section = {.kind = LOOK_CROSS};
-    Drawing d = {.look = look, .choice = choice, .config = &picture_default, .error = error,
-                 .heads = look_heads(look)};
+    Drawing d = {.look = look, .choice = choice, .config = &picture_default, .error = error};
     bool good = make_labels(&d, vocabulary, pair) && find_best(&section, &d);
     *layer = section.best_layer;
     *head = section.best_head;
@@ -348,7 +364,7 @@ bool picture_best(int *layer, int *head, const Look *look, const SentencePair *p
 
 double picture_memory(const ModelConfig *model)
 {
-    enum { LARGE = 640, SMALL = 190, AROUND = 300 };  // pixels: plots/attentionpage.c
+    enum { LARGE = 672, SMALL = 190, AROUND = 300 };  // pixels: plots/attentionpage.c
     double strip = SMALL * model->decoder_layers;
     return 4.0 * (LARGE + AROUND + SMALL * model->heads) *
            (AROUND + (strip > LARGE ? strip : LARGE));

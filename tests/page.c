@@ -10,50 +10,28 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
 #include "plots/webpage.h"
 #include "program/page.h"
-#include "tests/random-model.h"
-#include "tests/small-model.h"
+#include "tests/hostile-words.h"
 
-static const char *const PIECE[] = {
-    "\u2581</script>", "\u2581<script>alert(1)</script>", "<!--", "&lt;", "\"'\\", "\u2028\u2029",
-    "\u2581<img src=x onerror=alert(1)>", "\u2581\u65E5\u672C", "]]>", "@data@", "\u2581word", "s",
-};
-enum { PIECES = sizeof PIECE / sizeof *PIECE, V = PIECES + 3, LONGEST = 40 };
-
-static char folder[64], path[96];
-static Transformer model;
-static Vocabulary vocabulary;
+static char path[96];
 
 static int setup(void **state)
 {
     (void)state;
-    static SmallModel small;
-    Error error;
-    strcpy(folder, "/tmp/qkv-page-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!hostile_setup()) return -1;
     snprintf(path, sizeof path, "%s/page.html", folder);
-    small_model_begin(&small, PIECES_BPE, false);
-    for (int i = 0; i < PIECES; i++) small_model_piece(&small, PIECE[i], (float)-i, PIECE_NORMAL);
-    const void *const bytes[SIDES] = {NULL, small.bytes};
-    const size_t size[SIDES] = {0, small.size};
-    if (!vocabulary_copy(&vocabulary, bytes, size, &error) || !vocabulary_load(&vocabulary, &error))
-        return -1;
-    model = random_model(V, LONGEST, 5);
-    return tokenizer_vocab_size(vocabulary.tokenizer[TARGET]) == V ? 0 : -1;
+    return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    transformer_free(&model);
-    vocabulary_free(&vocabulary);
     unlink(path);
-    return rmdir(folder);
+    return hostile_teardown();
 }
 
 static int count_of(const char *text, const char *what)
@@ -84,13 +62,6 @@ static char *read_page(void)
     if (!page) fail_msg("%s", error.text);
     return page;
 }
-
-static const int source[] = {2, 3, 4, 5, 6, 7, 9, 12, 13, 1, ID_END};
-static const int target[] = {8, 3, 13, 10, 11, 2, ID_END};
-enum { N = sizeof source / sizeof *source, M = sizeof target / sizeof *target };
-static const SentencePair pair = {source, target, N, M, false};
-static const Choice anything = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
-                                CHOICE_NONE};
 
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
 static void test_hostile_words(void **state)
@@ -240,7 +211,7 @@ static void test_start(void **state)
 {
     (void)state;
     Error error;
-    Choice choice = {LOOK_DECODER, false, 2, 1, CHOICE_NONE, CHOICE_NONE};
+    Choice choice = {LOOK_DECODER, false, 2, 1, CHOICE_NONE, CHOICE_NONE, 0};
     PictureConfig config = picture_default;
     config.hide_special = true;
     config.theme = 1;
