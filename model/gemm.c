@@ -259,6 +259,12 @@ void gemm_pack(real *packed, const real *B, int n, int k)
     copy_panels(packed, (Strided){B, 1, (size_t)k}, n, k);
 }
 
+void gemm_packed_row(real *x, const real *packed, int row, int k)
+{
+    packed += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
+    for (int p = 0; p < k; p++) x[p] = packed[p * TILE_COLUMNS];
+}
+
 void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
                     int k)
 {
