@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/parts.h"
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
@@ -171,13 +172,15 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
 static void take_batches(void *context, int worker)
 {
     Work *work = context;
+    Part part = parts_enter(PART_SEARCH);
     while (!atomic_load(&work->failed) && !(work->stop && *work->stop)) {
         int next = atomic_fetch_add(&work->next, 1);
-        if (next >= work->batches) return;
+        if (next >= work->batches) break;
         Error error;
         if (batch_search(work, &work->batch[next], &work->arena[worker], &error)) continue;
         if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
     }
+    parts_leave(part);
 }
 
 bool translator_run(Translations *translations, const Transformer *model, const Packed *source,
