@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -228,4 +229,17 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
     *line = (char *)from;
     *length = count;
     return TEXT_LINE;
+}
+
+bool text_ready(TextReader *reader)
+{
+    if (reader->gz) return true;
+    for (;;) {
+        size_t there = reader->end - reader->begin;
+        if (reader->at_end || there > BLOCK) return true;
+        if (there && memchr(reader->buffer + reader->begin, '\n', there)) return true;
+        struct pollfd input = {.fd = reader->descriptor, .events = POLLIN};
+        if (poll(&input, 1, 0) != 1) return false;
+        if (!read_block(reader, NULL)) return true;  // text_next will say what is wrong
+    }
 }

@@ -92,6 +92,11 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error);
 
+/* Appends, for each token that tokenizer_encode gives, the byte of text that it begins at, a space
+ * before it included. */
+bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
+                      Error *error);
+
 /* *normalized = the text as it is before it is cut, malloc'ed, *size bytes: characters normalised,
  * U+2581 for every space and before the first word. All of its pieces joined. */
 bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *size,

@@ -44,17 +44,16 @@ real *logits_layout(Arena *arena, int M, int V)
     return ARENA_TAKE(arena, real, (size_t)at_most(M, LOGITS_ROWS) * (size_t)V);
 }
 
-void logits_forward(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D)
+void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D)
 {
-    linear_forward(Z, X, E, bias, M, V - 1, D);
+    Linear output = {w->output, w->logits_bias, w->ready_output};
+    linear_project(Z, X, &output, output.b, M, V - 1, D);
 }
 
-real *logits_row(real *block, int r, const real *X, const real *E, const real *bias, int M, int V,
-                 int D)
+real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
     if (r % LOGITS_ROWS == 0)
-        logits_forward(block, X + (size_t)r * (size_t)D, E, bias, at_most(M - r, LOGITS_ROWS), V,
-                       D);
+        logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }
 

@@ -14,6 +14,7 @@
 #include "base/parts.h"
 #include "model/embedding.h"
 #include "model/position.h"
+#include "model/ready.h"
 
 void transformer_use(Transformer *model, real *block)
 {
@@ -54,6 +55,7 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
 void transformer_free(Transformer *model)
 {
     params_free(&model->params);
+    ready_free(model->ready);
     free(model->sinusoids);
     free(model->block);
     *model = (Transformer){0};
@@ -107,9 +109,9 @@ void transformer_forward(Pass *pass, const Transformer *model)
                      PLACE_EMBEDDING + 1);
     }
     embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
-                      model->source_positions, pass->keep_source, scale, D);         // (1)
+                      w->ready_source, model->source_positions, pass->keep_source, scale, D);         // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
-                      model->target_positions, pass->keep_target, scale, D);
+                      w->ready_target, model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);                                        // (2)

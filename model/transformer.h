@@ -15,6 +15,7 @@ typedef struct Transformer {
     Weights weights;   // where each tensor lies in the block
     real *sinusoids;   // [max_length,D], or NULL: positions are learned, or there are none
     const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
+    struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
 } Transformer;
 
 /* Weights are zero: params_initialise or a checkpoint fills model->block. */

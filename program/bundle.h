@@ -20,12 +20,19 @@ typedef struct IdLines {
     Ids ids;
     int *start;      // [count+1]
     int count, size;
+    bool find_words; // set it to have:
+    int *word;       // [start[count]] the word of the line that each token is a part of (words.h)
+    int words;       // how many the last line has
 } IdLines;
 
 /* Adds a line of text, </s> behind it. A line of more than max_length tokens is cut to that, and
  * *cut (if given) says how many tokens it had. */
 bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
                    size_t *cut, Error *error);
+
+/* The same for a line of the target. */
+bool bundle_encode_target(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
+                          size_t *cut, Error *error);
 Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);
 void idlines_free(IdLines *lines);

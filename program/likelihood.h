@@ -1,0 +1,40 @@
+/* likelihood.h -- how probable a model finds given translations: ./translate --score.
+ *
+ * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>
+ * included; or one JSON object,
+ *
+ *   {"line":1,"log_probability":-3.25,"tokens":["▁ein","▁Mann","</s>"],
+ *    "log_probabilities":[-1.5,-1.25,-0.5]}
+ *
+ * A pair with a side longer than the model takes is "nan", or null, and counts for nothing. At the
+ * end comes what the corpus says: loss = -Σ log p / tokens, the same number as training's
+ * validation loss of these pairs, and perplexity = e^loss; with JSON as one more object,
+ * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}. */
+#ifndef PROGRAM_LIKELIHOOD_H
+#define PROGRAM_LIKELIHOOD_H
+
+#include <signal.h>
+
+#include "inference/scoring.h"
+#include "program/bundle.h"
+#include "program/input.h"
+
+typedef struct Likelihood {
+    /* the caller sets */
+    const Bundle *bundle;
+    const Ensemble *ensemble;
+    Workers *workers;
+    Input *input;        // sources, or source TAB target
+    TextReader *target;  // the targets, line by line; or NULL
+    FILE *out;
+    FILE *news;  // for warnings and the last line, or NULL
+    bool json;
+    /* results */
+    double log_probability;  // Σ, nats
+    long long tokens, pairs, too_long;
+} Likelihood;
+
+/* *stop ends it after what was begun, as if that were all: true then. */
+bool likelihood_run(Likelihood *likelihood, const volatile sig_atomic_t *stop, Error *error);
+
+#endif

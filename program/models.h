@@ -1,0 +1,18 @@
+/* models.h -- the models that translate together: one, or an ensemble with one vocabulary. */
+#ifndef PROGRAM_MODELS_H
+#define PROGRAM_MODELS_H
+
+#include "inference/ensemble.h"
+#include "program/bundle.h"
+
+typedef struct Models {
+    Bundle bundle[MAX_MODELS];  // the first one's vocabulary is everyone's
+    Ensemble ensemble;          // of all
+} Models;
+
+/* Loads each path (bundle_load). Models whose tokenizers are not the same byte for byte are an
+ * error: their ids would mean different words. The struct must stay where it is. */
+bool models_load(Models *models, const StringList *paths, Error *error);
+void models_free(Models *models);  // fine on {0}
+
+#endif

@@ -1,0 +1,195 @@
+/* Scoring against the training loss, against the model looked at pair by pair, and an ensemble
+ * against the mean of its models' probabilities. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+
+#include "inference/look.h"
+#include "inference/scoring.h"
+#include "tests/random-model.h"
+
+enum { V = 60, MOST_LENGTH = 48, S = 90 };
+
+static Packed source, target;
+static Workers *workers[4];  // of 1, 2 and 3 threads
+static Error error;
+
+static int setup(void **state)
+{
+    (void)state;
+    source = random_sentences(S, 20, V, 1);
+    target = random_sentences(S, 24, V, 2);
+    for (int threads = 1; threads <= 3; threads++)
+        if (!(workers[threads] = workers_start(threads, &error))) return -1;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) workers_stop(workers[threads]);
+    free_sentences(source);
+    free_sentences(target);
+    return 0;
+}
+
+/* The loss as training computes it, all pairs in one pass. */
+static Loss training_loss(const Transformer *model)
+{
+    Pass *pass = calloc(1, sizeof *pass);
+    Arena arena = {0};
+    Loss loss = {0};
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    assert_true(arena_reserve(&arena, &error));
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    transformer_forward(pass, model);
+    transformer_loss(&loss, pass, model, 0.1);
+    arena_free(&arena);
+    free(pass);
+    return loss;
+}
+
+static void equals_the_training_loss(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (int v = 0; v < VARIANTS; v++) {
+        Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 10 + v);
+        Ensemble ensemble = ensemble_of(&model);
+        double *each = malloc((size_t)target.rows * sizeof *each), sum = 0;
+        assert_true(scoring_run(each, &ensemble, &source, &target, workers[2], NULL, &error));
+        for (int i = 0; i < target.rows; i++) sum += each[i];
+        Loss loss = training_loss(&model);
+        assert_int_equal(loss.tokens, target.rows);
+        double d = fabs(-sum - loss.nll) / (double)loss.tokens;
+        if (d > worst) worst = d;
+        assert_true(d < 1e-5);
+        free(each);
+        transformer_free(&model);
+    }
+    print_message("at most %.1e nats a token apart\n", worst);
+}
+
+static void each_token_as_looked_at(void **state)
+{
+    (void)state;
+    Transformer model = random_model(V, MOST_LENGTH, 20);
+    Ensemble ensemble = ensemble_of(&model);
+    double *each = malloc((size_t)target.rows * sizeof *each), alone[MOST_LENGTH];
+    assert_true(scoring_run(each, &ensemble, &source, &target, workers[3], NULL, &error));
+    for (int s = 0; s < S; s++) {
+        int n = source.start[s + 1] - source.start[s],
+            m = target.start[s + 1] - target.start[s];
+        Look *look = look_open(&model, source.id + source.start[s], n,
+                               target.id + target.start[s], m, &error);
+        assert_non_null(look);
+        look_probabilities(alone, look);
+        for (int t = 0; t < m; t++)
+            assert_true(fabs(alone[t] - each[target.start[s] + t]) < 1e-4);
+        look_close(look);
+    }
+    free(each);
+    transformer_free(&model);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    Transformer model = random_model(V, MOST_LENGTH, 30);
+    Ensemble ensemble = ensemble_of(&model);
+    size_t bytes = (size_t)target.rows * sizeof(double);
+    double *each[4];
+    for (int threads = 1; threads <= 3; threads++) {
+        each[threads] = malloc(bytes);
+        assert_true(scoring_run(each[threads], &ensemble, &source, &target, workers[threads],
+                                NULL, &error));
+        assert_memory_equal(each[threads], each[1], bytes);
+    }
+    for (int threads = 1; threads <= 3; threads++) free(each[threads]);
+    transformer_free(&model);
+}
+
+/* Three models, one of them of another shape: the mean of their probabilities. */
+static void ensemble_is_the_mean(void **state)
+{
+    (void)state;
+    enum { MODELS = 3 };
+    Transformer model[MODELS];
+    Ensemble together = {0};
+    double *each[MODELS], *mean = malloc((size_t)target.rows * sizeof *mean);
+    for (int m = 0; m < MODELS; m++) {
+        model[m] = random_variant(&variants[m], V, m == 2 ? 30 : MOST_LENGTH, 40 + m);
+        Ensemble alone = ensemble_of(&model[m]);
+        assert_true(ensemble_add(&together, &model[m], &error));
+        each[m] = malloc((size_t)target.rows * sizeof *mean);
+        assert_true(scoring_run(each[m], &alone, &source, &target, workers[1], NULL, &error));
+    }
+    assert_int_equal(ensemble_config(&together).max_length, 30);
+    assert_true(scoring_run(mean, &together, &source, &target, workers[2], NULL, &error));
+    for (int i = 0; i < target.rows; i++) {
+        double p = 0;
+        for (int m = 0; m < MODELS; m++) p += exp(each[m][i]) / MODELS;
+        assert_true(fabs(mean[i] - log(p)) < 1e-9);
+    }
+    for (int m = 0; m < MODELS; m++) {
+        free(each[m]);
+        transformer_free(&model[m]);
+    }
+    free(mean);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    Transformer model = random_model(V, MOST_LENGTH, 50), other = random_model(V + 1, 20, 51);
+    Ensemble ensemble = ensemble_of(&model);
+    assert_false(ensemble_add(&ensemble, &other, &error));
+    assert_string_equal(error.text,
+                        "a model of 61 and 61 tokens cannot translate with one of 60 "
+                        "and 60: they must have one vocabulary");
+    while (ensemble.count < MAX_MODELS) assert_true(ensemble_add(&ensemble, &model, &error));
+    assert_false(ensemble_add(&ensemble, &model, &error));
+    ensemble.count = 1;
+
+    double *each = malloc((size_t)target.rows * sizeof *each);
+    Packed fewer = {S - 1, target.start[S - 1], target.id, target.start};
+    assert_false(scoring_run(each, &ensemble, &source, &fewer, workers[1], NULL, &error));
+    assert_string_equal(error.text, "90 sources, but 89 targets");
+    Packed fine = {1, 2, (int[]){2, 0}, (int[]){0, 2}},
+           bad = {1, 2, (int[]){2, 3}, (int[]){0, 2}};
+    assert_false(scoring_run(each, &ensemble, &fine, &bad, workers[1], NULL, &error));
+    assert_string_equal(error.text,
+                        "target sentence 1: token 2 of 2 is not </s>, which ends a sentence");
+    assert_false(scoring_run(each, &ensemble, &bad, &fine, workers[1], NULL, &error));
+    assert_non_null(strstr(error.text, "source sentence 1"));
+
+    volatile sig_atomic_t stop = 1;
+    assert_false(scoring_run(each, &ensemble, &source, &target, workers[2], &stop, &error));
+    assert_string_equal(error.text, "");
+    Packed none = {0, 0, source.id, (int[]){0}};
+    assert_true(scoring_run(each, &ensemble, &none, &none, workers[2], NULL, &error));
+
+    model.weights.logits_bias[9] = NAN;
+    assert_false(scoring_run(each, &ensemble, &source, &target, workers[3], NULL, &error));
+    assert_non_null(strstr(error.text, "NaN or infinity"));
+    free(each);
+    transformer_free(&model);
+    transformer_free(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_the_training_loss),
+        cmocka_unit_test(each_token_as_looked_at),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(ensemble_is_the_mean),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}
