@@ -316,6 +316,13 @@ static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const Sentence
            labels_make(&d->read, written, pair->target, m, true, join, d->error);
 }
 
+static bool has_words(const Labels *labels)
+{
+    int marks = 0;
+    for (int i = 0; i < labels->count; i++) marks += labels->mark[i];
+    return marks < labels->count;
+}
+
 static void drawing_free(Drawing *d)
 {
     labels_free(&d->source);
@@ -332,15 +339,18 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
     Look *look = look_open(model, pair->source, pair->source_length, pair->target,
                            pair->target_length, error);
     if (!look) return false;
-    Drawing d = {.look = look, .choice = choice, .config = config, .error = error};
+    PictureConfig own = *config;
+    Drawing d = {.look = look, .choice = choice, .config = &own, .error = error};
     Section sections[KINDS] = {0};
     HeatMapSection pages[KINDS];
     int count = choice->all_kinds ? KINDS : 1;
     bool good = make_labels(&d, vocabulary, pair);
+    own.hide_special = good && config->hide_special && has_words(&d.source) &&
+                       has_words(&d.target) && has_words(&d.read);  // else nothing would be left
     for (int k = 0; k < count && good; k++)
         good = plan_section(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind) &&
                make_maps(&sections[k], &d);
-    if (good && config->hide_special)
+    if (good && own.hide_special)
         labels_hide(&d.source), labels_hide(&d.target), labels_hide(&d.read);
     for (int k = 0; k < count && good; k++) finish_section(&pages[k], &sections[k], &d);
     good = good && save(path, &d, vocabulary, name, pair, sections, pages, count, error);
