@@ -8,7 +8,7 @@
 
 /* ---- shares ---- */
 
-static bool weights(float *out, const Look *look, int layer, int head, Error *error)
+static bool layer_weights(float *out, const Look *look, int layer, int head, Error *error)
 {
     if (head == ALIGN_NORM) return look_norms(out, look, LOOK_CROSS, layer, -1, error);
     if (head == ALIGN_MEAN)
@@ -18,14 +18,28 @@ static bool weights(float *out, const Look *look, int layer, int head, Error *er
     return true;
 }
 
+/* one [count] scratch */
+static bool weights(float *out, float *one, size_t count, const Look *look, int layer, int head,
+                    Error *error)
+{
+    if (layer != ALIGN_LAYERS) return layer_weights(out, look, layer, head, error);
+    memset(out, 0, count * sizeof *out);
+    for (int l = 0; l < look_layers(look, LOOK_CROSS); l++) {
+        if (!layer_weights(one, look, l, head, error)) return false;
+        for (size_t i = 0; i < count; i++) out[i] += one[i];
+    }
+    return true;
+}
+
 bool align_shares(float *share, const Look *look, int layer, int head, AlignStep step,
                   Error *error)
 {
-    AttentionMap map = look_map(look, LOOK_CROSS, layer, 0);
+    AttentionMap map = look_map(look, LOOK_CROSS, 0, 0);
     size_t columns = (size_t)map.columns, first = step == STEP_READS ? columns : 0;
-    float *all = malloc((size_t)map.rows * columns * sizeof *all);
+    size_t count = (size_t)map.rows * columns;
+    float *all = malloc(2 * count * sizeof *all);
     if (!all) return error_set(error, "not enough memory to align %d words", map.rows);
-    bool good = weights(all, look, layer, head, error);  // (1)
+    bool good = weights(all, all + count, count, look, layer, head, error);  // (1)
     memcpy(share, all + first, (size_t)(map.rows - 1) * columns * sizeof *share);
     free(all);
     for (int i = 0; i + 1 < map.rows && good; i++) {  // (2)

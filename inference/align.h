@@ -1,7 +1,8 @@
 /* align.h -- from attention to an alignment of words, and how far it is from a right one.
  *
- *   (1)  weights   a head's map, or the mean of a layer's heads, or their norms (look_norms):
- *                  W_ij, how much target token i has from source token j
+ *   (1)  weights   a head's map, or the mean of a layer's heads, or their norms (look_norms), or
+ *                  the sum of means or norms over the layers, as each layer adds to the same
+ *                  stream: W_ij, how much target token i has from source token j
  *   (2)  shares    every row divided by its sum, that of </s> included
  *   (3)  links     every target word and the source word with the largest share of one of its
  *                  tokens; then every source word that is left over, and the target word in which
@@ -21,10 +22,11 @@
 
 typedef enum { STEP_WRITES, STEP_READS } AlignStep;
 
-enum { ALIGN_MEAN = -1, ALIGN_NORM = -2 };
+enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -1 };
 
 /* Shares, (1) and (2), of all target tokens but </s>: share [m-1,n] (=).
- * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM. */
+ * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.   layer: 0 .. L-1, or for the last two ALIGN_LAYERS: all
+ * of them, added. */
 bool align_shares(float *share, const Look *look, int layer, int head, AlignStep step,
                   Error *error);
 

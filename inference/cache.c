@@ -66,7 +66,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->X = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
-    size_t self = (size_t)config->heads * (size_t)steps;
+    size_t self = (size_t)config->heads * (size_t)attention_width(steps);
     size_t cross = R * (size_t)attention_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
     real *stream = addnorm_layout_first(&cache->first, arena, config, rows);
@@ -129,22 +129,23 @@ static real dot(const real *x, const real *y, int n)
     return sum;
 }
 
-/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]   P [H,n] */
+/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]
+ * P [H,attention_width(n)] */
 static void attend_self(real *o, const real *q, const real *KV, const int *path, real *P, int n,
                         const ModelConfig *config)
 {
-    int D = config->d_model, H = config->heads, dh = D / H;
+    int D = config->d_model, H = config->heads, dh = D / H, width = attention_width(n);
     real scale = score_scale(config->score, dh);
     for (int j = 0; j < n; j++) {
         const real *k = KV + (size_t)path[j] * 2 * (size_t)D;
-        for (int h = 0; h < H; h++) P[h * n + j] = scale * dot(q + h * dh, k + h * dh, dh);
+        for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
     }
-    for (int h = 0; h < H; h++) softmax_row(P + h * n, n);
+    for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
     memset(o, 0, (size_t)D * sizeof *o);
     for (int j = 0; j < n; j++) {
         const real *v = KV + (size_t)path[j] * 2 * (size_t)D + D;
         for (int h = 0; h < H; h++) {
-            real p = P[h * n + j];
+            real p = P[h * width + j];
 #pragma omp simd
             for (int k = h * dh; k < (h + 1) * dh; k++) o[k] += p * v[k];
         }

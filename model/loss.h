@@ -10,7 +10,7 @@
 #include "base/real.h"
 #include "model/params.h"
 
-enum { LOSS_ROWS = 512, LOGITS_ROWS = 64 };
+enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 128 };  // of a chunk
 
 static inline int loss_chunks(int C)

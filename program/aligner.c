@@ -38,6 +38,13 @@ const Option align_options[] = {
 // clang-format on
 const int align_option_count = sizeof align_options / sizeof *align_options;
 
+const char *align_layer_name(char text[16], int layer)
+{
+    if (layer == ALIGN_LAYERS) return "all";
+    snprintf(text, 16, "%d", layer + 1);
+    return text;
+}
+
 const char *align_head_name(char text[16], int head)
 {
     if (head == ALIGN_MEAN) return "mean";
@@ -66,16 +73,17 @@ static bool file_path(char path[PATH_MAX], const char *model, Error *error)
 static bool take(AlignBy *by, const Json *json, const char *heads_key, const char *path,
                  const ModelConfig *config, Error *error)
 {
-    const Json *heads = json_member(json, heads_key);
+    const Json *heads = json_member(json, heads_key), *layers = json_member(json, "layer");
     const char *word = json_text(heads), *step = json_text(json_member(json, "step"));
-    int64_t layer = json_whole(json_member(json, "layer")), head = json_whole(heads);
+    int64_t layer = json_whole(layers), head = json_whole(heads);
     bool mean = word && !strcmp(word, "mean"), norm = word && !strcmp(word, "norm");
+    bool all = json_text(layers) && !strcmp(json_text(layers), "all") && (mean || norm);
     bool reads = step && !strcmp(step, "reads"), writes = step && !strcmp(step, "writes");
-    if (layer < 1 || layer > config->decoder_layers || !(reads || writes) ||
+    if (!(all || (layer >= 1 && layer <= config->decoder_layers)) || !(reads || writes) ||
         !(mean || norm || (head >= 1 && head <= config->heads)))
         return error_set(error, "%s: its layer, %s and step are not ones that the model has",
                          path, heads_key);
-    *by = (AlignBy){(int)layer - 1,
+    *by = (AlignBy){all ? ALIGN_LAYERS : (int)layer - 1,
                     mean   ? ALIGN_MEAN
                     : norm ? ALIGN_NORM
                            : (int)head - 1,
@@ -125,8 +133,11 @@ bool align_known_best(Choice *choice, const char *model, const ModelConfig *conf
 
 static void put_by(JsonWriter *json, AlignBy by, const char *heads_key, double aer)
 {
-    json_put_integer(json, "layer", by.layer + 1);
     char name[16];
+    if (by.layer >= 0)
+        json_put_integer(json, "layer", by.layer + 1);
+    else
+        json_put_text(json, "layer", align_layer_name(name, by.layer));
     if (by.head >= 0)
         json_put_integer(json, heads_key, by.head + 1);
     else
@@ -160,12 +171,14 @@ bool align_save(const char *model, AlignBy by, double aer, AlignBy head, double 
 
 /* ---- the aligner ---- */
 
-static AlignBy settle(AlignBy by, AlignBy head, const AlignConfig *config, const Choice *choice)
+static AlignBy settle(AlignBy by, AlignBy head, const AlignConfig *config, const Choice *choice,
+                      int layers)
 {
     if (choice->head == CHOICE_BEST) by = head;
     if (choice->layer >= 0) by.layer = choice->layer;
     if (choice->head >= 0) by.head = choice->head;
     if (choice->head == CHOICE_MEAN) by.head = ALIGN_MEAN;
+    if (by.head >= 0 && by.layer == ALIGN_LAYERS) by.layer = layers - 1;
     if (config->step != SETTLED_BY_FILE) by.step = (AlignStep)(config->step - 1);
     return by;
 }
@@ -174,8 +187,7 @@ bool aligner_create(Aligner *aligner, const Bundle *bundle, const char *model,
                     const AlignConfig *config, const Choice *choice, Error *error)
 {
     const ModelConfig *shape = &bundle->model.config;
-    int layers = shape->decoder_layers;
-    AlignBy by = {layers > 2 ? layers - 2 : layers - 1, ALIGN_NORM, STEP_WRITES}, head = by;
+    AlignBy by = {ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES}, head = by;
     bool found;
     *aligner = (Aligner){.bundle = bundle, .threshold = config->threshold};
     if (!read_file(&by, &head, &found, model, shape, error)) return false;
@@ -186,7 +198,7 @@ bool aligner_create(Aligner *aligner, const Bundle *bundle, const char *model,
         return error_set(error,
                          "which head aligns best is not known: find it with --align --target "
                          "--gold --align-save, or name one, or leave --head out");
-    aligner->by = settle(by, head, config, choice);
+    aligner->by = settle(by, head, config, choice, shape->decoder_layers);
     return true;
 }
 

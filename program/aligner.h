@@ -2,13 +2,13 @@
  *
  * Which layer and heads, and at which step? What the options say; else what the model's folder has
  * in alignment.json, written by --align-save after a comparison with right alignments; else the
- * heads of one layer together by their norms, at the step that writes: of the last layer but one
- * (Garg et al. 2019, arXiv 1909.02074, find it the best of six), or of the last of one or two.
+ * norms of all heads of all layers together, at the step that writes.
  *
- *   alignment.json   {"layer":2,"heads":"norm","step":"writes","aer":0.098,
+ *   alignment.json   {"layer":"all","heads":"norm","step":"writes","aer":0.097,
  *                     "best_head":{"layer":2,"head":4,"step":"writes","aer":0.14}}
  *
- * heads is a number, "mean" or "norm"; best_head is the best single one. Both count from 1. */
+ * layer is a number from 1 or "all", heads a number from 1, "mean" or "norm"; best_head is the best
+ * single one. */
 #ifndef PROGRAM_ALIGNER_H
 #define PROGRAM_ALIGNER_H
 
@@ -31,7 +31,7 @@ extern const int align_option_count;
 
 /* Which attention is read as an alignment. */
 typedef struct AlignBy {
-    int layer, head;  // from 0; head may be ALIGN_MEAN or ALIGN_NORM
+    int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
     AlignStep step;
 } AlignBy;
 
@@ -73,7 +73,8 @@ bool align_known_best(Choice *choice, const char *model, const ModelConfig *conf
 bool align_settle_best(Choice *choice, bool wanted, const char *model,
                        const ModelConfig *config, Error *error);
 
-/* "2", "mean", "norm" */
+/* "2" or "all"; "2", "mean" or "norm". text is where a number is put. */
+const char *align_layer_name(char text[16], int layer);
 const char *align_head_name(char text[16], int head);
 
 #endif

@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All ways to read attention as an alignment: [step, layer, head], heads, mean and norm. */
+/* All ways to read attention as an alignment: at each step those of each layer, its heads, their
+ * mean and norm, and the mean and norm of all layers. */
 typedef struct Ways {
-    AlignError *counts;
-    int layers, heads;  // heads: with mean and norm
+    AlignError *counts;  // [2 a_step]
+    int layers, heads;   // heads: with mean and norm
+    int a_step;
 } Ways;
 
 typedef struct Pair {
@@ -86,24 +88,22 @@ static bool read_gold(const Alignment *a, Links *right, const Pair *pair, Error 
 
 static AlignBy way(const Ways *ways, int k)
 {
-    int head = k % ways->heads, layer = k / ways->heads % ways->layers;
+    AlignStep step = k < ways->a_step ? STEP_WRITES : STEP_READS;
+    int layer = k % ways->a_step / ways->heads, head = k % ways->a_step % ways->heads;
+    if (layer == ways->layers)
+        return (AlignBy){ALIGN_LAYERS, head ? ALIGN_NORM : ALIGN_MEAN, step};
     return (AlignBy){layer,
                      head == ways->heads - 2   ? ALIGN_MEAN
                      : head == ways->heads - 1 ? ALIGN_NORM
                                                : head,
-                     k / ways->heads / ways->layers ? STEP_READS : STEP_WRITES};
-}
-
-static int ways_count(const Ways *ways)
-{
-    return 2 * ways->layers * ways->heads;
+                     step};
 }
 
 static bool compare_all(Alignment *a, Ways *ways, const Look *look, const AlignPair *pair,
                         const Links *right, Error *error)
 {
     bool good = true;
-    for (int k = 0; k < ways_count(ways) && good; k++) {
+    for (int k = 0; k < 2 * ways->a_step && good; k++) {
         a->aligner->by = way(ways, k);
         good = aligner_link(a->aligner, look, pair, error);
         if (good) align_compare(&ways->counts[k], &a->aligner->links, right);
@@ -114,7 +114,7 @@ static bool compare_all(Alignment *a, Ways *ways, const Look *look, const AlignP
 static void find_best(Alignment *a, const Ways *ways)
 {
     a->best_aer = a->best_head_aer = INFINITY;
-    for (int k = 0; k < ways_count(ways); k++) {
+    for (int k = 0; k < 2 * ways->a_step; k++) {
         AlignBy by = way(ways, k);
         double aer = align_error(&ways->counts[k]);
         if (aer < a->best_aer) a->best = by, a->best_aer = aer;
@@ -126,7 +126,7 @@ static void print_step(const Alignment *a, const Ways *ways, AlignStep step)
 {
     static const char *const titles[] = {[STEP_WRITES] = "at the step that writes the word",
                                          [STEP_READS] = "at the step that has read the word"};
-    int first = (int)step * ways->layers * ways->heads;
+    int first = (int)step * ways->a_step;
     fprintf(a->out, "\n%s\n         ", titles[step]);
     for (int h = 0; h < ways->heads - 2; h++) fprintf(a->out, " head %-4d", h + 1);
     fputs("   mean      norm\n", a->out);
@@ -136,17 +136,21 @@ static void print_step(const Alignment *a, const Ways *ways, AlignStep step)
             fprintf(a->out, "  %.4f%s", align_error(&ways->counts[first + l * ways->heads + h]),
                     h + 1 < ways->heads ? "  " : "\n");
     }
+    fprintf(a->out, "all      %*s  %.4f    %.4f\n", 10 * (ways->heads - 2), "",
+            align_error(&ways->counts[first + ways->layers * ways->heads]),
+            align_error(&ways->counts[first + ways->layers * ways->heads + 1]));
 }
 
 static void print_best(const Alignment *a, const char *what, AlignBy by,
                        const AlignError *counts)
 {
-    char name[16];
+    char layer[16], name[16];
     fprintf(a->out,
-            "%-10s layer %d, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n",
-            what, by.layer + 1, by.head >= 0 ? "head " : "", align_head_name(name, by.head),
-            by.step == STEP_READS ? "reads" : "writes", align_error(counts),
-            align_precision(counts), align_recall(counts));
+            "%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n", what,
+            by.layer >= 0 ? "layer " : "all layers",
+            by.layer >= 0 ? align_layer_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
+            align_head_name(name, by.head), by.step == STEP_READS ? "reads" : "writes",
+            align_error(counts), align_precision(counts), align_recall(counts));
 }
 
 static bool same(AlignBy a, AlignBy b)
@@ -161,9 +165,9 @@ static void print_table(const Alignment *a, const Ways *ways)
     print_step(a, ways, STEP_WRITES);
     print_step(a, ways, STEP_READS);
     fputc('\n', a->out);
-    for (int k = 0; k < ways_count(ways); k++)
+    for (int k = 0; k < 2 * ways->a_step; k++)
         if (same(way(ways, k), a->best)) print_best(a, "best", a->best, &ways->counts[k]);
-    for (int k = 0; k < ways_count(ways); k++)
+    for (int k = 0; k < 2 * ways->a_step; k++)
         if (same(way(ways, k), a->best_head))
             print_best(a, "best head", a->best_head, &ways->counts[k]);
 }
@@ -232,8 +236,9 @@ bool alignment_run(Alignment *a, const Choice *choice, const volatile sig_atomic
 {
     const ModelConfig *model = &a->aligner->bundle->model.config;
     Ways ways = {.layers = model->decoder_layers, .heads = model->heads + 2};
+    ways.a_step = ways.layers * ways.heads + 2;
     Pair pair = {.source.find_words = true, .target.find_words = true};
-    ways.counts = calloc((size_t)ways_count(&ways), sizeof *ways.counts);
+    ways.counts = calloc((size_t)2 * (size_t)ways.a_step, sizeof *ways.counts);
     bool good = ways.counts ? align_all(a, &pair, &ways, choice, stop, error)
                             : error_set(error, "not enough memory to align");
     if (good && a->gold) {

@@ -140,10 +140,10 @@ static void print_warnings(FILE *out, const Run *run)
 {
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
-    if (tokens_each < 0.02)
+    if (tokens_each < 0.05)
         line(out, "warning",
              "the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
-             "--d-model, --vocab-size) will translate better",
+             "--d-model, --vocab-size) is likely to translate better",
              tokens_each);
     if (run->seen * 50 > run->valid.pairs)
         line(out, "warning",

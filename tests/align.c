@@ -154,6 +154,19 @@ static void norms(void **state)
                 assert_true(fabsf(share[i] - mean[i + step * N]) < 1e-5f);
         }
     }
+    static float sum[(M - 1) * N];
+    memset(sum, 0, sizeof sum);
+    for (int layer = 0; layer < 3; layer++) {
+        assert_true(look_norms(all, look, LOOK_CROSS, layer, -1, &error));
+        for (int i = 0; i < (M - 1) * N; i++) sum[i] += all[i];
+    }
+    assert_true(align_shares(share, look, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, &error));
+    for (int i = 0; i < M - 1; i++) {
+        double row = 0;
+        for (int j = 0; j < N; j++) row += (double)sum[i * N + j];
+        for (int j = 0; j < N; j++)
+            assert_true(fabs((double)sum[i * N + j] / row - (double)share[i * N + j]) < 1e-6);
+    }
     look_close(look);
     transformer_free(&model);
 }
