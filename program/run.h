@@ -8,6 +8,7 @@
  *   metrics.jsonl       training/metrics.h
  *   loss.png            the curves of it
  *   attention.png       the attention of one validation sentence, as of the best model
+ *   watch.jsonl, watch.png  a sentence watched while the model learns (watch.h)
  *
  * With several ranks (training/distributed.h) every rank reads the corpus; the folder is rank 0's
  * alone, which hands on what it finds there: tokenizer, weights, moments, progress. run_read,

@@ -26,6 +26,9 @@ static const Option run_options[] = {
      "the run's folder; default: checkpoints/<preset>. If there is a run in it, it goes on", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same, to the bit", true},
+    {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
+     "a sentence, or SENTENCE ||| TRANSLATION, whose attention becomes an animation, watch.png; "
+     "default: one for the toy corpus", true},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
      "report on corpus and model, and stop", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
@@ -157,6 +160,18 @@ static bool toy_corpus(DataConfig *data, Error *error)
            toy_file(&data->valid_target, "valid.fr", error);
 }
 
+/* Unless another sentence is named, or none (--no-watch). */
+static bool toy_watch(RunConfig *run, int argc, char *const *argv, Error *error)
+{
+    static const char text[] =
+        "jane visits africa in september ||| jane visite l'afrique en septembre";
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--no-watch")) return true;
+    if (run->watch) return true;
+    run->watch = strdup(text);
+    return run->watch || error_set(error, "not enough memory for the options");
+}
+
 static bool has_corpus(const DataConfig *data)
 {
     return data->train_source.count || data->train_target.count || data->train_tsv.count;
@@ -246,7 +261,8 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
     if (!apply(s, preset, config, argc, argv, error)) return false;
-    if (!corpus && !toy_corpus(&s->data, error)) return false;
+    if (!corpus && (!toy_corpus(&s->data, error) || !toy_watch(&s->run, argc, argv, error)))
+        return false;
     if (!s->run.output) {
         char path[64];
         snprintf(path, sizeof path, "checkpoints/%s", preset);

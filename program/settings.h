@@ -27,7 +27,7 @@ typedef struct DataConfig {
 } DataConfig;
 
 typedef struct RunConfig {
-    char *preset, *config, *output;
+    char *preset, *config, *output, *watch;
     int threads;  // 0: all processors
     bool dry_run, quiet, help, version;
 } RunConfig;
