@@ -23,6 +23,7 @@
 #include "program/run.h"
 #include "program/validation.h"
 #include "program/watch.h"
+#include "program/weights.h"
 #include "training/distributed.h"
 
 static volatile sig_atomic_t stop_signal;  // that this process got
@@ -122,6 +123,12 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
                       .tokens_per_second = (double)w->tokens / w->seconds,
                       .gflops = w->flops / w->seconds / 1e9,
                       .seconds = p->seconds};
+    const Tensor *tensor[3];
+    run_watch_tensors(tensor, run);
+    if (!trainer_gradient_norm(run->trainer, &line.norm_q, tensor[0], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_k, tensor[1], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_v, tensor[2], error))
+        return false;
     if (!quiet) show_progress(run, w, last);
     *w = (Window){.shown = clock_seconds()};
     p->nll = p->objective = p->norm = 0;
@@ -308,7 +315,8 @@ static bool train(Run *run, Validation *validation, Error *error)
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!meet(error)) return false;
         if (stop || finished(run))
-            return run_save_last(run, error) && watch_draw(&watch, run, error);
+            return run_save_last(run, error) && weights_draw(run, error) &&
+                   watch_draw(&watch, run, error);
         if (!update(run, &window, error)) return false;
     }
 }

@@ -23,21 +23,6 @@ static int cell_size(int rows, int columns)
     return cell > LARGE_CELL ? LARGE_CELL : cell < LEAST_CELL ? LEAST_CELL : cell;
 }
 
-static void plan_chart(FilmPlan *plan, const FilmFrame *last)
-{
-    double x = 1, low = INFINITY, high = -INFINITY;
-    for (int s = 0; s < last->loss_count; s++)
-        for (int i = 0; i < last->loss[s].count; i++) {
-            double y = last->loss[s].y[i];
-            if (!isfinite(y) || y <= 0) continue;
-            x = fmax(x, last->loss[s].x[i]);
-            low = fmin(low, y);
-            high = fmax(high, y);
-        }
-    plan->x = axis_make(0, fmax(x, last->x), false, true, 8);
-    plan->y = axis_make(low, high, true, false, 3);
-}
-
 bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error)
 {
     int rows = 1, columns = 1, heads = frames[0].head_count, right = 0;
@@ -68,9 +53,11 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
     if (heads) plan->width += plan->columns * (plan->head_width + HEAD_GAP) - HEAD_GAP;
     if (plan->width < LEAST_WIDTH) plan->width = LEAST_WIDTH;
     int stack = lines * (plan->head_height + HEAD_GAP) - HEAD_GAP - HEAD_TITLE;
-    plan->chart_y = plan->top + (map_height > stack ? map_height : stack) + 36;
-    plan->height = plan->chart_y + CHART + CHART_LABELS + MARGIN;
-    plan_chart(plan, &frames[count - 1]);
+    int y = plan->top + (map_height > stack ? map_height : stack) + 36;
+    plan->height = y + CHART + CHART_LABELS + MARGIN;
+    plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART, .marked = true};
+    plan->chart.width = plan->width - MARGIN - plan->chart.x;
+    chart_fit(&plan->chart, frames[count - 1].loss, frames[count - 1].loss_count, true);
     canvas_free(canvas);
     return true;
 }
@@ -112,60 +99,12 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const FilmFrame *fra
     }
 }
 
-/* The part of a series up to x, and where it ends. */
-static bool draw_series(Canvas *canvas, const FilmPlan *plan, const Series *series, double x,
-                        Color color, double left, double width, Error *error)
-{
-    double *at = malloc(2 * ((size_t)series->count + 1) * sizeof *at);
-    if (!at) return error_set(error, "not enough memory for a picture");
-    double *px = at, *py = at + series->count + 1;
-    int count = 0;
-    for (int i = 0; i < series->count && series->x[i] <= x; i++) {
-        if (!isfinite(series->y[i]) || series->y[i] <= 0) continue;
-        px[count] = left + width * axis_place(&plan->x, series->x[i]);
-        py[count++] = plan->chart_y + CHART * (1 - axis_place(&plan->y, series->y[i]));
-    }
-    if (count) {
-        if (count > 1) canvas_polyline(canvas, px, py, count, 2, color);
-        canvas_disc(canvas, px[count - 1], py[count - 1], 3.5, color);
-    }
-    free(at);
-    return true;
-}
-
 static bool draw_chart(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame,
                        Error *error)
 {
-    const Palette *palette = theme_palette(canvas_theme(canvas));
-    double left = MARGIN + CHART_LEFT, width = plan->width - MARGIN - left;
-    TextStyle style = text(canvas, 11, false);
-    style.across = ALIGN_END, style.down = ALIGN_CENTRE;
-    for (int i = 0; i < plan->y.ticks; i++) {
-        double y = round(plan->chart_y + CHART * (1 - axis_place(&plan->y, plan->y.tick[i])));
-        canvas_rectangle(canvas, left, y, width, 1, palette->rule);
-        canvas_text(canvas, plan->y.label[i], left - 8, y, &style);
-    }
-    style.across = ALIGN_CENTRE, style.down = ALIGN_START;
-    for (int i = 0; i < plan->x.ticks; i++)
-        canvas_text(canvas, plan->x.label[i],
-                    left + width * axis_place(&plan->x, plan->x.tick[i]),
-                    plan->chart_y + CHART + 8, &style);
-    double x = round(left + width * axis_place(&plan->x, frame->x));
-    canvas_rectangle(canvas, x, plan->chart_y, 1, CHART, palette->muted);
-    style.across = ALIGN_END;
-    double label = plan->width - MARGIN;
-    for (int s = frame->loss_count - 1; s >= 0; s--) {
-        const Series *series = &frame->loss[s];
-        Color color = palette->series[series->color % PALETTE_SERIES];
-        if (!draw_series(canvas, plan, series, frame->x, color, left, width, error))
-            return false;
-        if (!series->label) continue;
-        canvas_text(canvas, series->label, label, plan->chart_y - 17, &style);
-        label -= canvas_measure(canvas, series->label, &style).width + 6;
-        canvas_rectangle(canvas, label - 14, plan->chart_y - 11, 14, 3, color);
-        label -= 14 + 16;
-    }
-    return true;
+    Chart chart = plan->chart;
+    chart.until = frame->x;
+    return chart_draw(canvas, &chart, frame->loss, frame->loss_count, error);
 }
 
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,

@@ -13,7 +13,7 @@
 #ifndef PLOTS_FILM_H
 #define PLOTS_FILM_H
 
-#include "plots/curves.h"
+#include "plots/chart.h"
 #include "plots/heatmap.h"
 
 typedef struct FilmFrame {
@@ -33,8 +33,8 @@ typedef struct FilmPlan {
     int left, top;         // of the large map's cells on the page
     int heads_x, columns;  // where the heads begin, and how many stand beside each other
     int head_width, head_height;
-    int chart_y, width, height;
-    Axis x, y;
+    int width, height;
+    Chart chart;
 } FilmPlan;
 
 /* plan (=) what has room for every frame. The last frame has the whole curves. */

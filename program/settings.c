@@ -29,6 +29,9 @@ static const Option run_options[] = {
     {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
      "a sentence, or SENTENCE ||| TRANSLATION, whose attention becomes an animation, watch.png; "
      "default: one for the toy corpus", true},
+    {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
+     "the decoder layer whose attention to the source is watched, and whose W_Q, W_K and W_V are "
+     "drawn in weights.png; 0: the last", true},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
      "report on corpus and model, and stop", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
@@ -219,6 +222,9 @@ static bool check(const Settings *s, Error *error)
     if (s->training.best != BEST_LOSS && !s->training.valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                          "--valid-translations of at least 1");
+    if (s->run.watch_layer > s->model.decoder_layers)
+        return error_set(error, "--watch-layer %d: the decoder has %d layers", s->run.watch_layer,
+                         s->model.decoder_layers);
     const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)

@@ -28,7 +28,8 @@ typedef struct DataConfig {
 
 typedef struct RunConfig {
     char *preset, *config, *output, *watch;
-    int threads;  // 0: all processors
+    int threads;      // 0: all processors
+    int watch_layer;  // of the decoder, from 1; 0: the last
     bool dry_run, quiet, help, version;
 } RunConfig;
 

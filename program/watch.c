@@ -222,7 +222,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
-    watch->layer = config->decoder_layers - 1;
+    watch->layer = run_watch_layer(run);
     watch->heads = config->heads;
     watch->source = encode(&watch->columns, source, text, length, most, error);
     if (watch->source && bar)

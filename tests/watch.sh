@@ -29,6 +29,13 @@ check "a row adds up to 1" awk -F '"share":' '/"look"/ {
 check "an animation of them" sh -c 'dd if=whole/watch.png bs=1 skip=37 count=8 2>/dev/null |
     od -An -tx1 | grep -q "61 63 54 4c 00 00 00 09"'
 
+check "weights.png, too" sh -c 'head -c 8 whole/weights.png | od -An -c | grep -q "P   N   G"'
+"$BIN/train" $options --max-updates 70 --output second --log-every 10 --watch-layer 1 --watch "$pair" 2>err
+check "--watch-layer watches another layer" sh -c 'grep -q "\"layer\":1" second/watch.jsonl &&
+    ! cmp -s second/watch.jsonl whole/watch.jsonl && test "$(grep -c gradient_norm_v second/metrics.jsonl)" = 7'
+"$BIN/train" $options --dry-run --output none --watch-layer 3 2>err
+check "that there is" grep -q "^train: --watch-layer 3: the decoder has 2 layers" err
+
 train --max-updates 40 --output parts --watch "$pair"
 cp parts/watch.jsonl before
 train --max-updates 70 --output parts --watch "$pair"
