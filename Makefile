@@ -2,7 +2,7 @@
 # make test       every test; ends with "N passed, N failed"
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make bench      how fast: training, translating, starting (scripts/benchmark --help)
-# make golden     the reference vectors again, from PyTorch (python3-torch)
+# make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
 # make format     the sources in the house style (clang-format)
 # make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
 # MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
@@ -54,6 +54,16 @@ $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
 $(shell test -e $(BUILD)/mpi-$(MPI) || \
     { mkdir -p $(BUILD) && rm -f $(BUILD)/mpi-* && touch $(BUILD)/mpi-$(MPI); })
 
+# The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
+PAGE = $(addprefix plots/page/,data.js heat.js heads.js model.js neuron.js page.js)
+$(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
+	@mkdir -p $(@D)
+	cat $(PAGE) >$(BUILD)/plots/page.js
+	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' \
+	    -e 'd;}' $< | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
+$(BUILD)/plots/webpage.o: $(BUILD)/plots/page.inc
+$(BUILD)/plots/webpage.o: FLAGS += -I$(BUILD)
+
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -DREAL_IS_DOUBLE -c $< -o $@
@@ -84,8 +94,9 @@ asan:
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 bench:
 	@scripts/benchmark
-golden:
+golden: $(BUILD)/tests/pictures
 	/usr/bin/python3 tests/golden/make-golden.py
+	GOLDEN_PICTURES=write $(BUILD)/tests/pictures
 format:
 	clang-format -i *.c $(wildcard */*.[ch] */*.cc */*.hh tests/gradients/*.[ch] data/toy/*.[ch])
 install: all

@@ -23,14 +23,15 @@
 #include "program/input.h"
 #include "program/likelihood.h"
 #include "program/models.h"
+#include "program/page.h"
 #include "program/picture.h"
 #include "program/scores.h"
 
 typedef struct TranslateConfig {
     StringList model;
-    char *attention, *word, *target, *hypothesis, *reference;
+    char *attention, *given, *word, *target, *hypothesis, *reference, *save_int8;
     int threads, bleu_tokenize;
-    bool explain, score, lowercase, json, quiet, help, version;
+    bool int8, explain, score, lowercase, json, quiet, help, version;
 } TranslateConfig;
 
 #define FIELD(name) offsetof(TranslateConfig, name)
@@ -41,8 +42,15 @@ static const Option translate_options[] = {
      "a checkpoint, or a run's folder; given several times, they translate together", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same", true},
-    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
-     "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
+    {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
+     "compute with weights rounded to 8 bits: faster, and almost the same translations", true},
+    {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
+     "write the model so rounded to FILE, for --model, and stop", true},
+    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|html",
+     "draw who looked at whom, as a picture or as a page for a browser; with several sentences "
+     "OUT-1.png, OUT-2.png, …", true},
+    {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
+     "do not translate the one TEXT: this is its translation, to be looked at", true},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
      "in place of the translation alone, how one head's attention comes about, step by step", true},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
@@ -67,7 +75,7 @@ static const Option translate_options[] = {
 };
 // clang-format on
 
-enum { GROUPS = 4, CHUNK = 2000 };
+enum { GROUPS = 5, CHUNK = 2000 };
 
 static volatile sig_atomic_t stop_signal;
 
@@ -83,6 +91,8 @@ typedef struct Program {
     SearchConfig search;
     ChoiceConfig choice_config;
     Choice choice;         // which attention
+    Choice drawn;          // the same with --head best as it was said, and what is known of it
+    PictureConfig picture;
     AlignConfig align;
     Aligner aligner;       // if there is --align
     AttentionTable table;  // if there is --attention-tsv
@@ -119,11 +129,22 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
     return p->lines.count > 0;
 }
 
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), behind = strlen(end);
+    return length > behind && !strcmp(name + length - behind, end);
+}
+
+static bool is_page(const char *name)
+{
+    return ends_with(name, ".html");
+}
+
 /* "out.png" for a single text; "out-3.png" for the third of several. */
 static void picture_path(char *path, size_t size, const Program *p, long long number)
 {
     const char *name = p->config.attention;
-    int stem = (int)strlen(name) - 4;
+    int stem = (int)(strrchr(name, '.') - name);
     if (p->texts.count == 1) snprintf(path, size, "%s", name);
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
@@ -132,11 +153,13 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
 {
     char path[4200];
     const IdLines *lines = &p->lines;
+    const SentencePair pair = {lines->ids.id + lines->start[s], best->id,
+                               lines->start[s + 1] - lines->start[s], best->length,
+                               p->config.given != NULL};
     picture_path(path, sizeof path, p, number);
-    if (!picture_attention(path, &p->bundle->model, &p->bundle->vocabulary,
-                           p->config.model.item[0],
-                           lines->ids.id + lines->start[s],
-                           lines->start[s + 1] - lines->start[s], best->id, best->length, error))
+    if (!(is_page(path) ? page_attention : picture_attention)(
+            path, &p->bundle->model, &p->bundle->vocabulary, p->config.model.item[0], &pair,
+            &p->drawn, &p->picture, error))
         return false;
     if (!p->config.quiet) fprintf(stderr, "translate: drew %s\n", path);
     return true;
@@ -215,8 +238,25 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
+/* The answer to the one text is the one that was given. */
+static bool answer_given(Program *p, Error *error)
+{
+    Ids ids = {0};
+    const char *given = p->config.given;
+    const Tokenizer *tokenizer = p->bundle->vocabulary.tokenizer[TARGET];
+    bool good = tokenizer_encode(tokenizer, &ids, given, strlen(given), error);
+    int32_t *id = good ? realloc(ids.id, (ids.count + 1) * sizeof *id) : NULL;
+    if (good && !id) good = error_set(error, "not enough memory");
+    if (id) ids.id = id, id[ids.count++] = ID_END;
+    Hypothesis hypothesis = {.id = ids.id, .length = (int)ids.count};
+    good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
+    free(ids.id);
+    return good;
+}
+
 static bool translate_chunk(Program *p, Error *error)
 {
+    if (p->config.given) return answer_given(p, error);
     Packed source = idlines_packed(&p->lines);
     Translations out;
     if (!translator_run(&out, &p->bundle->model, &source, &p->search, p->workers, &stop_signal,
@@ -235,7 +275,10 @@ static bool prepare_looking(Program *p, Error *error)
 {
     const char *model = p->config.model.item[0];
     p->lines.find_words = p->align.align || p->align.tsv;
+    p->drawn = p->choice;
     return choice_check(&p->choice, &p->bundle->model.config, error) &&
+           (!p->config.attention ||
+            align_known_best(&p->drawn, model, &p->bundle->model.config, error)) &&
            (!p->align.align ||
             aligner_create(&p->aligner, p->bundle, model, &p->align, &p->choice, error)) &&
            align_settle_best(&p->choice, p->config.explain && p->choice.layer < 0 &&
@@ -248,7 +291,7 @@ static bool prepare(Program *p, Error *error)
 {
     int threads = p->config.threads ? p->config.threads : workers_processors();
     p->bundle = &p->models.bundle[0];
-    return models_load(&p->models, &p->config.model, error) &&
+    return models_load(&p->models, &p->config.model, p->config.int8, error) &&
            prepare_looking(p, error) && (p->workers = workers_start(threads, error)) &&
            input_open(&p->input, &p->texts, p->config.quiet ? NULL : stderr, error) &&
            (!p->config.reference || text_open(&p->reference, p->config.reference, error));
@@ -263,6 +306,14 @@ static bool translate(Program *p, Error *error)
     if (failed) return false;
     if (!p->config.reference || stop_signal) return true;
     return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
+}
+
+static bool save_int8(Program *p, Error *error)
+{
+    if (p->config.model.count > 1)
+        return error_set(error, "--save-int8 writes one model: give --model once");
+    return models_load(&p->models, &p->config.model, true, error) &&
+           bundle_save_int8(&p->models.bundle[0], p->config.save_int8, error);
 }
 
 /* How probable given translations are. */
@@ -322,15 +373,32 @@ static bool score(Program *p, Error *error)
 static bool check(Program *p, Error *error)
 {
     const char *attention = p->config.attention;
-    size_t length = attention ? strlen(attention) : 0;
     if (!choice_parse(&p->choice, &p->choice_config, error)) return false;
-    if (attention && (length < 5 || strcmp(attention + length - 4, ".png")))
-        return error_set(error, "--attention takes the name of a .png file, not '%s'", attention);
+    if (attention && !ends_with(attention, ".png") && !is_page(attention))
+        return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
+                         attention);
+    if (attention && is_page(attention) && p->picture.rollout)
+        return error_set(error, "--rollout is for pictures, --attention OUT.png");
+    size_t bad;
+    if (p->config.given && p->texts.count != 1)
+        return error_set(error, "--given is the translation of one TEXT: give one");
+    if (p->config.given && p->search.n_best > 1)
+        return error_set(error, "--given is one translation: --n-best cannot find more");
+    if (p->config.given && !text_is_utf8(p->config.given, strlen(p->config.given), &bad))
+        return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
+    if (p->choice.head == CHOICE_SOME && (p->config.explain || p->align.align || p->align.tsv))
+        return error_set(error, "--head with several numbers is for --attention");
+    if (p->config.given && (p->config.score || p->config.target || p->config.hypothesis))
+        return error_set(error, "--given is looked at, by --attention, --explain or --align: "
+                         "--score, --target and --hypothesis have texts of their own");
     if (p->config.hypothesis && !p->config.reference)
         return error_set(error, "--hypothesis needs --reference, the file to compare it with");
     if (p->config.hypothesis && p->texts.count)
         return error_set(error, "--hypothesis scores a file of translations: no text to translate "
                          "can be given with it");
+    if (p->config.save_int8 && (p->texts.count || p->config.hypothesis || p->config.score))
+        return error_set(error, "--save-int8 writes a model and stops: there is nothing to "
+                         "translate or to score with it");
     if (p->config.word && !p->config.explain)
         return error_set(error, "--word goes with --explain");
     if (p->config.json && !p->config.hypothesis && !p->config.score)
@@ -366,6 +434,9 @@ static bool start(Program *p, OptionGroup groups[GROUPS], Error *error)
     groups[1] = (OptionGroup){"Searching", NULL, search_options, search_option_count, &p->search};
     groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
                               &p->choice_config};
+    p->picture = picture_default;
+    groups[4] = (OptionGroup){"Drawing it", NULL, picture_options, picture_option_count,
+                              &p->picture};
     groups[3] = (OptionGroup){"Aligning words", NULL, align_options, align_option_count, &p->align};
     return options_set(groups, GROUPS, "model", "checkpoints/toy", error);
 }
@@ -392,7 +463,8 @@ static int run(Program *p, OptionGroup groups[GROUPS], int argc, char **argv, Er
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
     scores_start(&p->scores, (Tokenization)p->config.bleu_tokenize, p->config.lowercase);
-    if (!(p->config.hypothesis ? score(p, error)
+    if (!(p->config.save_int8 ? save_int8(p, error)
+          : p->config.hypothesis ? score(p, error)
           : p->config.score    ? rate(p, error)
           : p->config.target || p->align.gold ? align(p, error)
                                : translate(p, error)))

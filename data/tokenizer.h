@@ -38,7 +38,7 @@ typedef enum { TOKENIZER_UNIGRAM, TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_CHAR 
 enum {
     TOKENIZER_TYPES = 4,
     TOKENIZER_MAX_TEXT = 1 << 24,   // bytes of one text to encode
-    TOKENIZER_SENTENCES = 2000000,  // most sentences to learn from, taken evenly
+    TOKENIZER_SENTENCES = 1000000,  // most sentences to learn from, taken evenly
 };
 
 typedef struct TokenizerSettings {

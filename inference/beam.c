@@ -89,8 +89,7 @@ static bool find_candidates(BeamSearch *beam, const Transformer *model, const re
     int V = model->config.vocab, D = model->config.d_model;
     for (int s = 0; s < beam->source->sentences; s++) beam->sentence[s].candidates = 0;
     for (int r = 0; r < beam->rows; r++) {
-        real *z = logits_row(beam->logits, r, X, model->weights.output,
-                             model->weights.logits_bias, beam->rows, V, D);
+        real *z = logits_row(beam->logits, r, X, &model->weights, beam->rows, V, D);
         double normaliser = search_normaliser(z, V - 1);
         if (!isfinite(normaliser)) return false;
 

@@ -28,12 +28,21 @@ void greedy_layout(Greedy *greedy, Arena *arena, const Transformer *model, const
     cache_layout(&greedy->cache, arena, model, source, S, longest, capacity);
 }
 
-/* The most probable of z [C] that may be produced. */
+/* The most probable of z [C] that may be produced: of blocks whose largest is larger than all
+ * before, the first that is. */
 static int choose(const real *z, int C, bool unknown)
 {
+    enum { BLOCK = 128 };
     int best = 0;
-    for (int c = 1; c < C; c++)
-        if (z[c] > z[best] && (c != ID_UNKNOWN || unknown)) best = c;
+    for (int first = 0; first < C; first += BLOCK) {
+        int end = C - first < BLOCK ? C : first + BLOCK;
+        real largest = z[first];
+#pragma omp simd reduction(max : largest) simdlen(16)
+        for (int c = first; c < end; c++) largest = z[c] > largest ? z[c] : largest;
+        if (!(largest > z[best])) continue;
+        for (int c = first; c < end; c++)
+            if (z[c] > z[best] && (c != ID_UNKNOWN || unknown)) best = c;
+    }
     return best;
 }
 
@@ -51,8 +60,7 @@ bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer 
         int first = cache->nodes - live, rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
-            real *z = logits_row(greedy->logits, r, X, model->weights.output,
-                                 model->weights.logits_bias, rows, V, D);
+            real *z = logits_row(greedy->logits, r, X, &model->weights, rows, V, D);
             double normaliser = search_normaliser(z, V - 1);
             if (!isfinite(normaliser)) return false;
 

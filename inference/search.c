@@ -55,9 +55,9 @@ double search_score(const SearchConfig *config, double log_probability, int leng
 double search_normaliser(const real *z, int C)
 {
     real largest = z[0], sum = 0;
-#pragma omp simd reduction(max : largest)
+#pragma omp simd reduction(max : largest) simdlen(16)
     for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
-#pragma omp simd reduction(+ : sum)
+#pragma omp simd reduction(+ : sum) simdlen(16)
     for (int c = 0; c < C; c++) sum += vec_exp(z[c] - largest);
     return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
 }

@@ -14,7 +14,7 @@
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
-enum { BATCH_ROWS = 128, BATCH_BYTES = 256 << 20 };
+enum { BATCH_ROWS = 84, BATCH_BYTES = 256 << 20 };
 
 typedef struct Batch {
     Packed source;

@@ -122,6 +122,15 @@ bool align_settle_best(Choice *choice, bool wanted, const char *model,
     return true;
 }
 
+bool align_known_best(Choice *choice, const char *model, const ModelConfig *config, Error *error)
+{
+    AlignBy all, head;
+    bool found;
+    if (!read_file(&all, &head, &found, model, config, error)) return false;
+    if (found) choice->known_layer = head.layer, choice->known_head = head.head;
+    return true;
+}
+
 static void put_by(JsonWriter *json, AlignBy by, const char *heads_key, double aer)
 {
     char name[16];

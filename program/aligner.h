@@ -65,6 +65,9 @@ void links_print(FILE *out, const Links *links);
 bool align_save(const char *model, AlignBy by, double aer, AlignBy head, double head_aer,
                 Error *error);
 
+/* known_layer and known_head of the choice (=) those of alignment.json, if there is one. */
+bool align_known_best(Choice *choice, const char *model, const ModelConfig *config, Error *error);
+
 /* Where --head best is chosen, or nothing is and it is wanted: the choice becomes the best single
  * head of alignment.json, if there is one. */
 bool align_settle_best(Choice *choice, bool wanted, const char *model,

@@ -414,7 +414,8 @@ static bool step_map(const Walk *w, Error *error)
     float *weight = malloc(count * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to explain the attention");
     look_head(weight, w->look, w->kind, w->layer, w->head);
-    HeatMap map = {weight, w->map.rows, w->map.columns, w->row, w->column, NULL};
+    HeatMap map = {.weight = weight, .rows = w->map.rows, .columns = w->map.columns,
+                   .row_labels = w->row, .column_labels = w->column};
     heading(w, 9, "All of it: rows ask, columns are asked, every row adds up to 1");
     blocks_print(w->out, &map, w->kind == LOOK_DECODER, blocks_color(w->out));
     free(weight);
