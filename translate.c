@@ -11,20 +11,23 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/options.h"
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 #include "inference/translator.h"
+#include "program/answer.h"
 #include "program/input.h"
 #include "program/likelihood.h"
 #include "program/models.h"
 #include "program/picture.h"
+#include "program/progressbar.h"
 #include "program/scores.h"
 
 typedef struct TranslateConfig {
     StringList model;
-    char *attention, *target, *hypothesis, *reference;
+    char *prefix, *attention, *target, *hypothesis, *reference;
     int threads, bleu_tokenize;
     bool score, lowercase, json, quiet, help, version;
 } TranslateConfig;
@@ -37,6 +40,8 @@ static const Option translate_options[] = {
      "a checkpoint, or a run's folder; given several times, they translate together", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same", true},
+    {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
+     "every translation begins with this", true},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png",
      "draw who looked at whom; with several sentences OUT-1.png, OUT-2.png, …", true},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
@@ -52,7 +57,7 @@ static const Option translate_options[] = {
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
      "score without regard to case", true},
     {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
-     "with --score or --hypothesis: the scores as JSON, to standard output", true},
+     "one JSON object a line, with scores and tokens; with --hypothesis: the scores", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
     {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
     {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
@@ -80,7 +85,8 @@ typedef struct Program {
     const Bundle *bundle;  // the first of them
     Workers *workers;
     Scores scores;
-    IdLines lines;
+    IdLines lines, prefix;
+    ProgressBar bar;
 } Program;
 
 /* Fills p->lines; false at the end of the input or on an error (then *failed). */
@@ -98,10 +104,12 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
             *failed = true;
             break;
         }
-        if (cut && !p->config.quiet)
+        if (cut && !p->config.quiet) {
+            progressbar_clear(&p->bar);
             fprintf(stderr, "translate: line %lld has %zu tokens; only the first %d are "
                     "translated, as the model's limit is %d\n", p->input.lines, cut,
-                    p->bundle->model.config.max_length - 1, p->bundle->model.config.max_length);
+                    p->bundle->max_length - 1, p->bundle->max_length);
+        }
     } while (p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
     return p->lines.count > 0;
 }
@@ -129,27 +137,16 @@ static bool draw(Program *p, int s, const Hypothesis *best, long long number, Er
     return true;
 }
 
-/* One line of output; an empty line of input gives an empty line. n-best: number ||| text |||
- * score, one line each. */
+/* One line of output, and what else was asked for about it. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {
+    AnswerFormat format = {stdout, p->bundle->vocabulary.tokenizer[TARGET], p->config.json,
+                           p->search.alternatives || p->search.n_best > 1};
     long long number = p->input.lines - p->lines.count + s + 1;
     bool empty = p->lines.start[s + 1] - p->lines.start[s] == 1;
-    char *best = NULL;
-    for (int h = 0; h < translation->count && (h == 0 || !empty); h++) {
-        const Hypothesis *hypothesis = &translation->hypothesis[h];
-        char *text = NULL;
-        if (empty) text = strdup("");
-        else if (!tokenizer_decode(p->bundle->vocabulary.tokenizer[TARGET], &text, hypothesis->id,
-                                   (size_t)hypothesis->length, error))
-            return false;
-        if (p->search.n_best == 1) printf("%s\n", text);
-        else printf("%lld ||| %s ||| %.4f\n", number, text, empty ? 0 : hypothesis->score);
-        if (h == 0) best = text;
-        else free(text);
-    }
-    bool good = true;
-    if (p->config.attention && !empty)
+    char *best;
+    bool good = answer_write(&format, translation, number, empty, &best, error);
+    if (good && p->config.attention && !empty)
         good = draw(p, s, &translation->hypothesis[0], number, error);
     if (good && p->config.reference)
         good = scores_add_line(&p->scores, best, &p->reference, error);
@@ -157,14 +154,31 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
+/* So many of the chunk's sentences are done. */
+static void show_progress(void *context, int sentences)
+{
+    Program *p = context;
+    double before = (double)(p->input.lines - p->lines.count), lines = before + sentences;
+    double share = input_share(&p->input), read = (double)p->input.lines;
+    progressbar_show(&p->bar, lines, share < 0 ? share : share * lines / read);
+}
+
 static bool translate_chunk(Program *p, Error *error)
 {
-    Packed source = idlines_packed(&p->lines);
+    TranslatorInput input = {.source = idlines_packed(&p->lines),
+                             .line = (uint64_t)(p->input.lines - p->lines.count + 1),
+                             .done = show_progress, .context = p};
+    Packed prefix;
     Translations out;
-    if (!translator_run(&out, &p->bundle->model, &source, &p->search, p->workers, &stop_signal,
+    if (p->config.prefix) {
+        prefix = idlines_packed(&p->prefix);
+        input.prefix = &prefix;
+    }
+    if (!translator_run(&out, &p->models.ensemble, &input, &p->search, p->workers, &stop_signal,
                         error))
         return false;
     bool good = true;
+    if (p->config.attention) progressbar_clear(&p->bar);
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
@@ -184,12 +198,29 @@ static bool prepare(Program *p, Error *error)
            (!p->config.reference || text_open(&p->reference, p->config.reference, error));
 }
 
+/* --prefix as ids, without an end. */
+static bool read_prefix(Program *p, Error *error)
+{
+    const char *text = p->config.prefix;
+    if (!text) return true;
+    if (!text_is_utf8(text, strlen(text), NULL))
+        return error_set(error, "the text of --prefix is not valid UTF-8");
+    if (!bundle_encode_target(p->bundle, &p->prefix, text, strlen(text), NULL, error))
+        return false;
+    p->prefix.start[1]--;
+    return true;
+}
+
 static bool translate(Program *p, Error *error)
 {
-    if (!prepare(p, error)) return false;
+    if (!prepare(p, error) || !read_prefix(p, error)) return false;
+    p->search.no_scores = !p->config.json && p->search.n_best == 1 && !p->search.alternatives;
+    bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
+    p->bar = progressbar_start(is_watched && !p->config.quiet ? stderr : NULL);
     bool failed = false;
     while (!stop_signal && !failed && read_chunk(p, &failed, error))
-        if (!translate_chunk(p, failed ? NULL : error)) return false;
+        if (!translate_chunk(p, failed ? NULL : error)) return progressbar_clear(&p->bar), false;
+    progressbar_clear(&p->bar);
     if (failed) return false;
     if (!p->config.reference || stop_signal) return true;
     return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
@@ -239,8 +270,6 @@ static bool check(const Program *p, Error *error)
     if (p->config.hypothesis && p->texts.count)
         return error_set(error, "--hypothesis scores a file of translations: no text to translate "
                          "can be given with it");
-    if (p->config.json && !p->config.hypothesis && !p->config.score)
-        return error_set(error, "--json goes with --score or --hypothesis");
     if (p->config.target && !p->config.score)
         return error_set(error, "--target goes with --score: it has the translations to score");
     if (p->config.score && (p->config.hypothesis || p->config.reference || p->config.attention))
@@ -298,6 +327,7 @@ int main(int argc, char **argv)
     workers_stop(p.workers);
     models_free(&p.models);
     idlines_free(&p.lines);
+    idlines_free(&p.prefix);
     input_close(&p.input);
     text_close(&p.reference);
     strings_free(&p.texts);

@@ -9,6 +9,7 @@
 typedef struct Bundle {
     Transformer model;
     Vocabulary vocabulary;
+    int max_length;  // that lines are cut to: the model's, or less
 } Bundle;
 
 /* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */

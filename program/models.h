@@ -6,7 +6,7 @@
 #include "program/bundle.h"
 
 typedef struct Models {
-    Bundle bundle[MAX_MODELS];  // the first one's vocabulary is everyone's
+    Bundle bundle[MAX_MODELS];  // the first one's vocabulary and max_length are everyone's
     Ensemble ensemble;          // of all
 } Models;
 

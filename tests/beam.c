@@ -37,15 +37,20 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
     } *state = malloc(sizeof *state);
     Arena arena = {0};
     Error error;
+    Ensemble alone = ensemble_of(model);
+    SearchTask task[64];
+    for (int s = 0; s < source->sentences; s++)
+        task[s] = (SearchTask){.limit = search_limit(config, &model->config,
+                                                     source->start[s + 1] - source->start[s], 0)};
     for (int pass = 0; pass < 2; pass++) {
         if (greedy)
-            greedy_layout(&state->greedy, &arena, model, source, config);
+            greedy_layout(&state->greedy, &arena, &alone, source, task, config);
         else
-            beam_layout(&state->beam, &arena, model, source, config);
+            beam_layout(&state->beam, &arena, &alone, source, task, config);
         if (pass == 0) assert_true(arena_reserve(&arena, &error));
     }
-    bool fine = greedy ? greedy_search(found->at, &state->greedy, model)
-                       : beam_search(found->at, &state->beam, model);
+    bool fine = greedy ? greedy_search(found->at, &state->greedy)
+                       : beam_search(found->at, &state->beam);
     arena_free(&arena);
     free(state);
     return fine;
@@ -76,7 +81,7 @@ static int check_beam_of_one(const Variant *variant)
         assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
         assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
         int n = source.start[s + 1] - source.start[s], length = one.hypothesis[s]->length;
-        ended += length < search_limit(&config, &model.config, n);
+        ended += length < search_limit(&config, &model.config, n, 0);
         tokens += length;
     }
     print_message("%s: %d sentences, %d tokens, %d below the limit\n", variant->name, S, tokens,
@@ -227,7 +232,7 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
                        const SearchConfig *config)
 {
     int V = model->config.vocab, D = model->config.d_model, live = 1, count = 0;
-    int limit = search_limit(config, &model->config, source->rows);
+    int limit = search_limit(config, &model->config, source->rows, 0);
     Slow prefix[MAX_BEAM] = {{.length = 0}}, *candidate = malloc(sizeof(Slow) * MAX_BEAM * 64);
     real *z = malloc(sizeof *z * (size_t)V);
     for (int step = 1; live && step <= limit; step++) {
@@ -348,7 +353,7 @@ static void limit(void **state)
             for (int s = 0; s < S; s++) {
                 int n = source.start[s + 1] - source.start[s];
                 int most = variant >= 2 ? 7 : n + 20 < 30 ? n + 20 : 30;
-                assert_int_equal(search_limit(&config, &model.config, n), most);
+                assert_int_equal(search_limit(&config, &model.config, n, 0), most);
                 assert_int_equal(one.sentence[s].count, beam);
                 for (int i = 0; i < beam; i++) {
                     const Hypothesis *hypothesis = &one.hypothesis[s][i];
