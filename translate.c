@@ -205,10 +205,12 @@ static bool read_prefix(Program *p, Error *error)
     if (!text) return true;
     if (!text_is_utf8(text, strlen(text), NULL))
         return error_set(error, "the text of --prefix is not valid UTF-8");
-    if (!bundle_encode_target(p->bundle, &p->prefix, text, strlen(text), NULL, error))
+    size_t cut;
+    if (!bundle_encode_target(p->bundle, &p->prefix, text, strlen(text), &cut, error))
         return false;
     p->prefix.start[1]--;
-    return true;
+    return !cut || error_set(error, "--prefix has %zu tokens, and the model takes %d", cut,
+                             p->bundle->max_length - 1);
 }
 
 static bool translate(Program *p, Error *error)

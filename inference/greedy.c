@@ -54,12 +54,11 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (token == NOTHING_FORCED) {
         if (back) cache_written(greedy->written, tree, r);
         constraints_apply(z, C, normaliser, greedy->written, step, config);
-        token =
-            config->sample
-                ? sampling_draw(&greedy->sampling, z, C,
-                                sampling_uniform(config->seed, task->line, walk->number, step),
-                                config)
-                : search_largest(z, C);
+        token = config->sample
+                    ? sampling_draw(&greedy->sampling, z, C,
+                                    sampling_rng(config->seed, task->line, walk->number, step),
+                                    config)
+                    : search_largest(z, C);
     }
     *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
     return token;

@@ -9,11 +9,14 @@
  * Of equally probable tokens the lower id counts as the more probable.
  *
  * The draw depends on the seed, the number of the line in the user's input, the number of the
- * sample and the place of the token, and on nothing else: not on the batch, nor on the thread. */
+ * sample and the place of the token, and on nothing else: not on the batch, nor on the thread. Only
+ * the rounding errors of the scores depend on the batch, and decide where a draw falls as close as
+ * that to a border; how c is drawn keeps the borders few (sampling.c). */
 #ifndef INFERENCE_SAMPLING_H
 #define INFERENCE_SAMPLING_H
 
 #include "base/arena.h"
+#include "base/rng.h"
 #include "inference/search.h"
 
 typedef struct Share {
@@ -22,17 +25,18 @@ typedef struct Share {
 } Share;
 
 typedef struct Sampling {
-    real *weight;  // [C]
-    Share *share;  // [C] a heap, the largest first
+    real *weight;    // [C]
+    double *before;  // [blocks+1] Σ of the weights of all blocks of tokens before one
+    Share *share;    // [C] a heap, the largest first
 } Sampling;
 
 void sampling_layout(Sampling *sampling, Arena *arena, int C);
 
-/* Draws from z [C], of which some may be -infinity but not all. u: uniform in [0, 1). */
-int sampling_draw(Sampling *sampling, const real *z, int C, double u,
+/* Draws from z [C], of which some may be -infinity but not all. */
+int sampling_draw(Sampling *sampling, const real *z, int C, Rng rng,
                   const SearchConfig *config);
 
-/* The u of place `step` of sample number `sample` of a line. */
-double sampling_uniform(uint64_t seed, uint64_t line, int sample, int step);
+/* The random numbers for place `step` of sample number `sample` of a line. */
+Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step);
 
 #endif

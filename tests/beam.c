@@ -167,10 +167,14 @@ static void exhaustive(void **state)
             Packed only = {1, n, source.id + from, (int[]){0, n}};
             double log_probability[ALL], score[ALL];
             log_probabilities(log_probability, &model, &only, &target);
-            for (int p = 0; p < 4; p++) {
+            for (int p = 0; p < 8; p++) {
+                double alpha = PENALTIES[p % 4];
+                bool wu = p >= 4;
                 SearchConfig config = {.beam = MAX_BEAM,
                                        .n_best = ALL,
-                                       .length_penalty = PENALTIES[p],
+                                       .length_penalty = alpha,
+                                       .length_penalty_form =
+                                           wu ? LENGTH_PENALTY_WU : LENGTH_PENALTY_POWER,
                                        .max_length_ratio = 3};
                 assert_true(search(&one, &model, &only, &config, false));
                 config.n_best = 1;  // stops early
@@ -182,7 +186,8 @@ static void exhaustive(void **state)
                 bool seen[ALL] = {false};
                 double best = -INFINITY;
                 for (int i = 0; i < ALL; i++) {
-                    score[i] = log_probability[i] / pow(length[i], PENALTIES[p]);
+                    score[i] = log_probability[i] /
+                               pow(wu ? (5.0 + length[i]) / 6 : length[i], alpha);
                     if (score[i] > best) best = score[i];
                 }
                 for (int i = 0; i < ALL; i++) {
@@ -317,6 +322,7 @@ static void stopping_early_keeps_the_best(void **state)
         Packed only = {1, n, source.id + from, (int[]){0, n}};
         SearchConfig config = {
             .beam = 2 + s % 5, .length_penalty = PENALTIES[s % 3], .max_length_ratio = 1};
+        config.length_penalty_form = s / 3 % 2;
         config.n_best = 1;
         assert_true(search(&one, &model, &only, &config, false));
         config.n_best = config.beam;
