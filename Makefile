@@ -54,6 +54,16 @@ $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
 $(shell test -e $(BUILD)/mpi-$(MPI) || \
     { mkdir -p $(BUILD) && rm -f $(BUILD)/mpi-* && touch $(BUILD)/mpi-$(MPI); })
 
+# The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
+PAGE = $(addprefix plots/page/,data.js heat.js heads.js model.js neuron.js page.js)
+$(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
+	@mkdir -p $(@D)
+	cat $(PAGE) >$(BUILD)/plots/page.js
+	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' \
+	    -e 'd;}' $< | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
+$(BUILD)/plots/webpage.o: $(BUILD)/plots/page.inc
+$(BUILD)/plots/webpage.o: FLAGS += -I$(BUILD)
+
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -DREAL_IS_DOUBLE -c $< -o $@

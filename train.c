@@ -136,8 +136,9 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
     const uint32_t *cut = b->cut + p->update_in_epoch;
     char what[sizeof error->text], pairs[512] = "";
     if (!stats->not_finite) return false;
-    for (uint32_t i = cut[0] + (uint32_t)stats->suspect, n = 0; i < cut[1] && n < FIRST; i++, n++) {
-        CorpusLine line = run->corpus.line[b->order[i]];
+    uint32_t from = cut[0] + (uint32_t)stats->suspect;
+    for (uint32_t n = 0; n < FIRST && from + n < cut[1]; n++) {
+        CorpusLine line = run->corpus.line[b->order[from + n]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
                  run_train_file(run, line.file), (uint64_t)line.line);
@@ -195,32 +196,39 @@ static void show_samples(const Run *run, const Validation *v)
     }
 }
 
-/* The attention of the first validation sentence that is not too long to be looked at (else of the
- * shortest); of what an untrained model says without end, the beginning. */
+/* The attention of the first validation sentence that is not too long to be looked at (else of
+ * the shortest); of what an untrained model says without end, the beginning. */
 static bool draw_attention(const Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;
     char path[4200];
     const size_t *start = v->corpus->start[SOURCE];
     int s = 0, length = (int)start[1];
-    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++)
-        if ((int)(start[i + 1] - start[i]) < length) s = i, length = (int)(start[i + 1] - start[i]);
+    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++) {
+        int other = (int)(start[i + 1] - start[i]);
+        if (other < length) s = i, length = other;
+    }
     const Hypothesis *best = v->ids.sentence[s].hypothesis;
-    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS, word[PICTURE_WORDS];
+    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS;
+    int word[PICTURE_WORDS];
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
+    const SentencePair pair = {v->corpus->id[SOURCE] + start[s], word, length, words, false};
+    const Choice choice = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
+                           CHOICE_NONE, 0};
     return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
-                             v->corpus->id[SOURCE] + start[s], length, word, words, error);
+                             &pair, &choice, &picture_default, error);
 }
 
-/* What a validation found, into progress, metrics and, if it is the best, the files of the best. */
+/* What a validation found, into progress and metrics; if it is the best, its files. */
 static bool take_in(Run *run, const Validation *v, Error *error)
 {
     Progress *p = &run->progress;
     Quality quality = validation_quality(v);
     double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
-    ValidLine line = {p->update, p->epoch, quality.loss, exact, quality.bleu, quality.chrf, p->seconds};
+    ValidLine line = {p->update,    p->epoch,     quality.loss, exact,
+                      quality.bleu, quality.chrf, p->seconds};
     bool better = progress_better(p, &quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
     p->stale = better ? 0 : p->stale + 1;
@@ -232,8 +240,9 @@ static bool take_in(Run *run, const Validation *v, Error *error)
         say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
             v->translated, v->bleu, v->chrf);
     if (!quiet) show_samples(run, v);
-    return metrics_valid(&run->metrics, &line, error) &&
-           (!better || (run_save_model(run, run->best, error) && draw_attention(run, v, error)));
+    if (!metrics_valid(&run->metrics, &line, error)) return false;
+    return !better ||
+           (run_save_model(run, run->best, error) && draw_attention(run, v, error));
 }
 
 /* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
@@ -330,7 +339,8 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
     say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
                                                           : settings->data.train_tsv.item[0]);
     if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
-    bool good = validation_create(&validation, &run->valid, &run->valid_text, run->vocabulary.tokenizer[TARGET],
+    bool good = validation_create(&validation, &run->valid, &run->valid_text,
+                                  run->vocabulary.tokenizer[TARGET],
                                   settings->training.valid_translations,
                                   settings->training.batch_tokens, error) &&
                 memory_estimate(&memory, run, &validation, error);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
@@ -30,8 +31,15 @@ void *block_allocate(size_t size)
     if (size > SIZE_MAX - HUGE_PAGE) return NULL;
     size_t bytes = block_bytes(size);
     void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT, bytes);
-    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // a wish: no matter if not
+    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // only a wish
     return block;
+}
+
+void block_release(void *at, size_t size)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)at;
+    uintptr_t first = (begin + page - 1) / page * page, end = (begin + size) / page * page;
+    if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 bool arena_reserve(Arena *arena, Error *error)

@@ -39,6 +39,10 @@ void arena_free(Arena *arena);
 void *block_allocate(size_t size);
 size_t block_bytes(size_t size);  // that such a block really takes
 
+/* Gives the memory under these bytes of a block back to the system, as far as it is whole pages:
+ * whatever was there is gone, and reads as something else. */
+void block_release(void *at, size_t size);
+
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
 
 #endif

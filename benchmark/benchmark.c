@@ -54,7 +54,8 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
                                ? tokenizer_load(bytes, size, error)
                                : NULL;
     const Tokenizer *const both[SIDES] = {tokenizer, tokenizer};
-    bool good = tokenizer && corpus_encode(corpus, &text, &counts, both, MAX_LENGTH, false, error);
+    bool good = tokenizer && corpus_encode(corpus, &text, &counts, both, NULL, MAX_LENGTH, false,
+                                           error);
     tokenizer_free(tokenizer);
     free(bytes);
     if (!good) return false;

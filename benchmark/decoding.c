@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "data/batches.h"
 #include "inference/translator.h"
+#include "model/ready.h"
 
 enum { SEED = 1, WARM_UP = 64 };
 static const real NEVER = -100;  // nats
@@ -48,6 +49,7 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;
+    if (!transformer_ready(&bench->model, getenv("Q8") ? MATRIX_INT8 : MATRIX_FLOAT, error)) return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops +=
             decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],

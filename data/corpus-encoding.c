@@ -1,9 +1,13 @@
-/* corpus-encoding.c -- a parallel corpus's text to ids, a side at a time. */
+/* corpus-encoding.c -- a parallel corpus's text to ids, a side at a time.
+ *
+ * A round of BLOCK · BLOCKS sentences goes through all threads, a block at a time; then the blocks
+ * are put together in their order, so that the threads change nothing. */
 #include "data/corpus-text.h"
 
 #include "base/packed.h"
 #include "data/grow.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -23,39 +27,134 @@ static void release(char *bytes, size_t *from, size_t to)
     *from = end - (uintptr_t)bytes;
 }
 
-/* One side of the text to ids. A sentence that is too long gets no ids, not even ID_END. Unless
- * it is to be kept, what has been encoded of the text is lost. */
-static bool encode_side(Corpus *corpus, CorpusText *text, CorpusSide side,
-                        const Tokenizer *tokenizer, int max_length, bool keep_text,
-                        Error *error)
+/* ---- sentences to ids, by all threads ---- */
+
+enum {
+    BLOCK = 256,
+    BLOCKS = 64
+};  // sentences that a thread takes at a time; blocks in a round
+
+/* A block's ids, and how many of them each sentence has. */
+typedef struct Block {
+    Ids ids;
+    size_t count[BLOCK];
+    bool failed;
+    Error error;
+} Block;
+
+/* A round: the sentences from `first` on, in blocks. */
+typedef struct Round {
+    const CorpusText *text;
+    CorpusSide side;
+    const Tokenizer *tokenizer;
+    size_t max_length, first, sentences;
+    atomic_int next;
+    Block *block;  // [BLOCKS]
+} Round;
+
+/* A sentence that is too long gets no ids, not even ID_END. */
+static bool encode_sentence(Block *block, const Round *round, size_t pair)
 {
+    size_t length, first = block->ids.count;
+    const char *line = corpus_sentence(round->text, round->side, pair, &length);
+    if (length > TOKENIZER_MAX_TEXT) return true;
+    if (!tokenizer_encode(round->tokenizer, &block->ids, line, length, &block->error))
+        return false;
+    if (block->ids.count - first > round->max_length) {
+        block->ids.count = first;
+        return true;
+    }
+    if (!GROW(block->ids.id, block->ids.size, block->ids.count + 1))
+        return corpus_no_memory(&block->error);
+    block->ids.id[block->ids.count++] = ID_END;
+    return true;
+}
+
+static void encode_blocks(void *context, int worker)
+{
+    Round *round = context;
+    (void)worker;
+    for (;;) {
+        size_t number = (size_t)atomic_fetch_add(&round->next, 1), at = number * BLOCK;
+        if (number >= BLOCKS || at >= round->sentences) return;
+        Block *block = &round->block[number];
+        block->ids.count = 0;
+        for (size_t i = 0; i < BLOCK && at + i < round->sentences && !block->failed; i++) {
+            size_t before = block->ids.count;
+            block->failed = !encode_sentence(block, round, round->first + at + i);
+            block->count[i] = block->ids.count - before;
+        }
+    }
+}
+
+/* Appends what a round's blocks hold. */
+static bool take_round(Ids *ids, size_t *start, const Round *round, Error *error)
+{
+    for (size_t at = 0; at < round->sentences; at += BLOCK) {
+        const Block *block = &round->block[at / BLOCK];
+        if (block->failed) return error_set(error, "%s", block->error.text);
+        if (!GROW(ids->id, ids->size, ids->count + block->ids.count))
+            return corpus_no_memory(error);
+        if (block->ids.count)
+            memcpy(ids->id + ids->count, block->ids.id, block->ids.count * sizeof *ids->id);
+        for (size_t i = 0; i < BLOCK && at + i < round->sentences; i++) {
+            start[round->first + at + i] = ids->count;
+            ids->count += block->count[i];
+        }
+    }
+    return true;
+}
+
+/* One side of the text to ids. Unless it is to be kept, what has been encoded of the text is
+ * lost. */
+static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers *workers,
+                        bool keep_text, Error *error)
+{
+    CorpusSide side = round->side;
     size_t released = 0;
     Ids ids = {0};
     size_t *start = malloc((text->pairs + 1) * sizeof *start);
     corpus->start[side] = start;
-    if (!start) return corpus_no_memory(error);
-    bool good = true;
-    for (size_t pair = 0; good && pair < text->pairs; pair++) {
-        size_t length;
-        const char *line = corpus_sentence(text, side, pair, &length);
-        start[pair] = ids.count;
-        size_t done = text->start[side][pair];
+    bool good = start || corpus_no_memory(error);
+    for (round->first = 0; good && round->first < text->pairs; round->first += BLOCK * BLOCKS) {
+        size_t left = text->pairs - round->first;
+        round->sentences = left < BLOCK * BLOCKS ? left : BLOCK * BLOCKS;
+        atomic_store(&round->next, 0);
+        if (workers)
+            workers_run(workers, encode_blocks, round);
+        else
+            encode_blocks(round, 0);
+        good = take_round(&ids, start, round, error);
+        size_t done = text->start[side][round->first + round->sentences];
         if (!keep_text && done - released >= RELEASE)
             release(text->bytes[side], &released, done);
-        if (length > TOKENIZER_MAX_TEXT) continue;
-        good = tokenizer_encode(tokenizer, &ids, line, length, error);
-        if (!good) break;
-        if (ids.count - start[pair] > (size_t)max_length) {
-            ids.count = start[pair];
-            continue;
-        }
-        good = GROW(ids.id, ids.size, ids.count + 1) || corpus_no_memory(error);
-        if (good) ids.id[ids.count++] = ID_END;
     }
-    start[text->pairs] = ids.count;
+    if (start) start[text->pairs] = ids.count;
     corpus->id[side] = ids.id;
     return good;
 }
+
+static bool encode_sides(Corpus *corpus, CorpusText *text,
+                         const Tokenizer *const tokenizer[SIDES], Workers *workers,
+                         int max_length, bool keep_text, Error *error)
+{
+    Round round = {.text = text, .max_length = (size_t)max_length};
+    round.block = calloc(BLOCKS, sizeof *round.block);
+    bool good = round.block || corpus_no_memory(error);
+    for (int side = 0; good && side < SIDES; side++) {
+        round.side = (CorpusSide)side;
+        round.tokenizer = tokenizer[side];
+        good = encode_side(corpus, text, &round, workers, keep_text, error);
+        if (keep_text || !good) continue;
+        free(text->bytes[side]), free(text->start[side]);
+        text->bytes[side] = NULL, text->start[side] = NULL;
+    }
+    for (int i = 0; round.block && i < BLOCKS; i++) free(round.block[i].ids.id);
+    free(round.block);
+    return good;
+}
+
+/* ---- pairs ---- */
 
 /* Drops the pairs of which a side is too long (no ids) or has no token (ID_END alone). Offsets
  * are moved in place: pair `to` never overtakes pair `pair`. */
@@ -107,17 +206,11 @@ static void report_ids(CorpusReport *report, const Corpus *corpus)
 }
 
 static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *const tokenizer[SIDES], int max_length, bool keep_text,
-                   Error *error)
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error)
 {
-    for (int side = 0; side < SIDES; side++) {
-        if (!encode_side(corpus, text, side, tokenizer[side], max_length, keep_text, error)) {
-            return false;
-        }
-        if (keep_text) continue;
-        free(text->bytes[side]), free(text->start[side]);
-        text->bytes[side] = NULL, text->start[side] = NULL;
-    }
+    if (!encode_sides(corpus, text, tokenizer, workers, max_length, keep_text, error))
+        return false;
     keep_good(corpus, text, report, keep_text);
     if (corpus->pairs == 0) {
         return error_set(error,
@@ -147,11 +240,11 @@ static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
 }
 
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *const tokenizer[SIDES], int max_length, bool keep_text,
-                   Error *error)
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error)
 {
     *corpus = (Corpus){0};
-    bool good = encode(corpus, text, report, tokenizer, max_length, keep_text, error);
+    bool good = encode(corpus, text, report, tokenizer, workers, max_length, keep_text, error);
     if (!good) corpus_free(corpus);
     if (!good || !keep_text) corpus_text_free(text);
     return good;

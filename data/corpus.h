@@ -11,6 +11,7 @@
 #define DATA_CORPUS_H
 
 #include "base/error.h"
+#include "base/workers.h"
 #include "data/tokenizer.h"
 
 #include <stddef.h>
@@ -49,6 +50,7 @@ typedef struct CorpusSkipped {
 typedef struct CorpusReport {
     size_t read;                 // pairs in the files
     size_t kept;                 // pairs in the corpus (or the text, before it is encoded)
+    size_t held_out;             // pairs that corpus_split took away
     CorpusSkipped empty_source;  // an empty line on this side, or nothing but spaces
     CorpusSkipped empty_target;
     CorpusSkipped empty_both;
@@ -72,7 +74,7 @@ bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *file
                  Error *error);
 
 /* Moves `count` pairs, chosen at random by the seed, from text to held_out; both keep their
- * order. At least one pair must be left. report->kept and report->bytes follow. */
+ * order. At least one pair must be left. report->kept, held_out and bytes follow. */
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 
@@ -86,13 +88,18 @@ Sentences corpus_side_sentences(const CorpusText *text, CorpusSide side);
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length);
 
-/* Text to ids, each side by its tokenizer, which may be the same. A pair with more than max_length tokens on a side, </s> not counted, is left out.
+/* Text to ids, each side by its tokenizer, which may be the same, on all threads of workers (NULL:
+ * this one); how many there are changes nothing. A pair with more than max_length tokens on a side,
+ * </s> not counted, is left out.
  * keep_text: text keeps exactly the pairs of the corpus, pair i there being pair i here (for
  * references); otherwise it is freed on the way and is empty afterwards. report may be the one
  * corpus_read filled. On failure text is freed too. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
-                   const Tokenizer *const tokenizer[SIDES], int max_length, bool keep_text,
-                   Error *error);
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error);
+
+/* How many pairs of `some` have a source sentence, as ids, that is one of `all`, too. */
+bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error);
 
 void corpus_text_free(CorpusText *text);
 void corpus_free(Corpus *corpus);

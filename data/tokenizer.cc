@@ -136,6 +136,16 @@ static bool too_long(Error *error, size_t length)
                      length, TOKENIZER_MAX_TEXT);
 }
 
+static void make_room(Ids *ids, size_t count)
+{
+    if (ids->count + count <= ids->size) return;
+    size_t wanted = std::max(ids->count + count, ids->size + ids->size / 2);
+    void *grown = realloc(ids->id, wanted * sizeof *ids->id);
+    if (!grown) throw std::bad_alloc();
+    ids->id = (int32_t *)grown;
+    ids->size = wanted;
+}
+
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error)
 {
@@ -148,14 +158,26 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
             return error_set(error, "cannot tokenize: %s",
                              reason(status.error_message()).c_str());
         }
-        if (ids->count + pieces.size() > ids->size) {
-            size_t wanted = std::max(ids->count + pieces.size(), ids->size + ids->size / 2);
-            void *grown = realloc(ids->id, wanted * sizeof *ids->id);
-            if (!grown) throw std::bad_alloc();
-            ids->id = (int32_t *)grown;
-            ids->size = wanted;
-        }
+        make_room(ids, pieces.size());
         for (int id : pieces) ids->id[ids->count++] = id;
+        return true;
+    });
+}
+
+bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
+                      Error *error)
+{
+    if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
+    return guarded(error, [&] {
+        sentencepiece::ImmutableSentencePieceText cut;
+        const Status status =
+            tokenizer->processor.Encode(std::string_view(text, length), cut.mutable_proto());
+        if (!status.ok()) {
+            return error_set(error, "cannot tokenize: %s",
+                             reason(status.error_message()).c_str());
+        }
+        make_room(begin, cut.pieces_size());
+        for (const auto &piece : cut.pieces()) begin->id[begin->count++] = (int32_t)piece.begin();
         return true;
     });
 }

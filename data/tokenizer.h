@@ -38,7 +38,7 @@ typedef enum { TOKENIZER_UNIGRAM, TOKENIZER_BPE, TOKENIZER_WORD, TOKENIZER_CHAR 
 enum {
     TOKENIZER_TYPES = 4,
     TOKENIZER_MAX_TEXT = 1 << 24,   // bytes of one text to encode
-    TOKENIZER_SENTENCES = 2000000,  // most sentences to learn from, taken evenly
+    TOKENIZER_SENTENCES = 1000000,  // most sentences to learn from, taken evenly
 };
 
 typedef struct TokenizerSettings {
@@ -90,6 +90,11 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 
 /* Appends the ids of text to ids, without </s>. The most probable segmentation, always the same. */
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
+                      Error *error);
+
+/* Appends, for each token that tokenizer_encode gives, the byte of text that it begins at, a space
+ * before it included. */
+bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
                       Error *error);
 
 /* *normalized = the text as it is before it is cut, malloc'ed, *size bytes: characters normalised,

@@ -55,6 +55,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->token = ARENA_TAKE(arena, int, nodes);
 
     cache->X_source = ARENA_TAKE(arena, real, (size_t)N * D);
+    cache->KV_source = ARENA_TAKE(arena, real, (size_t)N * 2 * D);
     encoder_layout(&cache->encoder, arena, config, source, NULL, false, false);
     scratch_layout(&cache->scratch, arena, config, N > rows ? N : rows, false);
 
@@ -65,7 +66,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->X = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
-    size_t self = (size_t)config->heads * (size_t)steps;
+    size_t self = (size_t)config->heads * (size_t)attention_width(steps);
     size_t cross = R * (size_t)attention_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
     real *stream = addnorm_layout_first(&cache->first, arena, config, rows);
@@ -75,17 +76,21 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
 }
 
-/* Kt [D,width] a sentence (=) the transpose of its rows of K [N,D], padded with zeros. */
-static void transpose_keys(real *Kt, const Cache *cache, const real *K, int D)
+/* layer->Kt, V (=) the keys and values of KV [N,2D], the keys of a sentence transposed and padded
+ * with zeros. */
+static void keep_source(CacheLayer *layer, const Cache *cache, const real *KV, int D)
 {
+    size_t d = (size_t)D;
     for (int s = 0; s < cache->source->sentences; s++) {
         int m = source_length(cache->source, s), width = attention_width(m);
-        const real *from = K + (size_t)cache->source->start[s] * (size_t)D;
-        real *to = Kt + cache->keys[s];
-        memset(to, 0, (size_t)D * (size_t)width * sizeof *to);
+        const real *from = KV + (size_t)cache->source->start[s] * 2 * d;
+        real *to = layer->Kt + cache->keys[s];
+        memset(to, 0, d * (size_t)width * sizeof *to);
         for (int j = 0; j < m; j++)
-            for (int k = 0; k < D; k++) to[(size_t)k * (size_t)width + j] = from[j * D + k];
+            for (int k = 0; k < D; k++) to[(size_t)k * (size_t)width + j] = from[j * 2 * D + k];
     }
+    for (int n = 0; n < cache->source->rows; n++)
+        memcpy(layer->V + (size_t)n * d, KV + (size_t)n * 2 * d + d, d * sizeof *KV);
 }
 
 void cache_encode(Cache *cache, const Transformer *model)
@@ -94,14 +99,14 @@ void cache_encode(Cache *cache, const Transformer *model)
     const Weights *w = &model->weights;
     int N = cache->source->rows, D = config->d_model;
     embedding_forward(cache->X_source, cache->source, false, 0, w->source_embedding,
+                      w->ready_source,
                       model->source_positions, NULL, 1, D);
     const real *encoded =
         encoder_forward(&cache->encoder, cache->X_source, w, config, &cache->scratch, NULL);
     for (int l = 0; l < config->decoder_layers; l++) {
-        const AttentionWeights *cross = &w->decoder[l].cross;
-        linear_forward(cache->scratch.F, encoded, cross->k.W, cross->k.b, N, D, D);
-        transpose_keys(cache->layer[l].Kt, cache, cache->scratch.F, D);
-        linear_forward(cache->layer[l].V, encoded, cross->v.W, cross->v.b, N, D, D);
+        const Linear *kv = &w->decoder[l].cross.k;  // of both
+        linear_project(cache->KV_source, encoded, kv, kv->b, N, 2 * D, D);
+        keep_source(&cache->layer[l], cache, cache->KV_source, D);
     }
     cache->step = cache->nodes = 0;
 }
@@ -124,22 +129,23 @@ static real dot(const real *x, const real *y, int n)
     return sum;
 }
 
-/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]   P [H,n] */
+/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]
+ * P [H,attention_width(n)] */
 static void attend_self(real *o, const real *q, const real *KV, const int *path, real *P, int n,
                         const ModelConfig *config)
 {
-    int D = config->d_model, H = config->heads, dh = D / H;
+    int D = config->d_model, H = config->heads, dh = D / H, width = attention_width(n);
     real scale = score_scale(config->score, dh);
     for (int j = 0; j < n; j++) {
         const real *k = KV + (size_t)path[j] * 2 * (size_t)D;
-        for (int h = 0; h < H; h++) P[h * n + j] = scale * dot(q + h * dh, k + h * dh, dh);
+        for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
     }
-    for (int h = 0; h < H; h++) softmax_row(P + h * n, n);
+    for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
     memset(o, 0, (size_t)D * sizeof *o);
     for (int j = 0; j < n; j++) {
         const real *v = KV + (size_t)path[j] * 2 * (size_t)D + D;
         for (int h = 0; h < H; h++) {
-            real p = P[h * n + j];
+            real p = P[h * width + j];
 #pragma omp simd
             for (int k = h * dh; k < (h + 1) * dh; k++) o[k] += p * v[k];
         }
@@ -184,17 +190,18 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
     real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
+    const Weights *w = &model->weights;
     const real *P = model->target_positions;
 
     grow(cache, prefix, count);
-    embedding_forward(X, &rows, false, 0, model->weights.target_embedding,
+    embedding_forward(X, &rows, false, 0, w->target_embedding, w->ready_target,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
-    Stream s = addnorm_first(&cache->first, X, model->weights.decoder_first, config, count);
+    Stream s = addnorm_first(&cache->first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
-        const DecoderLayerWeights *p = &model->weights.decoder[l];
+        const DecoderLayerWeights *p = &w->decoder[l];
         const CacheLayer *layer = &cache->layer[l];
 
-        linear_forward(cache->QKV, s.Y, p->self.q.W, p->self.q.b, count, 3 * D, D);  // (1)
+        linear_project(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
         for (int r = 0; r < count; r++)
             memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
                    2 * d * sizeof *X);
@@ -203,18 +210,18 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, layer->KV,
                         cache->path + (size_t)r * (size_t)cache->steps, cache->P,
                         cache->step + 1, config);
-        linear_forward(F, O, p->self.out.W, NULL, count, D, D);
+        linear_project(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
                             NULL, 0);
 
-        linear_forward(Q, s.Y, p->cross.q.W, p->cross.q.b, count, D, D);  // (3)
+        linear_project(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, layer,
                           prefix[r].sentence, next - r, config);
         }
-        linear_forward(F, O, p->cross.out.W, NULL, count, D, D);
+        linear_project(F, O, &p->cross.out, NULL, count, D, D);
         s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
                             NULL, 0);
 

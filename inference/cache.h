@@ -42,7 +42,8 @@ typedef struct Cache {
     size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
     CacheLayer layer[MAX_LAYERS];
 
-    real *X_source;  // [N,D]
+    real *X_source;   // [N,D]
+    real *KV_source;  // [N,2D] of one layer, before it is laid out as above
     Encoder encoder;
     Scratch scratch;  // [the larger of N and rows,D]
     int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token

@@ -2,6 +2,7 @@
 #include "inference/look.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -77,19 +78,55 @@ int look_heads(const Look *look)
     return look->model->config.heads;
 }
 
-AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
+static const Attention *attention_of(const Look *look, LookKind kind, int layer, int head)
 {
     assert(layer >= 0 && layer < look_layers(look, kind) && head >= 0 &&
            head < look_heads(look));
-    const Attention *attention = NULL;
     switch (kind) {
-    case LOOK_ENCODER: attention = &look->pass.encoder.layer[layer].self; break;
-    case LOOK_DECODER: attention = &look->pass.decoder.layer[layer].self; break;
-    case LOOK_CROSS: attention = &look->pass.decoder.layer[layer].cross; break;
+    case LOOK_ENCODER: return &look->pass.encoder.layer[layer].self;
+    case LOOK_DECODER: return &look->pass.decoder.layer[layer].self;
+    case LOOK_CROSS: break;
     }
+    return &look->pass.decoder.layer[layer].cross;
+}
+
+AttentionMap look_map(const Look *look, LookKind kind, int layer, int head)
+{
+    const Attention *attention = attention_of(look, kind, layer, head);
     int columns = attention->keys->rows;
     return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
                           attention_width(columns)};
+}
+
+LookRows look_embedded(const Look *look, bool source)
+{
+    int D = look->model->config.d_model;
+    const Pass *pass = &look->pass;
+    return source ? (LookRows){pass->X_source, look->source.rows, D, D}
+                  : (LookRows){pass->X_target, look->target.rows, D, D};
+}
+
+LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head)
+{
+    const Attention *a = attention_of(look, kind, layer, head);
+    const Pass *pass = &look->pass;
+    int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
+    const real *Xq = NULL, *Xkv = NULL;
+    switch (kind) {
+    case LOOK_ENCODER: Xq = Xkv = pass->encoder.layer[layer].X; break;
+    case LOOK_DECODER: Xq = Xkv = pass->decoder.layer[layer].X; break;
+    case LOOK_CROSS:
+        Xq = pass->decoder.layer[layer].self_norm.Y;
+        Xkv = pass->encoded;
+        break;
+    }
+    return (LookVectors){.Xq = {Xq, n, D, D},
+                         .Xkv = {Xkv, m, D, D},
+                         .Q = {a->Q + at, n, dh, a->q_stride},
+                         .K = {a->K + at, m, dh, a->kv_stride},
+                         .V = {a->V + at, m, dh, a->kv_stride},
+                         .O = {a->O + at, n, dh, D},
+                         .scale = 1 / sqrt(dh)};
 }
 
 /* out [rows,columns] (+=) weight · map */
@@ -117,6 +154,61 @@ void look_mean(float *out, const Look *look, LookKind kind, int layer)
     for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
 }
 
+static const AttentionWeights *weights_of(const Look *look, LookKind kind, int layer)
+{
+    const Weights *w = &look->model->weights;
+    return kind == LOOK_ENCODER ? &w->encoder[layer].self
+           : kind == LOOK_DECODER ? &w->decoder[layer].self
+                                  : &w->decoder[layer].cross;
+}
+
+/* U [H,D] (=) what column j has for each head: its value there, through that head's columns of
+ * W_O.   G [H,H] (=) U Uᵀ */
+static void given_by(double *G, double *U, const Look *look, LookKind kind, int layer, int j)
+{
+    int H = look_heads(look), D = look->model->config.d_model, dh = D / H;
+    const real *W = weights_of(look, kind, layer)->out.W;
+    for (int h = 0; h < H; h++) {
+        LookRows V = look_vectors(look, kind, layer, h).V;
+        const real *v = V.at + (size_t)j * (size_t)V.stride;
+        for (int o = 0; o < D; o++) {
+            double sum = 0;
+            for (int k = 0; k < dh; k++) sum += (double)W[o * D + h * dh + k] * (double)v[k];
+            U[h * D + o] = sum;
+        }
+    }
+    for (int a = 0; a < H; a++)
+        for (int b = 0; b < H; b++) {
+            double sum = 0;
+            for (int o = 0; o < D; o++) sum += U[a * D + o] * U[b * D + o];
+            G[a * H + b] = sum;
+        }
+}
+
+/* Σ_a Σ_b P_a P_b G_ab is the square of ‖Σ_a P_a U_a‖, and G is needed once a column only. */
+bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error)
+{
+    int H = look_heads(look), D = look->model->config.d_model;
+    int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
+    double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
+    if (!G) return error_set(error, "not enough memory for the lengths of values");
+    AttentionMap map = look_map(look, kind, layer, 0);
+    for (int j = 0; j < map.columns; j++) {
+        given_by(G, G + H * H, look, kind, layer, j);
+        for (int i = 0; i < map.rows; i++) {
+            double square = 0;
+            for (int a = first; a < last; a++)
+                for (int b = first; b < last; b++)
+                    square += (double)look_map(look, kind, layer, a).at[i * map.width + j] *
+                              (double)look_map(look, kind, layer, b).at[i * map.width + j] *
+                              G[a * H + b];
+            out[i * map.columns + j] = (float)sqrt(fmax(square, 0));
+        }
+    }
+    free(G);
+    return true;
+}
+
 void look_alignment(int *source_of, const Look *look, int layer)
 {
     int heads = look_heads(look);
@@ -141,8 +233,7 @@ void look_probabilities(double *log_probability, const Look *look)
     const Weights *w = &look->model->weights;
     int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w->output,
-                                   w->logits_bias, M, V, D);
+        const real *z = logits_row(look->logits, i, look->pass.output, w, M, V, D);
         log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
     }
 }

@@ -36,9 +36,35 @@ int look_heads(const Look *look);
 
 AttentionMap look_map(const Look *look, LookKind kind, int layer, int head);
 
+/* Rows of vectors as the pass left them: row i is at + i · stride, its first `columns` numbers. */
+typedef struct LookRows {
+    const real *at;
+    int rows, columns, stride;
+} LookRows;
+
+/* What one head computed on the way to its map (model/attention.c has the steps). */
+typedef struct LookVectors {
+    LookRows Xq, Xkv;  // [n,D] [m,D] what the layer made queries, and keys and values, of
+    LookRows Q;        // [n,dh] the query of every row
+    LookRows K, V;     // [m,dh] the key and the value of every column
+    LookRows O;        // [n,dh] what every row read: values, mixed by its probabilities
+    double scale;      // the softmax is of scale · q·k: 1/√dh
+} LookVectors;
+
+LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head);
+
+/* The embedded sentence, positions added: [n,D] of the source, or [m,D] of what the decoder read. */
+LookRows look_embedded(const Look *look, bool source);
+
 /* out [rows,columns] (=) one head's map without its padding, or the mean over a layer's heads. */
 void look_head(float *out, const Look *look, LookKind kind, int layer, int head);
 void look_mean(float *out, const Look *look, LookKind kind, int layer);
+
+/* out [rows,columns] (=) how much each column adds to each row: the length of the vector that the
+ * layer's heads together take from there, ‖Σ_h P_ij V_j W_O‖, or that one head takes (head >= 0).
+ * Attention says how much is taken, this also how much there is to take (Kobayashi et al. 2020,
+ * arXiv 2004.10102). Rows do not add up to 1. */
+bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error);
 
 /* source_of [m] (=) for each target token the source token that the heads of a layer look at most
  * on average; the first of equals. </s> is looked at by many that have no counterpart: a token

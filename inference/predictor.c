@@ -41,9 +41,8 @@ void predictor_step(Predictor *predictor, const Prefix *prefix, int count)
 static real *model_row(Predictor *predictor, int m, int r)
 {
     const Transformer *model = predictor->ensemble->model[m];
-    return logits_row(predictor->logits[m], r, predictor->X[m], model->weights.output,
-                      model->weights.logits_bias, predictor->rows, model->config.vocab,
-                      model->config.d_model);
+    return logits_row(predictor->logits[m], r, predictor->X[m], &model->weights, predictor->rows,
+                      model->config.vocab, model->config.d_model);
 }
 
 /* ln(1 + x) for x in [0, 1], without a branch, to 1e-7: with s = x / (2 + x) <= 1/3 it is

@@ -103,8 +103,7 @@ static bool score_rows(double *each, Room *room, const Transformer *model, Error
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
     transformer_forward(&room->pass, model);
     for (int i = 0; i < M; i++) {
-        const real *z =
-            logits_row(room->logits, i, room->pass.output, w->output, w->logits_bias, M, V, D);
+        const real *z = logits_row(room->logits, i, room->pass.output, w, M, V, D);
         each[i] = (double)z[target->id[i]] - search_normaliser(z, V - 1);
         if (!isfinite(each[i]))
             return error_set(error, "the model's scores are not numbers (NaN or infinity): it "

@@ -17,7 +17,7 @@ const SearchConfig search_default = {.beam = 4,
                                      .temperature = 1,
                                      .top_p = 1,
                                      .seed = 1,
-                                     .batch_rows = 128};
+                                     .batch_rows = 84};
 
 static const char *const LENGTH_PENALTIES[] = {"power", "wu", NULL};
 
@@ -112,7 +112,7 @@ double search_score(const SearchConfig *config, double log_probability, int leng
 static real maximum(const real *z, int C)
 {
     real largest = z[0];
-#pragma omp simd reduction(max : largest)
+#pragma omp simd reduction(max : largest) simdlen(16)
     for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
     return largest;
 }
@@ -120,7 +120,7 @@ static real maximum(const real *z, int C)
 double search_normaliser(const real *z, int C)
 {
     real largest = maximum(z, C), sum = 0;
-#pragma omp simd reduction(+ : sum)
+#pragma omp simd reduction(+ : sum) simdlen(16)
     for (int c = 0; c < C; c++) sum += vec_exp(z[c] - largest);
     return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
 }

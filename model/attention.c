@@ -101,19 +101,32 @@ static void transpose(real *T, Rows X, int m, int dh)
         for (int j = m; j < width; j++) T[k * width + j] = 0;
 }
 
+/* Rows are short, and the ends of loops slow: so whole vectors, and a table of lanes, since from an
+ * index gcc would see where to split the loop. */
 void softmax_row(real *z, int seen)
 {
-    real largest = z[0], sum = 0;
-#pragma omp simd reduction(max : largest)
-    for (int j = 0; j < seen; j++) largest = z[j] > largest ? z[j] : largest;
-#pragma omp simd reduction(+ : sum)
-    for (int j = 0; j < seen; j++) {
-        z[j] = vec_exp(z[j] - largest);
-        sum += z[j];
+    static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    real first = z[0], largest = first, sum = 0;
+    for (int j = 0; j < seen; j += VECTOR) {
+        const real *at = z + j;
+#pragma omp simd reduction(max : largest) simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real x = at[l];
+            x = lane[l] < seen - j ? x : first;
+            largest = x > largest ? x : largest;
+        }
     }
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd reduction(+ : sum) simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real e = vec_exp(z[j + l] - largest);
+            z[j + l] = lane[l] < seen - j ? e : 0;
+            sum += z[j + l];
+        }
     real inverse = 1 / sum;
-#pragma omp simd
-    for (int j = 0; j < seen; j++) z[j] *= inverse;
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) z[j + l] *= inverse;
 }
 
 void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,
@@ -156,10 +169,10 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     int N = a->queries->rows, M = a->keys->rows;
 
     if (!Xkv) {                                                                     // (1)
-        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, 3 * D, D);
+        linear_project(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
     } else {
-        linear_forward(a->Q, Xq, w->q.W, w->q.b, N, D, D);
-        linear_forward(a->K, Xkv, w->k.W, w->k.b, M, 2 * D, D);
+        linear_project(a->Q, Xq, &w->q, w->q.b, N, D, D);
+        linear_project(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
     }
     Part before = parts_enter(PART_ATTENTION);
     if (a->keep)
@@ -183,7 +196,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
         }
     }
     parts_leave(before);
-    linear_forward(Y, a->O, w->out.W, NULL, N, D, D);                               // (5)
+    linear_project(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
 }
 
 /* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */

@@ -63,7 +63,8 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         const Attention *a, const real *Xq, const real *Xkv,
                         const AttentionWeights *w);
 
-/* z (=) its softmax over its first `seen` numbers; what is behind them stays. */
+/* z (=) its softmax over its first `seen` numbers; there is room for attention_width(seen), and what
+ * is behind them becomes 0. */
 void softmax_row(real *z, int seen);
 
 /* One head of one sentence: O [n,dh] and P [n,width] (=), from Q [n,dh], K and V [m,dh].

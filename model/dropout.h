@@ -21,8 +21,8 @@ typedef struct Dropout {
     uint64_t seed;
     uint32_t update;
     uint32_t first_sentence;  // of this micro-batch, counted within the update
-    int copy;                 // R-Drop (rdrop.h): sentence copy + i is sentence i once more, with
-    double r_drop;            // decisions of its own, and the objective's A; 0, 0: no R-Drop
+    int copy;                 // R-Drop (rdrop.h): sentence copy + i is sentence i once more,
+    double r_drop;            // with decisions of its own; and the objective's A; 0, 0: none
 } Dropout;
 
 /* keep [count] (=) 1 or 0 for one sentence's numbers at one place. Rates are rounded to 1/65536. */

@@ -11,7 +11,8 @@
 #include <stddef.h>
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const real *E,
-                       const real *P, const uint8_t *keep, real scale, int D)
+                       const Matrix *ready, const real *P, const uint8_t *keep, real scale,
+                       int D)
 {
     real root = (real)sqrt(D);
     size_t d = (size_t)D;
@@ -21,6 +22,7 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
             int id = !shifted ? rows->id[n] : position == 0 ? pad : rows->id[n - 1];
             const real *e = E + (size_t)id * d;
             real *x = X + (size_t)n * d;
+            if (ready) matrix_row(x, ready, id), e = x;
             if (P) {
                 const real *p = P + (size_t)position * d;
 #pragma omp simd

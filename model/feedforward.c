@@ -116,9 +116,9 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
     int N = rows->rows;
     if (saved->keep) dropout_rows(saved->keep, rows, F, dropout, dropout->activation, place);
 
-    linear_forward(saved->H, X, w->fc1.W, NULL, N, F, D);                  // (1)
+    linear_project(saved->H, X, &w->fc1, NULL, N, F, D);                  // (1)
     activate(saved, w->fc1.b, N, F);                                       // (2)
-    linear_forward(Y, saved->H, w->fc2.W, NULL, N, D, F);                  // (3)
+    linear_project(Y, saved->H, &w->fc2, NULL, N, D, F);                  // (3)
 }
 
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,

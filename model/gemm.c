@@ -10,11 +10,12 @@
  * B is copied panel by panel, each with its rows one behind the other, whether B is stored by
  * rows or, in X Wᵀ, by columns. A is read in place, unless it is so wide that a tile's rows fall
  * on each other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van
- * de Geijn 2008, with A and B in each other's place, since here it is A that has few rows. */
+ * de Geijn 2008, with A and B in each other's place, since here it is A that has few rows.
+ *
+ * A B that has been packed is panels already, all of k in each, and nothing of it is copied. */
 #include "model/gemm.h"
 
 #include <cblas.h>
-#include <stdbool.h>
 #include <string.h>
 
 #if defined __AVX512F__ && !defined REAL_IS_DOUBLE
@@ -82,31 +83,31 @@ static void transpose(real *T, const real *X, size_t ld)
 #endif
 }
 
-/* copy.B (=) panels of B [k,n], the last one filled with zeros. */
-static void copy_panels(Strided B, int n, int k)
+/* to (=) panels of B [k,n], the last one filled with zeros. */
+static void copy_panels(real *to, Strided B, int n, int k)
 {
     bool by_rows = B.column == 1;
     int whole = n / TILE_COLUMNS * TILE_COLUMNS, p = 0;
     if (by_rows) {
         for (; p < k; p++)
             for (int j = 0; j < whole; j += TILE_COLUMNS)
-                memcpy(copy.B + j * k + p * TILE_COLUMNS, B.at + (size_t)p * B.row + j,
+                memcpy(to + (size_t)j * (size_t)k + p * TILE_COLUMNS, B.at + (size_t)p * B.row + j,
                        TILE_COLUMNS * sizeof(real));
     } else {
         for (int j = 0; j < whole; j += LANES) {
-            int panel = j / TILE_COLUMNS * TILE_COLUMNS * k + j % TILE_COLUMNS;
+            real *panel = to + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
             const real *rows = B.at + (size_t)j * B.column;
             for (p = 0; p + LANES <= k; p += LANES)
-                transpose(copy.B + panel + p * TILE_COLUMNS, rows + p, B.column);
+                transpose(panel + p * TILE_COLUMNS, rows + p, B.column);
             for (; p < k; p++)
                 for (int l = 0; l < LANES; l++)
-                    copy.B[panel + p * TILE_COLUMNS + l] = rows[(size_t)l * B.column + (size_t)p];
+                    panel[p * TILE_COLUMNS + l] = rows[(size_t)l * B.column + (size_t)p];
         }
     }
     for (int j = whole; j < n; j += TILE_COLUMNS)
         for (p = 0; p < k; p++)
             for (int l = 0; l < TILE_COLUMNS; l++)
-                copy.B[j * k + p * TILE_COLUMNS + l] =
+                to[(size_t)j * (size_t)k + p * TILE_COLUMNS + l] =
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
@@ -132,26 +133,6 @@ static size_t copy_block(Strided A, int m, int k)
     return (size_t)tile;
 }
 
-/* A panel of C, m rows and `columns` wide, tile by tile: the next tile of A is `tile` further. */
-static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
-                           const real *panel, int m, int columns, int k)
-{
-    for (int i = 0; i < m; i += TILE_ROWS, A.at += tile, C += TILE_ROWS * ldc) {
-        int rows = m - i < TILE_ROWS ? m - i : TILE_ROWS;
-        if (columns >= TILE_COLUMNS) {
-            tile_multiply(mode, C, ldc, A, panel, TILE_COLUMNS, rows, TILE_COLUMNS, k, 1);
-            continue;
-        }
-        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, panel, TILE_COLUMNS, rows, TILE_COLUMNS,
-                      k, 1);
-        for (int r = 0; r < rows; r++)
-            for (int j = 0; j < columns; j++) {
-                real *c = C + (size_t)r * ldc + (size_t)j, sum = copy.rest[r * TILE_COLUMNS + j];
-                *c = mode == ADD ? *c + sum : sum;
-            }
-    }
-}
-
 /* The size of the pieces when `size` is cut into equal ones of at most `limit`, a multiple of
  * `unit`. */
 static int piece(int size, int limit, int unit)
@@ -166,8 +147,34 @@ static int at_most(int count, int limit)
     return count < limit ? count : limit;
 }
 
-/* C [m,n] (mode) = A [m,k] · B [k,n] */
-static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m, int n, int k)
+/* A panel of C, m rows and `columns` wide, tile by tile: the next TILE_ROWS rows of A are `tile`
+ * further. Where A lies by rows, all tiles are about as high, since low ones are slow. */
+static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
+                           const real *panel, const real *start, int m, int columns, int k)
+{
+    int height = TILE_ROWS;
+    if (A.column == 1) height = piece(m, TILE_ROWS, 1), tile = (size_t)height * A.row;
+    for (int i = 0; i < m; i += height, A.at += tile, C += (size_t)height * ldc) {
+        int rows = at_most(m - i, height);
+        if (columns >= TILE_COLUMNS) {
+            tile_multiply(mode, C, ldc, A, panel, TILE_COLUMNS, start, rows, TILE_COLUMNS, k, 1);
+            continue;
+        }
+        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, panel, TILE_COLUMNS, NULL, rows,
+                      TILE_COLUMNS, k, 1);
+        for (int r = 0; r < rows; r++)
+            for (int j = 0; j < columns; j++) {
+                real *c = C + (size_t)r * ldc + (size_t)j, sum = copy.rest[r * TILE_COLUMNS + j];
+                if (start) sum += start[j];
+                *c = mode == ADD ? *c + sum : sum;
+            }
+    }
+}
+
+/* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none.
+ * packed: panels of all of B, or NULL */
+static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const real *packed,
+                            const real *bias, int m, int n, int k)
 {
     int m_step = piece(m, M_BLOCK, 1), k_step = piece(k, K_BLOCK, LANES);
     int n_step = piece(n, N_BLOCK, TILE_COLUMNS);
@@ -176,6 +183,7 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m,
         int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
             int depth = at_most(k - p, k_step);
+            const real *start = p == 0 ? bias : NULL;
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
             size_t tile = TILE_ROWS * A.row;
             if (copied) {
@@ -185,12 +193,18 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m,
             }
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                copy_panels((Strided){B.at + (size_t)p * B.row + (size_t)j * B.column, B.row,
-                                      B.column}, columns, depth);
+                const real *panels = copy.B;
+                size_t panel = (size_t)depth;  // a column's part of it
+                if (packed)
+                    panels = packed + (size_t)j * (size_t)k + p * TILE_COLUMNS, panel = (size_t)k;
+                else
+                    copy_panels(copy.B, (Strided){B.at + (size_t)p * B.row + (size_t)j * B.column,
+                                                  B.row, B.column}, columns, depth);
                 real *c = C + (size_t)i * (size_t)n + (size_t)j;
                 for (int q = 0; q < columns; q += TILE_COLUMNS)
                     panel_multiply(p > 0 ? ADD : mode, c + q, (size_t)n, a, tile,
-                                   copy.B + q * depth, rows, columns - q, depth);
+                                   panels + (size_t)q * panel, start ? start + j + q : NULL,
+                                   rows, columns - q, depth);
             }
         }
     }
@@ -199,7 +213,7 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, int m,
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD,
                    C, n);
@@ -208,7 +222,7 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, NULL, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
                    mode == ADD, C, n);
@@ -217,10 +231,31 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(k))
-        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, NULL, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
                    C, n);
+}
+
+bool gemm_packs(void)
+{
+    return VECTOR_BYTES >= 32;
+}
+
+size_t gemm_packed_size(int n, int k)
+{
+    return (size_t)((n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS) * (size_t)k;
+}
+
+void gemm_pack(real *packed, const real *B, int n, int k)
+{
+    copy_panels(packed, (Strided){B, 1, (size_t)k}, n, k);
+}
+
+void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
+                    int k)
+{
+    blocks_multiply(SET, C, (Strided){A, (size_t)k, 1}, (Strided){0}, packed, bias, m, n, k);
 }
 
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
@@ -233,8 +268,8 @@ void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int 
         for (int columns = TILE_COLUMNS; j < n; j += columns) {
             if (n - j < TILE_COLUMNS) columns = LANES;
             if (n - j < LANES) break;
-            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, rows, columns, k,
-                          scale);
+            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, NULL, rows, columns,
+                          k, scale);
         }
         for (; j < n; j++)  // fewer columns than a vector has
             for (int r = 0; r < rows; r++) {

@@ -11,12 +11,26 @@
 
 #include "model/tile.h"
 
+#include <stdbool.h>
+
 /* C [m,n] = A [m,k] · B [n,k]ᵀ          Y  = X Wᵀ */
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 /* C [m,n] = A [m,k] · B [k,n]           dX = dY W */
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
+
+/* X Wᵀ + b by a W that is multiplied often and does not change: packed once into panels as the
+ * tile reads them (gemm.c), so that a product copies nothing. It needs no BLAS for any number of
+ * rows, and a row of C does not depend, not in one bit, on which other rows are computed with it.
+ * gemm_packs: whether this build's own tile is worth that; only then call the others. */
+bool gemm_packs(void);
+size_t gemm_packed_size(int n, int k);  // reals; packed must be aligned as arena.h aligns
+/* packed (=) B [n,k] */
+void gemm_pack(real *packed, const real *B, int n, int k);
+/* C [m,n] (=) A [m,k] · B [k,n] + bias [n] in every row, or NULL. Of a larger B, the first n. */
+void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
+                    int k);
 
 /* One thread inside each product; call before the first. */
 void gemm_setup(void);

@@ -31,6 +31,13 @@ void linear_forward(real *Y, const real *X, const real *W, const real *b, int N,
     if (b) bias_forward(Y, b, N, D_out);
 }
 
+void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
+                    int D_in)
+{
+    if (w->ready) matrix_multiply(Y, X, w->ready, b, N, D_out);
+    else linear_forward(Y, X, w->W, b, N, D_out, D_in);
+}
+
 void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
                      const real *W, int N, int D_out, int D_in)
 {

@@ -4,10 +4,15 @@
 
 #include "base/real.h"
 #include "model/gemm.h"
+#include "model/params.h"
 
 /* Y [N,D_out] (=)   X [N,D_in]   W [D_out,D_in]   b [D_out], or NULL where the caller adds the
  * bias itself, in a pass over Y that it makes anyway */
 void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
+                    int D_in);
+
+/* The same by a layer's matrix, in whichever form it is there; b: the layer's own, or NULL. */
+void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
                     int D_in);
 
 /* dX [N,D_in] (mode: SET or ADD)   dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL

@@ -7,9 +7,9 @@
  *   backward   dz_c = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the scores stay in cache
- * together, and only e^(z - m) is kept for backward, with m the largest score of its row and
- * chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
+ * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the scores stay
+ * in cache together, and only e^(z - m) is kept for backward, with m the largest score of its
+ * row and chunk. Where all chunks are done, a row's lse follows from the chunks' m and sums s:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
  * Label smoothing as in Szegedy et al. 2016, §7: the target's share is 1-ε+ε/C. */
@@ -31,7 +31,8 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), C = (size_t)V - 1;
     size_t chunks = (size_t)loss_chunks((int)C);
-    buffers->Z = ARENA_TAKE(arena, real, rows * (training || C < LOSS_CLASSES ? C : LOSS_CLASSES));
+    size_t kept = training || C < LOSS_CLASSES ? C : LOSS_CLASSES;
+    buffers->Z = ARENA_TAKE(arena, real, rows * kept);
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -43,17 +44,16 @@ real *logits_layout(Arena *arena, int M, int V)
     return ARENA_TAKE(arena, real, (size_t)at_most(M, LOGITS_ROWS) * (size_t)V);
 }
 
-void logits_forward(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D)
+void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D)
 {
-    linear_forward(Z, X, E, bias, M, V - 1, D);
+    Linear output = {w->output, w->logits_bias, w->ready_output};
+    linear_project(Z, X, &output, output.b, M, V - 1, D);
 }
 
-real *logits_row(real *block, int r, const real *X, const real *E, const real *bias, int M, int V,
-                 int D)
+real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
     if (r % LOGITS_ROWS == 0)
-        logits_forward(block, X + (size_t)r * (size_t)D, E, bias, at_most(M - r, LOGITS_ROWS), V,
-                       D);
+        logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }
 

@@ -8,8 +8,9 @@
 
 #include "base/arena.h"
 #include "base/real.h"
+#include "model/params.h"
 
-enum { LOSS_ROWS = 512, LOGITS_ROWS = 64 };
+enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 128 };  // of a chunk
 
 static inline int loss_chunks(int C)
@@ -46,13 +47,12 @@ void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, cons
                    const real *E, const real *bias, const int *target, double smoothing,
                    const LossBuffers *buffers, int M, int V, int D);
 
-/* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias */
-void logits_forward(real *Z, const real *X, const real *E, const real *bias, int M, int V, int D);
+/* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias, of the network's output layer */
+void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 
 /* The scores [V-1] of row r of X [M,D], for whoever wants one row after the other, from 0 on:
  * LOGITS_ROWS are computed at a time, into the block that logits_layout made room for. */
-real *logits_row(real *block, int r, const real *X, const real *E, const real *bias, int M,
-                 int V, int D);
+real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);
 
 #endif

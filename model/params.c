@@ -55,6 +55,7 @@ static void linear(Walk *walk, Linear *p, const char *module, int D_out, int D_i
 {
     align(walk), tensor(walk, &p->W, module, ".weight", D_out, D_in, INIT_XAVIER);
     align(walk), tensor(walk, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
+    p->ready = NULL;
 }
 
 static void norm(Walk *walk, NormWeights *p, const char *module, int D)
@@ -75,6 +76,7 @@ static void attention(Walk *walk, AttentionWeights *p, const char *module, const
     tensor(walk, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
     tensor(walk, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
     linear(walk, &p->out, out, D, D);
+    p->q.ready = p->k.ready = p->v.ready = NULL;
 }
 
 static void feedforward(Walk *walk, FeedforwardWeights *p, int D, int F)
@@ -113,6 +115,7 @@ static void decoder_layer(Walk *walk, DecoderLayerWeights *layer, NormWeights *u
 static void embeddings(Walk *walk, Weights *w, const ModelConfig *c)
 {
     int V = c->vocab, D = c->d_model;
+    w->ready_source = w->ready_target = w->ready_output = NULL;
     if (c->tying == TYING_ALL) {
         tensor(walk, &w->source_embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
         w->target_embedding = w->output = w->source_embedding;

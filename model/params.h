@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/real.h"
 #include "model/config.h"
+#include "model/matrix.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -39,8 +40,9 @@ typedef struct Params {
 } Params;
 
 typedef struct Linear {
-    real *W;  // [D_out,D_in]
-    real *b;  // [D_out]
+    real *W;              // [D_out,D_in]
+    real *b;              // [D_out]
+    const Matrix *ready;  // W for inference (ready.h), then W itself is gone; NULL: W serves
 } Linear;
 
 typedef struct NormWeights {
@@ -50,7 +52,8 @@ typedef struct NormWeights {
 
 /* W_Q, W_K and W_V are three tensors side by side, so that one product can compute all three:
  * q.W is also the [3D,D] matrix of all, k.W the [2D,D] matrix of keys and values. The same holds
- * for their biases. */
+ * for their biases, and for what is ready: of self-attention q's is [3D,D], of cross-attention
+ * there are q's [D,D] and k's [2D,D]. */
 typedef struct AttentionWeights {
     Linear q, k, v;  // [D,D] each
     Linear out;      // [D,D]
@@ -87,6 +90,8 @@ typedef struct Weights {
     real *target_embedding;                     // [V,D]
     real *output;                               // [V,D]; --tying says which of the three are one
     real *logits_bias;                          // [V]
+    const Matrix *ready_source, *ready_target;  // embeddings, to look up rows; NULL: as above
+    const Matrix *ready_output;                 // to multiply by; NULL: as above
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
     NormWeights encoder_first, decoder_first;  // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];

@@ -1,20 +1,21 @@
 /* rdrop.c -- two label-smoothed cross-entropies and the divergence between them, over C = V-1
  * classes; see rdrop.h, and loss.c for one without a twin.
  *
- *   forward    z = X Eᵀ + bias                                    of a row and of its twin: z, z'
+ *   forward    z = X Eᵀ + bias                              of a row and of its twin: z, z'
  *              p = softmax(z),  q = softmax(z')                   ln p_c = z_c - lse
  *              d_c = ln p_c - ln q_c = (z_c - z'_c) - (lse - lse')
  *              K = KL(p‖q) = Σ_c p_c d_c                          K' = KL(q‖p) = -Σ_c q_c d_c
  *              objective = CE + CE' + a (K + K'),   a = A / 2
- *   backward   ∂K/∂z_k = p_k (d_k - K)          by p (δ - p) of the softmax; Σ_c p_c ∂d_c/∂z_k = 0
+ *   backward   ∂K/∂z_k = p_k (d_k - K)         by p (δ - p) of the softmax; Σ p_c ∂d_c/∂z_k = 0
  *              ∂K'/∂z_k = p_k - q_k             as for any cross-entropy against fixed q
  *              dz_k  = scale · (p_k (1 + a (1 + d_k - K))  - a q_k - (1-ε) [k = t] - ε/C)
  *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - (1-ε) [k = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * As in loss.c, E is read in chunks. Both rows of a pair are in the same block, so K can be summed
- * chunk by chunk, as lse is: Σ p_c (z_c - z'_c) needs no more than e^(z - m), m the chunk's largest.
- * What is kept for backward are the scores themselves, since d needs them, and e^(m - lse). */
+ * As in loss.c, E is read in chunks. Both rows of a pair are in the same block, so K can be
+ * summed chunk by chunk, as lse is: Σ p_c (z_c - z'_c) needs no more than e^(z - m), m the
+ * chunk's largest. What is kept for backward are the scores themselves, since d needs them, and
+ * e^(m - lse). */
 #include "model/rdrop.h"
 
 #include <math.h>
@@ -58,7 +59,7 @@ static void scores(real *Z, const Block *block, const real *X, const real *E, co
                    block->pairs, width, block->D);
 }
 
-/* What lse and K need of a chunk's scores z [width], with those of the twin. Returns Σ e^(z - m). */
+/* What lse and K need of a chunk's scores z [width], with the twin's. Returns Σ e^(z - m). */
 static real chunk_sums(real *largest, real *apart, double *total, const real *z,
                        const real *twin, int width)
 {

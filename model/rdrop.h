@@ -1,13 +1,13 @@
-/* rdrop.h -- R-Drop: every sentence goes through the network twice, with other dropout, and the two
- * distributions over the vocabulary shall be the same.
+/* rdrop.h -- R-Drop: every sentence goes through the network twice, with other dropout, and the
+ * two distributions over the vocabulary shall be the same.
  *
- * Rows 0 .. M/2-1 and M/2 .. M-1 of the decoder's output belong to the same tokens. For row n and
- * its twin, with distributions p and q and the target t,
+ * Rows 0 .. M/2-1 and M/2 .. M-1 of the decoder's output belong to the same tokens. For row n
+ * and its twin, with distributions p and q and the target t,
  *
  *     objective = -ln p_t - ln q_t + A · ½ (KL(p‖q) + KL(q‖p))          each -ln label-smoothed
  *
- * Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks (arXiv 2106.14448), equations
- * 1 to 3. It takes twice the work of an update, and one more exponential a score. */
+ * Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks (arXiv 2106.14448),
+ * equations 1 to 3. It takes twice the work of an update, and one more exponential a score. */
 #ifndef MODEL_RDROP_H
 #define MODEL_RDROP_H
 

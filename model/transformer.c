@@ -14,21 +14,26 @@
 #include "base/parts.h"
 #include "model/embedding.h"
 #include "model/position.h"
+#include "model/ready.h"
 
-/* The weights' places in the block, and the positions: among the weights, a table, or none. */
-static bool make_positions(Transformer *model, Error *error)
+void transformer_use(Transformer *model, real *block)
+{
+    bool table = model->config.positions == POSITIONS_SINUSOIDAL;
+    model->block = block;
+    params_bind(&model->weights, block, &model->config);
+    model->source_positions = table ? model->sinusoids : model->weights.source_positions;
+    model->target_positions = table ? model->sinusoids : model->weights.target_positions;
+}
+
+static bool make_sinusoids(Transformer *model, Error *error)
 {
     const ModelConfig *config = &model->config;
     size_t count = (size_t)config->max_length * (size_t)config->d_model;
-    params_bind(&model->weights, model->block, config);
-    model->source_positions = model->weights.source_positions;
-    model->target_positions = model->weights.target_positions;
     if (config->positions != POSITIONS_SINUSOIDAL) return true;
     model->sinusoids = malloc(count * sizeof *model->sinusoids);
     if (!model->sinusoids)
         return error_set(error, "not enough memory for the table of positions");
     position_table(model->sinusoids, config->max_length, config->d_model);
-    model->source_positions = model->target_positions = model->sinusoids;
     return true;
 }
 
@@ -39,16 +44,18 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
     model->block = params_block(&model->params, error);
-    if (!model->block || !make_positions(model, error)) {
+    if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;
     }
+    transformer_use(model, model->block);
     return true;
 }
 
 void transformer_free(Transformer *model)
 {
     params_free(&model->params);
+    ready_free(model->ready);
     free(model->sinusoids);
     free(model->block);
     *model = (Transformer){0};
@@ -102,9 +109,9 @@ void transformer_forward(Pass *pass, const Transformer *model)
                      PLACE_EMBEDDING + 1);
     }
     embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
-                      model->source_positions, pass->keep_source, scale, D);         // (1)
+                      w->ready_source, model->source_positions, pass->keep_source, scale, D);         // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
-                      model->target_positions, pass->keep_target, scale, D);
+                      w->ready_target, model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);                                        // (2)

@@ -15,11 +15,16 @@ typedef struct Transformer {
     Weights weights;   // where each tensor lies in the block
     real *sinusoids;   // [max_length,D], or NULL: positions are learned, or there are none
     const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
+    struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
 } Transformer;
 
 /* Weights are zero: params_initialise or a checkpoint fills model->block. */
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
+
+/* Other weights, a block in the same layout, take the place of model->block; whose they are
+ * stays the caller's matter. */
+void transformer_use(Transformer *model, real *block);
 
 /* Everything a pass computes and backward needs. A large struct: keep it where it is. */
 typedef struct Pass {

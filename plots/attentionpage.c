@@ -1,8 +1,8 @@
 /* attentionpage.c -- sections of maps, laid out twice: once to find the size, once to paint.
  *
- * Every map of the page's grids has cells of the same size, so that sections can be compared;
- * only the large ones have their own. The size is the largest, from what suits the number of
- * words down to one pixel, with which the page keeps within the limits of a picture. */
+ * All large maps have cells of one size, and so have all small ones, so that they can be compared.
+ * The sizes are the largest, from what suits the number of words down to one pixel, with which the
+ * page keeps within the limits of a picture. */
 #include "plots/attentionpage.h"
 
 #include <math.h>
@@ -18,21 +18,18 @@ enum {
     SUBTITLE_HEIGHT = 22,
     HEAD_GAP = 26
 };
-enum { SECTION_TITLE_HEIGHT = 24, CAPTION_HEIGHT = 22, SECTION_HEAD_GAP = 10 };
-enum {
-    CELL_MIN = 13,
-    CELL_MAX = 44,
-    LARGE_CELL_MIN = 22,
-    LARGE_CELL_MAX = 60,
-    MAX_GRID = 1024
-};
+enum { SECTION_TITLE_HEIGHT = 24, CAPTION_HEIGHT = 20, SECTION_HEAD_GAP = 16 };
+/* A map is about so wide, unless its cells would be too small to see or needlessly large. */
+enum { LARGE = 672, LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
+enum { SMALL = 132, SMALL_MOST = 190, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
+enum { MAX_GRID = 1024 };
 
 typedef struct Page {
     Canvas *canvas;
     const char *title, *subtitle;
     const HeatMapSection *sections;
     int count;
-    int ideal_cell;
+    int words;  // of the longest side of a map
 } Page;
 
 /* ---- what is to be drawn ---- */
@@ -67,17 +64,15 @@ static void count_words(const HeatMap *map, int *words)
     if (map->columns > *words) *words = map->columns;
 }
 
-/* 6 words get cells of 44 pixels, 15 words cells of 22, 30 words cells of 13. */
-static int suitable_cell(const HeatMapSection *sections, int count)
+static int most_words(const HeatMapSection *sections, int count)
 {
     int words = 1;
     for (int s = 0; s < count; s++) {
         int maps = sections[s].layers * sections[s].heads;
         for (int i = 0; i < maps; i++) count_words(&sections[s].maps[i], &words);
-        if (maps == 0) count_words(sections[s].large, &words);
+        if (sections[s].large) count_words(sections[s].large, &words);
     }
-    int cell = 340 / words;
-    return cell > CELL_MAX ? CELL_MAX : cell < CELL_MIN ? CELL_MIN : cell;
+    return words;
 }
 
 /* ---- layout ---- */
@@ -87,9 +82,32 @@ static int larger(int a, int b)
     return a > b ? a : b;
 }
 
+static int smaller(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 static int clamp(int value, int low, int high)
 {
     return value < low ? low : value > high ? high : value;
+}
+
+/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 21 and 4 to 6, 60 words of 13 and 2 to 3. */
+static int ideal_large(const Page *page)
+{
+    return clamp(LARGE / page->words, LARGE_CELL_MIN, LARGE_CELL_MAX);
+}
+
+/* Few small maps are larger than many. */
+static int ideal_small(const Page *page)
+{
+    int side = SMALL_MOST;
+    for (int s = 0; s < page->count; s++) {
+        const HeatMapSection *section = &page->sections[s];
+        if (section->layers > 0) side = smaller(side, LARGE / section->layers);
+        if (section->heads > 0) side = smaller(side, 5 * SMALL_MOST / section->heads);
+    }
+    return clamp(larger(side, SMALL) / page->words, SMALL_CELL_MIN, SMALL_CELL_MAX);
 }
 
 /* Plans the maps of a grid alone, then gives those of one column the same left and those of one
@@ -146,39 +164,28 @@ static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, i
     return y;
 }
 
-/* The large map is as high as the grid beside it if that leaves its cells legible and it no more
- * than about 960 pixels wide. */
-static int large_cell(const Page *page, const HeatMap *large, int cell, int grid_height)
-{
-    int words = 1;
-    count_words(large, &words);
-    int least = larger(cell * 3 / 2, cell < page->ideal_cell ? 1 : LARGE_CELL_MIN);
-    int most = larger(least, clamp(960 / words, 1, LARGE_CELL_MAX));
-    return clamp(grid_height / (large->rows + 4), least, most);
-}
-
 /* Places a section from y on; returns its bottom and widens *right to its right edge. */
-static int place_section(const Page *page, SectionPlan *plan, const HeatMapSection *section,
-                         int y, int cell, int *right)
+static int place_section(const Page *page, PagePlan *plan, int s, int y, int *right)
 {
-    plan->y = y;
+    const HeatMapSection *section = &page->sections[s];
+    SectionPlan *out = &plan->section[s];
     int x = MARGIN, grid_right, bottom;
+    out->y = y;
     y += (section->title ? SECTION_TITLE_HEIGHT : 0) + (section->caption ? CAPTION_HEIGHT : 0) +
-         SECTION_HEAD_GAP;
-    plan_grid(page, plan->maps, section, cell);
-    bottom = place_grid(plan->maps, section, x, y, &grid_right);
+         (section->remark ? CAPTION_HEIGHT : 0) + SECTION_HEAD_GAP;
+    int large_bottom = y;
     if (section->large) {
-        int own = large_cell(page, section->large, cell, bottom - y);
-        plan->large = heatmap_plan(page->canvas, section->large, own);
-        plan->large.x = x;
-        plan->large.y = y;
-        *right = larger(*right, x + plan->large.width);
-        x += plan->large.width + LARGE_GAP;
-        bottom =
-            larger(place_grid(plan->maps, section, x, y, &grid_right), y + plan->large.height);
+        out->large = heatmap_plan(page->canvas, section->large, plan->large_cell);
+        out->large.x = x;
+        out->large.y = y;
+        *right = larger(*right, x + out->large.width);
+        x += out->large.width + LARGE_GAP;
+        large_bottom = y + out->large.height;
     }
+    plan_grid(page, out->maps, section, plan->small_cell);
+    bottom = place_grid(out->maps, section, x, y, &grid_right);
     if (section->layers > 0) *right = larger(*right, grid_right);
-    return bottom;
+    return larger(bottom, large_bottom);
 }
 
 static TextStyle text_style(const Page *page, double size, bool bold, double max_width)
@@ -217,8 +224,9 @@ static int words_width(const Page *page)
         beside = fmax(beside, canvas_measure(page->canvas, page->subtitle, &subtitle).width);
     width = fmax(width, beside + BAR_GAP + BAR + 2);
     for (int s = 0; s < page->count; s++) {
-        const char *text = page->sections[s].caption;
-        if (text) width = fmax(width, canvas_measure(page->canvas, text, &caption).width);
+        const char *text[] = {page->sections[s].caption, page->sections[s].remark};
+        for (int i = 0; i < 2; i++)
+            if (text[i]) width = fmax(width, canvas_measure(page->canvas, text[i], &caption).width);
     }
     return (int)ceil(width);
 }
@@ -229,26 +237,27 @@ static int head_height(const Page *page)
     return larger(words, HEATMAP_BAR_HEIGHT) + HEAD_GAP;
 }
 
-/* Lays the page out with this cell; false if it is too large for a picture. */
+/* Lays the page out with large maps of this cell; false if it is too large for a picture. */
 static bool place_page(const Page *page, PagePlan *plan, int cell)
 {
     int y = MARGIN + head_height(page), right = MARGIN + words_width(page);
+    plan->large_cell = cell;
+    plan->small_cell = larger(1, ideal_small(page) * cell / ideal_large(page));
     for (int s = 0; s < page->count; s++) {
-        y = place_section(page, &plan->section[s], &page->sections[s], y, cell, &right);
+        y = place_section(page, plan, s, y, &right);
         if (y > CANVAS_MAX_SIDE) return false;
         if (s + 1 < page->count) y += SECTION_GAP;
     }
     plan->width = right + MARGIN;
     plan->height = y + MARGIN;
-    return plan->width <= CANVAS_MAX_SIDE && plan->height <= CANVAS_MAX_SIDE &&
-           (long)plan->width * plan->height <= CANVAS_MAX_PIXELS;
+    return canvas_fits(page->canvas, plan->width, plan->height);
 }
 
 /* The largest cell that fits, by bisection: a page with smaller cells is never larger. */
 static bool fit_page(const Page *page, PagePlan *plan, Error *error)
 {
-    if (place_page(page, plan, page->ideal_cell)) return true;
-    int fits = 0, fails = page->ideal_cell;
+    int fits = 0, fails = ideal_large(page);
+    if (place_page(page, plan, fails)) return true;
     while (fails - fits > 1) {
         int middle = (fits + fails) / 2;
         if (place_page(page, plan, middle))
@@ -265,27 +274,45 @@ static bool fit_page(const Page *page, PagePlan *plan, Error *error)
 
 /* ---- paint ---- */
 
-static void paint_section(const Page *page, const SectionPlan *plan,
-                          const HeatMapSection *section, const Colormap *colors)
+static void paint_section(const Page *page, const PagePlan *plan, int s, const Colormap *colors)
 {
-    double room = canvas_width(page->canvas) - 2 * MARGIN;
-    int y = plan->y;
+    const HeatMapSection *section = &page->sections[s];
+    const SectionPlan *at = &plan->section[s];
+    double room = plan->width - 2 * MARGIN;
+    int y = at->y;
     if (section->title) {
         TextStyle style = text_style(page, 17, true, room);
         canvas_text(page->canvas, section->title, MARGIN, y, &style);
         y += SECTION_TITLE_HEIGHT;
     }
-    if (section->caption) {
+    const char *lines[] = {section->caption, section->remark};
+    for (int i = 0; i < 2; i++) {
         TextStyle style = caption_style(page, room);
-        canvas_text(page->canvas, section->caption, MARGIN, y, &style);
+        if (!lines[i]) continue;
+        canvas_text(page->canvas, lines[i], MARGIN, y, &style);
+        y += CAPTION_HEIGHT;
     }
     if (section->large)
-        heatmap_paint(page->canvas, &plan->large, section->large, colors, section->causal);
+        heatmap_paint(page->canvas, &at->large, section->large, colors, section->causal);
     char title[48];
     for (int i = 0; i < section->layers * section->heads; i++) {
         HeatMap map = grid_map(section, i / section->heads, i % section->heads, title);
-        heatmap_paint(page->canvas, &plan->maps[i], &map, colors, section->causal);
+        heatmap_paint(page->canvas, &at->maps[i], &map, colors, section->causal);
     }
+}
+
+/* The subtitle, and what had to be left out. */
+static void subtitle_text(char text[400], const Page *page, const PagePlan *plan)
+{
+    int step = 1;
+    for (int s = 0; s < plan->count; s++) {
+        if (!page->sections[s].large) continue;
+        step = larger(step, larger(plan->section[s].large.row_step, plan->section[s].large.column_step));
+    }
+    int length = snprintf(text, 400, "%.300s", page->subtitle);
+    if (step > 1)
+        snprintf(text + length, (size_t)(400 - length),
+                 "; so many words do not fit at full size: one in %d is written", step);
 }
 
 static void paint_page(const Page *page, const PagePlan *plan)
@@ -300,11 +327,12 @@ static void paint_page(const Page *page, const PagePlan *plan)
         y += TITLE_HEIGHT;
     }
     if (page->subtitle) {
+        char text[400];
         TextStyle style = subtitle_style(page, room);
-        canvas_text(page->canvas, page->subtitle, MARGIN, y - 4, &style);
+        subtitle_text(text, page, plan);
+        canvas_text(page->canvas, text, MARGIN, y - 4, &style);
     }
-    for (int s = 0; s < page->count; s++)
-        paint_section(page, &plan->section[s], &page->sections[s], &colors);
+    for (int s = 0; s < page->count; s++) paint_section(page, plan, s, &colors);
 }
 
 /* ---- the page ---- */
@@ -340,7 +368,7 @@ static bool draw(Page *page, PagePlan *plan, Error *error)
 
 bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
                              const char *subtitle, const HeatMapSection *sections, int count,
-                             Theme theme, Error *error)
+                             Theme theme, int scale, Error *error)
 {
     *page = NULL;
     *plan = (PagePlan){0};
@@ -349,8 +377,9 @@ bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
         if (!check_section(&sections[s], error)) return false;
     }
     Page it = {.title = title, .subtitle = subtitle, .sections = sections, .count = count};
-    it.ideal_cell = suitable_cell(sections, count);
+    it.words = most_words(sections, count);
     if (!canvas_new(&it.canvas, theme, error)) return false;
+    canvas_set_scale(it.canvas, scale);
     if (!draw(&it, plan, error)) {
         canvas_free(it.canvas);
         attentionpage_free(plan);
@@ -361,11 +390,12 @@ bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
 }
 
 bool attentionpage_draw(Canvas **page, const char *title, const char *subtitle,
-                        const HeatMapSection *sections, int count, Theme theme, Error *error)
+                        const HeatMapSection *sections, int count, Theme theme, int scale,
+                        Error *error)
 {
     PagePlan plan;
-    bool done =
-        attentionpage_draw_plan(page, &plan, title, subtitle, sections, count, theme, error);
+    bool done = attentionpage_draw_plan(page, &plan, title, subtitle, sections, count, theme,
+                                        scale, error);
     attentionpage_free(&plan);
     return done;
 }

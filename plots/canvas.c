@@ -26,7 +26,8 @@ typedef struct Line {
 
 struct Canvas {
     Theme theme;
-    int width, height;
+    int scale;
+    int width, height;  // of the picture
     cairo_surface_t *surface;  // NULL until canvas_reserve
     cairo_t *cairo;
     PangoFontMap *fonts;
@@ -89,6 +90,7 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
     Canvas *new = calloc(1, sizeof *new);
     if (!new) return error_set(error, "not enough memory for a picture");
     new->theme = theme;
+    new->scale = 1;
     new->fonts = pango_cairo_font_map_new();
     new->pango = pango_font_map_create_context(new->fonts);
     cairo_font_options_t *options = cairo_font_options_create();
@@ -114,24 +116,38 @@ static void release_pixels(Canvas *canvas)
     canvas->surface = NULL;
 }
 
+void canvas_set_scale(Canvas *canvas, int scale)
+{
+    canvas->scale = scale;
+}
+
+bool canvas_fits(const Canvas *canvas, int width, int height)
+{
+    long wide = (long)width * canvas->scale, high = (long)height * canvas->scale;
+    return width > 0 && height > 0 && wide <= CANVAS_MAX_SIDE && high <= CANVAS_MAX_SIDE &&
+           wide * high <= CANVAS_MAX_PIXELS;
+}
+
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
     release_pixels(canvas);
-    if (width < 1 || height < 1 || width > CANVAS_MAX_SIDE || height > CANVAS_MAX_SIDE ||
-        (long)width * height > CANVAS_MAX_PIXELS)
+    if (!canvas_fits(canvas, width, height))
         return error_set(error,
-                         "a picture of %d x %d pixels cannot be drawn: at most %d a side "
-                         "and %d million in all",
-                         width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
-    canvas->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+                         "a picture of %d x %d pixels, each %d times, cannot be drawn: at most "
+                         "%d a side and %d million in all",
+                         width, height, canvas->scale, CANVAS_MAX_SIDE,
+                         CANVAS_MAX_PIXELS / 1000000);
+    canvas->width = width * canvas->scale;
+    canvas->height = height * canvas->scale;
+    canvas->surface =
+        cairo_image_surface_create(CAIRO_FORMAT_RGB24, canvas->width, canvas->height);
     canvas->cairo = cairo_create(canvas->surface);
     if (cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS) {
         release_pixels(canvas);
-        return error_set(error, "not enough memory for a picture of %d x %d pixels", width,
-                         height);
+        return error_set(error, "not enough memory for a picture of %d x %d pixels",
+                         canvas->width, canvas->height);
     }
-    canvas->width = width;
-    canvas->height = height;
+    cairo_scale(canvas->cairo, canvas->scale, canvas->scale);
     canvas_rectangle(canvas, 0, 0, width, height, theme_palette(canvas->theme)->page);
     return true;
 }

@@ -55,6 +55,13 @@ typedef struct Canvas Canvas;
 /* A canvas without pixels, for measuring; fails when no font is installed. */
 bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 
+/* How many pixels of the picture a pixel of the coordinates is: 1 unless set, before
+ * canvas_reserve; then everything is drawn so many times as large. */
+void canvas_set_scale(Canvas *canvas, int scale);
+
+/* Whether a picture may be so large. */
+bool canvas_fits(const Canvas *canvas, int width, int height);
+
 /* width x height pixels in the page's colour; what was drawn before is gone. */
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 
@@ -64,6 +71,7 @@ void canvas_free(Canvas *canvas);
 bool canvas_check(const Canvas *canvas, Error *error);
 
 Theme canvas_theme(const Canvas *canvas);
+/* Of the picture: with the scale. */
 int canvas_width(const Canvas *canvas);
 int canvas_height(const Canvas *canvas);
 Color canvas_pixel(const Canvas *canvas, int x, int y);

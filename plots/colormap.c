@@ -90,16 +90,28 @@ Colormap colormap_make(Theme theme)
         double wanted = length[SAMPLES] * i / (COLORMAP_SIZE - 1);
         while (sample < SAMPLES - 1 && length[sample + 1] < wanted) sample++;
         double within = (wanted - length[sample]) / (length[sample + 1] - length[sample]);
-        map.color[i] = lab_color(path(theme, (sample + within) / SAMPLES));
+        Lab lab = path(theme, (sample + within) / SAMPLES);
+        map.color[i] = lab_color(lab);
+        map.grey[i] = lab_color((Lab){lab.L, 0, 0});
     }
     return map;
 }
 
+static Color pick(const Color *color, Color invalid, float value)
+{
+    if (isnan(value)) return invalid;
+    float clamped = fminf(fmaxf(value, 0), 1);
+    return color[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
+}
+
 Color colormap_color(const Colormap *map, float value)
 {
-    if (isnan(value)) return map->invalid;
-    float clamped = fminf(fmaxf(value, 0), 1);
-    return map->color[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
+    return pick(map->color, map->invalid, value);
+}
+
+Color colormap_grey(const Colormap *map, float value)
+{
+    return pick(map->grey, map->invalid, value);
 }
 
 static double gamma_decode(uint8_t code)

@@ -8,6 +8,7 @@ enum { COLORMAP_SIZE = 256 };
 
 typedef struct Colormap {
     Color color[COLORMAP_SIZE];  // color[i] stands for i / 255
+    Color grey[COLORMAP_SIZE];   // as light as those, without colour
     Color invalid;               // for what is not a number
 } Colormap;
 
@@ -15,6 +16,7 @@ typedef struct Colormap {
 Colormap colormap_make(Theme theme);
 
 Color colormap_color(const Colormap *map, float value);  // values outside 0..1 are clamped
+Color colormap_grey(const Colormap *map, float value);
 
 /* Black or white, whichever stands out more on that background (WCAG 2.1 contrast ratio). */
 Color colormap_contrast(Color background);

@@ -18,6 +18,10 @@ enum {
     LABEL_MIN = 9,
     LABEL_MAX = 14,
     LABEL_SPACE = 7,
+    NOTE_SIZE = 11,
+    NOTE_SPACE = 6,
+    FRAME = 2,
+    FRAME_SPACE = 2,
     NUMBER_CELL = 21,
     LONG_NUMBER_CELL = 34
 };
@@ -34,27 +38,29 @@ bool heatmap_check(const HeatMap *map, Error *error)
 
 /* ---- styles ---- */
 
-static bool is_mark(const char *label)  // "</s>", "<unk>"
-{
-    size_t length = strlen(label);
-    return length > 2 && label[0] == '<' && label[length - 1] == '>';
-}
-
-static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, const char *label)
+static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool mark)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
     return (TextStyle){.size = plan->label_size,
-                       .color = is_mark(label) ? palette->muted : palette->ink,
+                       .color = mark ? palette->muted : palette->ink,
                        .across = ALIGN_END,
                        .down = ALIGN_CENTRE,
                        .max_width = plan->label_width};
 }
 
-static TextStyle title_style(Canvas *canvas, const HeatMapPlan *plan)
+/* Of a map without labels, which is one of many, the title is as small as the note. */
+static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
 {
-    return (TextStyle){.size = plan->label_size + 1,
-                       .bold = plan->cell >= LONG_NUMBER_CELL,
-                       .color = theme_palette(canvas_theme(canvas))->muted};
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    bool alone = map->row_labels || map->column_labels;
+    return (TextStyle){.size = alone ? plan->label_size + 1 : NOTE_SIZE,
+                       .bold = alone && plan->cell >= LONG_NUMBER_CELL,
+                       .color = alone && !map->outlined ? palette->muted : palette->ink};
+}
+
+static TextStyle note_style(Canvas *canvas)
+{
+    return (TextStyle){.size = NOTE_SIZE, .color = theme_palette(canvas_theme(canvas))->muted};
 }
 
 /* ---- plan ---- */
@@ -65,7 +71,7 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
 {
     double width = 0;
     for (int i = 0; labels && i < count; i += step) {
-        TextStyle style = label_style(canvas, plan, labels[i]);
+        TextStyle style = label_style(canvas, plan, false);
         width = fmax(width, canvas_measure(canvas, labels[i], &style).width);
     }
     return width;
@@ -87,7 +93,7 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
     plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
     for (int j = 0; j < map->columns; j += plan->column_step) {
-        TextStyle style = label_style(canvas, plan, map->column_labels[j]);
+        TextStyle style = label_style(canvas, plan, false);
         double label = canvas_measure(canvas, map->column_labels[j], &style).width;
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
@@ -107,16 +113,21 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
     if (map->title) {
-        TextStyle style = title_style(canvas, &plan);
+        TextStyle style = title_style(canvas, map, &plan);
         title = canvas_measure(canvas, map->title, &style).width;
-        band += plan.label_size + 10;
+        band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
+    }
+    if (map->note) {
+        TextStyle style = note_style(canvas);
+        title = fmax(title, canvas_measure(canvas, map->note, &style).width);
+        plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
     plan.top = (int)ceil(band);
     int cells = cell * map->columns, over = (int)ceil(title) - cells;
     if (over > plan.overhang) plan.overhang = over;
     plan.width = plan.left + cells + plan.overhang;
-    plan.height = plan.top + cell * map->rows;
+    plan.height = plan.top + cell * map->rows + plan.foot;
     return plan;
 }
 
@@ -127,12 +138,12 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 {
     double half = 0.5 * (plan->cell - plan->gap);
     for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
-        TextStyle style = label_style(canvas, plan, map->row_labels[i]);
+        TextStyle style = label_style(canvas, plan, map->row_marks && map->row_marks[i]);
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE, y + i * plan->cell + half,
                     &style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
-        TextStyle style = label_style(canvas, plan, map->column_labels[j]);
+        TextStyle style = label_style(canvas, plan, map->column_marks && map->column_marks[j]);
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
         double above = plan->slant > 0 ? LABEL_SPACE - 1 : LABEL_SPACE + 0.3 * plan->label_size;
@@ -174,6 +185,19 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
     canvas_text(canvas, text, x, y, &style);
 }
 
+/* A frame round all cells, outside them. */
+static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
+                        const HeatMap *map)
+{
+    Color color = theme_palette(canvas_theme(canvas))->series[1];
+    double out = FRAME + FRAME_SPACE, width = plan->cell * map->columns - plan->gap + 2 * out,
+           height = plan->cell * map->rows - plan->gap + 2 * out;
+    canvas_rectangle(canvas, x - out, y - out, width, FRAME, color);
+    canvas_rectangle(canvas, x - out, y - out + height - FRAME, width, FRAME, color);
+    canvas_rectangle(canvas, x - out, y - out, FRAME, height, color);
+    canvas_rectangle(canvas, x - out + width - FRAME, y - out, FRAME, height, color);
+}
+
 void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal)
 {
@@ -184,7 +208,10 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
             bool unseen = causal && j > i && value == 0;
-            Color color = unseen ? palette->neutral : colormap_color(colors, value);
+            bool mark = map->column_marks && map->column_marks[j];
+            Color color = unseen ? palette->neutral
+                          : mark ? colormap_grey(colors, value)
+                                 : colormap_color(colors, value);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)
@@ -193,9 +220,14 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     }
     paint_labels(canvas, x, y, plan, map);
     if (map->title) {
-        TextStyle style = title_style(canvas, plan);
+        TextStyle style = title_style(canvas, map, plan);
         canvas_text(canvas, map->title, x, plan->y, &style);
     }
+    if (map->note) {
+        TextStyle style = note_style(canvas);
+        canvas_text(canvas, map->note, x, y + plan->cell * map->rows + NOTE_SPACE, &style);
+    }
+    if (map->outlined) paint_frame(canvas, x, y, plan, map);
 }
 
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors)

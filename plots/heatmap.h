@@ -1,7 +1,7 @@
 /* heatmap.h -- a matrix of numbers in 0..1 as a picture: one coloured square a cell.
  *
  * Row labels stand at the left, column labels on top (slanted when they are wider than a cell),
- * the title above; where there is room a cell shows its number (".94"). */
+ * the title above, a note below; where there is room a cell shows its number (".94"). */
 #ifndef PLOTS_HEATMAP_H
 #define PLOTS_HEATMAP_H
 
@@ -11,9 +11,13 @@
 typedef struct HeatMap {
     const float *weight;               // [rows,columns], 0..1; NaN has a colour of its own
     int rows, columns;                 // at least 1
-    const char *const *row_labels;     // [rows], or NULL; those like "</s>" are drawn in grey
+    const char *const *row_labels;     // [rows], or NULL
     const char *const *column_labels;  // [columns], or NULL
     const char *title;                 // or NULL
+    const char *note;                  // below the map, or NULL
+    const bool *row_marks;             // [rows] labels in grey, or NULL: no words, like </s>
+    const bool *column_marks;          // [columns] labels and cells in grey, or NULL
+    bool outlined;                     // in a frame of its own colour: the one to look at
 } HeatMap;
 
 /* Where everything of a map lies, in pixels. Cell [i,j] begins at x + left + j cell,
@@ -24,6 +28,7 @@ typedef struct HeatMapPlan {
     int left, top;       // of cell [0,0], from the corner
     int cell;            // from one cell to the next, both ways
     int gap;             // of that, left free at a cell's right and bottom: 0 or 1
+    int foot;            // of height, below the last row
     int overhang;        // of width, what only slanted labels use, at the right
     double label_size;   // pixels
     double label_width;  // labels longer than this end in an ellipsis

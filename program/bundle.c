@@ -2,7 +2,9 @@
 #include "program/bundle.h"
 
 #include "base/file.h"
+#include "data/words.h"
 #include "model/checkpoint.h"
+#include "model/ready.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -50,7 +52,8 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
-    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error))
+    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error) &&
+        transformer_ready(model, MATRIX_FLOAT, error))
         return true;
     transformer_free(model);
     return false;
@@ -116,6 +119,19 @@ static bool end_line(IdLines *lines, Error *error)
     return true;
 }
 
+/* The words of the line's tokens that were kept. */
+static bool add_words(const Tokenizer *tokenizer, IdLines *lines, const char *text, size_t length,
+                      Error *error)
+{
+    size_t first = (size_t)lines->start[lines->count], count = lines->ids.count;
+    int *word = realloc(lines->word, (count + 1) * sizeof *word);
+    if (!word) return error_set(error, "not enough memory for %d lines", lines->count);
+    lines->word = word;
+    word[count] = -1;  // of </s>
+    return words_of_text(word + first, &lines->words, tokenizer, text, length, (int)(count - first),
+                         error);
+}
+
 static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error)
 {
@@ -126,6 +142,9 @@ static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
     size_t tokens = lines->ids.count - first;
     if (cut) *cut = tokens > most ? tokens : 0;
     if (tokens > most) lines->ids.count = first + most;
+    if (lines->find_words &&
+        !add_words(bundle->vocabulary.tokenizer[side], lines, text, length, error))
+        return false;
     return end_line(lines, error);
 }
 
@@ -156,5 +175,6 @@ void idlines_free(IdLines *lines)
 {
     free(lines->ids.id);
     free(lines->start);
+    free(lines->word);
     *lines = (IdLines){0};
 }

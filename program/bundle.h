@@ -21,6 +21,9 @@ typedef struct IdLines {
     Ids ids;
     int *start;      // [count+1]
     int count, size;
+    bool find_words; // set it to have:
+    int *word;       // [start[count]] the word of the line that each token is a part of (words.h)
+    int words;       // how many the last line has
 } IdLines;
 
 /* Adds a line of text, </s> behind it. A line of more than max_length tokens is cut to that, and

@@ -25,12 +25,6 @@ static char *path_of(const Run *run, long long update, Error *error)
     return run_path(run->settings, name, error);
 }
 
-static void use(Transformer *model, real *block)
-{
-    model->block = block;
-    params_bind(&model->weights, block, &model->config);
-}
-
 static bool save_snapshot(Run *run, Error *error)
 {
     char *path = path_of(run, run->progress.update, error);
@@ -83,11 +77,11 @@ bool candidate_enter(Candidate *c, Run *run, Error *error)
     real *ema = trainer_ema(run->trainer);
     int before = run->settings->training.average - 1;  // snapshots besides the newest
     if (before > run->progress.kept.count) before = run->progress.kept.count;
-    if (ema) use(&run->model, ema);
+    if (ema) transformer_use(&run->model, ema);
     bool good = !kept(run) || save_snapshot(run, error);  // (1)
     if (good && before > 0) {                             // (2)
         good = (c->mean = mean_of(run, before, error));
-        if (good) use(&run->model, c->mean);
+        if (good) transformer_use(&run->model, c->mean);
     }
     if (!good) candidate_leave(c, run);
     return good;
@@ -95,7 +89,7 @@ bool candidate_enter(Candidate *c, Run *run, Error *error)
 
 void candidate_leave(Candidate *c, Run *run)
 {
-    use(&run->model, c->weights);
+    transformer_use(&run->model, c->weights);
     free(c->mean);
     *c = (Candidate){0};
 }

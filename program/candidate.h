@@ -7,14 +7,14 @@
  * best.safetensors. last.safetensors has the weights themselves, and their moving average: what
  * training goes on with.
  *
- * With --average K or --keep-last K the last K snapshots are files update-000108.safetensors (108:
- * the update), models without Adam's moments. The run writes and removes them in an order in which
- * kill -9 at any time loses nothing and leaves nothing behind:
+ * With --average K or --keep-last K the last K snapshots are files update-000108.safetensors
+ * (108: the update), models without Adam's moments. The run writes and removes them in an order
+ * in which kill -9 at any time loses nothing and leaves nothing behind:
  *
  *   (1)  write the new snapshot           killed before (4): the same command writes it again
  *   (2)  make the candidate, validate it
  *   (3)  save best.safetensors
- *   (4)  save last.safetensors, which tells in Progress which snapshots are kept, and which were
+ *   (4)  save last.safetensors; its progress tells which snapshots are kept, and which were
  *        dropped
  *   (5)  remove the dropped               killed before: the next start does it
  *
@@ -29,8 +29,8 @@ typedef struct Candidate {
     real *mean;     // of snapshots, or NULL
 } Candidate;
 
-/* Steps (1) and (2): run->model has the candidate's weights, until candidate_leave. On false it has
- * its own. On rank 0, after trainer_gather. */
+/* Steps (1) and (2): run->model has the candidate's weights, until candidate_leave. On false it
+ * has its own. On rank 0, after trainer_gather. */
 bool candidate_enter(Candidate *candidate, Run *run, Error *error);
 void candidate_leave(Candidate *candidate, Run *run);
 

@@ -6,7 +6,8 @@
 #include <malloc.h>
 #include <stdio.h>
 
-/* Fonts and the libraries that draw stay once used; the canvas of loss.png goes again. Measured. */
+/* Fonts and the libraries that draw stay once used; the canvas of loss.png goes again:
+ * measured. */
 enum { FONTS = 8000000, CANVAS = 4000000, UPDATES = 100 };
 
 void memory_setup(void)

@@ -11,13 +11,13 @@ typedef struct Memory {
     double before;      // the most that reading the corpus and learning the tokenizer took
 } Memory;
 
-/* First of all: large blocks go back to the system as soon as they are freed. Otherwise glibc keeps
- * ever larger ones for itself: what a validation takes would stay with the process, 144 MB instead
- * of 76 for the toy corpus. */
+/* First of all: large blocks go back to the system as soon as they are freed. Otherwise glibc
+ * keeps ever larger ones for itself: what a validation takes would stay with the process, 144
+ * MB instead of 76 for the toy corpus. */
 void memory_setup(void);
 
-/* After run_prepare and validation_create. What is there already is asked of the system; activations
- * are those of the largest micro-batch among the first updates, on every thread. */
+/* After run_prepare and validation_create. What is there already is asked of the system;
+ * activations are those of the largest micro-batch among the first updates, on every thread. */
 bool memory_estimate(Memory *memory, Run *run, Validation *validation, Error *error);
 
 #endif

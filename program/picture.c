@@ -1,160 +1,371 @@
-/* picture.c -- from the network's maps to a page; see picture.h. */
+/* picture.c -- from the network's maps to a page; see picture.h.
+ *
+ *   look → maps of heads, their means, …  (inference/maps.h) → sections → page → PNG */
 #include "program/picture.h"
 
-#include "inference/look.h"
+#include "inference/maps.h"
 #include "plots/attentionpage.h"
 #include "plots/png.h"
+#include "program/labels.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KINDS = 3 };
+const PictureConfig picture_default = {.scale = 1, .theme = THEME_LIGHT};
 
-/* The labels of a page; they point into the tokenizer. */
-typedef struct Labels {
-    const char **source;  // [n]
-    const char **target;  // [m] as written
-    const char **read;    // [m] what the decoder has read when it writes target[i]
-} Labels;
+static const char *const THEMES[] = {"light", "dark", NULL};
+// clang-format off
+const Option picture_options[] = {
+    {"rollout", OPTION_FLAG, offsetof(PictureConfig, rollout), 0, 0, NULL, NULL,
+     "draw what came from which word through all layers, not what one layer looked at", true},
+    {"words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
+     "join pieces to words: their columns added, their rows averaged", true},
+    {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
+     "leave out </s> and <pad>; what remains of a row is made up to 1", true},
+    {"scale", OPTION_INT, offsetof(PictureConfig, scale), 1, 4, NULL, NULL,
+     "draw so many times as large", true},
+    {"theme", OPTION_CHOICE, offsetof(PictureConfig, theme), 0, 0, THEMES, NULL,
+     "dark letters on white, or light ones on black", true},
+};
+// clang-format on
+const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-static const char **label_row(const Tokenizer *tokenizer, const int *id, int count, int before)
+enum { KINDS = 3, TEXT = 240, NOTE = 64 };
+
+/* What a section is of: a map of each kind has its rows and its columns. */
+static const char *const KIND_TITLE[KINDS] = {[LOOK_CROSS] = "Encoder-decoder attention",
+                                              [LOOK_ENCODER] = "Encoder self-attention",
+                                              [LOOK_DECODER] = "Decoder self-attention"};
+static const char *const KIND_CAPTION[KINDS] = {
+    [LOOK_CROSS] = "A row is a word being written, a column a source word: how much the one "
+                   "looks at the other. A row adds up to 1.",
+    [LOOK_ENCODER] = "A row is a source word, a column the source word it looks at. A row adds "
+                     "up to 1.",
+    [LOOK_DECODER] = "A row is a word being written, a column a word written before it. A row "
+                     "adds up to 1."};
+static const char *const ROLLOUT_CAPTION[KINDS] = {
+    [LOOK_CROSS] = "A row is a word being written: which source words what it is made of came from, "
+                   "through all layers up to this one. A row adds up to 1.",
+    [LOOK_ENCODER] = "A row is a source word: which source words what it became came from, through "
+                     "all layers up to this one. A row adds up to 1.",
+    [LOOK_DECODER] = "A row is a word being written: which words before it what it is made of came "
+                     "from, through all layers up to this one. A row adds up to 1."};
+
+typedef struct Drawing {
+    const Look *look;
+    const Choice *choice;
+    const PictureConfig *config;
+    Labels source, target, read;
+    int *head;  // [heads] all of a layer's, or the several that were chosen
+    int heads;
+    Error *error;
+} Drawing;
+
+/* A section with what its maps point to. */
+typedef struct Section {
+    LookKind kind;
+    int first, layers, heads;      // layers and heads of the small maps
+    int layer, best_layer, best_head;
+    Map large, *small;             // small [layers,heads]
+    double entropy, share;         // of the large one, before marks are left out
+    HeatMap large_heat, *heat;
+    char (*note)[2][NOTE];         // [layers,heads] title and note
+    char title[96], large_note[64], remark[TEXT];
+} Section;
+
+static const Labels *rows_of(const Drawing *d, LookKind kind)
 {
-    const char **label = malloc((size_t)count * sizeof *label);
-    for (int i = 0; label && i < count; i++)
-        label[i] = tokenizer_label(tokenizer, before >= 0 ? (i ? id[i - 1] : before) : id[i]);
-    return label;
+    return kind == LOOK_ENCODER ? &d->source : &d->target;
 }
 
-/* A layer's mean map, and how sharply its rows look at one token that is not </s>. */
-static double sharpness(float *mean, const Look *look, int layer, int rows, int columns)
+static const Labels *columns_of(const Drawing *d, LookKind kind)
 {
-    double sum = 0;
-    look_mean(mean, look, LOOK_CROSS, layer);
-    for (int i = 0; i < rows; i++) {
-        float largest = 0;
-        for (int j = 0; j + 1 < columns; j++)
-            if (mean[i * columns + j] > largest) largest = mean[i * columns + j];
-        sum += largest;
-    }
-    return sum / rows;
+    return kind == LOOK_DECODER ? &d->read : &d->source;
 }
 
-static int sharpest_layer(float *mean, const Look *look, int rows, int columns)
+/* ---- maps ---- */
+
+/* A head's map, or with head < 0 what the choice makes of all; pieces joined if that is asked for. */
+static bool make_map(Map *map, const Drawing *d, LookKind kind, int layer, int head)
 {
-    int best = 0;
-    double best_sharpness = -1;
-    for (int l = 0; l < look_layers(look, LOOK_CROSS); l++) {
-        double s = sharpness(mean, look, l, rows, columns);
-        if (s > best_sharpness) best_sharpness = s, best = l;
-    }
-    sharpness(mean, look, best, rows, columns);
-    return best;
+    bool good = d->config->rollout ? map_rollout(map, d->look, kind, layer, d->error)
+                : head >= 0 ? map_mean(map, d->look, kind, layer, &head, 1, d->error)
+                : head == CHOICE_MAX
+                    ? map_max(map, d->look, kind, layer, d->head, d->heads, d->error)
+                    : map_mean(map, d->look, kind, layer, d->head, d->heads, d->error);
+    if (good && d->config->words)
+        map_join(map, rows_of(d, kind)->word, columns_of(d, kind)->word);
+    return good;
 }
 
-/* The maps of one kind, all layers and heads; numbers behind the last one are `*at`. */
-static HeatMap *section_maps(float **at, const Look *look, LookKind kind,
-                             const char *const *rows, const char *const *columns)
+/* How good a map is as the one to show: an alignment of source and target; sharp, where the
+ * kind aligns nothing. */
+static double quality(const Map *map, const Drawing *d, LookKind kind)
 {
-    int layers = look_layers(look, kind), heads = look_heads(look);
-    HeatMap *maps = calloc((size_t)(layers * heads), sizeof *maps);
-    for (int l = 0; maps && l < layers; l++)
-        for (int h = 0; h < heads; h++) {
-            AttentionMap map = look_map(look, kind, l, h);
-            look_head(*at, look, kind, l, h);
-            maps[l * heads + h] = (HeatMap){.weight = *at, .rows = map.rows,
-                                            .columns = map.columns, .row_labels = rows,
-                                            .column_labels = columns};
-            *at += (size_t)map.rows * (size_t)map.columns;
+    return kind == LOOK_CROSS
+               ? map_alignment(map, rows_of(d, kind)->mark, columns_of(d, kind)->mark)
+               : -map_entropy(map);
+}
+
+/* The layer, and within the layers that may be shown the head, of the best map: as it is known of
+ * the model, else as it is in this pair. */
+static bool find_best(Section *s, const Drawing *d)
+{
+    double best_layer = -1e9, best_head = -1e9;
+    int layers = look_layers(d->look, s->kind);
+    int only = d->choice->layer < layers ? d->choice->layer : CHOICE_NONE;
+    for (int l = 0; l < layers; l++) {
+        if (only >= 0 && l != only) continue;
+        for (int h = -1; h < d->heads; h++) {
+            Map map;
+            int head = h < 0 ? CHOICE_MEAN : d->head[h];
+            if (!make_map(&map, d, s->kind, l, head)) return false;
+            double q = quality(&map, d, s->kind);
+            map_free(&map);
+            if (h < 0 && q > best_layer) best_layer = q, s->layer = l;
+            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = head;
         }
-    return maps;
-}
-
-static size_t numbers(const Look *look, int n, int m)
-{
-    size_t N = (size_t)n, M = (size_t)m, H = (size_t)look_heads(look);
-    size_t encoder = (size_t)look_layers(look, LOOK_ENCODER);
-    size_t decoder = (size_t)look_layers(look, LOOK_DECODER);
-    return H * (encoder * N * N + decoder * M * (M + N)) + M * N;
-}
-
-static bool save(const char *path, const Vocabulary *vocabulary, const char *name,
-                 const HeatMapSection *sections, const int *source, int n, const int *target,
-                 int m, Error *error)
-{
-    char *from = NULL, *to = NULL, title[512];
-    Canvas *page = NULL;
-    bool good = tokenizer_decode(vocabulary->tokenizer[SOURCE], &from, source, (size_t)n, error) &&
-                tokenizer_decode(vocabulary->tokenizer[TARGET], &to, target, (size_t)m, error);
-    if (good) {
-        snprintf(title, sizeof title, "%.240s → %.240s", from, to);
-        good = attentionpage_draw(&page, title, "Who looks at whom: every row adds up to 1",
-                                  sections, KINDS, THEME_LIGHT, error);
     }
+    bool known = s->kind == LOOK_CROSS && d->choice->known_layer >= 0 &&
+                 (only < 0 || only == d->choice->known_layer);
+    if (known) s->best_layer = s->layer = d->choice->known_layer;
+    if (known) s->best_head = d->choice->known_head;
+    return true;
+}
+
+/* Which maps there are to draw. */
+static bool plan_section(Section *s, const Drawing *d, LookKind kind)
+{
+    const Choice *choice = d->choice;
+    int layers = look_layers(d->look, kind);
+    *s = (Section){.kind = kind, .layers = layers, .heads = d->heads};
+    if (!find_best(s, d)) return false;
+    if (kind != LOOK_CROSS || d->config->rollout) s->layer = layers - 1;
+    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
+    else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
+    if (choice->head >= 0) s->heads = 1;
+    if (d->config->rollout) s->heads = 1;
+    if (s->layers * s->heads == 1) s->layers = s->heads = 0;
+    return true;
+}
+
+static int large_head(const Section *s, const Drawing *d)
+{
+    return d->choice->head == CHOICE_BEST ? s->best_head : d->choice->head;
+}
+
+/* The head of a small map. */
+static int small_head(const Drawing *d, int h)
+{
+    return d->choice->head >= 0 ? d->choice->head : d->head[h];
+}
+
+static bool make_maps(Section *s, const Drawing *d)
+{
+    const Labels *rows = rows_of(d, s->kind), *columns = columns_of(d, s->kind);
+    size_t count = (size_t)(s->layers * s->heads);
+    s->small = calloc(count + 1, sizeof *s->small);
+    s->heat = calloc(count + 1, sizeof *s->heat);
+    s->note = calloc(count + 1, sizeof *s->note);
+    if (!s->small || !s->heat || !s->note)
+        return error_set(d->error, "not enough memory for a picture");
+    if (!make_map(&s->large, d, s->kind, s->layer, large_head(s, d))) return false;
+    s->entropy = map_entropy(&s->large);
+    s->share = map_share(&s->large, columns->mark);
+    if (d->config->hide_special) map_hide(&s->large, rows->mark, columns->mark);
+    for (int l = 0; l < s->layers; l++)
+        for (int h = 0; h < s->heads; h++) {
+            Map *map = &s->small[l * s->heads + h];
+            if (!make_map(map, d, s->kind, s->first + l, small_head(d, h))) return false;
+            snprintf(s->note[l * s->heads + h][1], 48, "%.2f bits", map_entropy(map));
+            if (d->config->hide_special) map_hide(map, rows->mark, columns->mark);
+        }
+    return true;
+}
+
+/* ---- words about them ---- */
+
+static const char *head_text(char text[64], const Section *s, const Drawing *d)
+{
+    int head = large_head(s, d);
+    if (d->config->rollout) snprintf(text, 64, "rollout through %d layers", s->layer + 1);
+    else if (head >= 0) snprintf(text, 64, "head %d", head + 1);
+    else if (head == CHOICE_MAX) snprintf(text, 64, "largest of %d heads, made up to 1", d->heads);
+    else snprintf(text, 64, "mean of %d heads", d->heads);
+    if (d->config->rollout || head != CHOICE_SOME) return text;
+    for (int h = 0; h < d->heads; h++) {
+        size_t length = strlen(text);
+        snprintf(text + length, 64 - length, "%s%d", h ? ", " : ": ", d->head[h] + 1);
+    }
+    return text;
+}
+
+static void describe(Section *s, const Drawing *d)
+{
+    char head[64];
+    const char *mark = s->kind == LOOK_DECODER ? "<pad>" : "</s>";
+    if (d->config->rollout) head_text(s->title, s, d);
+    else snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1, head_text(head, s, d));
+    snprintf(s->large_note, sizeof s->large_note, "%.2f bits a row", s->entropy);
+    if (d->config->hide_special)
+        snprintf(s->remark, TEXT, "%s is left out; it had %.0f %% of the attention. What remains "
+                 "of a row is made up to 1.", mark, 100 * s->share);
+    else if (s->kind == LOOK_DECODER)
+        snprintf(s->remark, TEXT, "%s, in grey, stands before the first word and gets %.0f %%: "
+                 "where heads look that find nothing. That is normal.", mark, 100 * s->share);
+    else
+        snprintf(s->remark, TEXT, "%s, in grey, gets %.0f %%: where words look that have no "
+                 "counterpart. That is normal.", mark, 100 * s->share);
+}
+
+static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
+{
+    return (HeatMap){.weight = map->at, .rows = map->rows, .columns = map->columns,
+                     .row_labels = (const char *const *)rows->text, .row_marks = rows->mark,
+                     .column_labels = (const char *const *)columns->text,
+                     .column_marks = columns->mark};
+}
+
+/* After labels_hide. */
+static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
+{
+    const Labels *rows = rows_of(d, s->kind), *columns = columns_of(d, s->kind);
+    bool framed = !d->config->rollout && (s->kind == LOOK_CROSS || d->choice->head == CHOICE_BEST);
+    describe(s, d);
+    s->large_heat = heat_of(&s->large, rows, columns);
+    s->large_heat.title = s->title;
+    s->large_heat.note = s->large_note;
+    for (int i = 0; i < s->layers * s->heads; i++) {
+        int layer = s->first + i / s->heads, head = small_head(d, i % s->heads);
+        bool best = framed && layer == s->best_layer && head == s->best_head;
+        s->heat[i] = heat_of(&s->small[i], rows, columns);
+        s->heat[i].row_labels = s->heat[i].column_labels = NULL;
+        s->heat[i].outlined = best;
+        if (d->config->rollout) snprintf(s->note[i][0], NOTE, "through layer %d", layer + 1);
+        else snprintf(s->note[i][0], NOTE, "layer %d · head %d", layer + 1, head + 1);
+        if (best)
+            strcat(s->note[i][1], s->kind == LOOK_CROSS ? " · aligns best" : " · sharpest");
+        s->heat[i].title = s->note[i][0];
+        s->heat[i].note = s->note[i][1];
+    }
+    *out = (HeatMapSection){.title = KIND_TITLE[s->kind],
+                            .caption = d->config->rollout ? ROLLOUT_CAPTION[s->kind]
+                                                          : KIND_CAPTION[s->kind],
+                            .remark = s->remark, .maps = s->heat, .layers = s->layers,
+                            .heads = s->heads, .large = &s->large_heat,
+                            .causal = s->kind == LOOK_DECODER};
+}
+
+/* ---- the picture ---- */
+
+static bool save(const char *path, const Drawing *d, const Vocabulary *vocabulary,
+                 const char *name, const SentencePair *pair, const Section *sections,
+                 const HeatMapSection *pages, int count, Error *error)
+{
+    char *from = NULL, *to = NULL, title[1024], layer[16], head[64], kinds[TEXT] = "";
+    Canvas *page = NULL;
+    bool good = tokenizer_decode(vocabulary->tokenizer[SOURCE], &from, pair->source,
+                                 (size_t)pair->source_length, error) &&
+                tokenizer_decode(vocabulary->tokenizer[TARGET], &to, pair->target,
+                                 (size_t)pair->target_length, error);
+    if (good) {
+        snprintf(title, sizeof title, "%.480s → %.480s", from, to);
+        good = attentionpage_draw(&page, title, pair->given
+                                  ? "What looked at what, with the translation given"
+                                  : "What looked at what while it translated", pages, count,
+                                  (Theme)d->config->theme, d->config->scale, error);
+    }
+    snprintf(layer, sizeof layer, "%d", sections[0].layer + 1);
+    for (int k = 0; k < count; k++)
+        snprintf(kinds + strlen(kinds), TEXT - strlen(kinds), "%s%s", k ? ", " : "",
+                 KIND_TITLE[sections[k].kind]);
     const PngText texts[] = {{"Software", "qkv"}, {"Model", name}, {"Source", from ? from : ""},
-                             {"Translation", to ? to : ""}};
-    good = good && png_save_canvas(path, page, texts, 4, error);
+                             {"Translation", to ? to : ""}, {"Attention", kinds},
+                             {"Layer", layer}, {"Head", head_text(head, &sections[0], d)}};
+    good = good && png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, error);
     if (page) canvas_free(page);
     free(from);
     free(to);
     return good;
 }
 
-bool picture_attention(const char *path, const Transformer *model,
-                       const Vocabulary *vocabulary, const char *name, const int *source, int n,
-                       const int *target, int m, Error *error)
+static void section_free(Section *s)
 {
-    int pad = model->config.vocab - 1;
-    Look *look = look_open(model, source, n, target, m, error);
-    if (!look) return false;
+    for (int i = 0; s->small && i < s->layers * s->heads; i++) map_free(&s->small[i]);
+    map_free(&s->large);
+    free(s->small);
+    free(s->heat);
+    free(s->note);
+}
+
+static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const SentencePair *pair)
+{
     const Tokenizer *read = vocabulary->tokenizer[SOURCE], *written = vocabulary->tokenizer[TARGET];
-    Labels labels = {label_row(read, source, n, -1), label_row(written, target, m, -1),
-                     label_row(written, target, m, pad)};
-    float *number = malloc(numbers(look, n, m) * sizeof *number), *at = number;
-    bool good = number && labels.source && labels.target && labels.read;
-    HeatMap *maps[KINDS] = {0};
-    if (good) {
-        at += (size_t)m * (size_t)n;
-        int layer = sharpest_layer(number, look, m, n);
-        char large_title[64];
-        snprintf(large_title, sizeof large_title, "layer %d · mean of its heads", layer + 1);
-        HeatMap large = {number, m, n, labels.target, labels.source, large_title};
-        maps[0] = section_maps(&at, look, LOOK_CROSS, labels.target, labels.source);
-        maps[1] = section_maps(&at, look, LOOK_ENCODER, labels.source, labels.source);
-        maps[2] = section_maps(&at, look, LOOK_DECODER, labels.target, labels.read);
-        int encoder = look_layers(look, LOOK_ENCODER), decoder = look_layers(look, LOOK_DECODER);
-        int heads = look_heads(look);
-        const HeatMapSection sections[KINDS] = {
-            {"Encoder-decoder attention",
-             "row: the word being written; column: the source word it looks at", maps[0],
-             decoder, heads, &large, false},
-            {"Encoder self-attention",
-             "row: a source word; column: the source word it looks at", maps[1], encoder, heads,
-             NULL, false},
-            {"Decoder self-attention",
-             "row: the word being written; column: a word written before it", maps[2], decoder,
-             heads, NULL, true},
-        };
-        good = maps[0] && maps[1] && maps[2];
-        good = good ? save(path, vocabulary, name, sections, source, n, target, m, error)
-                    : error_set(error, "not enough memory to draw '%s'", path);
-    } else {
-        error_set(error, "not enough memory to draw '%s'", path);
-    }
-    for (int k = 0; k < KINDS; k++) free(maps[k]);
-    free(number);
-    free(labels.source);
-    free(labels.target);
-    free(labels.read);
+    int n = pair->source_length, m = pair->target_length;
+    bool join = d->config->words;
+    int heads = look_heads(d->look);
+    d->head = calloc((size_t)heads, sizeof *d->head);
+    for (int h = 0; d->head && h < heads; h++)
+        if (d->choice->head != CHOICE_SOME || (h < CHOICE_HEADS && d->choice->some >> h & 1))
+            d->head[d->heads++] = h;
+    return (d->head || error_set(d->error, "not enough memory for a picture")) &&
+           labels_make(&d->source, read, pair->source, n, false, join, d->error) &&
+           labels_make(&d->target, written, pair->target, m, false, join, d->error) &&
+           labels_make(&d->read, written, pair->target, m, true, join, d->error);
+}
+
+static void drawing_free(Drawing *d)
+{
+    labels_free(&d->source);
+    labels_free(&d->target);
+    labels_free(&d->read);
+    free(d->head);
+}
+
+bool picture_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
+                       const char *name, const SentencePair *pair, const Choice *choice,
+                       const PictureConfig *config, Error *error)
+{
+    static const LookKind order[KINDS] = {LOOK_CROSS, LOOK_ENCODER, LOOK_DECODER};
+    Look *look = look_open(model, pair->source, pair->source_length, pair->target,
+                           pair->target_length, error);
+    if (!look) return false;
+    Drawing d = {.look = look, .choice = choice, .config = config, .error = error};
+    Section sections[KINDS] = {0};
+    HeatMapSection pages[KINDS];
+    int count = choice->all_kinds ? KINDS : 1;
+    bool good = make_labels(&d, vocabulary, pair);
+    for (int k = 0; k < count && good; k++)
+        good = plan_section(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind) &&
+               make_maps(&sections[k], &d);
+    if (good && config->hide_special)
+        labels_hide(&d.source), labels_hide(&d.target), labels_hide(&d.read);
+    for (int k = 0; k < count && good; k++) finish_section(&pages[k], &sections[k], &d);
+    good = good && save(path, &d, vocabulary, name, pair, sections, pages, count, error);
+    for (int k = 0; k < count; k++) section_free(&sections[k]);
+    drawing_free(&d);
     look_close(look);
+    return good;
+}
+
+bool picture_best(int *layer, int *head, const Look *look, const SentencePair *pair,
+                  const Vocabulary *vocabulary, const Choice *choice, Error *error)
+{
+    Section section = {.kind = LOOK_CROSS};
+    Drawing d = {.look = look, .choice = choice, .config = &picture_default, .error = error};
+    bool good = make_labels(&d, vocabulary, pair) && find_best(&section, &d);
+    *layer = section.best_layer;
+    *head = section.best_head;
+    drawing_free(&d);
     return good;
 }
 
 double picture_memory(const ModelConfig *model)
 {
-    enum { CELL = 13, LARGE_CELL = 22, LABELS = 120 };  // pixels: plots/attentionpage.c
-    double grids = model->encoder_layers + 2 * model->decoder_layers;
-    double map = CELL * PICTURE_WORDS + LABELS, large = LARGE_CELL * PICTURE_WORDS + LABELS;
-    double width = model->heads * map > large ? model->heads * map : large;
-    return 4 * width * (grids * map + large);
+    enum { LARGE = 672, SMALL = 190, AROUND = 300 };  // pixels: plots/attentionpage.c
+    double strip = SMALL * model->decoder_layers;
+    return 4.0 * (LARGE + AROUND + SMALL * model->heads) *
+           (AROUND + (strip > LARGE ? strip : LARGE));
 }

@@ -20,31 +20,62 @@ static void line(FILE *out, const char *name, const char *format, ...)
     va_end(arguments);
 }
 
-static void print_skipped(FILE *out, const char *why, const CorpusSkipped *skipped)
+/* The text of a corpus: what was read, and the names of its files. */
+typedef struct Part {
+    const CorpusReport *report;
+    const StringList *source, *tsv;
+} Part;
+
+/* "17", or, if there are several files, "data/a.en:17". */
+static int print_line(char *text, size_t size, const Part *part, CorpusLine where)
+{
+    int file = where.file, sources = part->source->count;
+    if (sources + part->tsv->count < 2)
+        return snprintf(text, size, "%" PRIu64, (uint64_t)where.line);
+    return snprintf(text, size, "%s:%" PRIu64,
+                    file < sources ? part->source->item[file] : part->tsv->item[file - sources],
+                    (uint64_t)where.line);
+}
+
+static void print_skipped(FILE *out, const Part *part, const char *why,
+                          const CorpusSkipped *skipped)
 {
     if (!skipped->count) return;
-    char lines[128] = "";
+    char lines[1024] = "";
+    size_t used = 0;
     for (size_t i = 0; i < skipped->count && i < CORPUS_FIRST; i++) {
-        size_t used = strlen(lines);
-        snprintf(lines + used, sizeof lines - used, "%s%" PRIu64, i ? ", " : "",
-                 (uint64_t)skipped->first[i].line);
+        used += (size_t)snprintf(lines + used, sizeof lines - used, "%s", i ? ", " : "");
+        if (used < sizeof lines)
+            used += (size_t)print_line(lines + used, sizeof lines - used, part,
+                                       skipped->first[i]);
+        if (used >= sizeof lines) break;
     }
     const char *plural = skipped->count > 1 ? "s" : "";
     line(out, "  skipped", "%zu pair%s: %s (line%s %s%s)", skipped->count, plural, why, plural,
          lines, skipped->count > CORPUS_FIRST ? ", …" : "");
 }
 
-static void print_corpus(FILE *out, const char *name, const CorpusReport *r)
+/* Of the tokens, </s> not counted: that one is always known. */
+static double percent(size_t some, size_t all)
 {
-    size_t tokens = r->tokens[SOURCE] + r->tokens[TARGET];
-    size_t unknown = r->unknown[SOURCE] + r->unknown[TARGET];
-    line(out, name, "%zu pairs, %zu source + %zu target tokens, %.2f %% unknown", r->kept,
-         r->tokens[SOURCE], r->tokens[TARGET],
-         tokens ? 100.0 * (double)unknown / (double)tokens : 0);
-    print_skipped(out, "the source line is empty", &r->empty_source);
-    print_skipped(out, "the target line is empty", &r->empty_target);
-    print_skipped(out, "both lines are empty", &r->empty_both);
-    print_skipped(out, "longer than --max-length", &r->too_long);
+    return all ? 100.0 * (double)some / (double)all : 0;
+}
+
+static void print_corpus(FILE *out, const char *name, const Part *part)
+{
+    const CorpusReport *r = part->report;
+    char read[64] = "";
+    if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
+    line(out, name, "%zu pairs%s, %zu source + %zu target tokens", r->kept, read,
+         r->tokens[SOURCE], r->tokens[TARGET]);
+    if (r->held_out) line(out, "  held out", "%zu pairs to validate with", r->held_out);
+    print_skipped(out, part, "the source line is empty", &r->empty_source);
+    print_skipped(out, part, "the target line is empty", &r->empty_target);
+    print_skipped(out, part, "both lines are empty", &r->empty_both);
+    print_skipped(out, part, "longer than --max-length", &r->too_long);
+    line(out, "  unknown", "%.2f %% of the source tokens, %.2f %% of the target tokens",
+         percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
+         percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
 }
 
 static void print_vocabulary(FILE *out, const Run *run)
@@ -109,11 +140,25 @@ static void print_warnings(FILE *out, const Run *run)
 {
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
-    if (tokens_each < 0.02)
+    if (tokens_each < 0.05)
         line(out, "warning",
              "the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
-             "--d-model, --vocab-size) will translate better",
+             "--d-model, --vocab-size) is likely to translate better",
              tokens_each);
+    if (run->seen * 50 > run->valid.pairs)
+        line(out, "warning",
+             "%zu of %zu source sentences to validate with are in the training text, too: the "
+             "scores will say too much",
+             run->seen, run->valid.pairs);
+    for (int side = 0; side < SIDES; side++) {
+        double unknown =
+            percent(run->report.unknown[side], run->report.tokens[side] - run->report.kept);
+        if (unknown > 5)
+            line(out, "warning",
+                 "%.0f %% of the %s tokens are unknown, and are lost: a larger --vocab-size, "
+                 "--tokenizer bpe, or --byte-fallback keeps them",
+                 unknown, side == SOURCE ? "source" : "target");
+    }
     if (trainer_accumulators(run->trainer) < workers_count(run->workers))
         line(out, "warning",
              "%d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
@@ -133,8 +178,12 @@ void report_print(FILE *out, const Run *run, const Memory *memory)
     char ranks[32] = "";
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
-    print_corpus(out, "training", &run->report);
-    print_corpus(out, "validation", &run->valid_report);
+    const DataConfig *data = &run->settings->data;
+    bool split = !data->valid_source.count && !data->valid_tsv.count;
+    print_corpus(out, "training", &(Part){&run->report, &data->train_source, &data->train_tsv});
+    print_corpus(out, "validation",
+                 &(Part){&run->valid_report, split ? &data->train_source : &data->valid_source,
+                         split ? &data->train_tsv : &data->valid_tsv});
     print_vocabulary(out, run);
     print_model(out, run);
     print_memory(out, run, memory);

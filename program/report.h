@@ -7,7 +7,8 @@
 
 #include <stdio.h>
 
-/* Corpus, vocabulary, model, memory, threads, and what is unlikely to go well. After run_prepare. */
+/* Corpus, vocabulary, model, memory, threads, and what is unlikely to go well. After
+ * run_prepare. */
 void report_print(FILE *out, const Run *run, const Memory *memory);
 
 #endif

@@ -29,17 +29,17 @@ static CorpusFiles files(const StringList *source, const StringList *target,
 {
     return (CorpusFiles){.sources = source->count,
                          .targets = target->count,
-                         .tsvs = tsv ? tsv->count : 0,
+                         .tsvs = tsv->count,
                          .source = (const char *const *)source->item,
                          .target = (const char *const *)target->item,
-                         .tsv = tsv ? (const char *const *)tsv->item : NULL};
+                         .tsv = (const char *const *)tsv->item};
 }
 
 const char *run_train_file(const Run *run, int file)
 {
     const DataConfig *data = &run->settings->data;
-    int sources = data->train_source.count;
-    return file < sources ? data->train_source.item[file] : data->train_tsv.item[file - sources];
+    const StringList *source = &data->train_source, *tsv = &data->train_tsv;
+    return file < source->count ? source->item[file] : tsv->item[file - source->count];
 }
 
 static bool read_text(Run *run, Error *error)
@@ -47,8 +47,8 @@ static bool read_text(Run *run, Error *error)
     const DataConfig *data = &run->settings->data;
     CorpusFiles train = files(&data->train_source, &data->train_target, &data->train_tsv);
     if (!corpus_read(&run->text, &run->report, &train, error)) return false;
-    if (data->valid_source.count) {
-        CorpusFiles valid = files(&data->valid_source, &data->valid_target, NULL);
+    if (data->valid_source.count || data->valid_tsv.count) {
+        CorpusFiles valid = files(&data->valid_source, &data->valid_target, &data->valid_tsv);
         return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
     }
     size_t count = (size_t)data->valid_split;
@@ -137,6 +137,10 @@ static bool same_everywhere(const Run *run, Error *error)
     char *settings = options_to_json(run->settings->groups + 2, 2);
     for (const char *c = settings; c && *c; c++) mine = hash(mine, (unsigned char)*c);
     free(settings);
+    const double subwords[] = {run->settings->data.subword_dropout,
+                               run->settings->data.subword_alpha};
+    for (size_t i = 0; i < sizeof subwords; i++)
+        mine = hash(mine, ((const unsigned char *)subwords)[i]);
     mine = hash(mine, run->settings->run.dry_run);
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
@@ -180,13 +184,16 @@ bool run_read(Run *run, Settings *settings, Error *error)
     int max_length = settings->model.max_length - 1;  // without </s>
     bool good = run->last && run->best && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
+    int threads = settings->run.threads ? settings->run.threads : workers_processors();
+    good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error) &&
-           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, max_length,
-                         settings_resample(settings), error) &&
+           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
+                         max_length, settings_resample(settings), error) &&
            make_resampler(run, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
-                         max_length, true, error);
+                         run->workers, max_length, true, error) &&
+           corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 
@@ -236,14 +243,12 @@ bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
     const TrainingConfig *training = &settings->training;
-    int threads = settings->run.threads ? settings->run.threads : workers_processors();
     const Vocabulary *vocabulary = &run->vocabulary;
     settings->model.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET]);
     settings->model.source_vocab = vocabulary_is_joint(vocabulary)
                                        ? 0
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = transformer_create(&run->model, &settings->model, error) &&
-                (run->workers = workers_start(threads, error)) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
                              error);
@@ -255,8 +260,8 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = settings_to_json(run->settings), *path = run_path(run->settings, "config.json",
-                                                                    error);
+    char *config = settings_to_json(run->settings);
+    char *path = run_path(run->settings, "config.json", error);
     char *metrics = run_path(run->settings, "metrics.jsonl", error);
     if (!config) error_set(error, "not enough memory for config.json");
     bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&

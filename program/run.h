@@ -1,8 +1,8 @@
 /* run.h -- a training run and its folder: what it is made of, how it is saved and taken up again.
  *
  *   last.safetensors    everything: the run goes on from here
- *   best.safetensors    the weights that were best in a validation so far (candidate.h), without
- *                       Adam's moments
+ *   best.safetensors    the weights that were best in a validation so far (candidate.h); they
+ *                       alone
  *   update-N.safetensors  weights as of the last validations, if asked for (candidate.h)
  *   config.json         every option's value
  *   metrics.jsonl       training/metrics.h
@@ -30,6 +30,7 @@ typedef struct Run {
     CorpusText text, valid_text;     // text is empty once it is ids
     Corpus corpus, valid;
     CorpusReport report, valid_report;
+    size_t seen;                     // pairs of valid whose source sentence is in the corpus, too
     Vocabulary vocabulary;
     Subwords *subwords[SIDES];       // for resampler, the same twice if joint; or NULL
     Resampler resampler;             // cuts the corpus anew in each epoch
@@ -58,7 +59,7 @@ bool run_save_last(Run *run, Error *error);
 /* The model's weights alone, to translate with. */
 bool run_save_model(Run *run, const char *path, Error *error);
 
-/* The file that a CorpusLine of the training text means: a source file, or one of both sides. */
+/* The file that a CorpusLine of the training text means: of sources, or of both sides. */
 const char *run_train_file(const Run *run, int file);
 
 /* "DIR/name" in the folder of a run; free() it. */

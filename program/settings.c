@@ -45,6 +45,8 @@ static const Option data_options[] = {
      "sentences to validate on", false},
     {"valid-target", OPTION_LIST, FIELD(valid_target), 0, 0, NULL, "FILE",
      "their translations", false},
+    {"valid-tsv", OPTION_LIST, FIELD(valid_tsv), 0, 0, NULL, "FILE",
+     "or both in one file, source TAB target", false},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
@@ -207,8 +209,8 @@ static bool check(const Settings *s, Error *error)
     const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
-        return error_set(error, "--r-drop compares two passes with different dropout, but there "
-                         "is no dropout: give a --dropout above 0");
+        return error_set(error, "--r-drop compares two passes with different dropout, but "
+                         "there is no dropout: give a --dropout above 0");
     return check_vocabulary(s, error);
 }
 

@@ -12,7 +12,7 @@ typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
 typedef struct DataConfig {
     StringList train_source, train_target, train_tsv;
-    StringList valid_source, valid_target;
+    StringList valid_source, valid_target, valid_tsv;
     int valid_split;     // pairs held out of the training text, where no validation files are given
     int vocabulary;      // a VocabularyChoice
     int tokenizer;       // a TokenizerType

@@ -30,8 +30,8 @@ bool validation_create(Validation *validation, const Corpus *corpus, const Corpu
                        Error *error);
 void validation_free(Validation *validation);
 
-/* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss is
- * not finite. */
+/* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss
+ * is not finite. */
 bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
                     Workers *workers, const volatile sig_atomic_t *stop, Error *error);
 

@@ -1,5 +1,5 @@
-/* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here; what
- * a decay touches, clipping, and the moving average. */
+/* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
+ * what a decay touches, clipping, and the moving average. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -59,8 +59,9 @@ static real noise(Rng *rng)
     return (real)(2 * rng_uniform(rng) - 1);
 }
 
-/* Algorithm 2 of Loshchilov and Hutter, line by line, in double: line 9 bias-corrects m, line 10 v,
- * and line 12 is θ ← θ - η (α m̂ / (√v̂ + ε) + λ θ), here with α = 1, η the rate, λ the decay. */
+/* Algorithm 2 of Loshchilov and Hutter, line by line, in double: line 9 bias-corrects m, line
+ * 10 v, and line 12 is θ ← θ - η (α m̂ / (√v̂ + ε) + λ θ), here with α = 1, η the rate, λ the
+ * decay. */
 static void test_adamw_is_its_paper(void **state)
 {
     (void)state;
@@ -101,8 +102,8 @@ static const ModelConfig SHAPE = {.vocab = 37,
                                   .max_length = 8,
                                   .output_bias = true};
 
-/* Several slices of a network with gradients of zero: Adam stands still, and so what a decay of 0.25
- * at a rate of 0.5 leaves of every matrix is seven eighths; of biases and norms, all. */
+/* Several slices of a network with gradients of zero: Adam stands still, and so what a decay of
+ * 0.25 at a rate of 0.5 leaves of every matrix is seven eighths; of biases and norms, all. */
 static void test_decay_is_for_matrices(void **state)
 {
     (void)state;

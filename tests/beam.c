@@ -134,8 +134,7 @@ static void log_probabilities(double *log_probability, const Transformer *model,
         log_probability[s] = 0;
         for (int row = target->start[s]; row < target->start[s + 1]; row++) {
             double sum = 0;
-            logits_forward(z, output + row * D, model->weights.output,
-                        model->weights.logits_bias, 1, V, D);
+            logits_forward(z, output + row * D, &model->weights, 1, V, D);
             for (int c = 0; c < V - 1; c++) sum += exp(z[c]);
             log_probability[s] += z[target->id[row]] - log(sum);
         }
@@ -247,7 +246,7 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
             Packed target = {1, step, prefix[i].id, (int[]){0, step}};
             Arena arena;
             const real *X = forced_pass(&arena, model, source, &target) + (step - 1) * D;
-            logits_forward(z, X, model->weights.output, model->weights.logits_bias, 1, V, D);
+            logits_forward(z, X, &model->weights, 1, V, D);
             arena_free(&arena);
             double sum = 0;
             for (int c = 0; c < V - 1; c++) sum += exp(z[c]);

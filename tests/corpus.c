@@ -253,7 +253,8 @@ static void test_encode(void **state)
         assert_true(read_corpus(&text, &report, 1, 0, &error));
         assert_int_equal(text.pairs, 7);
         Tokenizer *tokenizer = learn(&text, TOKENIZER_WORD, 7 + 1);  // one letter too few
-        assert_true(corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 5, keep, &error));
+        assert_true(
+            corpus_encode(&corpus, &text, &report, BOTH(tokenizer), NULL, 5, keep, &error));
         assert_int_equal(corpus.pairs, 3);
         assert_int_equal(corpus.vocab_size[TARGET], 8);
         assert_int_equal(report.read, 7);
@@ -297,12 +298,76 @@ static void test_encode(void **state)
         corpus_text_free(&text);
 
         assert_true(read_corpus(&text, &report, 1, 0, &error));
-        assert_false(corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 0, keep, &error));
+        assert_false(
+            corpus_encode(&corpus, &text, &report, BOTH(tokenizer), NULL, 0, keep, &error));
         assert_non_null(strstr(error.text, "no pair is left: 6 have more than 0 tokens"));
         assert_null(text.bytes[SOURCE]);
         assert_null(corpus.id[SOURCE]);
         tokenizer_free(tokenizer);
     }
+}
+
+static void test_overlap(void **state)
+{
+    (void)state;
+    Corpus corpus[2];
+    Tokenizer *tokenizer = NULL;
+    Error error = {""};
+    static const char *const LINES[2] = {"a b\nc\nd e\na b\nb a\n", "a b\nf\nd e\na b c\n"};
+    for (int i = 0; i < 2; i++) {
+        CorpusText text;
+        CorpusReport report;
+        write_file(path[0], LINES[i]);
+        write_file(path[1], LINES[i]);
+        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        if (!tokenizer) tokenizer = learn(&text, TOKENIZER_WORD, 20);
+        assert_true(
+            corpus_encode(&corpus[i], &text, &report, BOTH(tokenizer), NULL, 5, false, &error));
+    }
+    size_t pairs;
+    assert_true(corpus_overlap(&pairs, &corpus[0], &corpus[1], &error));
+    assert_int_equal(pairs, 3);  // "a b" twice, and "d e"
+    assert_true(corpus_overlap(&pairs, &corpus[1], &corpus[0], &error));
+    assert_int_equal(pairs, 2);
+    corpus_free(&corpus[0]), corpus_free(&corpus[1]);
+    tokenizer_free(tokenizer);
+}
+
+/* Several rounds of blocks: any number of threads gives the same ids. */
+static void test_threads_change_nothing(void **state)
+{
+    (void)state;
+    enum { PAIRS = 40000 };
+    for (int side = 0; side < SIDES; side++) {
+        FILE *file = fopen(path[side], "wb");
+        for (int i = 0; i < PAIRS; i++)
+            fprintf(file, "%.*s\n", 1 + (i * 7 + side) % 13, "a b c d e f g h");
+        fclose(file);
+    }
+    Corpus corpus[3];
+    Error error = {""};
+    Tokenizer *tokenizer = NULL;
+    for (int threads = 0; threads < 3; threads++) {
+        CorpusText text;
+        CorpusReport report;
+        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        if (!tokenizer) tokenizer = learn(&text, TOKENIZER_WORD, 20);
+        Workers *workers = threads ? workers_start(threads, &error) : NULL;
+        assert_true(corpus_encode(&corpus[threads], &text, &report, BOTH(tokenizer), workers, 5,
+                                  false, &error));
+        if (workers) workers_stop(workers);
+        assert_in_range(corpus[threads].pairs, PAIRS / 2, PAIRS - 1);  // some are too long
+        for (int side = 0; side < SIDES; side++) {
+            const Corpus *a = &corpus[0], *b = &corpus[threads];
+            assert_int_equal(a->pairs, b->pairs);
+            assert_memory_equal(a->start[side], b->start[side],
+                                (a->pairs + 1) * sizeof(size_t));
+            assert_memory_equal(a->id[side], b->id[side],
+                                a->start[side][a->pairs] * sizeof(int32_t));
+        }
+    }
+    for (int i = 0; i < 3; i++) corpus_free(&corpus[i]);
+    tokenizer_free(tokenizer);
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
@@ -357,7 +422,8 @@ static void test_memory(void **state)
         if (!read_corpus(&text, &report, 1, 0, &error)) _exit(2);
         double size = (double)(report.bytes[SOURCE] + report.bytes[TARGET]);
         double read = (double)(peak_memory() - before) / size;
-        if (!corpus_encode(&corpus, &text, &report, BOTH(tokenizer), 100, false, &error)) _exit(3);
+        if (!corpus_encode(&corpus, &text, &report, BOTH(tokenizer), NULL, 100, false, &error))
+            _exit(3);
         double all = (double)(peak_memory() - before) / size;
         if (report.kept != PAIRS) _exit(4);
         fprintf(stderr, "%.1f MB of text: %.2f times that read, %.2f encoded\n", size / 1e6,
@@ -375,6 +441,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_reads_pairs), cmocka_unit_test(test_what_is_no_corpus),
         cmocka_unit_test(test_split),       cmocka_unit_test(test_encode),
+        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_threads_change_nothing),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -21,13 +21,13 @@ mains='data/toy/generate.c
 benchmark/benchmark.c'                          # programs that live in a room
 headers_of_libraries='
 cblas.h             model/gemm.c benchmark/peak.c
-glib.h              inference/codepoints.c
+glib.h              inference/codepoints.c plots/columns.c
 jansson.h           base/json.c
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
 sentencepiece_*     data/tokenizer.cc data/tokenizer-learning.cc
-zlib.h              data/text.c model/safetensors.c
+zlib.h              data/text.c model/safetensors.c plots/apng.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time

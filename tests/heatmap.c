@@ -45,9 +45,11 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[i * map->columns + j];
+            bool mark = map->column_marks && map->column_marks[j];
             Color want = causal && j > i && value == 0
                              ? theme_palette(canvas_theme(page))->neutral
-                             : colormap_color(&colors, value);
+                         : mark ? colormap_grey(&colors, value)
+                                : colormap_color(&colors, value);
             assert_cell(page, plan, i, j, want);
         }
     }
@@ -104,7 +106,8 @@ static void test_known_matrix(void **state)
     (void)state;
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {weight, 2, 4, rows, columns, "title"};
+    HeatMap map = {.weight = weight, .rows = 2, .columns = 4, .row_labels = rows,
+                   .column_labels = columns, .title = "title", .note = "note"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         Error error = {0};
         Canvas *page;
@@ -128,7 +131,7 @@ static void test_numbers_in_cells(void **state)
     (void)state;
     for (int size = 3; size <= 60; size += 57) {
         float *weight = make_weights(size, size, false);
-        HeatMap map = {weight, size, size, NULL, NULL, NULL};
+        HeatMap map = {.weight = weight, .rows = size, .columns = size};
         Error error = {0};
         Canvas *page;
         HeatMapPlan plan;
@@ -160,7 +163,8 @@ static void test_sizes_and_labels(void **state)
         int rows = sizes[s][0], columns = sizes[s][1];
         float *weight = make_weights(rows, columns, false);
         const char **row_labels = make_labels(rows), **column_labels = make_labels(columns);
-        HeatMap map = {weight, rows, columns, row_labels, column_labels, words[s + 2]};
+        HeatMap map = {.weight = weight, .rows = rows, .columns = columns, .row_labels = row_labels,
+                       .column_labels = column_labels, .title = words[s + 2]};
         Error error = {0};
         Canvas *page;
         HeatMapPlan plan;
@@ -180,18 +184,18 @@ static void test_refuses(void **state)
     float weight = 1;
     Canvas *page = NULL;
     Error error = {0};
-    HeatMap none = {&weight, 0, 1, NULL, NULL, NULL},
-            no_weights = {NULL, 1, 1, NULL, NULL, NULL};
+    HeatMap none = {.weight = &weight, .columns = 1},
+            no_weights = {.rows = 1, .columns = 1};
     assert_false(heatmap_draw(&page, &none, false, THEME_LIGHT, NULL, &error));
     assert_non_null(strstr(error.text, "0 rows"));
     assert_false(heatmap_draw(&page, &no_weights, false, THEME_LIGHT, NULL, &error));
     HeatMapSection section = {.title = "t", .maps = &none, .layers = 1, .heads = 1};
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, &error));
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 0, THEME_LIGHT, &error));
+    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
+    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 0, THEME_LIGHT, 1, &error));
     section.layers = 0;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, &error));
+    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
     section.layers = -1;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, &error));
+    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
     assert_null(page);
 }
 
@@ -210,23 +214,25 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     float *weight[3] = {make_weights(rows, columns, false),
                         make_weights(columns, columns, false), make_weights(rows, rows, true)};
     const char **target = make_labels(rows), **source = make_labels(columns);
-    HeatMap large = {weight[0], rows, columns, target, source, "mean over heads"};
+    bool *marks = calloc((size_t)columns, sizeof *marks);
+    HeatMap large = {.weight = weight[0], .rows = rows, .columns = columns, .row_labels = target,
+                     .column_labels = source, .column_marks = marks, .title = "mean", .note = "%s"};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention",
          .caption = "row: the word being written; column: a source word",
          .large = &large},
         {.title = "Encoder self-attention"},
         {.title = "Decoder self-attention", .causal = true}};
+    assert_non_null(marks);
+    marks[columns - 1] = true;
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_non_null(all);
     for (int s = 0; s < 3; s++) {
         for (int i = 0; i < maps; i++)
-            all[s * maps + i] = (HeatMap){weight[s],
-                                          s == 1 ? columns : rows,
-                                          s == 2 ? rows : columns,
-                                          s == 1 ? source : target,
-                                          s == 2 ? target : source,
-                                          NULL};
+            all[s * maps + i] = (HeatMap){.weight = weight[s], .rows = s == 1 ? columns : rows,
+                                          .columns = s == 2 ? rows : columns, .note = "0.4 bits",
+                                          .column_marks = s < 2 ? marks : NULL,
+                                          .outlined = i == maps - 1};
         sections[s].maps = all + s * maps;
         sections[s].layers = layers;
         sections[s].heads = heads;
@@ -234,7 +240,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     Error error = {0};
     Canvas *page;
     PagePlan plan;
-    if (!attentionpage_draw_plan(&page, &plan, "title", words[2], sections, 3, theme, &error))
+    if (!attentionpage_draw_plan(&page, &plan, "title", words[2], sections, 3, theme, 1, &error))
         fail_msg("%s", error.text);
     assert_int_equal(plan.width, canvas_width(page));
     assert_int_equal(plan.height, canvas_height(page));
@@ -253,6 +259,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
     free(all);
+    free(marks);
     free(target);
     free(source);
 }
@@ -268,18 +275,105 @@ static void test_pages(void **state)
     check_page(200, 180, 2, 2, THEME_LIGHT);
 }
 
+/* The best map has a frame outside its cells, and no other map has one. */
+static void test_frame(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    float *weight = make_weights(N, N, false);
+    HeatMap maps[4];
+    for (int i = 0; i < 4; i++)
+        maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .outlined = i == 2};
+    HeatMapSection section = {.maps = maps, .layers = 2, .heads = 2};
+    Error error = {0};
+    Canvas *page;
+    PagePlan plan;
+    assert_true(
+        attentionpage_draw_plan(&page, &plan, NULL, NULL, &section, 1, THEME_DARK, 1, &error));
+    const Palette *palette = theme_palette(THEME_DARK);
+    for (int i = 0; i < 4; i++) {
+        const HeatMapPlan *map = &plan.section[0].maps[i];
+        int x = map->x + map->left, y = map->y + map->top + N * map->cell / 2;
+        int right = x + N * map->cell - map->gap;
+        Color want = i == 2 ? palette->series[1] : palette->page;
+        assert_color(canvas_pixel(page, x - 3, y), want);
+        assert_color(canvas_pixel(page, right + 2, y), want);
+        assert_color(canvas_pixel(page, x - 1, y), palette->page);
+        assert_color(canvas_pixel(page, right + 5, y), palette->page);
+    }
+    attentionpage_free(&plan);
+    canvas_free(page);
+    free(weight);
+}
+
+/* Scale 3 has every pixel of scale 1 three times each way, where no letters are. */
+static void test_scale(void **state)
+{
+    (void)state;
+    enum { N = 6 };
+    float *weight = make_weights(N, N, false);
+    HeatMap large = {.weight = weight, .rows = N, .columns = N};
+    HeatMapSection section = {.large = &large};
+    Error error = {0};
+    Canvas *once, *thrice;
+    PagePlan plan;
+    assert_true(attentionpage_draw_plan(&once, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1,
+                                        &error));
+    assert_true(
+        attentionpage_draw(&thrice, NULL, NULL, &section, 1, THEME_LIGHT, 3, &error));
+    assert_int_equal(canvas_width(thrice), 3 * canvas_width(once));
+    assert_int_equal(canvas_height(thrice), 3 * canvas_height(once));
+    const HeatMapPlan *map = &plan.section[0].large;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            int x = map->x + map->left + j * map->cell, y = map->y + map->top + i * map->cell;
+            Color want = canvas_pixel(once, x, y);
+            assert_color(canvas_pixel(thrice, 3 * x, 3 * y), want);
+            assert_color(canvas_pixel(thrice, 3 * x + 2, 3 * y + 2), want);
+        }
+    attentionpage_free(&plan);
+    canvas_free(once);
+    canvas_free(thrice);
+    free(weight);
+}
+
+/* So many words that labels must be left out: the page is smaller cells, not an error. */
+static void test_small_cells(void **state)
+{
+    (void)state;
+    enum { N = 1400 };
+    float *weight = make_weights(N, N, false);
+    const char **labels = make_labels(N);
+    HeatMap large = {.weight = weight, .rows = N, .columns = N, .row_labels = labels,
+                     .column_labels = labels};
+    HeatMapSection section = {.large = &large};
+    Error error = {0};
+    Canvas *page;
+    PagePlan plan;
+    assert_true(attentionpage_draw_plan(&page, &plan, "t", "s", &section, 1, THEME_LIGHT, 1,
+                                        &error));
+    assert_true(plan.large_cell >= 1 && plan.large_cell < 10);
+    assert_true(plan.section[0].large.row_step > 1);
+    assert_map(page, &plan.section[0].large, &large, false);
+    attentionpage_free(&plan);
+    canvas_free(page);
+    free(labels);
+    free(weight);
+}
+
 /* Without its captions a page of one large map still stands. */
 static void test_large_alone(void **state)
 {
     (void)state;
     float *weight = make_weights(4, 4, true);
-    HeatMap large = {weight, 4, 4, words, words, NULL};
+    HeatMap large = {.weight = weight, .rows = 4, .columns = 4, .row_labels = words,
+                     .column_labels = words};
     HeatMapSection section = {.large = &large, .causal = true};
     Error error = {0};
     Canvas *page;
     PagePlan plan;
     assert_true(
-        attentionpage_draw_plan(&page, &plan, NULL, NULL, &section, 1, THEME_LIGHT, &error));
+        attentionpage_draw_plan(&page, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
     assert_map(page, &plan.section[0].large, &large, true);
     attentionpage_free(&plan);
     canvas_free(page);
@@ -295,11 +389,11 @@ static void test_too_much(void **state)
     HeatMap *maps = calloc(LAYERS * HEADS, sizeof *maps);
     assert_non_null(maps);
     for (int i = 0; i < LAYERS * HEADS; i++)
-        maps[i] = (HeatMap){weight, N, N, NULL, NULL, NULL};
+        maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N};
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS};
     Error error = {0};
     Canvas *page;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, &error));
+    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
     assert_null(page);
     assert_non_null(strstr(error.text, "choose fewer layers or heads"));
     free(weight);
@@ -354,6 +448,14 @@ static void test_colormaps(void **state)
             double contrast = (fmax(y, ink) + 0.05) / (fmin(y, ink) + 0.05);
             assert_true(contrast >= 4.5);  // WCAG 2.1, level AA
         }
+        for (int i = 0; i < COLORMAP_SIZE; i++) {
+            Color grey = colormap_grey(&map, i / 255.0f);
+            assert_true(abs(grey.r - grey.g) <= 1 && abs(grey.g - grey.b) <= 1);
+            double p[3], q[3];
+            lab(grey, p);
+            lab(map.color[i], q);
+            assert_true(fabs(p[0] - q[0]) < 6);  // of 100: as light, in another space's measure
+        }
         assert_color(colormap_color(&map, NAN), theme_palette(theme)->invalid);
         assert_color(colormap_color(&map, INFINITY), map.color[255]);
     }
@@ -367,6 +469,9 @@ int main(void)
         cmocka_unit_test(test_sizes_and_labels),
         cmocka_unit_test(test_refuses),
         cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_small_cells),
         cmocka_unit_test(test_large_alone),
         cmocka_unit_test(test_too_much),
         cmocka_unit_test(test_colormaps),

@@ -65,8 +65,8 @@ static void world_open(World *world, int pairs, int type, double amount, int max
     if (!world->tokenizer || !world->subwords) fail_msg("%s", error.text);
     const Tokenizer *const tokenizers[] = {world->tokenizer, world->tokenizer};
     Subwords *const subwords[] = {world->subwords, world->subwords};
-    if (!corpus_encode(&world->corpus, &world->text, &world->report, tokenizers, max_length,
-                       true, &error) ||
+    if (!corpus_encode(&world->corpus, &world->text, &world->report, tokenizers, NULL,
+                       max_length, true, &error) ||
         !resampler_create(&world->resampler, &world->corpus, &world->text, tokenizers, subwords,
                           max_length, seed, &error))
         fail_msg("%s", error.text);

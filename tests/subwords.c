@@ -125,8 +125,7 @@ static const char *const HARD[] = {
     "ﬁne ①②③ ｆｕｌｌ ½ …",
     "e\xcc\x81t\xc3\xa9",
     "\xf0\x9f\x98\x80\xf0\x9f\x98\x80 smile",
-    "\xd9\x85\xd8\xb1\xd8\xad\xd8\xa8\xd8\xa7 "
-    "\xd8\xa8\xd8\xa7\xd9\x84\xd8\xb9\xd8\xa7\xd9\x84\xd9\x85",
+    "مرحبا بالعالم",
     "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
     "www.example.org/a-b_c?d=e&f#g",
     "\xff\xfe broken \xc3 bytes",

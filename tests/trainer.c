@@ -177,7 +177,8 @@ static void test_moving_average(void **state)
     assert_true(moved > 1e-3);
     c.ema = 0.99;
     train(&without, &c, 1, 1, UPDATES, NULL);
-    assert_memory_equal(without.model.block, after[UPDATES - 1].model.block, size * sizeof(real));
+    assert_memory_equal(without.model.block, after[UPDATES - 1].model.block,
+                        size * sizeof(real));
     for (int u = 0; u < UPDATES; u++) free_result(&after[u]);
     free_result(&without);
     free(ema);
@@ -201,8 +202,8 @@ static void test_the_cut_changes_only_rounding(void **state)
     free_result(&coarse);
 }
 
-/* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up to
- * rounding; its evaluation is what it was. */
+/* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up
+ * to rounding; its evaluation is what it was. */
 static void test_r_drop_changes_no_bit(void **state)
 {
     (void)state;
@@ -227,8 +228,8 @@ static void test_r_drop_changes_no_bit(void **state)
     for (int i = 0; i < 5; i++) free_result(all[i]);
 }
 
-/* Without dropout both copies are the same, and an update is the one without R-Drop; with it, the
- * divergence costs something, and what is reported is per target token of the corpus. */
+/* Without dropout both copies are the same, and an update is the one without R-Drop; with it,
+ * the divergence costs something, and what is reported is per target token of the corpus. */
 static void test_r_drop_without_dropout(void **state)
 {
     (void)state;
@@ -349,8 +350,8 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     transformer_free(&model);
 }
 
-/* One sentence is longer than all others, and its last position is not a number: the micro-batch that
- * is named begins with it or shortly before. */
+/* One sentence is longer than all others, and its last position is not a number: the
+ * micro-batch that is named begins with it or shortly before. */
 static void test_not_finite_names_the_sentence(void **state)
 {
     (void)state;
@@ -374,7 +375,8 @@ static void test_not_finite_names_the_sentence(void **state)
     int *end = &source.start[BAD + 1], more = LENGTH - (*end - source.start[BAD]);
     int rows = source.start[S];
     assert_true(rows + more <= S * LONGEST);
-    memmove(source.id + *end + more, source.id + *end, (size_t)(rows - *end) * sizeof *source.id);
+    memmove(source.id + *end + more, source.id + *end,
+            (size_t)(rows - *end) * sizeof *source.id);
     for (int i = *end - 1; i < *end + more - 1; i++) source.id[i] = 2;
     source.id[*end + more - 1] = ID_END;
     for (int s = BAD + 1; s <= S; s++) source.start[s] += more;

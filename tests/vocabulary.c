@@ -77,8 +77,7 @@ static void test_models_from_elsewhere(void **state)
         "",                                              // <unk> 0, <s> 1, </s> 2
         "--unk_id=2 --eos_id=1 --pad_id=0 --bos_id=-1",  // T5's
         "--bos_id=-1 --eos_id=-1",                       // no </s>
-        "--unk_id=3 --bos_id=0 --pad_id=1 --eos_id=2 --unk_piece=[UNK] --eos_piece=[SEP] "
-        "--bos_piece=[CLS] --pad_piece=[PAD] --control_symbols=<2de>",
+        "--unk_id=3 --bos_id=0 --pad_id=1 --eos_id=2 --unk_piece=[UNK] --control_symbols=<2de>",
         "--user_defined_symbols=<sep>,abc",
         "--byte_fallback=true",
         "--treat_whitespace_as_suffix=true",

@@ -6,8 +6,9 @@
  *   w = w - rate · decay · w                         before that: decoupled weight decay
  *   ema = ema + share · (w - ema)                    after that
  *
- * The decay is AdamW's (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with the schedule
- * over both terms, as PyTorch has it: their λ is rate · decay here, and m and v never see it.
+ * The decay is AdamW's (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with the
+ * schedule over both terms, as PyTorch has it: their λ is rate · decay here, and m and v never
+ * see it.
  *
  * Weights whose gradient is always zero (the embedding of <pad>, the gaps between tensors) stay
  * as they are, to the bit. */

@@ -40,12 +40,13 @@ const Option training_options[] = {
     {"epsilon", OPTION_REAL, FIELD(epsilon), 1e-16, 1, NULL, NULL,
      "Adam's addition to the root", false},
     {"weight-decay", OPTION_REAL, FIELD(weight_decay), 0, 100, NULL, NULL,
-     "AdamW's: an update takes this share of a matrix, times the learning rate; 0: none", false},
+     "AdamW's: an update takes this share of a matrix, times the learning rate; 0: none",
+     false},
     {"clip-norm", OPTION_REAL, FIELD(clip_norm), 0, 1e9, NULL, NULL,
      "scale a longer gradient down to this norm; 0: never", false},
     {"ema", OPTION_REAL, FIELD(ema), 0, 0.99999, NULL, NULL,
-     "decay of a moving average of the weights, which is what is validated and saved as best; 0: "
-     "none", false},
+     "decay of a moving average of the weights, which is what is validated and saved as best; "
+     "0: none", false},
     {"label-smoothing", OPTION_REAL, FIELD(label_smoothing), 0, 0.9, NULL, NULL,
      "share of the target's probability spread over all tokens", false},
     {"dropout", OPTION_REAL, FIELD(dropout), 0, 0.9, NULL, NULL,
@@ -55,8 +56,8 @@ const Option training_options[] = {
     {"activation-dropout", OPTION_REAL, FIELD(activation_dropout), 0, 0.9, NULL, NULL,
      "inside the feed-forward network", false},
     {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
-     "R-Drop: each sentence goes twice through the network, and this weighs how far dropout drives "
-     "the two apart; an update takes twice the time; 0: once", false},
+     "R-Drop: each sentence goes twice through the network, and this weighs how far dropout "
+     "drives the two apart; an update takes twice the time; 0: once", false},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "validate after every so many updates", false},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,

@@ -1,4 +1,4 @@
-/* microbatch.c -- the sentences that a thread runs the network over at a time; see microbatch.h. */
+/* microbatch.c -- what a thread runs the network over at a time; see microbatch.h. */
 #include "training/microbatch.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* microbatch.h -- the sentences that a thread runs the network over at a time.
  *
- * An update's sentences are cut into micro-batches of nearly equal numbers of tokens, so that the
- * activations of one stay in a processor's cache. A MicroBatch is one thread's room for them, used
- * again and again; it grows to the largest it has seen. */
+ * An update's sentences are cut into micro-batches of nearly equal numbers of tokens, so that
+ * the activations of one stay in a processor's cache. A MicroBatch is one thread's room for
+ * them, used again and again; it grows to the largest it has seen. */
 #ifndef TRAINING_MICROBATCH_H
 #define TRAINING_MICROBATCH_H
 
@@ -22,12 +22,12 @@ typedef struct MicroBatch {
  * `accumulators` are made a multiple of it, so that threads end together. */
 int microbatch_most(const Packed *source, const Packed *target, int tokens, int accumulators);
 
-/* first [most+1] (=) the first sentence of each, and behind the last one the number of sentences.
- * Returns their number, 1 .. most. */
+/* first [most+1] (=) the first sentence of each, and behind the last one the number of
+ * sentences. Returns their number, 1 .. most. */
 int microbatch_cut(int *first, const Packed *source, const Packed *target, int most);
 
-/* Makes batch sentences first .. end-1; with a dropout->r_drop the same again behind them. dropout is
- * NULL, or copied, and then has the first sentence. */
+/* Makes batch sentences first .. end-1; with a dropout->r_drop the same again behind them.
+ * dropout is NULL, or copied, and then has the first sentence. */
 bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target, int first,
                      int end, const Dropout *dropout, Error *error);
 

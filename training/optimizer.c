@@ -3,9 +3,10 @@
  *   w    by adam.c: decay of matrices, then Adam
  *   ema  = d · ema + (1-d) · w,    d = min(X, (1+u) / (10+u)),    u = 1, 2, …
  *
- * The average of Polyak and Juditsky 1992 (Acceleration of Stochastic Approximation by Averaging)
- * in its exponential form. Without the second term of d, the initial weights would stay in the
- * average for some 1/(1-X) updates; it is that of tf.train.ExponentialMovingAverage. */
+ * The average of Polyak and Juditsky 1992 (Acceleration of Stochastic Approximation by
+ * Averaging) in its exponential form. Without the second term of d, the initial weights would
+ * stay in the average for some 1/(1-X) updates; it is that of
+ * tf.train.ExponentialMovingAverage. */
 #include "training/optimizer.h"
 
 #include <math.h>
@@ -37,8 +38,8 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-/* Weight decay is for matrices: a bias or a gain, which starts at 0 or 1, has no other job than to
- * have its size. */
+/* Weight decay is for matrices: a bias or a gain, which starts at 0 or 1, has no other job than
+ * to have its size. */
 static void decay_matrices(const Optimizer *o, size_t begin, size_t end)
 {
     const Params *params = &o->model->params;

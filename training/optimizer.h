@@ -1,7 +1,7 @@
 /* optimizer.h -- from the sum of an update's gradients to new weights, and to their average.
  *
- * Three blocks in the layout of the parameters go with the weights: Adam's moments m and v, and,
- * with --ema, a moving average of the weights. A rank holds and updates its part of them
+ * Three blocks in the layout of the parameters go with the weights: Adam's moments m and v,
+ * and, with --ema, a moving average of the weights. A rank holds and updates its part of them
  * (gradients.h); on rank 0, which writes checkpoints, they have room for the whole. */
 #ifndef TRAINING_OPTIMIZER_H
 #define TRAINING_OPTIMIZER_H

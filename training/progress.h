@@ -41,8 +41,8 @@ Progress progress_start(void);
 /* Whether a validation is better than the best so far. */
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion);
 
-/* Keeps `update` as the last of at most `most` kept ones; older ones become the dropped ones. With
- * most = 0 the list is forgotten and nothing is dropped. */
+/* Keeps `update` as the last of at most `most` kept ones; older ones become the dropped ones.
+ * With most = 0 the list is forgotten and nothing is dropped. */
 void progress_keep(Progress *progress, long long update, int most);
 
 /* One line of JSON; free() it. NULL if memory is short. */

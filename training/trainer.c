@@ -281,8 +281,8 @@ static Loss total_loss(const Job *job)
     return total;
 }
 
-/* Says which tensor of the gradient is the first that holds NaN or infinity, and which micro-batch
- * was the first to lose its numbers. */
+/* Says which tensor of the gradient is the first that holds NaN or infinity, and which
+ * micro-batch was the first to lose its numbers. */
 static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;
@@ -291,11 +291,11 @@ static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, E
     while (k < job->count && isfinite(job->objective[k])) k++;
     if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
     *stats = (UpdateStats){.not_finite = true, .suspect = k < job->count ? job->first[k] : 0};
-    char advice[ADVICE_TEXT];
+    char text[ADVICE_TEXT];
     return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); %s",
                      job->update, tensor < params->count ? " of " : "'s norm",
                      tensor < params->count ? params->tensor[tensor].name : "",
-                     loss->objective / (double)loss->tokens, training_advice(advice, t->config));
+                     loss->objective / (double)loss->tokens, training_advice(text, t->config));
 }
 
 bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,

@@ -6,8 +6,8 @@
  * same terms in the same order whatever the number of threads, and the bits are the same. At most
  * A threads can be at work at a time.
  *
- * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and objective
- * are means over both copies.
+ * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and
+ * objective are means over both copies.
  *
  * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
  * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
@@ -38,10 +38,10 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Adam's moments and the moving average of the weights (NULL without --ema), in the layout of the
- * parameters: for a checkpoint to write and fill. They are whole on rank 0 only: between
- * trainer_gather and the next update, and to be given to their owners by trainer_scatter. Both are
- * collective; for one rank there is nothing to do. */
+/* Adam's moments and the moving average of the weights (NULL without --ema), in the layout of
+ * the parameters: for a checkpoint to write and fill. They are whole on rank 0 only: between
+ * trainer_gather and the next update, and to be given to their owners by trainer_scatter. Both
+ * are collective; for one rank there is nothing to do. */
 real *trainer_m(Trainer *trainer);
 real *trainer_v(Trainer *trainer);
 real *trainer_ema(Trainer *trainer);
@@ -49,8 +49,8 @@ bool trainer_gather(Trainer *trainer, Error *error);
 bool trainer_scatter(Trainer *trainer, Error *error);
 
 /* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
- * update and the first bad tensor, stats say so, and the weights are as before. Collective, and it begins with
- * an agree. */
+ * update and the first bad tensor, stats say so, and the weights are as before. Collective, and
+ * it begins with an agree. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
 
@@ -69,8 +69,8 @@ int trainer_accumulators(const Trainer *trainer);
  * workers so far. */
 size_t trainer_memory(const Trainer *trainer);
 
-/* *bytes (=) of activations, once every thread that can be at work has had the largest micro-batch of
- * an update of these sentences. */
+/* *bytes (=) of activations, once every thread that can be at work has had the largest
+ * micro-batch of an update of these sentences. */
 bool trainer_activations(Trainer *trainer, size_t *bytes, const Packed *source,
                          const Packed *target, Error *error);
 

@@ -1,5 +1,6 @@
-/* rdrop.c -- R-Drop's two cross-entropies and their divergence, over more pairs of rows than are
- * computed at a time and over more classes than a chunk has; and the objective by its definition. */
+/* rdrop.c -- R-Drop's two cross-entropies and their divergence, over more pairs of rows than
+ * are computed at a time and over more classes than a chunk has; and the objective by its
+ * definition. */
 #include "tests/gradients/check.h"
 
 #include "model/rdrop.h"

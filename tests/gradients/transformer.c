@@ -36,8 +36,8 @@ static bool is_embedding(const char *name)
     return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
 }
 
-static void check_rows(const char *layer, const Packed *source, const Packed *target,
-                       const Variant *variant, const Dropout *dropout)
+static void check_rows(const char *layer, const Variant *variant, const Packed *source,
+                       const Packed *target, const Dropout *dropout)
 {
     const ModelConfig config = variant_config(base, variant);
     static Case c;  // large
@@ -77,7 +77,7 @@ static void check_rows(const char *layer, const Packed *source, const Packed *ta
 
 static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
 {
-    check_rows(layer, &source_rows, &target_rows, variant, dropout);
+    check_rows(layer, variant, &source_rows, &target_rows, dropout);
 }
 
 static const Dropout DROPOUT = {
@@ -120,9 +120,11 @@ static void test_r_drop(void **state)
     int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
     Packed source = twice(&source_rows, source_id2, source_start2);
     Packed target = twice(&target_rows, target_id2, target_start2);
-    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5,
-                             .update = 2, .copy = source_rows.sentences, .r_drop = 3};
-    check_rows("transformer, R-Drop", &source, &target, &variants[0], &dropout);
+    Dropout dropout = DROPOUT;
+    dropout.copy = source_rows.sentences, dropout.r_drop = 3;
+    check_rows("transformer, R-Drop", &variants[0], &source, &target, &dropout);
+    check_teardown(NULL);
+    check_rows("R-Drop, all of the last", &variants[VARIANTS - 2], &source, &target, &dropout);
 }
 
 int main(void)

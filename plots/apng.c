@@ -1,0 +1,223 @@
+/* apng.c -- an animated PNG; see apng.h. */
+#include "plots/apng.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "plots/utf8.h"
+
+enum { LEVEL = 9, CHANNELS = 3 };
+
+struct Apng {
+    AtomicFile file;
+    int width, height, frames, added;
+    uint32_t sequence;
+    uint8_t *before, *now;     // [height,width,3]
+    uint8_t *filtered;         // [height,1+3·width]
+    uint8_t *packed;           // [packed_room], 4 bytes left free before the data
+    size_t packed_room;
+};
+
+typedef struct Area {
+    int x, y, width, height;
+} Area;
+
+/* ---- chunks ---- */
+
+static uint8_t *put32(uint8_t *at, uint32_t value)
+{
+    at[0] = (uint8_t)(value >> 24), at[1] = (uint8_t)(value >> 16);
+    at[2] = (uint8_t)(value >> 8), at[3] = (uint8_t)value;
+    return at + 4;
+}
+
+static uint8_t *put16(uint8_t *at, int value)
+{
+    at[0] = (uint8_t)(value >> 8), at[1] = (uint8_t)value;
+    return at + 2;
+}
+
+static bool put_chunk(Apng *apng, const char *name, const void *data, size_t length, Error *error)
+{
+    uint8_t head[8], tail[4];
+    put32(head, (uint32_t)length);
+    memcpy(head + 4, name, 4);
+    uLong crc = crc32(0, head + 4, 4);
+    if (length) crc = crc32(crc, data, (uInt)length);
+    put32(tail, (uint32_t)crc);
+    return file_write(&apng->file, head, sizeof head, error) &&
+           file_write(&apng->file, data, length, error) &&
+           file_write(&apng->file, tail, sizeof tail, error);
+}
+
+/* tEXt: key 0 text.   iTXt, for what is no ASCII: key 0 0 0 0 0 text, uncompressed, of no language. */
+static bool put_text(Apng *apng, const PngText *text, Error *error)
+{
+    char *clean = utf8_clean(text->text, 0, true);
+    size_t key = strlen(text->key), length = clean ? strlen(clean) : 0;
+    bool ascii = clean && utf8_is_ascii(clean);
+    size_t zeros = ascii ? 1 : 5, size = key + zeros + length;
+    char *data = clean ? calloc(1, size + 1) : NULL;
+    bool good = data;
+    if (!good) error_set(error, "not enough memory for a picture");
+    if (good) {
+        memcpy(data, text->key, key);
+        memcpy(data + key + zeros, clean, length);
+        good = put_chunk(apng, ascii ? "tEXt" : "iTXt", data, size, error);
+    }
+    free(data);
+    free(clean);
+    return good;
+}
+
+/* ---- pixels ---- */
+
+static uint8_t *pixel(const Apng *apng, uint8_t *pixels, int x, int y)
+{
+    return pixels + ((size_t)y * (size_t)apng->width + (size_t)x) * CHANNELS;
+}
+
+static void read_canvas(Apng *apng, const Canvas *canvas)
+{
+    for (int y = 0; y < apng->height; y++) canvas_row(canvas, y, pixel(apng, apng->now, 0, y));
+}
+
+/* The smallest rectangle that holds all pixels that differ; one pixel if none does. */
+static Area difference(const Apng *apng)
+{
+    int left = apng->width, right = -1, top = apng->height, bottom = -1;
+    for (int y = 0; y < apng->height; y++) {
+        const uint8_t *a = pixel(apng, apng->before, 0, y), *b = pixel(apng, apng->now, 0, y);
+        int first = 0, last = apng->width - 1;
+        if (!memcmp(a, b, (size_t)apng->width * CHANNELS)) continue;
+        while (!memcmp(a + first * CHANNELS, b + first * CHANNELS, CHANNELS)) first++;
+        while (!memcmp(a + last * CHANNELS, b + last * CHANNELS, CHANNELS)) last--;
+        if (first < left) left = first;
+        if (last > right) right = last;
+        if (y < top) top = y;
+        bottom = y;
+    }
+    if (right < 0) return (Area){0, 0, 1, 1};
+    return (Area){left, top, right - left + 1, bottom - top + 1};
+}
+
+/* The area's rows, filtered Up and compressed, into apng->packed behind its first 4 bytes. */
+static bool pack(Apng *apng, Area area, size_t *length, Error *error)
+{
+    size_t row = (size_t)area.width * CHANNELS;
+    for (int y = 0; y < area.height; y++) {
+        uint8_t *out = apng->filtered + (size_t)y * (row + 1);
+        const uint8_t *here = pixel(apng, apng->now, area.x, area.y + y);
+        const uint8_t *above = y ? pixel(apng, apng->now, area.x, area.y + y - 1) : NULL;
+        *out++ = 2;
+        for (size_t i = 0; i < row; i++) out[i] = (uint8_t)(here[i] - (above ? above[i] : 0));
+    }
+    uLongf size = apng->packed_room - 4;
+    if (compress2(apng->packed + 4, &size, apng->filtered, (row + 1) * (size_t)area.height, LEVEL))
+        return error_set(error, "not enough memory for a picture");
+    *length = size;
+    return true;
+}
+
+/* ---- the file ---- */
+
+static bool allocate(Apng *apng, Error *error)
+{
+    size_t pixels = (size_t)apng->width * (size_t)apng->height * CHANNELS;
+    size_t rows = pixels + (size_t)apng->height;
+    apng->packed_room = compressBound(rows) + 4;
+    apng->before = malloc(pixels);
+    apng->now = malloc(pixels);
+    apng->filtered = malloc(rows);
+    apng->packed = malloc(apng->packed_room);
+    return (apng->before && apng->now && apng->filtered && apng->packed) ||
+           error_set(error, "not enough memory for a picture of %d x %d", apng->width,
+                     apng->height);
+}
+
+static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Error *error)
+{
+    static const uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+    uint8_t header[13] = {0}, control[8];
+    put32(put32(header, (uint32_t)apng->width), (uint32_t)apng->height);
+    header[8] = 8, header[9] = 2;  // bits; RGB
+    put32(put32(control, (uint32_t)apng->frames), (uint32_t)plays);
+    bool good = file_write(&apng->file, signature, sizeof signature, error) &&
+                put_chunk(apng, "IHDR", header, sizeof header, error) &&
+                put_chunk(apng, "acTL", control, sizeof control, error);
+    for (int i = 0; i < count && good; i++) good = put_text(apng, &texts[i], error);
+    return good;
+}
+
+static void forget(Apng *apng)
+{
+    free(apng->before);
+    free(apng->now);
+    free(apng->filtered);
+    free(apng->packed);
+    free(apng);
+}
+
+Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
+                 const PngText *texts, int count, Error *error)
+{
+    Apng *apng = calloc(1, sizeof *apng);
+    if (!apng) {
+        error_set(error, "not enough memory for a picture");
+        return NULL;
+    }
+    apng->width = canvas_width(still), apng->height = canvas_height(still), apng->frames = frames;
+    if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) {
+        forget(apng);
+        return NULL;
+    }
+    size_t length;
+    read_canvas(apng, still);
+    if (put_head(apng, plays, texts, count, error) &&
+        pack(apng, (Area){0, 0, apng->width, apng->height}, &length, error) &&
+        put_chunk(apng, "IDAT", apng->packed + 4, length, error))
+        return apng;
+    apng_abandon(apng);
+    return NULL;
+}
+
+bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error)
+{
+    assert(canvas_width(frame) == apng->width && canvas_height(frame) == apng->height);
+    uint8_t control[26] = {0};
+    size_t length;
+    read_canvas(apng, frame);
+    Area area = apng->added ? difference(apng) : (Area){0, 0, apng->width, apng->height};
+    uint8_t *at = put32(control, apng->sequence++);
+    at = put32(put32(at, (uint32_t)area.width), (uint32_t)area.height);
+    at = put32(put32(at, (uint32_t)area.x), (uint32_t)area.y);
+    put16(put16(at, milliseconds), 1000);
+    if (!put_chunk(apng, "fcTL", control, sizeof control, error) ||
+        !pack(apng, area, &length, error))
+        return false;
+    put32(apng->packed, apng->sequence++);
+    uint8_t *before = apng->before;
+    apng->before = apng->now;
+    apng->now = before;
+    apng->added++;
+    return put_chunk(apng, "fdAT", apng->packed, length + 4, error);
+}
+
+bool apng_end(Apng *apng, Error *error)
+{
+    assert(apng->added == apng->frames);
+    bool good = put_chunk(apng, "IEND", NULL, 0, error) && file_commit(&apng->file, error);
+    if (!good) file_abandon(&apng->file);
+    forget(apng);
+    return good;
+}
+
+void apng_abandon(Apng *apng)
+{
+    if (!apng) return;
+    file_abandon(&apng->file);
+    forget(apng);
+}

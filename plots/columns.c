@@ -1,0 +1,81 @@
+/* columns.c -- text in a terminal; see columns.h. The widths are those of Unicode's East Asian
+ * Width (UAX 11), as GLib has them. */
+#include "plots/columns.h"
+
+#include <glib.h>
+#include <string.h>
+
+#include "plots/utf8.h"
+
+static int width_of(unsigned code)
+{
+    if (g_unichar_iszerowidth(code)) return 0;
+    return g_unichar_iswide(code) ? 2 : 1;
+}
+
+static bool is_harmless(unsigned code)
+{
+    return code >= 0x20 && (code < 0x7f || code > 0x9f);
+}
+
+int columns_width(const char *text)
+{
+    int width = 0;
+    unsigned code;
+    for (; *text; text += utf8_next(text, &code), width += width_of(code)) {}
+    return width;
+}
+
+/* Writes what of the text fits into `room` columns; returns how many it took. */
+static int put_some(FILE *out, const char *text, int room)
+{
+    int used = 0;
+    unsigned code;
+    while (*text) {
+        int length = utf8_next(text, &code), width = is_harmless(code) ? width_of(code) : 1;
+        if (used + width > room) break;
+        if (is_harmless(code) && code != 0xfffd)
+            fwrite(text, 1, (size_t)length, out);
+        else
+            fputs("\xef\xbf\xbd", out);
+        used += width;
+        text += length;
+    }
+    return used;
+}
+
+void columns_put(FILE *out, const char *text, int width, bool right)
+{
+    int needs = columns_width(text);
+    if (needs > width) {
+        int used = put_some(out, text, width - 1);
+        fputs("…", out);
+        for (used++; used < width; used++) fputc(' ', out);
+        return;
+    }
+    if (right) fprintf(out, "%*s", width - needs, "");
+    put_some(out, text, needs);
+    if (!right) fprintf(out, "%*s", width - needs, "");
+}
+
+void columns_wrap(FILE *out, const char *text, int indent, int width)
+{
+    int column = 0;
+    while (*text) {
+        char word[512];
+        size_t length = strcspn(text, " "),
+               kept = length < sizeof word ? length : sizeof word - 1;
+        memcpy(word, text, kept);
+        word[kept] = '\0';
+        int needs = columns_width(word);
+        if (column && column + 1 + needs > width - indent) fputc('\n', out), column = 0;
+        if (column)
+            fputc(' ', out), column++;
+        else
+            fprintf(out, "%*s", indent, "");
+        column += put_some(out, word, needs);
+        text += length;
+        text += strspn(text, " ");
+    }
+    fputc('\n', out);
+}

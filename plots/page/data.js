@@ -1,0 +1,94 @@
+"use strict";
+/* data.js -- the numbers of the page: what the program wrote, and what is made of it.
+ *
+ * DATA.kinds[k].layers[l][h] is a head: weights [rows][columns], and with them, unless the page
+ * would be too large, q [rows][size] and k [columns][size]. DATA.sides has the words of rows and
+ * columns. As in the program's pictures, the columns of a word's pieces are added and its rows
+ * averaged, and a row without its marks is made up to 1. */
+const DATA = JSON.parse(document.getElementById("data").textContent);
+const DARK = matchMedia("(prefers-color-scheme: dark)");
+
+const state = {
+  view: "heads",
+  kind: DATA.kinds.findIndex((kind) => kind.name === DATA.start.kind),
+  layer: DATA.start.layer,
+  heads: new Set(DATA.start.heads),
+  head: DATA.start.heads[0],   // of the neuron view
+  words: DATA.start.words,     // pieces joined
+  hide: DATA.start.hide,       // marks left out
+  chosen: null,                // {side: "rows" | "columns", at}: the word under the pointer
+  pinned: false,
+  query: 0,                    // of the neuron view
+  dimension: 0,
+};
+
+const kindNow = () => DATA.kinds[state.kind];
+
+/* A list of {text, mark}, and which of them each token is: -1, none of them. */
+function side(name) {
+  const tokens = DATA.sides[name];
+  const words = [], place = [];
+  tokens.text.forEach((text, i) => {
+    const same = state.words && i > 0 && tokens.word[i] === tokens.word[i - 1];
+    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, mark: tokens.mark[i] });
+    place.push(words.length - 1);
+  });
+  if (!state.hide) return { words, place };
+  const kept = words.filter((word) => !word.mark);
+  return { words: kept, place: place.map((at) => kept.indexOf(words[at])) };
+}
+
+/* weights [rows][columns] of one head as they are to be shown. */
+function shown(weights, rows, columns) {
+  const out = rows.words.map(() => new Array(columns.words.length).fill(0));
+  const pieces = new Array(rows.words.length).fill(0);
+  rows.place.forEach((row, i) => {
+    if (row < 0) return;
+    pieces[row] += 1;
+    columns.place.forEach((column, j) => {
+      if (column >= 0) out[row][column] += weights[i][j];
+    });
+  });
+  out.forEach((row, i) => {
+    const sum = state.hide ? row.reduce((a, b) => a + b, 0) : pieces[i];
+    row.forEach((_, j) => { row[j] = sum > 0 ? row[j] / sum : 0; });
+  });
+  return out;
+}
+
+/* Every chosen head's map, and their mean: what the views draw. */
+function maps(heads) {
+  const kind = kindNow();
+  const rows = side(kind.rows), columns = side(kind.columns);
+  const each = heads.map((h) => shown(kind.layers[state.layer][h].weights, rows, columns));
+  const mean = rows.words.map((_, i) => columns.words.map((_, j) =>
+    each.reduce((sum, map) => sum + map[i][j], 0) / Math.max(each.length, 1)));
+  return { rows: rows.words, columns: columns.words, heads, each, mean };
+}
+
+const chosenHeads = () => [...state.heads].sort((a, b) => a - b);
+
+/* Bits a row takes to say where it looks, on average. */
+function entropy(weights) {
+  let bits = 0;
+  for (const row of weights) for (const p of row) if (p > 0) bits -= p * Math.log2(p);
+  return Math.max(bits / Math.max(weights.length, 1), 0);
+}
+
+/* ---- making elements: text is always text, never markup ---- */
+
+function make(tag, properties = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(properties)) {
+    if (name === "class") element.className = value;
+    else if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (name === "style") for (const [key, v] of Object.entries(value)) element.style.setProperty(key, v);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.filter((child) => child !== null && child !== undefined));
+  return element;
+}
+
+const byId = (id) => document.getElementById(id);
+const say = (text) => { byId("status").textContent = text; };

@@ -1,0 +1,158 @@
+/* heads.js -- the head view: a line from each word to each word it looks at, a colour a head, as
+ * strong as the attention. A word under the pointer, or in focus, shows its own lines only. */
+
+const MOST_LINES = 6000;  // more are neither told apart nor drawn quickly
+
+/* [{i, j, n (place among the heads), weight}], the strongest, if they are too many. */
+function linesOf(map, chosen) {
+  const lines = [];
+  const least = chosen ? 0.005 : Math.min(0.03, Math.max(0.01, 0.9 / map.columns.length));
+  map.each.forEach((weights, n) => weights.forEach((row, i) => {
+    if (chosen && chosen.side === "rows" && chosen.at !== i) return;
+    row.forEach((weight, j) => {
+      if (chosen && chosen.side === "columns" && chosen.at !== j) return;
+      if (weight >= least) lines.push({ i, j, n, weight });
+    });
+  }));
+  lines.sort((a, b) => b.weight - a.weight);
+  return lines.slice(0, MOST_LINES).reverse();
+}
+
+function drawLines(svg, map, step) {
+  const width = 400, count = map.heads.length;
+  const height = step * Math.max(map.rows.length, map.columns.length);
+  const apart = Math.min(2.6, (step - 8) / Math.max(count, 1));
+  svg.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  svg.setAttribute("preserveAspectRatio", "none");
+  svg.style.height = `${height}px`;
+  svg.replaceChildren();
+  for (const { i, j, n, weight } of linesOf(map, state.chosen)) {
+    const shift = (n - (count - 1) / 2) * apart;
+    const from = (i + 0.5) * step + shift, to = (j + 0.5) * step + shift;
+    const path = document.createElementNS("http://www.w3.org/2000/svg", "path");
+    path.setAttribute("d", `M0 ${from}C${width * 0.4} ${from} ${width * 0.6} ${to} ${width} ${to}`);
+    path.setAttribute("vector-effect", "non-scaling-stroke");
+    path.style.stroke = headColor(map.heads[n]);
+    path.style.strokeWidth = 0.8 + 1.7 * weight;
+    path.style.opacity = Math.min(1, 0.04 + (state.chosen ? 1.1 : 0.9) * weight);
+    svg.append(path);
+  }
+}
+
+/* What the chosen word looks at, or what looks at it: weights [heads] of each word opposite. */
+function opposite(map) {
+  const { side: from, at } = state.chosen;
+  const words = from === "rows" ? map.columns : map.rows;
+  return words.map((word, k) => ({
+    word,
+    mean: from === "rows" ? map.mean[at][k] : map.mean[k][at],
+    each: map.each.map((weights) => (from === "rows" ? weights[at][k] : weights[k][at])),
+  }));
+}
+
+function readout(map) {
+  if (!state.chosen) return "Point at a word, or go to it with the keys, to see its own lines.";
+  const { side: from, at } = state.chosen;
+  const name = (from === "rows" ? map.rows : map.columns)[at].text;
+  const most = opposite(map).filter((o) => o.mean >= 0.005).sort((a, b) => b.mean - a.mean).slice(0, 6);
+  const list = most.map((o) => `${o.word.text} ${o.mean.toFixed(2)}`).join(", ") || "nothing";
+  const of = map.heads.length === 1 ? `head ${map.heads[0] + 1}` : `mean of ${map.heads.length} heads`;
+  return from === "rows" ? `${name} looks at: ${list} (${of})` : `${name} is looked at by: ${list} (${of})`;
+}
+
+/* Redraws what depends on the chosen word, without making the words anew: focus stays. */
+function choose(view, chosen, pinned) {
+  if (state.pinned && !pinned && chosen !== "free") return;
+  state.chosen = chosen === "free" ? null : chosen;
+  state.pinned = Boolean(pinned) && state.chosen !== null;
+  const { map } = view, from = state.chosen;
+  drawLines(view.svg, map, view.step);
+  for (const name of ["rows", "columns"])
+    view[name].forEach(({ button, share }, at) => {
+      const on = from && from.side === name && from.at === at;
+      button.classList.toggle("on", Boolean(on));
+      button.classList.toggle("pinned", Boolean(on && state.pinned));
+      button.setAttribute("aria-pressed", String(Boolean(on && state.pinned)));
+      share.replaceChildren();
+    });
+  if (from)
+    opposite(map).forEach((o, k) => {
+      const share = view[from.side === "rows" ? "columns" : "rows"][k].share;
+      if (o.mean < 0.005) return;
+      share.append(make("b", {}, o.mean.toFixed(2)));
+      o.each.forEach((weight, n) => share.append(make("i", {
+        style: { background: headColor(map.heads[n]), opacity: 0.06 + 0.94 * weight },
+      })));
+    });
+  view.readout.textContent = readout(map);
+  if (from) say(view.readout.textContent);
+}
+
+/* The words of one side as a list of buttons, of which one is in the order of Tab. */
+function wordList(view, name, words) {
+  const list = make("ul", { class: "words" });
+  view[name] = words.map((word, at) => {
+    const here = { side: name, at };
+    const share = make("span", { class: "share", "aria-hidden": "true" });
+    const button = make("button", {
+      class: word.mark ? "mark" : "", tabindex: at === 0 ? 0 : -1, title: word.text, "aria-pressed": "false",
+      onmouseenter: () => choose(view, here),
+      onmouseleave: () => choose(view, null),
+      onfocus: () => choose(view, here),
+      onblur: () => choose(view, null),
+      onclick: () => {
+        const same = state.pinned && state.chosen.side === name && state.chosen.at === at;
+        choose(view, "free");
+        choose(view, here, !same);
+      },
+    }, word.text);
+    list.append(name === "rows" ? make("li", {}, share, button) : make("li", {}, button, share));
+    return { button, share };
+  });
+  list.addEventListener("keydown", (event) => moveFocus(view, name, event));
+  return list;
+}
+
+function moveFocus(view, name, event) {
+  const buttons = view[name].map((word) => word.button);
+  const at = buttons.indexOf(document.activeElement);
+  const other = view[name === "rows" ? "columns" : "rows"].map((word) => word.button);
+  const to = {
+    ArrowDown: buttons[Math.min(at + 1, buttons.length - 1)],
+    ArrowUp: buttons[Math.max(at - 1, 0)],
+    Home: buttons[0],
+    End: buttons[buttons.length - 1],
+    [name === "rows" ? "ArrowRight" : "ArrowLeft"]: other[Math.min(at, other.length - 1)],
+  }[event.key];
+  if (event.key === "Escape") choose(view, "free");
+  if (!to || at < 0) return;
+  event.preventDefault();
+  for (const button of view[name].concat(view[name === "rows" ? "columns" : "rows"]))
+    if (button.button === document.activeElement) button.button.tabIndex = -1;
+  to.tabIndex = 0;
+  to.focus();
+}
+
+function showHeads(panel) {
+  const kind = kindNow(), map = maps(chosenHeads());
+  const count = Math.max(map.rows.length, map.columns.length);
+  const step = count > 60 ? 20 : count > 30 ? 24 : 30;
+  const view = { map, step };
+  view.svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  view.svg.setAttribute("aria-hidden", "true");
+  view.readout = make("p", { class: "readout" });
+  const left = make("div", { class: "left" }, make("h2", {}, kind.row_is), wordList(view, "rows", map.rows));
+  const right = make("div", {}, make("h2", {}, kind.column_is), wordList(view, "columns", map.columns));
+  const middle = make("div", {}, make("h2", { "aria-hidden": "true" }, "\u00a0"), view.svg);
+  const lines = make("div", {
+    class: "lines", style: { "--step": `${step}px`, "--word": `${step > 24 ? 15 : step > 20 ? 13 : 12}px` },
+  }, left, middle, right);
+  const names = map.heads.map((h) => h + 1).join(", ");
+  const table = make("details", {}, make("summary", {}, "The same as a table"));
+  table.addEventListener("toggle", () => {
+    if (table.open && !table.querySelector("table"))
+      table.append(make("div", { class: "scroll" }, heatTable(map, `Mean of heads ${names} of layer ${state.layer + 1}`)));
+  });
+  panel.replaceChildren(view.readout, make("div", { class: "scroll" }, lines), table);
+  choose(view, state.chosen && view[state.chosen.side][state.chosen.at] ? state.chosen : "free", state.pinned);
+}

@@ -1,0 +1,80 @@
+/* heat.js -- from a number in 0..1 to a colour, and maps drawn with it: as a table, which any
+ * reader can walk through, and as a thumbnail. The colours are those of the program's pictures. */
+
+const theme = () => document.documentElement.dataset.theme;
+
+const parts = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const linear = (code) => (code <= 10.31475 ? code / 3294.6 : ((code / 255 + 0.055) / 1.055) ** 2.4);
+const encode = (y) => Math.round(255 * (y <= 0.0031308 ? 12.92 * y : 1.055 * y ** (1 / 2.4) - 0.055));
+const luminance = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+
+const tables = {};
+for (const [name, knots] of Object.entries(DATA.colors)) {
+  const colors = knots.map(parts);
+  tables[name] = Array.from({ length: 256 }, (_, i) => {
+    const at = (i / 255) * (colors.length - 1), low = Math.min(Math.floor(at), colors.length - 2);
+    return colors[low].map((c, n) => Math.round(c + (at - low) * (colors[low + 1][n] - c)));
+  });
+}
+
+/* [r, g, b]; of a mark, as light but grey. */
+function heat(value, mark = false) {
+  const color = tables[theme()][Math.round(255 * Math.min(Math.max(value, 0), 1))];
+  return mark ? new Array(3).fill(encode(luminance(color))) : color;
+}
+
+const css = (color) => `rgb(${color.join(" ")})`;
+const contrast = (color) => (luminance(color) > 0.179 ? "#000" : "#fff");
+
+/* The colour of a head: hues evenly round the circle, as light as each other. */
+const headColor = (h) =>
+  `oklch(var(--head-light) var(--head-chroma) ${(250 + (360 * h) / DATA.heads) % 360})`;
+
+const unseen = (kind, i, j, value) => kind.causal && j > i && value === 0;
+
+function heatTable(map, description) {
+  const kind = kindNow();
+  const small = map.columns.length > 40 || map.rows.length > 60;
+  const table = make("table", { class: small ? "map small" : "map" },
+    make("caption", { class: "sr" }, description));
+  const top = make("tr", {}, make("td", {}));
+  for (const word of map.columns)
+    top.append(make("th", { scope: "col", class: word.mark ? "mark" : "" }, make("span", {}, word.text)));
+  const body = make("tbody");
+  map.rows.forEach((word, i) => {
+    const row = make("tr", {}, make("th", { scope: "row", class: word.mark ? "mark" : "" }, word.text));
+    map.mean[i].forEach((value, j) => {
+      const blank = unseen(kind, i, j, value);
+      const color = heat(value, map.columns[j].mark);
+      const style = blank ? {} : { background: css(color), color: contrast(color) };
+      const text = blank || small ? "" : value.toFixed(2);
+      row.append(make("td", { style, title: `${word.text} → ${map.columns[j].text}: ${value.toFixed(3)}` }, text));
+    });
+    body.append(row);
+  });
+  table.append(make("thead", {}, top), body);
+  return table;
+}
+
+function drawThumbnail(canvas, weights, columns) {
+  const rows = weights.length, kind = kindNow();
+  canvas.width = columns.length;
+  canvas.height = rows;
+  const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows);
+  weights.forEach((row, i) => row.forEach((value, j) => {
+    const at = 4 * (i * columns.length + j);
+    const color = unseen(kind, i, j, value) ? [0, 0, 0] : heat(value, columns[j].mark);
+    image.data.set([...color, unseen(kind, i, j, value) ? 0 : 255], at);
+  }));
+  pen.putImageData(image, 0, 0);
+}
+
+function colorBar() {
+  const canvas = make("canvas", { width: 256, height: 1, "aria-hidden": "true" });
+  const pen = canvas.getContext("2d");
+  for (let i = 0; i < 256; i++) {
+    pen.fillStyle = css(heat(i / 255));
+    pen.fillRect(i, 0, 1, 1);
+  }
+  return make("div", { class: "bar" }, "0", canvas, "1");
+}

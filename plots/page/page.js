@@ -1,0 +1,126 @@
+/* page.js -- tabs, controls and colours; everything is drawn anew from `state` by render(). */
+
+const views = { heads: showHeads, model: showModel, neuron: showNeuron };
+
+/* A row of radio buttons or check boxes; `items` are {text, value, checked, color}. */
+function choices(id, type, items, change) {
+  const box = byId(id).querySelector(".choices");
+  const focused = box.contains(document.activeElement) ? document.activeElement.value : null;
+  box.replaceChildren(...items.map(({ text, value, checked, color }) => {
+    const input = make("input", { type, name: id, value, onchange: () => change(value, input.checked) });
+    input.checked = checked;
+    const swatch = color && make("i", { class: "swatch", style: { background: color } });
+    return make("label", { class: "choice" }, input, make("span", {}, swatch, text));
+  }));
+  const again = [...box.querySelectorAll("input")].find((input) => input.value === focused);
+  if (again) again.focus();
+}
+
+function chooseHead(h, on) {
+  if (state.view === "neuron") state.head = h;
+  else if (on) state.heads.add(h);
+  else state.heads.delete(h);
+  if (state.heads.size === 0) state.heads.add(h);
+  render();
+}
+
+function drawControls() {
+  const kind = kindNow(), neuron = state.view === "neuron";
+  choices("kinds", "radio", DATA.kinds.map((k, i) => ({ text: k.short, value: i, checked: i === state.kind })),
+    (value) => { state.kind = value; state.chosen = null; state.pinned = false; render(); });
+  choices("layers", "radio", kind.layers.map((_, l) => ({ text: `${l + 1}`, value: l, checked: l === state.layer })),
+    (value) => { state.layer = value; render(); });
+  choices("choose-heads", neuron ? "radio" : "checkbox", Array.from({ length: DATA.heads }, (_, h) => ({
+    text: `${h + 1}`, value: h, checked: neuron ? h === state.head : state.heads.has(h), color: headColor(h),
+  })), chooseHead);
+  const extras = [{ text: "</s> and <pad>", value: "hide", checked: !state.hide }];
+  if (DATA.pieces) extras.push({ text: "whole words", value: "words", checked: state.words });
+  choices("extras", "checkbox", extras, (name, on) => {
+    state[name] = name === "hide" ? !on : on;
+    state.chosen = null;
+    state.pinned = false;
+    render();
+  });
+  byId("layers").hidden = state.view === "model";
+  byId("choose-heads").hidden = state.view === "model";
+  byId("extras").hidden = neuron;
+}
+
+/* What the marks get of the attention that is shown. */
+function shareOfMarks(kind) {
+  const marks = DATA.sides[kind.columns].mark;
+  let share = 0, rows = 0;
+  for (const h of chosenHeads())
+    for (const row of kind.layers[state.layer][h].weights) {
+      row.forEach((value, j) => { if (marks[j]) share += value; });
+      rows += 1;
+    }
+  return share / Math.max(rows, 1);
+}
+
+function caption() {
+  const kind = kindNow(), mark = kind.columns === "read" ? "<pad>" : "</s>";
+  const text = kind.caption;
+  if (state.view === "model") return `${text} One map for each layer and head; choose one to see it large.`;
+  if (state.view === "neuron")
+    return `The word asks with its query q, every word it may look at answers with its key k. The two are ` +
+           `multiplied number by number and added up; the sum is divided by √${DATA.size}, and the softmax ` +
+           `makes shares of it that add up to 1.`;
+  const percent = `${Math.round(100 * shareOfMarks(kind))} %`;
+  return state.hide
+    ? `${text} ${mark} is left out; it had ${percent}. What remains of a row is made up to 1.`
+    : `${text} ${mark}, in grey, gets ${percent}: where words look that find nothing better. That is normal.`;
+}
+
+function render() {
+  state.layer = Math.min(state.layer, kindNow().layers.length - 1);
+  drawControls();
+  byId("caption").textContent = caption();
+  for (const tab of byId("views").children) {
+    const on = tab.dataset.view === state.view;
+    tab.setAttribute("aria-selected", String(on));
+    tab.tabIndex = on ? 0 : -1;
+  }
+  for (const [name, show] of Object.entries(views)) {
+    byId(name).hidden = name !== state.view;
+    if (name === state.view) show(byId(name));
+    else byId(name).replaceChildren();
+  }
+}
+
+function selectTab(tab) {
+  if (!tab || tab.disabled) return;
+  state.view = tab.dataset.view;
+  render();
+  tab.focus();
+}
+
+byId("views").addEventListener("click", (event) => selectTab(event.target.closest("[role=tab]")));
+byId("views").addEventListener("keydown", (event) => {
+  const tabs = [...byId("views").children].filter((tab) => !tab.disabled);
+  const at = tabs.indexOf(document.activeElement), last = tabs.length - 1;
+  const to = { ArrowLeft: at > 0 ? at - 1 : last, ArrowRight: at < last ? at + 1 : 0, Home: 0, End: last }[event.key];
+  if (to !== undefined) selectTab(tabs[to]);
+});
+
+function applyTheme() {
+  const choice = byId("theme").value;
+  document.documentElement.dataset.theme = choice !== "auto" ? choice : DARK.matches ? "dark" : "light";
+  render();
+}
+
+const pair = `${DATA.source} → ${DATA.target}`;
+document.title = `Attention: ${pair}`;
+byId("title").textContent = pair;
+byId("title").classList.toggle("long", pair.length > 120);
+byId("subtitle").textContent = DATA.given ? "What looked at what, with the translation given"
+                                          : "What looked at what while it translated";
+byId("made").textContent = `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
+if (!DATA.vectors) {
+  byId("tab-neuron").disabled = true;
+  byId("tab-neuron").title = "So many words have too many vectors for a page";
+}
+byId("theme").value = DATA.start.theme;
+byId("theme").addEventListener("change", applyTheme);
+DARK.addEventListener("change", applyTheme);
+applyTheme();

@@ -1,0 +1,53 @@
+/* webpage.c -- the template's bytes and the data in the middle; see webpage.h. */
+#include "plots/webpage.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+
+static const unsigned char template[] = {
+#include "plots/page.inc"
+};
+
+static const char MARKER[] = "@data@";
+
+static const unsigned char *find_marker(void)
+{
+    const unsigned char *at = template, *end = template + sizeof template;
+    size_t length = strlen(MARKER);
+    while ((size_t)(end - at) >= length && memcmp(at, MARKER, length) != 0) at++;
+    return at;
+}
+
+/* JSON has <, > and & only inside its texts, where an escape means the same. */
+static void put_json(FILE *out, const char *json, size_t length)
+{
+    for (size_t i = 0; i < length; i++) {
+        const unsigned char *s = (const unsigned char *)json + i;
+        bool separator = i + 2 < length && s[0] == 0xE2 && s[1] == 0x80 && (s[2] | 1) == 0xA9;
+        if (*s == '<' || *s == '>' || *s == '&') fprintf(out, "\\u%04x", *s);
+        else if (separator) fprintf(out, "\\u%04x", 0x2000 | (s[2] & 0x3F)), i += 2;
+        else fputc(*s, out);
+    }
+}
+
+bool webpage_save(const char *path, const char *json, size_t length, Error *error)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&bytes, &size);
+    if (!out) return error_set(error, "not enough memory for the page '%s'", path);
+    const unsigned char *marker = find_marker(), *rest = marker + strlen(MARKER);
+    fwrite(template, 1, (size_t)(marker - template), out);
+    put_json(out, json, length);
+    fwrite(rest, 1, (size_t)(template + sizeof template - rest), out);
+    bool good = !ferror(out);
+    good = fclose(out) == 0 && good;
+    good = good ? file_replace(path, bytes, size, error)
+                : error_set(error, "not enough memory for the page '%s'", path);
+    free(bytes);
+    return good;
+}

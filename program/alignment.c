@@ -1,0 +1,254 @@
+/* alignment.c -- given translations aligned; see alignment.h. */
+#include "program/alignment.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All ways to read attention as an alignment: at each step those of each layer, its heads, their
+ * mean and norm, and the mean and norm of all layers. */
+typedef struct Ways {
+    AlignError *counts;  // [2 a_step]
+    int layers, heads;   // heads: with mean and norm
+    int a_step;
+} Ways;
+
+typedef struct Pair {
+    IdLines source, target;  // one line each
+    bool too_long;
+} Pair;
+
+/* ---- reading ---- */
+
+/* The target of a source: behind the TAB (further columns are ignored), or the file's next line. */
+static bool find_target(const Alignment *a, const char **target, size_t *target_length,
+                        const char *line, size_t *length, Error *error)
+{
+    if (a->target) {
+        TextResult result = text_next(a->target, target, target_length, error);
+        if (result == TEXT_END)
+            error_set(error,
+                      "'%s' has only %zu lines, but there are more sources: they must match "
+                      "line by line",
+                      a->target->name, a->target->line);
+        return result == TEXT_LINE;
+    }
+    const char *tab = memchr(line, '\t', *length), *end = line + *length;
+    if (!tab)
+        return error_set(error,
+                         "line %lld has no TAB: --gold takes source TAB target, or the "
+                         "targets by --target FILE",
+                         a->input->lines);
+    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
+    *length = (size_t)(tab - line);
+    *target = tab + 1;
+    *target_length = (size_t)((next ? next : end) - *target);
+    return true;
+}
+
+static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length, Error *error)
+{
+    const Bundle *bundle = a->aligner->bundle;
+    const char *target;
+    size_t target_length, cut, target_cut;
+    idlines_clear(&pair->source);
+    idlines_clear(&pair->target);
+    if (!find_target(a, &target, &target_length, line, &length, error) ||
+        !bundle_encode(bundle, &pair->source, line, length, &cut, error) ||
+        !bundle_encode_target(bundle, &pair->target, target, target_length, &target_cut, error))
+        return false;
+    pair->too_long = cut || target_cut;
+    if (pair->too_long && a->news)
+        fprintf(a->news,
+                "translate: line %lld has %zu tokens on the %s side, and the model takes %d: "
+                "not aligned\n",
+                a->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
+                bundle->max_length - 1);
+    return true;
+}
+
+static bool read_gold(const Alignment *a, Links *right, const Pair *pair, Error *error)
+{
+    const char *line;
+    size_t length;
+    char where[300];
+    TextResult result = text_next(a->gold, &line, &length, error);
+    if (result == TEXT_END)
+        return error_set(error,
+                         "'%s' has only %zu lines, but there are more sources: they must match "
+                         "line by line",
+                         a->gold->name, a->gold->line);
+    snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
+    return result == TEXT_LINE &&
+           links_read(right, line, where, pair->source.words, pair->target.words, error);
+}
+
+/* ---- comparing ---- */
+
+static AlignBy way(const Ways *ways, int k)
+{
+    AlignStep step = k < ways->a_step ? STEP_WRITES : STEP_READS;
+    int layer = k % ways->a_step / ways->heads, head = k % ways->a_step % ways->heads;
+    if (layer == ways->layers)
+        return (AlignBy){ALIGN_LAYERS, head ? ALIGN_NORM : ALIGN_MEAN, step};
+    return (AlignBy){layer,
+                     head == ways->heads - 2   ? ALIGN_MEAN
+                     : head == ways->heads - 1 ? ALIGN_NORM
+                                               : head,
+                     step};
+}
+
+static bool compare_all(Alignment *a, Ways *ways, const Look *look, const AlignPair *pair,
+                        const Links *right, Error *error)
+{
+    bool good = true;
+    for (int k = 0; k < 2 * ways->a_step && good; k++) {
+        a->aligner->by = way(ways, k);
+        good = aligner_link(a->aligner, look, pair, error);
+        if (good) align_compare(&ways->counts[k], &a->aligner->links, right);
+    }
+    return good;
+}
+
+static void find_best(Alignment *a, const Ways *ways)
+{
+    a->best_aer = a->best_head_aer = INFINITY;
+    for (int k = 0; k < 2 * ways->a_step; k++) {
+        AlignBy by = way(ways, k);
+        double aer = align_error(&ways->counts[k]);
+        if (aer < a->best_aer) a->best = by, a->best_aer = aer;
+        if (by.head >= 0 && aer < a->best_head_aer) a->best_head = by, a->best_head_aer = aer;
+    }
+}
+
+static void print_step(const Alignment *a, const Ways *ways, AlignStep step)
+{
+    static const char *const titles[] = {[STEP_WRITES] = "at the step that writes the word",
+                                         [STEP_READS] = "at the step that has read the word"};
+    int first = (int)step * ways->a_step;
+    fprintf(a->out, "\n%s\n         ", titles[step]);
+    for (int h = 0; h < ways->heads - 2; h++) fprintf(a->out, " head %-4d", h + 1);
+    fputs("   mean      norm\n", a->out);
+    for (int l = 0; l < ways->layers; l++) {
+        fprintf(a->out, "layer %-2d ", l + 1);
+        for (int h = 0; h < ways->heads; h++)
+            fprintf(a->out, "  %.4f%s", align_error(&ways->counts[first + l * ways->heads + h]),
+                    h + 1 < ways->heads ? "  " : "\n");
+    }
+    fprintf(a->out, "all      %*s  %.4f    %.4f\n", 10 * (ways->heads - 2), "",
+            align_error(&ways->counts[first + ways->layers * ways->heads]),
+            align_error(&ways->counts[first + ways->layers * ways->heads + 1]));
+}
+
+static void print_best(const Alignment *a, const char *what, AlignBy by,
+                       const AlignError *counts)
+{
+    char layer[16], name[16];
+    fprintf(a->out,
+            "%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n", what,
+            by.layer >= 0 ? "layer " : "all layers",
+            by.layer >= 0 ? align_layer_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
+            align_head_name(name, by.head), by.step == STEP_READS ? "reads" : "writes",
+            align_error(counts), align_precision(counts), align_recall(counts));
+}
+
+static bool same(AlignBy a, AlignBy b)
+{
+    return a.layer == b.layer && a.head == b.head && a.step == b.step;
+}
+
+static void print_table(const Alignment *a, const Ways *ways)
+{
+    fprintf(a->out, "Alignment error rate of %lld pairs with %lld sure links\n",
+            a->input->lines, ways->counts[0].sure);
+    print_step(a, ways, STEP_WRITES);
+    print_step(a, ways, STEP_READS);
+    fputc('\n', a->out);
+    for (int k = 0; k < 2 * ways->a_step; k++)
+        if (same(way(ways, k), a->best)) print_best(a, "best", a->best, &ways->counts[k]);
+    for (int k = 0; k < 2 * ways->a_step; k++)
+        if (same(way(ways, k), a->best_head))
+            print_best(a, "best head", a->best_head, &ways->counts[k]);
+}
+
+/* ---- the run ---- */
+
+static bool align_one(Alignment *a, Pair *pair, Ways *ways, const Choice *choice, Error *error)
+{
+    const Bundle *bundle = a->aligner->bundle;
+    Links right = {0};
+    bool good = !a->gold || read_gold(a, &right, pair, error);
+    if (good && !pair->too_long) {
+        AlignPair tokens = {pair->source.ids.id, pair->target.ids.id,   pair->source.word,
+                            pair->target.word,   pair->source.start[1], pair->target.start[1]};
+        Look *look =
+            look_open(&bundle->model, tokens.source, tokens.n, tokens.target, tokens.m, error);
+        good = look &&
+               (!a->table ||
+                table_add(a->table, look, &bundle->vocabulary, &bundle->model.config, choice,
+                          a->input->lines, tokens.source, tokens.target, error)) &&
+               (a->gold ? compare_all(a, ways, look, &tokens, &right, error)
+                        : aligner_link(a->aligner, look, &tokens, error));
+        look_close(look);
+    } else {
+        a->aligner->links.count = 0;
+    }
+    if (good && !a->gold) {
+        links_print(a->out, &a->aligner->links);
+        fputc('\n', a->out);
+        if (!input_ready(a->input)) fflush(a->out);
+    }
+    links_free(&right);
+    return good;
+}
+
+static bool no_more(TextReader *reader, long long lines, Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
+    if (result == TEXT_LINE)
+        return error_set(error,
+                         "'%s' has more lines than the %lld sources: they must match line by "
+                         "line",
+                         reader->name, lines);
+    return result == TEXT_END;
+}
+
+static bool align_all(Alignment *a, Pair *pair, Ways *ways, const Choice *choice,
+                      const volatile sig_atomic_t *stop, Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = TEXT_END;
+    while (!*stop && (result = input_next(a->input, &line, &length, error)) == TEXT_LINE)
+        if (!read_pair(a, pair, line, length, error) ||
+            !align_one(a, pair, ways, choice, error))
+            return false;
+    if (result == TEXT_ERROR) return false;
+    return *stop || (no_more(a->target, a->input->lines, error) &&
+                     no_more(a->gold, a->input->lines, error));
+}
+
+bool alignment_run(Alignment *a, const Choice *choice, const volatile sig_atomic_t *stop,
+                   Error *error)
+{
+    const ModelConfig *model = &a->aligner->bundle->model.config;
+    Ways ways = {.layers = model->decoder_layers, .heads = model->heads + 2};
+    ways.a_step = ways.layers * ways.heads + 2;
+    Pair pair = {.source.find_words = true, .target.find_words = true};
+    ways.counts = calloc((size_t)2 * (size_t)ways.a_step, sizeof *ways.counts);
+    bool good = ways.counts ? align_all(a, &pair, &ways, choice, stop, error)
+                            : error_set(error, "not enough memory to align");
+    if (good && a->gold) {
+        find_best(a, &ways);
+        print_table(a, &ways);
+    }
+    if (good && (fflush(a->out) != 0 || ferror(a->out)))
+        good = error_set(error, "cannot write the alignments: %s", strerror(errno));
+    idlines_free(&pair.source);
+    idlines_free(&pair.target);
+    free(ways.counts);
+    return good;
+}

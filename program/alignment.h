@@ -1,0 +1,35 @@
+/* alignment.h -- given translations aligned, and compared with right alignments:
+ * ./translate --align with --target FILE, or with source TAB target as its input.
+ *
+ * Without right alignments, one line of links a pair. With them, a table: the alignment error rate
+ * of each layer and head, of the mean of a layer's heads and of their norms, at the step that writes
+ * a word and at the one that has read it. */
+#ifndef PROGRAM_ALIGNMENT_H
+#define PROGRAM_ALIGNMENT_H
+
+#include <signal.h>
+
+#include "program/aligner.h"
+#include "program/input.h"
+#include "program/tsv.h"
+
+typedef struct Alignment {
+    /* the caller sets */
+    Aligner *aligner;
+    Input *input;           // sources, or source TAB target
+    TextReader *target;     // the targets, line by line; or NULL
+    TextReader *gold;       // right alignments, line by line; or NULL
+    AttentionTable *table;  // or NULL
+    FILE *out;
+    FILE *news;  // for warnings, or NULL
+    /* results, if there is gold */
+    AlignBy best, best_head;  // of all; of single heads
+    double best_aer, best_head_aer;
+} Alignment;
+
+/* *stop ends it after what was begun, as if that were all: true then. A pair with a side longer
+ * than the model takes is an empty line, and is not compared. */
+bool alignment_run(Alignment *alignment, const Choice *choice,
+                   const volatile sig_atomic_t *stop, Error *error);
+
+#endif
