@@ -5,9 +5,10 @@
  *       where asked, what else there is to see of each (program/view.h)
  *   where there is a reference: BLEU and chrF of it all
  *
- * Three things it does instead, where it is asked to: with --score it says how probable given
+ * Four things it does instead, where it is asked to: with --score it says how probable given
  * translations are (program/likelihood.h); with --align and --target, or --gold, it aligns their
- * words (program/alignment.h); with --hypothesis it scores a file of translations, without a model. */
+ * words (program/alignment.h); with --hypothesis it scores a file of translations, without a
+ * model; with --save-int8 it writes the model with rounded weights. */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -248,6 +249,13 @@ static bool score(Program *p, Error *error)
                            : scores_print(&p->scores, stdout);
 }
 
+/* The model with its weights rounded, for another day. */
+static bool save_int8(Program *p, Error *error)
+{
+    return models_load(&p->models, &p->request.model, true, error) &&
+           bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
+}
+
 /* ---- the program ---- */
 
 /* Models, threads, and the files that the options name. */
@@ -256,7 +264,7 @@ static bool prepare(Program *p, Error *error)
     const Request *r = &p->request;
     p->bundle = &p->models.bundle[0];
     p->view = (View){.request = r, .bundle = p->bundle, .out = stdout, .news = p->news};
-    return models_load(&p->models, &r->model, error) && view_open(&p->view, error) &&
+    return models_load(&p->models, &r->model, r->int8, error) && view_open(&p->view, error) &&
            (p->workers = workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
            (!r->target || text_open(&p->target, r->target, error)) &&
@@ -268,6 +276,7 @@ static bool work(Program *p, Error *error)
     const Request *r = &p->request;
     scores_start(&p->scores, (Tokenization)r->bleu_tokenize, r->lowercase);
     if (r->hypothesis) return score(p, error);
+    if (r->save_int8) return save_int8(p, error);
     bool good = prepare(p, error) && (r->score                        ? rate(p, error)
                                       : r->target || r->align.gold ? align(p, error)
                                                                       : translate(p, error));

@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -35,11 +36,26 @@ void *block_allocate(size_t size)
     return block;
 }
 
+/* Whole pages of private memory that are not needed are zeros from then on (madvise(2)). */
+void *block_zeros(size_t size)
+{
+    unsigned char *block = block_allocate(size);
+    size_t pages = size >= HUGE_PAGE ? size / HUGE_PAGE * HUGE_PAGE : 0;
+    if (!block) return NULL;
+    if (pages && madvise(block, pages, MADV_DONTNEED) != 0) pages = 0;
+    memset(block + pages, 0, size - pages);
+    return block;
+}
+
+/* Small pages from now on: with huge ones, what lies between two released parts would take in
+ * their place again. */
 void block_release(void *at, size_t size)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)at;
     uintptr_t first = (begin + page - 1) / page * page, end = (begin + size) / page * page;
-    if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
+    if (first >= end) return;
+    madvise((void *)first, end - first, MADV_NOHUGEPAGE);
+    madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
 bool arena_reserve(Arena *arena, Error *error)

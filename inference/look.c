@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "inference/search.h"
+#include "model/linear.h"
 
 struct Look {
     const Transformer *model;
@@ -163,17 +164,19 @@ static const AttentionWeights *weights_of(const Look *look, LookKind kind, int l
 }
 
 /* U [H,D] (=) what column j has for each head: its value there, through that head's columns of
- * W_O.   G [H,H] (=) U Uᵀ */
-static void given_by(double *G, double *U, const Look *look, LookKind kind, int layer, int j)
+ * W_O.   G [H,H] (=) U Uᵀ   row [D] scratch */
+static void given_by(double *G, double *U, real *row, const Look *look, LookKind kind,
+                     int layer, int j)
 {
     int H = look_heads(look), D = look->model->config.d_model, dh = D / H;
-    const real *W = weights_of(look, kind, layer)->out.W;
-    for (int h = 0; h < H; h++) {
-        LookRows V = look_vectors(look, kind, layer, h).V;
-        const real *v = V.at + (size_t)j * (size_t)V.stride;
-        for (int o = 0; o < D; o++) {
+    const Linear *out = &weights_of(look, kind, layer)->out;
+    LookRows V = look_vectors(look, kind, layer, 0).V;  // head 0, and the others behind it
+    const real *v = V.at + (size_t)j * (size_t)V.stride;
+    for (int o = 0; o < D; o++) {
+        const real *w = linear_row(row, out, o, D);
+        for (int h = 0; h < H; h++) {
             double sum = 0;
-            for (int k = 0; k < dh; k++) sum += (double)W[o * D + h * dh + k] * (double)v[k];
+            for (int k = h * dh; k < (h + 1) * dh; k++) sum += (double)w[k] * (double)v[k];
             U[h * D + o] = sum;
         }
     }
@@ -191,10 +194,11 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     int H = look_heads(look), D = look->model->config.d_model;
     int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
-    if (!G) return error_set(error, "not enough memory for the lengths of values");
+    real *row = malloc((size_t)D * sizeof *row);
+    if (!G || !row) return free(G), free(row), error_set(error, "not enough memory for the lengths of values");
     AttentionMap map = look_map(look, kind, layer, 0);
     for (int j = 0; j < map.columns; j++) {
-        given_by(G, G + H * H, look, kind, layer, j);
+        given_by(G, G + H * H, row, look, kind, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
             for (int a = first; a < last; a++)
@@ -206,6 +210,7 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
         }
     }
     free(G);
+    free(row);
     return true;
 }
 

@@ -2,9 +2,12 @@
 #include "model/checkpoint.h"
 
 #include <assert.h>
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "model/ready.h"
 
 #define VERSION "1"
 
@@ -23,6 +26,8 @@ typedef struct Draft {
     int count;
     float *copy[BLOCKS];
     int copies;
+    int8_t *q;     // the rounded tensors' integers, one behind the other
+    float *scale;  // and scales
 } Draft;
 
 static const float *as_float(Draft *draft, const real *block, size_t size)
@@ -37,22 +42,52 @@ static const float *as_float(Draft *draft, const real *block, size_t size)
 #endif
 }
 
-static bool add_block(Draft *draft, const Params *params, const char *prefix, const real *block)
+static void add(Draft *draft, const char *prefix, const Tensor *from, const char *suffix,
+                Dtype dtype, int dimensions, const void *data)
+{
+    char *name = draft->name[draft->count];
+    snprintf(name, NAME_SIZE, "%s%s%s", prefix, from->name, suffix);
+    SafeTensor *to = &draft->tensor[draft->count++];
+    *to = (SafeTensor){.name = name, .dtype = dtype, .dimensions = dimensions, .data = data};
+    for (int k = 0; k < dimensions; k++) to->shape[k] = from->shape[k];
+}
+
+/* Those that `rounded` has are passed over. */
+static bool add_block(Draft *draft, const Params *params, const char *prefix, const real *block,
+                      const Ready *rounded)
 {
     if (!block) return true;
     const float *numbers = as_float(draft, block, params->size);
     for (int i = 0; numbers && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
-        char *name = draft->name[draft->count];
-        snprintf(name, NAME_SIZE, "%s%s", prefix, from->name);
-        SafeTensor *to = &draft->tensor[draft->count++];
-        *to = (SafeTensor){.name = name,
-                           .dtype = DTYPE_F32,
-                           .dimensions = from->dimensions,
-                           .data = numbers + from->offset};
-        for (int k = 0; k < from->dimensions; k++) to->shape[k] = from->shape[k];
+        if (!ready_rows(rounded, from).matrix)
+            add(draft, prefix, from, "", DTYPE_F32, from->dimensions, numbers + from->offset);
     }
     return numbers;
+}
+
+/* The scales of all that is rounded, and then the integers: so all F32 lie at multiples of four. */
+static bool add_rounded(Draft *draft, const Params *params, const Ready *rounded)
+{
+    size_t count = 0, rows = 0;
+    for (int i = 0; i < params->count; i++)
+        if (ready_rows(rounded, &params->tensor[i]).matrix)
+            count += params->tensor[i].count, rows += (size_t)params->tensor[i].shape[0];
+    if (!count) return true;
+    int8_t *q = draft->q = malloc(count);
+    float *scale = draft->scale = malloc(rows * sizeof *scale);
+    if (!q || !scale) return false;
+    for (int pass = 0; pass < 2; pass++, q = draft->q, scale = draft->scale)
+        for (int i = 0; i < params->count; i++) {
+            const Tensor *from = &params->tensor[i];
+            MatrixRows at = ready_rows(rounded, from);
+            if (!at.matrix) continue;
+            if (pass) add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
+            else add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, scale);
+            for (int r = 0; r < from->shape[0]; r++, q += from->shape[1], scale++)
+                int8_get(q, scale, &at.matrix->int8, at.first + r);
+        }
+    return true;
 }
 
 static void add_tokenizer(Draft *draft, const char *name, const void *bytes, size_t size)
@@ -67,13 +102,15 @@ static void add_tokenizer(Draft *draft, const char *name, const void *bytes, siz
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
-    size_t most = (size_t)c->params->count * BLOCKS + 2;
+    size_t most = (size_t)c->params->count * (BLOCKS + 1) + 2;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
-    if (!draft->tensor || !draft->name || !add_block(draft, c->params, "", c->weights) ||
-        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v))
+    if (!draft->tensor || !draft->name ||
+        !add_block(draft, c->params, "", c->weights, c->rounded) ||
+        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, NULL) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, NULL) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, NULL) ||
+        !add_rounded(draft, c->params, c->rounded))
         return false;
     // last, so that all F32 lie at multiples of four
     add_tokenizer(draft, "tokenizer", c->tokenizer, c->tokenizer_size);
@@ -96,6 +133,8 @@ bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
     else
         error_set(error, "not enough memory to write '%s'", path);
     for (int i = 0; i < draft.copies; i++) free(draft.copy[i]);
+    free(draft.q);
+    free(draft.scale);
     free(draft.tensor);
     free(draft.name);
     return good;
@@ -180,11 +219,11 @@ static void write_shape(char *text, size_t size, const SafeTensor *tensor)
 }
 
 static bool check_tensor(const CheckpointFile *c, const SafeTensor *found, const char *name,
-                         const Tensor *tensor, Error *error)
+                         const Tensor *tensor, Dtype dtype, int dimensions, Error *error)
 {
-    SafeTensor wanted = {.dtype = DTYPE_F32, .dimensions = tensor->dimensions};
+    SafeTensor wanted = {.dtype = dtype, .dimensions = dimensions};
     char is[256], should_be[256];
-    for (int k = 0; k < tensor->dimensions; k++) wanted.shape[k] = tensor->shape[k];
+    for (int k = 0; k < dimensions; k++) wanted.shape[k] = tensor->shape[k];
     write_shape(should_be, sizeof should_be, &wanted);
     if (!found)
         return error_set(error, "'%s' has no tensor '%s', which should be %s", c->file.path,
@@ -218,21 +257,70 @@ static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const
     return true;
 }
 
-/* "adam.m.model.shared.weight" */
+/* "adam.m.model.shared.weight", "model.shared.weight.int8" */
 static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
-                              char name[NAME_SIZE])
+                              const char *suffix, char name[NAME_SIZE])
 {
-    snprintf(name, NAME_SIZE, "%s%s", prefix, tensor->name);
+    snprintf(name, NAME_SIZE, "%s%s%s", prefix, tensor->name, suffix);
     return safetensors_find(&c->file, name);
+}
+
+static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *prefix, Error *error)
+{
+    char name[NAME_SIZE];
+    const SafeTensor *found = find(c, prefix, tensor, "", name);
+    return check_tensor(c, found, name, tensor, DTYPE_F32, tensor->dimensions, error);
+}
+
+static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *error)
+{
+    char q[NAME_SIZE], scale[NAME_SIZE];
+    const SafeTensor *found = find(c, "", tensor, CHECKPOINT_INT8, q);
+    const SafeTensor *scales = find(c, "", tensor, CHECKPOINT_SCALE, scale);
+    return check_tensor(c, found, q, tensor, DTYPE_I8, tensor->dimensions, error) &&
+           check_tensor(c, scales, scale, tensor, DTYPE_F32, 1, error);
 }
 
 bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
                      Error *error)
 {
+    for (int i = 0; i < params->count; i++)
+        if (!fits(c, &params->tensor[i], prefix, error)) return false;
+    return true;
+}
+
+bool checkpoint_is_rounded(const CheckpointFile *c, const Tensor *tensor)
+{
+    char name[NAME_SIZE];
+    if (tensor) return find(c, "", tensor, CHECKPOINT_INT8, name);
+    for (int i = 0; i < c->file.count; i++) {
+        const char *dot = strrchr(c->file.tensor[i].name, '.');
+        if (dot && !strcmp(dot, CHECKPOINT_INT8)) return true;
+    }
+    return false;
+}
+
+bool checkpoint_fits_rounded(const CheckpointFile *c, const Params *params, Error *error)
+{
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (!(checkpoint_is_rounded(c, tensor) ? fits_int8(c, tensor, error)
+                                               : fits(c, tensor, CHECKPOINT_WEIGHTS, error)))
+            return false;
+    }
+    return true;
+}
+
+/* rounded: tensors that are there as int8 are passed over. */
+static bool read_block(const CheckpointFile *c, const Params *params, const char *prefix,
+                       bool rounded, real *block, Error *error)
+{
     char name[NAME_SIZE];
     for (int i = 0; i < params->count; i++) {
-        const SafeTensor *found = find(c, prefix, &params->tensor[i], name);
-        if (!check_tensor(c, found, name, &params->tensor[i], error)) return false;
+        const Tensor *tensor = &params->tensor[i];
+        const SafeTensor *found = find(c, prefix, tensor, "", name);
+        if (rounded && checkpoint_is_rounded(c, tensor)) continue;
+        if (!read_numbers(c, found, name, tensor, block + tensor->offset, error)) return false;
     }
     return true;
 }
@@ -240,12 +328,32 @@ bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
+    return checkpoint_fits(c, params, prefix, error) &&
+           read_block(c, params, prefix, false, block, error);
+}
+
+bool checkpoint_read_rounded(const CheckpointFile *c, const Params *params, real *block,
+                             Error *error)
+{
+    return checkpoint_fits_rounded(c, params, error) &&
+           read_block(c, params, CHECKPOINT_WEIGHTS, true, block, error);
+}
+
+bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t *q, float *scale,
+                          Error *error)
+{
     char name[NAME_SIZE];
-    if (!checkpoint_fits(c, params, prefix, error)) return false;
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        const SafeTensor *found = find(c, prefix, tensor, name);
-        if (!read_numbers(c, found, name, tensor, block + tensor->offset, error)) return false;
-    }
+    if (!fits_int8(c, tensor, error) ||
+        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_INT8, name), q, error) ||
+        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_SCALE, name), scale, error))
+        return false;
+    for (int r = 0; r < tensor->shape[0]; r++)
+        if (!(scale[r] >= 0 && scale[r] <= FLT_MAX))
+            return error_set(error, "'%s': tensor '%s' holds %g at place %d, which is no scale",
+                             c->file.path, name, (double)scale[r], r);
+    for (size_t i = 0; i < tensor->count; i++)
+        if (q[i] < -127)
+            return error_set(error, "'%s': tensor '%s%s' holds -128 at place %zu, where -127 is "
+                             "the least", c->file.path, tensor->name, CHECKPOINT_INT8, i);
     return true;
 }

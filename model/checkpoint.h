@@ -4,6 +4,9 @@
  *               the blocks that are there besides the weights, under a prefix:
  *                 "adam.m.", "adam.v."    Adam's moments, for going on with the training
  *                 "ema."                  their moving average, for the same
+ *               of a model that only translates, in place of the matrices, if it was saved so,
+ *                 "NAME.int8", "NAME.scale"   I8 [out,in] and F32 [out]: a row of NAME is its scale
+ *                                             times its integers, -127 .. 127 (int8.h)
  *               "tokenizer"               the SentencePiece model, U8 [bytes]
  *               "tokenizer.source"        that of the source, if it has one of its own
  *   metadata    "format": "qkv"     "version": "1"
@@ -23,6 +26,8 @@
 #define CHECKPOINT_ADAM_M  "adam.m."
 #define CHECKPOINT_ADAM_V  "adam.v."
 #define CHECKPOINT_AVERAGE "ema."
+#define CHECKPOINT_INT8    ".int8"
+#define CHECKPOINT_SCALE   ".scale"
 
 /* What is saved. A block is [params->size]; those that are NULL are left out. */
 typedef struct Checkpoint {
@@ -30,6 +35,7 @@ typedef struct Checkpoint {
     const real *weights;
     const real *adam_m, *adam_v;  // or NULL
     const real *average;          // or NULL
+    const struct Ready *rounded;  // or NULL; its matrices (ready.h) are saved as int8
     const char *config;           // JSON
     const char *progress;         // JSON, or NULL
     const void *tokenizer;        // [tokenizer_size] bytes
@@ -66,9 +72,25 @@ bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
 bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      Error *error);
 
+/* The same for the weights of a model that only translates, whose matrices may be int8 instead. */
+bool checkpoint_fits_rounded(const CheckpointFile *checkpoint, const Params *params,
+                             Error *error);
+
+/* Whether a tensor is there as int8; NULL: whether any is. */
+bool checkpoint_is_rounded(const CheckpointFile *checkpoint, const Tensor *tensor);
+
 /* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps between
  * tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
+
+/* The same where weights may be rounded; those that are stay as they are in the block. */
+bool checkpoint_read_rounded(const CheckpointFile *checkpoint, const Params *params, real *block,
+                             Error *error);
+
+/* q [out,in] and scale [out] (=) a tensor that is there as int8, verified: scales are finite and not
+ * negative, and no integer is -128. */
+bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
+                          float *scale, Error *error);
 
 #endif

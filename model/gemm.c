@@ -12,7 +12,9 @@
  * on each other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van
  * de Geijn 2008, with A and B in each other's place, since here it is A that has few rows.
  *
- * A B that has been packed is panels already, all of k in each, and nothing of it is copied. */
+ * A B that has been packed is panels already, all of k in each, and nothing of it is copied. It
+ * comes from far, being read once a step of the decoder, so the panel after this one is asked for
+ * while this one is multiplied (docs/speed.md). */
 #include "model/gemm.h"
 
 #include <cblas.h>
@@ -148,19 +150,24 @@ static int at_most(int count, int limit)
 }
 
 /* A panel of C, m rows and `columns` wide, tile by tile: the next TILE_ROWS rows of A are `tile`
- * further. Where A lies by rows, all tiles are about as high, since low ones are slow. */
+ * further. Where A lies by rows, all tiles are about as high, since low ones are slow.
+ * next: how far behind this panel the one is that comes after it, or 0: need not be asked for. A
+ * step reads two cache lines of its panel and asks for one of the next, each tile for the other. */
 static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
-                           const real *panel, const real *start, int m, int columns, int k)
+                           const real *panel, size_t next, const real *start, int m, int columns,
+                           int k)
 {
     int height = TILE_ROWS;
     if (A.column == 1) height = piece(m, TILE_ROWS, 1), tile = (size_t)height * A.row;
     for (int i = 0; i < m; i += height, A.at += tile, C += (size_t)height * ldc) {
         int rows = at_most(m - i, height);
         if (columns >= TILE_COLUMNS) {
-            tile_multiply(mode, C, ldc, A, panel, TILE_COLUMNS, start, rows, TILE_COLUMNS, k, 1);
+            tile_multiply(mode, C, ldc, A, panel, TILE_COLUMNS, next, start, rows, TILE_COLUMNS,
+                          k, 1);
+            if (next) next ^= LANES;
             continue;
         }
-        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, panel, TILE_COLUMNS, NULL, rows,
+        tile_multiply(SET, copy.rest, TILE_COLUMNS, A, panel, TILE_COLUMNS, 0, NULL, rows,
                       TILE_COLUMNS, k, 1);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < columns; j++) {
@@ -203,8 +210,8 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
                 real *c = C + (size_t)i * (size_t)n + (size_t)j;
                 for (int q = 0; q < columns; q += TILE_COLUMNS)
                     panel_multiply(p > 0 ? ADD : mode, c + q, (size_t)n, a, tile,
-                                   panels + (size_t)q * panel, start ? start + j + q : NULL,
-                                   rows, columns - q, depth);
+                                   panels + (size_t)q * panel, packed ? panel * TILE_COLUMNS : 0,
+                                   start ? start + j + q : NULL, rows, columns - q, depth);
             }
         }
     }
@@ -252,6 +259,12 @@ void gemm_pack(real *packed, const real *B, int n, int k)
     copy_panels(packed, (Strided){B, 1, (size_t)k}, n, k);
 }
 
+void gemm_packed_row(real *x, const real *packed, int row, int k)
+{
+    packed += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
+    for (int p = 0; p < k; p++) x[p] = packed[p * TILE_COLUMNS];
+}
+
 void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
                     int k)
 {
@@ -268,7 +281,7 @@ void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int 
         for (int columns = TILE_COLUMNS; j < n; j += columns) {
             if (n - j < TILE_COLUMNS) columns = LANES;
             if (n - j < LANES) break;
-            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, NULL, rows, columns,
+            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, 0, NULL, rows, columns,
                           k, scale);
         }
         for (; j < n; j++)  // fewer columns than a vector has

@@ -28,6 +28,8 @@ bool gemm_packs(void);
 size_t gemm_packed_size(int n, int k);  // reals; packed must be aligned as arena.h aligns
 /* packed (=) B [n,k] */
 void gemm_pack(real *packed, const real *B, int n, int k);
+/* x [k] (=) a row of B [n,k] */
+void gemm_packed_row(real *x, const real *packed, int row, int k);
 /* C [m,n] (=) A [m,k] · B [k,n] + bias [n] in every row, or NULL. Of a larger B, the first n. */
 void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
                     int k);

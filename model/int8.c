@@ -149,22 +149,27 @@ static inline void to_floats(real *Y, size_t ldy, const int32_t *C, const float 
     }
 }
 
+/* Columns first .. of Y [rows,..]: one panel, tile by tile. */
 static void panel_multiply(real *Y, size_t ldy, const Int8Panels *panels, int first,
                            const real *b, int rows, int columns)
 {
     static const real none[INT8_PANEL];
     int32_t C[INT8_ROWS * INT8_PANEL];
+    const int8_t *panel = row_of(panels, first);
+    const float *scale = panels->scale + first;
     int groups = groups_of(panels->columns), tiles = (rows + INT8_ROWS - 1) / INT8_ROWS;
     size_t stride = (size_t)groups * INT8_GROUP;
-    const float *scale = panels->scale + first;
-    for (int r = 0, height; r < rows; r += height, tiles--, Y += (size_t)height * ldy) {
+    Int8Kernel *multiply = kernel()->multiply;
+    if (!b) b = none;
+    for (int r = 0, height; r < rows; r += height, tiles--) {
         height = (rows - r + tiles - 1) / tiles;
-        kernel()->multiply(C, rounded.u + (size_t)r * stride, stride, row_of(panels, first),
-                           panels->offset + first, height, groups);
+        multiply(C, rounded.u + (size_t)r * stride, stride, panel, panels->offset + first, height,
+                 groups);
+        real *y = Y + (size_t)r * ldy;
         if (columns >= INT8_PANEL)
-            to_floats(Y, ldy, C, rounded.scale + r, scale, b ? b : none, height, INT8_PANEL);
+            to_floats(y, ldy, C, rounded.scale + r, scale, b, height, INT8_PANEL);
         else
-            to_floats(Y, ldy, C, rounded.scale + r, scale, b ? b : none, height, columns);
+            to_floats(y, ldy, C, rounded.scale + r, scale, b, height, columns);
     }
 }
 

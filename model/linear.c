@@ -38,6 +38,13 @@ void linear_project(real *Y, const real *X, const Linear *w, const real *b, int 
     else linear_forward(Y, X, w->W, b, N, D_out, D_in);
 }
 
+const real *linear_row(real *x, const Linear *w, int row, int D_in)
+{
+    if (!w->ready) return w->W + (size_t)row * (size_t)D_in;
+    matrix_row(x, w->ready, row);
+    return x;
+}
+
 void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
                      const real *W, int N, int D_out, int D_in)
 {

@@ -15,6 +15,9 @@ void linear_forward(real *Y, const real *X, const real *W, const real *b, int N,
 void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
                     int D_in);
 
+/* Row `row` of a layer's matrix: where it lies, or, of one that is ready, in x [D_in]. */
+const real *linear_row(real *x, const Linear *w, int row, int D_in);
+
 /* dX [N,D_in] (mode: SET or ADD)   dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL
  * dY [N,D_out]   X, W as in forward */
 void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,

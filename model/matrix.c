@@ -35,5 +35,8 @@ void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b
 
 void matrix_row(real *x, const Matrix *matrix, int row)
 {
-    int8_dequantise(x, &matrix->int8, row);
+    switch (matrix->kind) {
+    case MATRIX_FLOAT: gemm_packed_row(x, matrix->packed, row, matrix->columns); break;
+    case MATRIX_INT8: int8_dequantise(x, &matrix->int8, row); break;
+    }
 }

@@ -29,7 +29,7 @@ void matrix_set(Matrix *matrix, const real *W);
 void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b, int N,
                      int count);
 
-/* x [columns] (=) a row of W, as it was rounded. int8 only: floats lie better elsewhere. */
+/* x [columns] (=) a row of W, as it was rounded. */
 void matrix_row(real *x, const Matrix *matrix, int row);
 
 #endif

@@ -9,11 +9,34 @@
 typedef struct Walk {
     Ready *ready;
     Arena *arena;
-    const real *block;
+    const Transformer *model;
     MatrixKind kind;
+    const CheckpointFile *file;  // that the matrices are read from; NULL: they are in the block
+    int8_t *q;                   // [the largest tensor] of the file
+    float *scale;                // [its rows]
+    int read;                    // tensors
+    bool failed;                 // then *error says why
+    Error *error;
 } Walk;
 
 enum { AN_ENCODER_LAYER = 4, A_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
+
+/* matrix (=) the file's tensors whose places in the block are those of W. */
+static void read_tensors(Walk *walk, Matrix *matrix, size_t offset)
+{
+    const Params *params = &walk->model->params;
+    size_t count = (size_t)matrix->rows * (size_t)matrix->columns;
+    for (int i = 0; i < params->count && !walk->failed; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (tensor->offset < offset || tensor->offset >= offset + count) continue;
+        int first = (int)((tensor->offset - offset) / (size_t)matrix->columns);
+        walk->failed =
+            !checkpoint_read_int8(walk->file, tensor, walk->q, walk->scale, walk->error);
+        for (int r = 0; r < tensor->shape[0] && !walk->failed; r++)
+            int8_put(&matrix->int8, first + r, walk->q + r * matrix->columns, walk->scale[r]);
+        walk->read++;
+    }
+}
 
 /* kept: W itself is needed further on. */
 static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
@@ -23,8 +46,9 @@ static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
     Matrix measured, *matrix = measuring ? &measured : &ready->matrix[ready->count];
     matrix_layout(matrix, walk->arena, walk->kind, rows, columns);
     if (measuring) return NULL;
-    ready->offset[ready->count++] = (size_t)(W - walk->block);
-    matrix_set(matrix, W);
+    size_t offset = ready->offset[ready->count++] = (size_t)(W - walk->model->block);
+    if (walk->file) read_tensors(walk, matrix, offset);
+    else matrix_set(matrix, W);
     if (!kept) block_release(W, (size_t)rows * (size_t)columns * sizeof *W);
     return matrix;
 }
@@ -80,21 +104,65 @@ static void network(Walk *walk, Weights *w, const ModelConfig *c)
     }
 }
 
-bool transformer_ready(Transformer *model, MatrixKind kind, Error *error)
+/* Measures, takes the memory, and makes the walk. */
+static bool walk_network(Walk *walk, Transformer *model)
 {
-    if (kind == MATRIX_FLOAT && !gemm_packs()) return true;
-    Ready *ready = calloc(1, sizeof *ready);
-    if (!ready) return error_set(error, "not enough memory for the model");
-    Walk walk = {ready, &ready->arena, model->block, kind};
-    network(&walk, &model->weights, &model->config);
+    Ready *ready = walk->ready = calloc(1, sizeof *ready);
+    if (!ready) return error_set(walk->error, "not enough memory for the model");
+    walk->arena = &ready->arena, walk->model = model;
+    network(walk, &model->weights, &model->config);
     size_t bytes = ready->arena.used;
     if (!arena_reserve(&ready->arena, NULL)) {
         free(ready);
-        return error_set(error, "not enough memory for %.1f MB of weights", (double)bytes / 1e6);
+        return error_set(walk->error, "not enough memory for %.1f MB of weights",
+                         (double)bytes / 1e6);
     }
-    network(&walk, &model->weights, &model->config);
+    network(walk, &model->weights, &model->config);
     model->ready = ready;
-    return true;
+    return !walk->failed;
+}
+
+bool transformer_ready(Transformer *model, MatrixKind kind, Error *error)
+{
+    if (kind == MATRIX_FLOAT && !gemm_packs()) return true;
+    Walk walk = {.kind = kind, .error = error};
+    return walk_network(&walk, model);
+}
+
+bool transformer_read_rounded(Transformer *model, const CheckpointFile *file, Error *error)
+{
+    const Params *params = &model->params;
+    size_t most = 0, rows = 0;
+    int rounded = 0;
+    if (!checkpoint_fits_rounded(file, params, error)) return false;
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (tensor->count > most) most = tensor->count;
+        if ((size_t)tensor->shape[0] > rows) rows = (size_t)tensor->shape[0];
+        rounded += checkpoint_is_rounded(file, tensor);
+    }
+    Walk walk = {.kind = MATRIX_INT8, .file = file, .error = error};
+    walk.q = malloc(most), walk.scale = malloc(rows * sizeof *walk.scale);
+    bool good = walk.q && walk.scale
+                    ? walk_network(&walk, model)
+                    : error_set(error, "not enough memory for %.1f MB of weights", most / 1e6);
+    free(walk.q), free(walk.scale);
+    if (good && walk.read != rounded)
+        return error_set(error, "'%s' holds as int8 what is no matrix", file->file.path);
+    return good && checkpoint_read_rounded(file, params, model->block, error);
+}
+
+MatrixRows ready_rows(const Ready *ready, const Tensor *tensor)
+{
+    for (int i = 0; ready && i < ready->count; i++) {
+        const Matrix *matrix = &ready->matrix[i];
+        size_t offset = ready->offset[i];
+        if (tensor->offset < offset) continue;
+        if (tensor->offset < offset + (size_t)matrix->rows * (size_t)matrix->columns)
+            return (MatrixRows){matrix,
+                                (int)((tensor->offset - offset) / (size_t)matrix->columns)};
+    }
+    return (MatrixRows){NULL, 0};
 }
 
 void ready_free(Ready *ready)

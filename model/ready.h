@@ -10,6 +10,7 @@
 #ifndef MODEL_READY_H
 #define MODEL_READY_H
 
+#include "model/checkpoint.h"
 #include "model/transformer.h"
 
 typedef struct Ready {
@@ -21,8 +22,19 @@ typedef struct Ready {
 
 void ready_free(Ready *ready);
 
+/* Which rows of which matrix a tensor's are; {NULL} if it is in none, or ready is NULL. */
+typedef struct MatrixRows {
+    const Matrix *matrix;
+    int first;
+} MatrixRows;
+MatrixRows ready_rows(const Ready *ready, const Tensor *tensor);
+
 /* false: not enough memory; the model is as it was. Floats stay as they are where a build's own
  * products would be slower than OpenBLAS's (gemm_packs). */
 bool transformer_ready(Transformer *model, MatrixKind kind, Error *error);
+
+/* Fills a network with what a file holds, whose matrices are rounded: they go straight into their
+ * form, and take no memory in the block. false: the file does not fit, or not enough memory. */
+bool transformer_read_rounded(Transformer *model, const CheckpointFile *file, Error *error);
 
 #endif

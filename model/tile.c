@@ -9,9 +9,9 @@ typedef real Vector __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(rea
 static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, size_t ldc,
                                                        const real *A, size_t row,
                                                        size_t column, const real *B,
-                                                       size_t ldb, const real *start, int k,
-                                                       real scale, const int rows,
-                                                       const int vectors)
+                                                       size_t ldb, size_t next,
+                                                       const real *start, int k, real scale,
+                                                       const int rows, const int vectors)
 {
     Vector sum[TILE_ROWS][2];
     Vector s0 = *(const Vector *)start, s1 = vectors > 1 ? *(const Vector *)(start + LANES) : s0;
@@ -22,6 +22,7 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
     for (int i = 0; i < rows; i++, ahead += ldc)
         for (int v = 0; v < vectors; v++) __builtin_prefetch(ahead + v * LANES, 1);
     for (int p = 0; p < k; p++, A += column, B += ldb) {
+        __builtin_prefetch(B + next, 0, 2);
         Vector b0 = *(const Vector *)B, b1 = vectors > 1 ? *(const Vector *)(B + LANES) : b0;
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++) {
@@ -39,14 +40,15 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
 }
 
 typedef void Kernel(GemmMode, real *, size_t, const real *, size_t, size_t, const real *, size_t,
-                    const real *, int, real);
+                    size_t, const real *, int, real);
 
 #define KERNEL(rows, vectors)                                                                  \
     static void kernel_##rows##_##vectors(GemmMode mode, real *C, size_t ldc, const real *A,   \
                                           size_t row, size_t column, const real *B,            \
-                                          size_t ldb, const real *start, int k, real scale)    \
+                                          size_t ldb, size_t next, const real *start, int k,   \
+                                          real scale)                                          \
     {                                                                                          \
-        body(mode, C, ldc, A, row, column, B, ldb, start, k, scale, rows, vectors);            \
+        body(mode, C, ldc, A, row, column, B, ldb, next, start, k, scale, rows, vectors);      \
     }
 #define PAIR(rows) KERNEL(rows, 1) KERNEL(rows, 2)
 PAIR(1) PAIR(2) PAIR(3) PAIR(4) PAIR(5) PAIR(6)
@@ -65,9 +67,9 @@ static Kernel *const kernels[TILE_ROWS][2] = {
 // clang-format on
 
 void tile_multiply(GemmMode mode, real *C, size_t ldc, Strided A, const real *B, size_t ldb,
-                   const real *start, int rows, int columns, int k, real scale)
+                   size_t next, const real *start, int rows, int columns, int k, real scale)
 {
     static const real zeros[TILE_COLUMNS];
     kernels[rows - 1][columns > LANES](mode, C, ldc, A.at, A.row, A.column, B, ldb,
-                                       start ? start : zeros, k, scale);
+                                       next, start ? start : zeros, k, scale);
 }

@@ -32,8 +32,9 @@ enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
 enum { LANES = VECTOR_BYTES / sizeof(real), TILE_COLUMNS = 2 * LANES };
 
 /* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS, and as many are read of each row of B.
- * start [columns]: what the sums of every row start from, or NULL: 0. */
+ * next: with each row of B, the cache line so many reals behind it is asked for in passing; 0: none
+ * start [columns]: what the sums of every row start from, or NULL: 0 */
 void tile_multiply(GemmMode mode, real *C, size_t ldc, Strided A, const real *B, size_t ldb,
-                   const real *start, int rows, int columns, int k, real scale);
+                   size_t next, const real *start, int rows, int columns, int k, real scale);
 
 #endif

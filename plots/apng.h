@@ -5,11 +5,13 @@
  *   chunk   length [4], name [4], data [length], CRC-32 of name and data [4]; big-endian
  *   acTL    number of frames [4], how often they play [4] (0: for ever)
  *   fcTL    sequence [4], width, height, x, y [4 each], delay [2] over [2] seconds,
- *           dispose [1] = 0 leave, blend [1] = 0 replace
+ *           dispose [1] = 0 leave, blend [1] = 1 over
  *   fdAT    sequence [4], and then what an IDAT has: zlib's bytes of filtered rows
  *
  * The IDAT stands before the first fcTL, so it is no part of the animation. A frame is the smallest
- * rectangle that differs from the frame before; rows are filtered "Up". All 8-bit RGB.
+ * rectangle that differs from the frame before, and what does not differ within it is transparent,
+ * so that it packs to almost nothing. 8-bit RGBA; rows are filtered "Up" or not at all, whichever
+ * is the smaller.
  *
  * PNG 3rd edition (W3C 2025), §11.3.6. libpng does not write these chunks. */
 #ifndef PLOTS_APNG_H

@@ -49,11 +49,14 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
                          "checkpoint of qkv", path);
     if (!config_check(&config, error)) return error_prefix(error, "%s", path);
     if (!params_table(&params, &config, error)) return false;
-    bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
+    bool rounded = checkpoint_is_rounded(checkpoint, NULL);
+    bool fits = rounded ? checkpoint_fits_rounded(checkpoint, &params, error)
+                        : checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
-    if (checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block, error) &&
-        transformer_ready(model, MATRIX_FLOAT, error))
+    if (rounded ? transformer_read_rounded(model, checkpoint, error)
+                : checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block,
+                                  error))
         return true;
     transformer_free(model);
     return false;
@@ -77,6 +80,8 @@ bool bundle_load(Bundle *bundle, const char *path, Error *error)
     bool good = read_vocabulary(&bundle->vocabulary, &checkpoint, error) ||
                 error_prefix(error, "%s", file);
     good = good && read_model(&bundle->model, &checkpoint, &bundle->vocabulary, file, error);
+    if (good && !(bundle->config = strdup(checkpoint.config)))
+        good = error_set(error, "not enough memory for the configuration of '%s'", file);
     checkpoint_close(&checkpoint);
     bundle->max_length = bundle->model.config.max_length;
     if (!good) bundle_free(bundle);
@@ -87,7 +92,28 @@ void bundle_free(Bundle *bundle)
 {
     transformer_free(&bundle->model);
     vocabulary_free(&bundle->vocabulary);
+    free(bundle->config);
     *bundle = (Bundle){0};
+}
+
+bool bundle_ready(Bundle *bundle, bool int8, Error *error)
+{
+    return bundle->model.ready ||
+           transformer_ready(&bundle->model, int8 ? MATRIX_INT8 : MATRIX_FLOAT, error);
+}
+
+bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
+{
+    const Vocabulary *vocabulary = &bundle->vocabulary;
+    Checkpoint checkpoint = {.params = &bundle->model.params,
+                             .weights = bundle->model.block,
+                             .rounded = bundle->model.ready,
+                             .config = bundle->config,
+                             .tokenizer = vocabulary->model[TARGET],
+                             .tokenizer_size = vocabulary->size[TARGET],
+                             .source_tokenizer = vocabulary->model[SOURCE],
+                             .source_tokenizer_size = vocabulary->size[SOURCE]};
+    return checkpoint_save(&checkpoint, path, error);
 }
 
 static bool begin_line(IdLines *lines, Error *error)

@@ -9,12 +9,20 @@
 typedef struct Bundle {
     Transformer model;
     Vocabulary vocabulary;
+    char *config;    // the checkpoint's, JSON
     int max_length;  // that lines are cut to: the model's, or less
 } Bundle;
 
 /* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */
 bool bundle_load(Bundle *bundle, const char *path, Error *error);
 void bundle_free(Bundle *bundle);
+
+/* Makes the matrices ready for translating (model/ready.h), rounded to int8 or as they are. Those
+ * of a checkpoint that holds int8 are already. */
+bool bundle_ready(Bundle *bundle, bool int8, Error *error);
+
+/* Writes a checkpoint with the matrices as int8; they must be ready so. */
+bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 
 /* Sentences as ids, packed; grows line by line. {0} when empty. */
 typedef struct IdLines {

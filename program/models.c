@@ -14,14 +14,16 @@ static bool same_vocabulary(const Vocabulary *a, const Vocabulary *b)
     return true;
 }
 
-bool models_load(Models *models, const StringList *paths, Error *error)
+bool models_load(Models *models, const StringList *paths, bool int8, Error *error)
 {
     *models = (Models){0};
     for (int m = 0; m < paths->count; m++) {
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(&models->bundle[m], paths->item[m], error)) return false;
+        if (!bundle_load(&models->bundle[m], paths->item[m], error) ||
+            !bundle_ready(&models->bundle[m], int8, error))
+            return false;
         if (!same_vocabulary(&models->bundle[0].vocabulary, &models->bundle[m].vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "

@@ -10,9 +10,10 @@ typedef struct Models {
     Ensemble ensemble;          // of all
 } Models;
 
-/* Loads each path (bundle_load). Models whose tokenizers are not the same byte for byte are an
- * error: their ids would mean different words. The struct must stay where it is. */
-bool models_load(Models *models, const StringList *paths, Error *error);
+/* Loads each path (bundle_load), its matrices ready for translating, as int8 or as they are. Models
+ * whose tokenizers are not the same byte for byte are an error: their ids would mean different
+ * words. The struct must stay where it is. */
+bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
 void models_free(Models *models);  // fine on {0}
 
 #endif

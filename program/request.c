@@ -14,6 +14,10 @@ static const Option request_options[] = {
      "a checkpoint, or a run's folder; given several times, they translate together", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same", true},
+    {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
+     "compute with weights rounded to 8 bits: faster, and almost the same translations", true},
+    {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
+     "write the model so rounded to FILE, for --model, and stop", true},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
      "every translation begins with this", true},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|html",
@@ -88,6 +92,11 @@ static bool check(Request *r, Error *error)
     if (r->hypothesis && r->texts.count)
         return error_set(error, "--hypothesis scores a file of translations: no text to translate "
                          "can be given with it");
+    if (r->save_int8 && (r->texts.count || r->hypothesis || r->score))
+        return error_set(error, "--save-int8 writes a model and stops: there is nothing to "
+                         "translate or to score with it");
+    if (r->save_int8 && r->model.count > 1)
+        return error_set(error, "--save-int8 writes one model: give --model once");
     if (r->word && !r->explain)
         return error_set(error, "--word goes with --explain");
     if (r->json && r->explain)

@@ -12,9 +12,9 @@ enum { REQUEST_GROUPS = 5 };
 
 typedef struct Request {
     StringList model;
-    char *prefix, *attention, *given, *word, *target, *hypothesis, *reference;
+    char *prefix, *attention, *given, *word, *target, *hypothesis, *reference, *save_int8;
     int threads, bleu_tokenize;
-    bool explain, score, lowercase, json, quiet, help, version;
+    bool int8, explain, score, lowercase, json, quiet, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
     AlignConfig align;

@@ -23,7 +23,8 @@ static double loss(void *context)
 
 static FeedforwardWeights weights(void)
 {
-    return (FeedforwardWeights){{numbers(F * D), numbers(F)}, {numbers(D * F), numbers(D)}};
+    return (FeedforwardWeights){{numbers(F * D), numbers(F), NULL},
+                                {numbers(D * F), numbers(D), NULL}};
 }
 
 /* A difference across the ReLU's kink is no derivative: these numbers stay away from it, and lie
@@ -57,8 +58,8 @@ static void check_case(const char *layer, Activation activation, GemmMode mode, 
 
     real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
     FeedforwardWeights dw = weights();
-    FeedforwardWeights dw0 = {{copy_of(dw.fc1.W, F * D), copy_of(dw.fc1.b, F)},
-                              {copy_of(dw.fc2.W, D * F), copy_of(dw.fc2.b, D)}};
+    FeedforwardWeights dw0 = {{copy_of(dw.fc1.W, F * D), copy_of(dw.fc1.b, F), NULL},
+                              {copy_of(dw.fc2.W, D * F), copy_of(dw.fc2.b, D), NULL}};
     loss(&c);
     feedforward_backward(mode, dX, &dw, numbers(N * F), c.R, &c.saved, c.X, &c.w, N, D, F);
 
