@@ -2,7 +2,7 @@
 # make test       every test; ends with "N passed, N failed"
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make bench      how fast: training, translating, starting (scripts/benchmark --help)
-# make golden     the reference vectors again, from PyTorch (python3-torch)
+# make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
 # make format     the sources in the house style (clang-format)
 # make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
 # MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
@@ -94,8 +94,9 @@ asan:
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 bench:
 	@scripts/benchmark
-golden:
+golden: $(BUILD)/tests/pictures
 	/usr/bin/python3 tests/golden/make-golden.py
+	GOLDEN_PICTURES=write $(BUILD)/tests/pictures
 format:
 	clang-format -i *.c $(wildcard */*.[ch] */*.cc */*.hh tests/gradients/*.[ch] data/toy/*.[ch])
 install: all

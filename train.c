@@ -22,12 +22,15 @@
 #include "program/report.h"
 #include "program/run.h"
 #include "program/validation.h"
+#include "program/watch.h"
+#include "program/weights.h"
 #include "training/distributed.h"
 
 static volatile sig_atomic_t stop_signal;  // that this process got
 static int stop;                           // that all ranks obey: the largest of theirs
 
 static bool quiet, terminal;
+static Watch watch;  // of rank 0, if a sentence is watched
 
 /* The first signal asks to stop after this update; a second one ends the program at once. When a
  * rank dies, mpirun sends SIGTERM to the others and kills them a second later: their update will
@@ -120,6 +123,12 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
                       .tokens_per_second = (double)w->tokens / w->seconds,
                       .gflops = w->flops / w->seconds / 1e9,
                       .seconds = p->seconds};
+    const Tensor *tensor[3];
+    run_watch_tensors(tensor, run);
+    if (!trainer_gradient_norm(run->trainer, &line.norm_q, tensor[0], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_k, tensor[1], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_v, tensor[2], error))
+        return false;
     if (!quiet) show_progress(run, w, last);
     *w = (Window){.shown = clock_seconds()};
     p->nll = p->objective = p->norm = 0;
@@ -145,6 +154,26 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
     }
     snprintf(what, sizeof what, "%s", error->text);
     return error_set(error, "%s; the first pairs there: %s", what, pairs);
+}
+
+static bool finished(Run *run)
+{
+    const TrainingConfig *c = &run->settings->training;
+    const Progress *p = &run->progress;
+    return (c->max_updates && p->update >= c->max_updates) ||
+           (c->max_epochs && p->epoch >= c->max_epochs) ||
+           (c->patience && p->stale >= c->patience);
+}
+
+static bool validation_due(Run *run)
+{
+    const Progress *p = &run->progress;
+    int updates = run->settings->training.valid_every;
+    int epochs = run->settings->training.valid_epochs;
+    if (!updates && !epochs) epochs = 1;
+    bool due = (updates && p->update % updates == 0) ||
+               (epochs && p->update_in_epoch == 0 && p->epoch % epochs == 0);
+    return p->update > p->validated && (due || finished(run));
 }
 
 /* One update and what follows from it: progress, now and then a line of metrics. */
@@ -177,6 +206,9 @@ static bool update(Run *run, Window *w, Error *error)
     w->seconds += seconds;
     w->tokens += stats.tokens;
     w->updates++;
+    double loss = stats.loss.nll / (double)stats.loss.tokens;
+    if ((watch_due(p->update) || validation_due(run)) && !watch_look(&watch, run, loss, error))
+        return false;
     if (p->update % c->log_every == 0) return log_window(run, w, &stats, error);
     if (terminal && !quiet && clock_seconds() - w->shown > 0.5)
         show_progress(run, w, &stats), w->shown = clock_seconds();
@@ -274,26 +306,6 @@ static bool validate(Run *run, Validation *v, Error *error)
            run_draw_loss(run, error);
 }
 
-static bool finished(Run *run)
-{
-    const TrainingConfig *c = &run->settings->training;
-    const Progress *p = &run->progress;
-    return (c->max_updates && p->update >= c->max_updates) ||
-           (c->max_epochs && p->epoch >= c->max_epochs) ||
-           (c->patience && p->stale >= c->patience);
-}
-
-static bool validation_due(Run *run)
-{
-    const Progress *p = &run->progress;
-    int updates = run->settings->training.valid_every;
-    int epochs = run->settings->training.valid_epochs;
-    if (!updates && !epochs) epochs = 1;
-    bool due = (updates && p->update % updates == 0) ||
-               (epochs && p->update_in_epoch == 0 && p->epoch % epochs == 0);
-    return p->update > p->validated && (due || finished(run));
-}
-
 /* Whether all ranks are well; then they know of a signal that any of them got. */
 static bool meet(Error *error)
 {
@@ -307,10 +319,13 @@ static bool train(Run *run, Validation *validation, Error *error)
     signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
     signal(SIGTERM, on_signal);
     signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job
+    if (run->progress.update == 0 && !watch_look(&watch, run, NAN, error)) return false;
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!meet(error)) return false;
-        if (stop || finished(run)) return run_save_last(run, error);
+        if (stop || finished(run))
+            return run_save_last(run, error) && weights_draw(run, error) &&
+                   watch_draw(&watch, run, error);
         if (!update(run, &window, error)) return false;
     }
 }
@@ -349,11 +364,13 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
         if (run->resumed)
             say("going on    from update %lld of the run in %s", run->progress.update,
                 settings->run.output);
-        good = run_begin(run, error) && candidate_remove_dropped(run, error);
+        good = run_begin(run, error) && watch_open(&watch, run, error) &&
+               candidate_remove_dropped(run, error);
         good = distributed_agree(good, error) && train(run, &validation, error);
         if (good) say_end(run);
     }
     validation_free(&validation);
+    watch_close(&watch);
     return good;
 }
 

@@ -9,8 +9,8 @@
 static bool map_create(Map *map, int rows, int columns, Error *error)
 {
     *map = (Map){calloc((size_t)rows * (size_t)columns, sizeof *map->at), rows, columns};
-    return map->at || error_set(error, "not enough memory for attention of %d x %d words", rows,
-                                columns);
+    return map->at ||
+           error_set(error, "not enough memory for attention of %d x %d words", rows, columns);
 }
 
 void map_free(Map *map)
@@ -239,7 +239,8 @@ double map_alignment(const Map *map, const bool *row_mark, const bool *column_ma
             float most = 0;
             for (int j = 0; j < m && !outer[i]; j++)
                 if (!inner[j])
-                    most = fmaxf(most, map->at[by ? j * map->columns + i : i * map->columns + j]);
+                    most =
+                        fmaxf(most, map->at[by ? j * map->columns + i : i * map->columns + j]);
             sum[by] += most;
             words[by] += !outer[i];
         }

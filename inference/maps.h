@@ -46,7 +46,8 @@ void map_join(Map *map, const int *row_word, const int *column_word);
 /* Leaves out the rows and columns that are true in hide [rows] and [columns]. */
 void map_hide(Map *map, const bool *hide_row, const bool *hide_column);
 
-/* Bits that a row takes to say where it looks, on average: 0, all at one column .. log2 columns. */
+/* Bits that a row takes to say where it looks, on average, from 0 (at one
+ * column) to log2 columns. */
 double map_entropy(const Map *map);
 
 /* How much a map is like an alignment, without knowing the right one, 0 .. 1: the mean of how

@@ -9,15 +9,16 @@
 #include "base/file.h"
 #include "plots/utf8.h"
 
-enum { LEVEL = 9, CHANNELS = 3 };
+enum { LEVEL = 9, CHANNELS = 4, FILTER_NONE = 0, FILTER_UP = 2 };
 
 struct Apng {
     AtomicFile file;
     int width, height, frames, added;
     uint32_t sequence;
-    uint8_t *before, *now;     // [height,width,3]
-    uint8_t *filtered;         // [height,1+3·width]
-    uint8_t *packed;           // [packed_room], 4 bytes left free before the data
+    uint8_t *before, *now;    // [height,width,4]
+    uint8_t *shown;           // [height,width,4] of an area: what a frame is made of
+    uint8_t *filtered;        // [height,1+4·width]
+    uint8_t *packed, *other;  // [packed_room], 4 bytes left free before the data
     size_t packed_room;
 };
 
@@ -40,7 +41,8 @@ static uint8_t *put16(uint8_t *at, int value)
     return at + 2;
 }
 
-static bool put_chunk(Apng *apng, const char *name, const void *data, size_t length, Error *error)
+static bool put_chunk(Apng *apng, const char *name, const void *data, size_t length,
+                      Error *error)
 {
     uint8_t head[8], tail[4];
     put32(head, (uint32_t)length);
@@ -82,7 +84,15 @@ static uint8_t *pixel(const Apng *apng, uint8_t *pixels, int x, int y)
 
 static void read_canvas(Apng *apng, const Canvas *canvas)
 {
-    for (int y = 0; y < apng->height; y++) canvas_row(canvas, y, pixel(apng, apng->now, 0, y));
+    uint8_t *rgb = apng->filtered;  // as scratch
+    for (int y = 0; y < apng->height; y++) {
+        uint8_t *out = pixel(apng, apng->now, 0, y);
+        canvas_row(canvas, y, rgb);
+        for (int x = 0; x < apng->width; x++, out += CHANNELS) {
+            memcpy(out, rgb + 3 * x, 3);
+            out[3] = 255;
+        }
+    }
 }
 
 /* The smallest rectangle that holds all pixels that differ; one pixel if none does. */
@@ -104,21 +114,51 @@ static Area difference(const Apng *apng)
     return (Area){left, top, right - left + 1, bottom - top + 1};
 }
 
-/* The area's rows, filtered Up and compressed, into apng->packed behind its first 4 bytes. */
-static bool pack(Apng *apng, Area area, size_t *length, Error *error)
+/* shown [height,width,4] of the area (=) the pixels; of those that `before` has too, nothing. */
+static void cut_out(Apng *apng, Area area, bool all)
+{
+    uint8_t *out = apng->shown;
+    for (int y = area.y; y < area.y + area.height; y++)
+        for (int x = area.x; x < area.x + area.width; x++, out += CHANNELS) {
+            const uint8_t *now = pixel(apng, apng->now, x, y);
+            bool same = !all && !memcmp(now, pixel(apng, apng->before, x, y), CHANNELS);
+            if (same)
+                memset(out, 0, CHANNELS);
+            else
+                memcpy(out, now, CHANNELS);
+        }
+}
+
+/* The rows of `shown`, filtered and compressed, into out behind its first 4 bytes. */
+static bool compress_rows(Apng *apng, uint8_t *out, size_t *length, Area area, uint8_t filter)
 {
     size_t row = (size_t)area.width * CHANNELS;
     for (int y = 0; y < area.height; y++) {
-        uint8_t *out = apng->filtered + (size_t)y * (row + 1);
-        const uint8_t *here = pixel(apng, apng->now, area.x, area.y + y);
-        const uint8_t *above = y ? pixel(apng, apng->now, area.x, area.y + y - 1) : NULL;
-        *out++ = 2;
-        for (size_t i = 0; i < row; i++) out[i] = (uint8_t)(here[i] - (above ? above[i] : 0));
+        uint8_t *to = apng->filtered + (size_t)y * (row + 1);
+        const uint8_t *here = apng->shown + (size_t)y * row;
+        const uint8_t *above = y && filter == FILTER_UP ? here - row : NULL;
+        *to++ = filter;
+        for (size_t i = 0; i < row; i++) to[i] = (uint8_t)(here[i] - (above ? above[i] : 0));
     }
     uLongf size = apng->packed_room - 4;
-    if (compress2(apng->packed + 4, &size, apng->filtered, (row + 1) * (size_t)area.height, LEVEL))
-        return error_set(error, "not enough memory for a picture");
+    int result =
+        compress2(out + 4, &size, apng->filtered, (row + 1) * (size_t)area.height, LEVEL);
     *length = size;
+    return result == Z_OK;
+}
+
+/* packed (=) the area of `shown`, by the better filter. */
+static bool pack(Apng *apng, Area area, size_t *length, Error *error)
+{
+    size_t other;
+    if (!compress_rows(apng, apng->packed, length, area, FILTER_UP) ||
+        !compress_rows(apng, apng->other, &other, area, FILTER_NONE))
+        return error_set(error, "not enough memory for a picture");
+    if (other >= *length) return true;
+    uint8_t *swap = apng->packed;
+    apng->packed = apng->other;
+    apng->other = swap;
+    *length = other;
     return true;
 }
 
@@ -132,8 +172,11 @@ static bool allocate(Apng *apng, Error *error)
     apng->before = malloc(pixels);
     apng->now = malloc(pixels);
     apng->filtered = malloc(rows);
+    apng->shown = malloc(pixels);
     apng->packed = malloc(apng->packed_room);
-    return (apng->before && apng->now && apng->filtered && apng->packed) ||
+    apng->other = malloc(apng->packed_room);
+    return (apng->before && apng->now && apng->shown && apng->filtered && apng->packed &&
+            apng->other) ||
            error_set(error, "not enough memory for a picture of %d x %d", apng->width,
                      apng->height);
 }
@@ -143,7 +186,7 @@ static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Err
     static const uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     uint8_t header[13] = {0}, control[8];
     put32(put32(header, (uint32_t)apng->width), (uint32_t)apng->height);
-    header[8] = 8, header[9] = 2;  // bits; RGB
+    header[8] = 8, header[9] = 6;  // bits; RGBA
     put32(put32(control, (uint32_t)apng->frames), (uint32_t)plays);
     bool good = file_write(&apng->file, signature, sizeof signature, error) &&
                 put_chunk(apng, "IHDR", header, sizeof header, error) &&
@@ -157,11 +200,13 @@ static void forget(Apng *apng)
     free(apng->before);
     free(apng->now);
     free(apng->filtered);
+    free(apng->shown);
     free(apng->packed);
+    free(apng->other);
     free(apng);
 }
 
-Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
+Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
                  const PngText *texts, int count, Error *error)
 {
     Apng *apng = calloc(1, sizeof *apng);
@@ -169,40 +214,42 @@ Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
         error_set(error, "not enough memory for a picture");
         return NULL;
     }
-    apng->width = canvas_width(still), apng->height = canvas_height(still), apng->frames = frames;
+    apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) {
         forget(apng);
         return NULL;
     }
-    size_t length;
-    read_canvas(apng, still);
-    if (put_head(apng, plays, texts, count, error) &&
-        pack(apng, (Area){0, 0, apng->width, apng->height}, &length, error) &&
-        put_chunk(apng, "IDAT", apng->packed + 4, length, error))
-        return apng;
+    if (put_head(apng, plays, texts, count, error)) return apng;
     apng_abandon(apng);
     return NULL;
+}
+
+static bool put_control(Apng *apng, Area area, int milliseconds, Error *error)
+{
+    uint8_t control[26] = {0};
+    uint8_t *at = put32(control, apng->sequence++);
+    at = put32(put32(at, (uint32_t)area.width), (uint32_t)area.height);
+    at = put32(put32(at, (uint32_t)area.x), (uint32_t)area.y);
+    at = put16(put16(at, milliseconds), 1000);
+    at[1] = 1;  // over
+    return put_chunk(apng, "fcTL", control, sizeof control, error);
 }
 
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error)
 {
     assert(canvas_width(frame) == apng->width && canvas_height(frame) == apng->height);
-    uint8_t control[26] = {0};
+    bool first = apng->added++ == 0;
     size_t length;
     read_canvas(apng, frame);
-    Area area = apng->added ? difference(apng) : (Area){0, 0, apng->width, apng->height};
-    uint8_t *at = put32(control, apng->sequence++);
-    at = put32(put32(at, (uint32_t)area.width), (uint32_t)area.height);
-    at = put32(put32(at, (uint32_t)area.x), (uint32_t)area.y);
-    put16(put16(at, milliseconds), 1000);
-    if (!put_chunk(apng, "fcTL", control, sizeof control, error) ||
-        !pack(apng, area, &length, error))
+    Area area = first ? (Area){0, 0, apng->width, apng->height} : difference(apng);
+    cut_out(apng, area, first);
+    if (!put_control(apng, area, milliseconds, error) || !pack(apng, area, &length, error))
         return false;
-    put32(apng->packed, apng->sequence++);
     uint8_t *before = apng->before;
     apng->before = apng->now;
     apng->now = before;
-    apng->added++;
+    if (first) return put_chunk(apng, "IDAT", apng->packed + 4, length, error);
+    put32(apng->packed, apng->sequence++);
     return put_chunk(apng, "fdAT", apng->packed, length + 4, error);
 }
 

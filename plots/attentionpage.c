@@ -92,7 +92,8 @@ static int clamp(int value, int low, int high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 21 and 4 to 6, 60 words of 13 and 2 to 3. */
+/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2 to
+ * 3. */
 static int ideal_large(const Page *page)
 {
     return clamp(LARGE / page->words, LARGE_CELL_MIN, LARGE_CELL_MAX);
@@ -226,7 +227,8 @@ static int words_width(const Page *page)
     for (int s = 0; s < page->count; s++) {
         const char *text[] = {page->sections[s].caption, page->sections[s].remark};
         for (int i = 0; i < 2; i++)
-            if (text[i]) width = fmax(width, canvas_measure(page->canvas, text[i], &caption).width);
+            if (text[i])
+                width = fmax(width, canvas_measure(page->canvas, text[i], &caption).width);
     }
     return (int)ceil(width);
 }
@@ -307,7 +309,8 @@ static void subtitle_text(char text[400], const Page *page, const PagePlan *plan
     int step = 1;
     for (int s = 0; s < plan->count; s++) {
         if (!page->sections[s].large) continue;
-        step = larger(step, larger(plan->section[s].large.row_step, plan->section[s].large.column_step));
+        step = larger(
+            step, larger(plan->section[s].large.row_step, plan->section[s].large.column_step));
     }
     int length = snprintf(text, 400, "%.300s", page->subtitle);
     if (step > 1)

@@ -24,7 +24,7 @@ typedef struct HeatMapSection {
     const char *title;     // "Encoder-decoder attention"
     const char *caption;   // one line: what a row and what a column is; or NULL
     const char *remark;    // one more; or NULL
-    const HeatMap *maps;   // [layers,heads] small ones; one without a title gets "layer 1 · head 2"
+    const HeatMap *maps;   // [layers,heads] small; without a title it is "layer 1 · head 2"
     int layers, heads;     // at least 1 each, unless there is only a large map: then 0, 0
     const HeatMap *large;  // at the left of the others; or NULL
     bool causal;           // a row sees only columns up to itself: the rest is neutral
@@ -44,7 +44,7 @@ typedef struct PagePlan {
     SectionPlan *section;  // [count]
 } PagePlan;
 
-/* Draws the page, scale times as large; *page is for canvas_free. title and subtitle may be NULL. */
+/* Draws the page, scale times as large; *page is for canvas_free. title, subtitle: may be NULL. */
 bool attentionpage_draw(Canvas **page, const char *title, const char *subtitle,
                         const HeatMapSection *sections, int count, Theme theme, int scale,
                         Error *error);

@@ -15,7 +15,8 @@ const Option choice_options[] = {
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the one that suits", true},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, NULL, "N|N,N|mean|max|best",
-     "a head, from 1, or several; or a layer's heads together; or the one that aligns words best", true},
+     "a head, from 1, or several; or a layer's heads together; or the one that aligns words "
+     "best", true},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
@@ -53,8 +54,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     char *end;
     long head = strtol(config->head, &end, 10);
     if (*end || end == config->head || head < 1 || head > 100000)
-        return error_set(error, "--head takes a number from 1, or several with commas, or mean, max or best, "
-                         "not '%s'",
+        return error_set(error, "--head takes a number from 1, or several with commas, or mean, "
+                         "max or best, not '%s'",
                          config->head);
     choice->head = (int)head - 1;
     return true;

@@ -1,7 +1,7 @@
 /* choice.h -- which attention is meant: --attention-kind, --layer and --head.
  *
- * Layers and heads are counted from 1 by people and from 0 here. A head is a number, or several with
- * commas between them, "1,3", of which the mean is meant; or one of three words:
+ * Layers and heads are counted from 1 by people and from 0 here. A head is a number, or several
+ * with commas between them, "1,3", of which the mean is meant; or one of three words:
  *
  *   mean    the mean of the layer's heads
  *   max     the largest of them, cell by cell; a picture divides its rows by their sums
@@ -40,7 +40,7 @@ typedef struct Choice {
     bool all_kinds;
     int layer;  // from 0; or CHOICE_NONE
     int head;   // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
-    int known_layer, known_head;  // what aligns best by comparison with right links, or CHOICE_NONE
+    int known_layer, known_head;  // best by comparison with right links; or CHOICE_NONE
     uint64_t some;  // bit h: head h is among the several
 } Choice;
 

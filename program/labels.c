@@ -29,7 +29,8 @@ static bool begins_word(const Tokenizer *tokenizer, int id, int before)
 static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Error *error)
 {
     char *text = NULL;
-    if (count > 1) return tokenizer_decode(tokenizer, &text, id, (size_t)count, error) ? text : NULL;
+    if (count > 1)
+        return tokenizer_decode(tokenizer, &text, id, (size_t)count, error) ? text : NULL;
     text = strdup(tokenizer_label(tokenizer, id[0]));
     if (!text) error_set(error, "not enough memory for the words of a picture");
     return text;

@@ -18,15 +18,16 @@ static const struct {
     LookKind kind;
     const char *name, *title, *short_title, *rows, *columns, *row_is, *column_is, *caption;
 } KIND[] = {
-    {LOOK_CROSS, "cross", "Encoder-decoder attention", "translation → source", "target", "source",
-     "word being written", "source word",
+    {LOOK_CROSS, "cross", "Encoder-decoder attention", "translation → source", "target",
+     "source", "word being written", "source word",
      "How much each word being written looks at each source word; a word's lines add up to 1."},
     {LOOK_ENCODER, "encoder", "Encoder self-attention", "source → source", "source", "source",
      "source word", "source word it looks at",
      "How much each source word looks at each source word; a word's lines add up to 1."},
-    {LOOK_DECODER, "decoder", "Decoder self-attention", "translation → itself", "target", "read",
-     "word being written", "word written before",
-     "How much each word being written looks at the words before it; a word's lines add up to 1."},
+    {LOOK_DECODER, "decoder", "Decoder self-attention", "translation → itself", "target",
+     "read", "word being written", "word written before",
+     "How much each word being written looks at the words before it; a word's lines add up to "
+     "1."},
 };
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
@@ -98,7 +99,8 @@ static void put_vectors(JsonWriter *json, const char *key, LookRows rows)
     for (int i = 0; i < rows.rows; i++) {
         json_open_array(json, NULL);
         for (int d = 0; d < rows.columns; d++)
-            json_put_real(json, NULL, rounded(rows.at[(size_t)i * (size_t)rows.stride + (size_t)d], 5));
+            json_put_real(json, NULL,
+                          rounded(rows.at[(size_t)i * (size_t)rows.stride + (size_t)d], 5));
         json_close_array(json);
     }
     json_close_array(json);
@@ -195,9 +197,10 @@ static bool put_page(Page *page, const char *name, const Choice *choice,
     int layer = 0, head = 0;
     json_open(json, NULL);
     json_put_text(json, "model", name);
-    bool good =
-        put_text_of(json, "source", tokenizer[SOURCE], pair->source, pair->source_length, error) &&
-        put_text_of(json, "target", tokenizer[TARGET], pair->target, pair->target_length, error);
+    bool good = put_text_of(json, "source", tokenizer[SOURCE], pair->source,
+                            pair->source_length, error) &&
+                put_text_of(json, "target", tokenizer[TARGET], pair->target,
+                            pair->target_length, error);
     json_open(json, "sides");
     good = good && put_side(page, "source", SOURCE, false, error) &&
            put_side(page, "target", TARGET, false, error) &&
@@ -264,12 +267,15 @@ bool page_attention(const char *path, const Transformer *model, const Vocabulary
     if (!look) return false;
     double weights, vectors;
     count_numbers(&weights, &vectors, look, model->config.d_model);
-    Page page = {.look = look, .vocabulary = vocabulary, .pair = pair,
+    Page page = {.look = look,
+                 .vocabulary = vocabulary,
+                 .pair = pair,
                  .vectors = vectors <= PAGE_VECTORS};
     bool good = weights <= PAGE_WEIGHTS ||
-                error_set(error, "the attention of %d and %d tokens is %.0f numbers, too many for "
-                          "a page: ask for a picture, --attention OUT.png", pair->source_length,
-                          pair->target_length, weights);
+                error_set(error,
+                          "the attention of %d and %d tokens is %.0f numbers, too many for "
+                          "a page: ask for a picture, --attention OUT.png",
+                          pair->source_length, pair->target_length, weights);
     good = good && save(path, &page, name, choice, config, error);
     look_close(look);
     return good;

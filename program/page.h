@@ -9,8 +9,8 @@
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
  *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…]}, …H], …L]}, …]}
  *
- * Weights have four decimals, queries and keys five digits. A page of more than PAGE_VECTORS numbers
- * of queries and keys goes without them, and without the view that needs them. */
+ * Weights have four decimals, queries and keys five digits. A page of more than PAGE_VECTORS
+ * numbers of queries and keys goes without them, and without the view that needs them. */
 #ifndef PROGRAM_PAGE_H
 #define PROGRAM_PAGE_H
 

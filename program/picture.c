@@ -46,12 +46,15 @@ static const char *const KIND_CAPTION[KINDS] = {
     [LOOK_DECODER] = "A row is a word being written, a column a word written before it. A row "
                      "adds up to 1."};
 static const char *const ROLLOUT_CAPTION[KINDS] = {
-    [LOOK_CROSS] = "A row is a word being written: which source words what it is made of came from, "
-                   "through all layers up to this one. A row adds up to 1.",
-    [LOOK_ENCODER] = "A row is a source word: which source words what it became came from, through "
-                     "all layers up to this one. A row adds up to 1.",
-    [LOOK_DECODER] = "A row is a word being written: which words before it what it is made of came "
-                     "from, through all layers up to this one. A row adds up to 1."};
+    [LOOK_CROSS] =
+        "A row is a word being written: which source words what it is made of came from, "
+        "through all layers up to this one. A row adds up to 1.",
+    [LOOK_ENCODER] =
+        "A row is a source word: which source words what it became came from, through "
+        "all layers up to this one. A row adds up to 1.",
+    [LOOK_DECODER] =
+        "A row is a word being written: which words before it what it is made of came "
+        "from, through all layers up to this one. A row adds up to 1."};
 
 typedef struct Drawing {
     const Look *look;
@@ -66,12 +69,12 @@ typedef struct Drawing {
 /* A section with what its maps point to. */
 typedef struct Section {
     LookKind kind;
-    int first, layers, heads;      // layers and heads of the small maps
+    int first, layers, heads;  // layers and heads of the small maps
     int layer, best_layer, best_head;
-    Map large, *small;             // small [layers,heads]
-    double entropy, share;         // of the large one, before marks are left out
+    Map large, *small;      // small [layers,heads]
+    double entropy, share;  // of the large one, before marks are left out
     HeatMap large_heat, *heat;
-    char (*note)[2][NOTE];         // [layers,heads] title and note
+    char (*note)[2][NOTE];  // [layers,heads] title and note
     char title[96], large_note[64], remark[TEXT];
 } Section;
 
@@ -87,11 +90,11 @@ static const Labels *columns_of(const Drawing *d, LookKind kind)
 
 /* ---- maps ---- */
 
-/* A head's map, or with head < 0 what the choice makes of all; pieces joined if that is asked for. */
+/* A head's map, or with head < 0 what the choice makes of all; pieces joined if asked for. */
 static bool make_map(Map *map, const Drawing *d, LookKind kind, int layer, int head)
 {
     bool good = d->config->rollout ? map_rollout(map, d->look, kind, layer, d->error)
-                : head >= 0 ? map_mean(map, d->look, kind, layer, &head, 1, d->error)
+                : head >= 0        ? map_mean(map, d->look, kind, layer, &head, 1, d->error)
                 : head == CHOICE_MAX
                     ? map_max(map, d->look, kind, layer, d->head, d->heads, d->error)
                     : map_mean(map, d->look, kind, layer, d->head, d->heads, d->error);
@@ -143,8 +146,10 @@ static bool plan_section(Section *s, const Drawing *d, LookKind kind)
     *s = (Section){.kind = kind, .layers = layers, .heads = d->heads};
     if (!find_best(s, d)) return false;
     if (kind != LOOK_CROSS || d->config->rollout) s->layer = layers - 1;
-    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
-    else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
+    if (choice->layer >= 0)
+        s->layer = s->first = choice->layer, s->layers = 1;
+    else if (choice->head == CHOICE_BEST)
+        s->layer = s->best_layer;
     if (choice->head >= 0) s->heads = 1;
     if (d->config->rollout) s->heads = 1;
     if (s->layers * s->heads == 1) s->layers = s->heads = 0;
@@ -190,10 +195,14 @@ static bool make_maps(Section *s, const Drawing *d)
 static const char *head_text(char text[64], const Section *s, const Drawing *d)
 {
     int head = large_head(s, d);
-    if (d->config->rollout) snprintf(text, 64, "rollout through %d layers", s->layer + 1);
-    else if (head >= 0) snprintf(text, 64, "head %d", head + 1);
-    else if (head == CHOICE_MAX) snprintf(text, 64, "largest of %d heads, made up to 1", d->heads);
-    else snprintf(text, 64, "mean of %d heads", d->heads);
+    if (d->config->rollout)
+        snprintf(text, 64, "rollout through %d layers", s->layer + 1);
+    else if (head >= 0)
+        snprintf(text, 64, "head %d", head + 1);
+    else if (head == CHOICE_MAX)
+        snprintf(text, 64, "largest of %d heads, made up to 1", d->heads);
+    else
+        snprintf(text, 64, "mean of %d heads", d->heads);
     if (d->config->rollout || head != CHOICE_SOME) return text;
     for (int h = 0; h < d->heads; h++) {
         size_t length = strlen(text);
@@ -206,24 +215,36 @@ static void describe(Section *s, const Drawing *d)
 {
     char head[64];
     const char *mark = s->kind == LOOK_DECODER ? "<pad>" : "</s>";
-    if (d->config->rollout) head_text(s->title, s, d);
-    else snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1, head_text(head, s, d));
+    if (d->config->rollout)
+        head_text(s->title, s, d);
+    else
+        snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1,
+                 head_text(head, s, d));
     snprintf(s->large_note, sizeof s->large_note, "%.2f bits a row", s->entropy);
     if (d->config->hide_special)
-        snprintf(s->remark, TEXT, "%s is left out; it had %.0f %% of the attention. What remains "
-                 "of a row is made up to 1.", mark, 100 * s->share);
+        snprintf(s->remark, TEXT,
+                 "%s is left out; it had %.0f %% of the attention. What remains "
+                 "of a row is made up to 1.",
+                 mark, 100 * s->share);
     else if (s->kind == LOOK_DECODER)
-        snprintf(s->remark, TEXT, "%s, in grey, stands before the first word and gets %.0f %%: "
-                 "where heads look that find nothing. That is normal.", mark, 100 * s->share);
+        snprintf(s->remark, TEXT,
+                 "%s, in grey, stands before the first word and gets %.0f %%: "
+                 "where heads look that find nothing. That is normal.",
+                 mark, 100 * s->share);
     else
-        snprintf(s->remark, TEXT, "%s, in grey, gets %.0f %%: where words look that have no "
-                 "counterpart. That is normal.", mark, 100 * s->share);
+        snprintf(s->remark, TEXT,
+                 "%s, in grey, gets %.0f %%: where words look that have no "
+                 "counterpart. That is normal.",
+                 mark, 100 * s->share);
 }
 
 static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
 {
-    return (HeatMap){.weight = map->at, .rows = map->rows, .columns = map->columns,
-                     .row_labels = (const char *const *)rows->text, .row_marks = rows->mark,
+    return (HeatMap){.weight = map->at,
+                     .rows = map->rows,
+                     .columns = map->columns,
+                     .row_labels = (const char *const *)rows->text,
+                     .row_marks = rows->mark,
                      .column_labels = (const char *const *)columns->text,
                      .column_marks = columns->mark};
 }
@@ -232,7 +253,8 @@ static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns
 static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
 {
     const Labels *rows = rows_of(d, s->kind), *columns = columns_of(d, s->kind);
-    bool framed = !d->config->rollout && (s->kind == LOOK_CROSS || d->choice->head == CHOICE_BEST);
+    bool framed =
+        !d->config->rollout && (s->kind == LOOK_CROSS || d->choice->head == CHOICE_BEST);
     describe(s, d);
     s->large_heat = heat_of(&s->large, rows, columns);
     s->large_heat.title = s->title;
@@ -243,8 +265,10 @@ static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
         s->heat[i] = heat_of(&s->small[i], rows, columns);
         s->heat[i].row_labels = s->heat[i].column_labels = NULL;
         s->heat[i].outlined = best;
-        if (d->config->rollout) snprintf(s->note[i][0], NOTE, "through layer %d", layer + 1);
-        else snprintf(s->note[i][0], NOTE, "layer %d · head %d", layer + 1, head + 1);
+        if (d->config->rollout)
+            snprintf(s->note[i][0], NOTE, "through layer %d", layer + 1);
+        else
+            snprintf(s->note[i][0], NOTE, "layer %d · head %d", layer + 1, head + 1);
         if (best)
             strcat(s->note[i][1], s->kind == LOOK_CROSS ? " · aligns best" : " · sharpest");
         s->heat[i].title = s->note[i][0];
@@ -253,8 +277,11 @@ static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
     *out = (HeatMapSection){.title = KIND_TITLE[s->kind],
                             .caption = d->config->rollout ? ROLLOUT_CAPTION[s->kind]
                                                           : KIND_CAPTION[s->kind],
-                            .remark = s->remark, .maps = s->heat, .layers = s->layers,
-                            .heads = s->heads, .large = &s->large_heat,
+                            .remark = s->remark,
+                            .maps = s->heat,
+                            .layers = s->layers,
+                            .heads = s->heads,
+                            .large = &s->large_heat,
                             .causal = s->kind == LOOK_DECODER};
 }
 
@@ -272,18 +299,23 @@ static bool save(const char *path, const Drawing *d, const Vocabulary *vocabular
                                  (size_t)pair->target_length, error);
     if (good) {
         snprintf(title, sizeof title, "%.480s → %.480s", from, to);
-        good = attentionpage_draw(&page, title, pair->given
-                                  ? "What looked at what, with the translation given"
-                                  : "What looked at what while it translated", pages, count,
-                                  (Theme)d->config->theme, d->config->scale, error);
+        good =
+            attentionpage_draw(&page, title,
+                               pair->given ? "What looked at what, with the translation given"
+                                           : "What looked at what while it translated",
+                               pages, count, (Theme)d->config->theme, d->config->scale, error);
     }
     snprintf(layer, sizeof layer, "%d", sections[0].layer + 1);
     for (int k = 0; k < count; k++)
         snprintf(kinds + strlen(kinds), TEXT - strlen(kinds), "%s%s", k ? ", " : "",
                  KIND_TITLE[sections[k].kind]);
-    const PngText texts[] = {{"Software", "qkv"}, {"Model", name}, {"Source", from ? from : ""},
-                             {"Translation", to ? to : ""}, {"Attention", kinds},
-                             {"Layer", layer}, {"Head", head_text(head, &sections[0], d)}};
+    const PngText texts[] = {{"Software", "qkv"},
+                             {"Model", name},
+                             {"Source", from ? from : ""},
+                             {"Translation", to ? to : ""},
+                             {"Attention", kinds},
+                             {"Layer", layer},
+                             {"Head", head_text(head, &sections[0], d)}};
     good = good && png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, error);
     if (page) canvas_free(page);
     free(from);
@@ -302,7 +334,8 @@ static void section_free(Section *s)
 
 static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const SentencePair *pair)
 {
-    const Tokenizer *read = vocabulary->tokenizer[SOURCE], *written = vocabulary->tokenizer[TARGET];
+    const Tokenizer *read = vocabulary->tokenizer[SOURCE],
+                    *written = vocabulary->tokenizer[TARGET];
     int n = pair->source_length, m = pair->target_length;
     bool join = d->config->words;
     int heads = look_heads(d->look);
@@ -314,6 +347,13 @@ static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const Sentence
            labels_make(&d->source, read, pair->source, n, false, join, d->error) &&
            labels_make(&d->target, written, pair->target, m, false, join, d->error) &&
            labels_make(&d->read, written, pair->target, m, true, join, d->error);
+}
+
+static bool has_words(const Labels *labels)
+{
+    int marks = 0;
+    for (int i = 0; i < labels->count; i++) marks += labels->mark[i];
+    return marks < labels->count;
 }
 
 static void drawing_free(Drawing *d)
@@ -332,15 +372,19 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
     Look *look = look_open(model, pair->source, pair->source_length, pair->target,
                            pair->target_length, error);
     if (!look) return false;
-    Drawing d = {.look = look, .choice = choice, .config = config, .error = error};
+    PictureConfig own = *config;
+    Drawing d = {.look = look, .choice = choice, .config = &own, .error = error};
     Section sections[KINDS] = {0};
     HeatMapSection pages[KINDS];
     int count = choice->all_kinds ? KINDS : 1;
     bool good = make_labels(&d, vocabulary, pair);
+    own.hide_special = good && config->hide_special && has_words(&d.source) &&
+                       has_words(&d.target) &&
+                       has_words(&d.read);  // else nothing would be left
     for (int k = 0; k < count && good; k++)
         good = plan_section(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind) &&
                make_maps(&sections[k], &d);
-    if (good && config->hide_special)
+    if (good && own.hide_special)
         labels_hide(&d.source), labels_hide(&d.target), labels_hide(&d.read);
     for (int k = 0; k < count && good; k++) finish_section(&pages[k], &sections[k], &d);
     good = good && save(path, &d, vocabulary, name, pair, sections, pages, count, error);

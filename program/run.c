@@ -307,6 +307,22 @@ bool run_save_model(Run *run, const char *path, Error *error)
     return save(run, path, false, error);
 }
 
+int run_watch_layer(const Run *run)
+{
+    int layer = run->settings->run.watch_layer;
+    return (layer ? layer : run->model.config.decoder_layers) - 1;
+}
+
+void run_watch_tensors(const Tensor *tensor[3], const Run *run)
+{
+    char name[sizeof tensor[0]->name];
+    for (int t = 0; t < 3; t++) {
+        snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%c_proj.weight",
+                 run_watch_layer(run), "qkv"[t]);
+        tensor[t] = params_find(&run->model.params, name);
+    }
+}
+
 bool run_draw_loss(const Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;

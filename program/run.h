@@ -8,6 +8,8 @@
  *   metrics.jsonl       training/metrics.h
  *   loss.png            the curves of it
  *   attention.png       the attention of one validation sentence, as of the best model
+ *   weights.png         W_Q, W_K and W_V of one layer, before and after (weights.h)
+ *   watch.jsonl, watch.png  a sentence watched while the model learns (watch.h)
  *
  * With several ranks (training/distributed.h) every rank reads the corpus; the folder is rank 0's
  * alone, which hands on what it finds there: tokenizer, weights, moments, progress. run_read,
@@ -64,6 +66,10 @@ const char *run_train_file(const Run *run, int file);
 
 /* "DIR/name" in the folder of a run; free() it. */
 char *run_path(const Settings *settings, const char *name, Error *error);
+
+/* The decoder layer that is watched, from 0; and its W_Q, W_K and W_V of encoder-decoder attention. */
+int run_watch_layer(const Run *run);
+void run_watch_tensors(const Tensor *tensor[3], const Run *run);
 
 /* loss.png from the metrics so far. */
 bool run_draw_loss(const Run *run, Error *error);

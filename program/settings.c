@@ -26,6 +26,12 @@ static const Option run_options[] = {
      "the run's folder; default: checkpoints/<preset>. If there is a run in it, it goes on", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "threads; 0: one for each processor. The result is the same, to the bit", true},
+    {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
+     "a sentence, or SENTENCE ||| TRANSLATION, whose attention becomes an animation, watch.png; "
+     "default: one for the toy corpus", true},
+    {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
+     "the decoder layer whose attention to the source is watched, and whose W_Q, W_K and W_V are "
+     "drawn in weights.png; 0: the last", true},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
      "report on corpus and model, and stop", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
@@ -159,6 +165,18 @@ static bool toy_corpus(DataConfig *data, Error *error)
            toy_file(&data->valid_target, "valid.fr", error);
 }
 
+/* Unless another sentence is named, or none (--no-watch). */
+static bool toy_watch(RunConfig *run, int argc, char *const *argv, Error *error)
+{
+    static const char text[] =
+        "jane visits africa in september ||| jane visite l'afrique en septembre";
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], "--no-watch")) return true;
+    if (run->watch) return true;
+    run->watch = strdup(text);
+    return run->watch || error_set(error, "not enough memory for the options");
+}
+
 static bool has_corpus(const DataConfig *data)
 {
     return data->train_source.count || data->train_target.count || data->train_tsv.count;
@@ -206,6 +224,9 @@ static bool check(const Settings *s, Error *error)
     if (s->training.best != BEST_LOSS && !s->training.valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                          "--valid-translations of at least 1");
+    if (s->run.watch_layer > s->model.decoder_layers)
+        return error_set(error, "--watch-layer %d: the decoder has %d layers", s->run.watch_layer,
+                         s->model.decoder_layers);
     const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
@@ -248,7 +269,8 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
     if (!apply(s, preset, config, argc, argv, error)) return false;
-    if (!corpus && !toy_corpus(&s->data, error)) return false;
+    if (!corpus && (!toy_corpus(&s->data, error) || !toy_watch(&s->run, argc, argv, error)))
+        return false;
     if (!s->run.output) {
         char path[64];
         snprintf(path, sizeof path, "checkpoints/%s", preset);

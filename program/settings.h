@@ -27,8 +27,9 @@ typedef struct DataConfig {
 } DataConfig;
 
 typedef struct RunConfig {
-    char *preset, *config, *output;
-    int threads;  // 0: all processors
+    char *preset, *config, *output, *watch;
+    int threads;      // 0: all processors
+    int watch_layer;  // of the decoder, from 1; 0: the last
     bool dry_run, quiet, help, version;
 } RunConfig;
 

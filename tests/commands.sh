@@ -137,6 +137,20 @@ translate --model run "one two" "three four" >out 2>err
 check "texts of the command line" sh -c 'test "$(wc -l <out)" = 2'
 check "--attention draws" translate --model run --attention look.png "one two"
 check "--attention leaves a picture" sh -c 'head -c 4 look.png | grep -q PNG'
+for way in "--attention-kind all --theme dark" "--rollout" "--words --hide-special" "--head best" \
+    "--head 1,2 --scale 2" "--layer 1 --head max --attention-kind encoder" "--attention-kind decoder"; do
+    # shellcheck disable=SC2086
+    check "--attention draws with $way" sh -c \
+        "rm -f way.png && '$BIN/translate' --model run --attention way.png $way 'one two' && head -c 4 way.png | grep -q PNG"
+done
+check "a picture says what it is of" sh -c \
+    "'$BIN/translate' --model run --attention said.png --layer 1 --head 2 'one two' &&
+     for text in 'Model.run' 'Source.one two' 'Head.head 2' 'Layer.1'; do grep -aq \"\$text\" said.png || exit 1; done"
+check "--given is looked at, and printed" sh -c \
+    "test \"\$('$BIN/translate' --model run --attention given.png --given 'TWO ONE' 'one two')\" = 'TWO ONE' &&
+     grep -aq 'Translation.TWO ONE' given.png"
+check "--attention makes a page" sh -c \
+    "'$BIN/translate' --model run --attention look.html 'one two' && grep -q '^<!DOCTYPE html>' look.html"
 check "--attention draws each of several" sh -c \
     "'$BIN/translate' --model run --attention look.png 'one' 'two' && test -s look-1.png -a -s look-2.png"
 translate --model run --n-best 3 --beam 3 "one two" >out 2>err
@@ -159,7 +173,15 @@ wrong "heads and width" 2 "heads 3 does not divide" train --heads 3
 wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
-wrong "a picture that is none" 2 "\.png" translate --attention look.jpg one
+wrong "a picture that is none" 2 "\.png or .html" translate --attention look.jpg one
+wrong "a head that is none" 2 "takes a number from 1" translate --head 1,x one
+wrong "a head that the model has not" 1 "a layer of the model has 2 heads" \
+    translate --model run --attention look.png --head 1,5 one
+wrong "--rollout on a page" 2 "is for pictures" translate --attention look.html --rollout one
+wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
+wrong "--given and --n-best" 2 "n-best" translate --given ONE --n-best 2 one
+wrong "--given that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
+    translate --given "$(printf 'o\377')" one
 wrong "more answers than beams" 2 "n-best 9 is more than" translate --n-best 9 one
 wrong "a config with an unknown key" 2 "d_modle" sh -c \
     "sed s/d_model/d_modle/ run/config.json >bad.json; '$BIN/train' --config bad.json --output x"

@@ -11,8 +11,18 @@
 #include "tests/small-model.h"
 
 static const char *const PIECE[] = {
-    "\u2581</script>", "\u2581<script>alert(1)</script>", "<!--", "&lt;", "\"'\\", "\u2028\u2029",
-    "\u2581<img src=x onerror=alert(1)>", "\u2581\u65E5\u672C", "]]>", "@data@", "\u2581word", "s",
+    "\u2581</script>",
+    "\u2581<script>alert(1)</script>",
+    "<!--",
+    "&lt;",
+    "\"'\\",
+    "\u2028\u2029",
+    "\u2581<img src=x onerror=alert(1)>",
+    "\u2581\u65E5\u672C",
+    "]]>",
+    "@data@",
+    "\u2581word",
+    "s",
 };
 enum { PIECES = sizeof PIECE / sizeof *PIECE, V = PIECES + 3, LONGEST = 40 };
 
@@ -24,8 +34,8 @@ static const int source[] = {2, 3, 4, 5, 6, 7, 9, 12, 13, 1, ID_END};
 static const int target[] = {8, 3, 13, 10, 11, 2, ID_END};
 enum { N = sizeof source / sizeof *source, M = sizeof target / sizeof *target };
 static const SentencePair pair = {source, target, N, M, false};
-static const Choice anything = {LOOK_CROSS,  false,       CHOICE_NONE, CHOICE_NONE,
-                                CHOICE_NONE, CHOICE_NONE, 0};
+static const Choice anything = {LOOK_CROSS,  false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
+                                CHOICE_NONE, 0};
 
 static bool hostile_setup(void)
 {
@@ -34,7 +44,8 @@ static bool hostile_setup(void)
     strcpy(folder, "/tmp/qkv-words-XXXXXX");
     if (!mkdtemp(folder)) return false;
     small_model_begin(&small, PIECES_BPE, false);
-    for (int i = 0; i < PIECES; i++) small_model_piece(&small, PIECE[i], (float)-i, PIECE_NORMAL);
+    for (int i = 0; i < PIECES; i++)
+        small_model_piece(&small, PIECE[i], (float)-i, PIECE_NORMAL);
     const void *const bytes[SIDES] = {NULL, small.bytes};
     const size_t size[SIDES] = {0, small.size};
     if (!vocabulary_copy(&vocabulary, bytes, size, &error) ||

@@ -113,7 +113,8 @@ static void rollout(void **state)
         assert_true(map_rollout(&map, look, LOOK_ENCODER, l, &error));
         assert_rows(&map, N, N);
         for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++) assert_true(fabs(map.at[i * N + j] - flow[i][j]) < 1e-5);
+            for (int j = 0; j < N; j++)
+                assert_true(fabs(map.at[i * N + j] - flow[i][j]) < 1e-5);
         map_free(&map);
     }
     for (int l = 0; l < DECODER; l++) {
@@ -142,7 +143,8 @@ static void rollout(void **state)
                 double sum = 0;
                 for (int j = 0; j < columns; j++) sum += flow[N + i][first + j];
                 for (int j = 0; j < columns; j++)
-                    assert_true(fabs(map.at[i * columns + j] - flow[N + i][first + j] / sum) < 1e-5);
+                    assert_true(fabs(map.at[i * columns + j] - flow[N + i][first + j] / sum) <
+                                1e-5);
             }
             map_free(&map);
         }
@@ -184,7 +186,8 @@ static void marks(void **state)
 {
     (void)state;
     static const float at[] = {.5f, .25f, .25f, 0, 0, 1, .1f, .2f, .7f};
-    static const bool none[3] = {0}, last[3] = {false, false, true}, ends[3] = {true, false, true};
+    static const bool none[3] = {0}, last[3] = {false, false, true},
+                      ends[3] = {true, false, true};
     Map map = copy(at, 3, 3);
     assert_true(fabs(map_share(&map, last) - 1.95 / 3) < 1e-6);
     assert_true(map_share(&map, none) == 0);
@@ -193,7 +196,8 @@ static void marks(void **state)
     map_hide(&map, last, last);
     assert_int_equal(map.rows, 2);
     assert_int_equal(map.columns, 2);
-    assert_numbers(&map, (float[]){2 / 3.f, 1 / 3.f, 0, 0});  // nothing is left of the second row
+    assert_numbers(&map,
+                   (float[]){2 / 3.f, 1 / 3.f, 0, 0});  // nothing is left of the second row
     map_free(&map);
     map = copy(at, 3, 3);
     map_hide(&map, ends, ends);
@@ -213,8 +217,8 @@ static void measures(void **state)
     map_free(&map);
 
     /* An alignment of words is better than always looking at one word, or at </s>. */
-    static const float right[] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, one[] = {1, 0, 0, 1, 0, 0, 1, 0, 0},
-                       end[] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
+    static const float right[] = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                       one[] = {1, 0, 0, 1, 0, 0, 1, 0, 0}, end[] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
     static const bool mark[] = {false, false, true};
     double score[3];
     const float *maps[] = {right, one, end};

@@ -127,7 +127,8 @@ static void softmax_of(double *p, const Json *q, const Json *k, int i, int size,
     for (int j = 0; j < seen; j++) p[j] /= sum;
 }
 
-static void check_head(const Json *head, int rows, int columns, int size, bool causal, double scale)
+static void check_head(const Json *head, int rows, int columns, int size, bool causal,
+                       double scale)
 {
     const Json *weights = json_member(head, "weights"), *q = json_member(head, "q"),
                *k = json_member(head, "k");
@@ -152,8 +153,8 @@ static void test_numbers(void **state)
 {
     (void)state;
     Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything, &picture_default,
-                               &error));
+    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything,
+                               &picture_default, &error));
     char *page = read_page(), *data = cut_data(page);
     Json *json = json_parse(data, strlen(data), "page", &error);
     if (!json) fail_msg("%s", error.text);
@@ -185,8 +186,8 @@ static void test_words(void **state)
 {
     (void)state;
     Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything, &picture_default,
-                               &error));
+    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything,
+                               &picture_default, &error));
     char *page = read_page(), *data = cut_data(page);
     Json *json = json_parse(data, strlen(data), "page", &error);
     assert_non_null(json);
@@ -215,7 +216,8 @@ static void test_start(void **state)
     PictureConfig config = picture_default;
     config.hide_special = true;
     config.theme = 1;
-    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &choice, &config, &error));
+    assert_true(
+        page_attention(path, &model, &vocabulary, "m", &pair, &choice, &config, &error));
     char *page = read_page(), *data = cut_data(page);
     Json *json = json_parse(data, strlen(data), "page", &error);
     assert_non_null(json);
@@ -239,8 +241,8 @@ static void test_refuses(void **state)
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
     SentencePair bad = pair;
     bad.target_length = M - 1;
-    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &anything, &picture_default,
-                                &error));
+    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &anything,
+                                &picture_default, &error));
     assert_non_null(strstr(error.text, "target"));
 }
 

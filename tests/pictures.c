@@ -41,7 +41,7 @@ static int teardown(void **state)
 /* A picture as libpng reads it. */
 typedef struct Read {
     int width, height;
-    uint8_t *rgb;  // [height,width,3]
+    uint8_t *rgb;      // [height,width,3]
     char texts[4000];  // "key: text\n" of each remark
 } Read;
 
@@ -61,12 +61,13 @@ static void read_png(Read *out, const char *name)
     out->rgb = malloc(stride * (size_t)out->height);
     assert_non_null(out->rgb);
     png_bytepp rows = png_get_rows(png, info);
-    for (int y = 0; y < out->height; y++) memcpy(out->rgb + (size_t)y * stride, rows[y], stride);
+    for (int y = 0; y < out->height; y++)
+        memcpy(out->rgb + (size_t)y * stride, rows[y], stride);
     png_textp text;
     int count = png_get_text(png, info, &text, NULL), end = 0;
     for (int i = 0; i < count; i++)
-        end += snprintf(out->texts + end, sizeof out->texts - (size_t)end, "%s: %s\n", text[i].key,
-                        text[i].text);
+        end += snprintf(out->texts + end, sizeof out->texts - (size_t)end, "%s: %s\n",
+                        text[i].key, text[i].text);
     png_destroy_read_struct(&png, &info, NULL);
     fclose(file);
 }
@@ -74,7 +75,8 @@ static void read_png(Read *out, const char *name)
 static void draw(const Choice *choice, const PictureConfig *config, const SentencePair *what)
 {
     Error error;
-    if (!picture_attention(path, &model, &vocabulary, "some/model", what, choice, config, &error))
+    if (!picture_attention(path, &model, &vocabulary, "some/model", what, choice, config,
+                           &error))
         fail_msg("%s", error.text);
 }
 
@@ -87,7 +89,8 @@ static void assert_text(const Read *read, const char *line)
 static void test_every_way(void **state)
 {
     (void)state;
-    static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_MAX, CHOICE_BEST, CHOICE_SOME, 2};
+    static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_MAX,
+                                CHOICE_BEST, CHOICE_SOME, 2};
     for (int way = 0; way < 6 * 4 * 3; way++) {
         Choice choice = anything;
         choice.kind = (LookKind)(way % 3);
@@ -95,8 +98,11 @@ static void test_every_way(void **state)
         choice.some = choice.head == CHOICE_SOME ? 5 : 0;
         choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
         choice.all_kinds = way % 5 == 0;
-        PictureConfig config = {.rollout = way % 7 == 0, .words = way % 2, .scale = 1 + way % 3 / 2,
-                                .hide_special = way % 3 == 1, .theme = way % 2 ^ way / 12 % 2};
+        PictureConfig config = {.rollout = way % 7 == 0,
+                                .words = way % 2,
+                                .scale = 1 + way % 3 / 2,
+                                .hide_special = way % 3 == 1,
+                                .theme = way % 2 ^ way / 12 % 2};
         draw(&choice, &config, &pair);
         Read read;
         read_png(&read, path);
@@ -150,11 +156,15 @@ static void test_lengths(void **state)
     many[LONGEST - 1] = ID_END;
     Choice choice = anything;
     choice.all_kinds = true;
-    const SentencePair pairs[] = {{one, one, 2, 2, false}, {end, end, 1, 1, true},
-                                  {many, one, LONGEST, 2, false}, {many, many, LONGEST, LONGEST, true}};
-    for (int i = 0; i < 4; i++) {
+    const SentencePair pairs[] = {{one, one, 2, 2, false},
+                                  {end, end, 1, 1, true},
+                                  {many, one, LONGEST, 2, false},
+                                  {many, many, LONGEST, LONGEST, true}};
+    for (int i = 0; i < 8; i++) {
         Read read;
-        draw(&choice, &picture_default, &pairs[i]);
+        PictureConfig config = picture_default;
+        config.hide_special = i >= 4;
+        draw(&choice, &config, &pairs[i % 4]);
         read_png(&read, path);
         free(read.rgb);
     }
@@ -178,14 +188,21 @@ static Canvas *known_page(Theme theme, bool transposed)
             for (int j = 0; j < columns; j++) {
                 int from = transposed ? columns - 1 - j : j;
                 sum += weight[m][i * columns + j] =
-                    (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) + (m % 3 == 0 && j + 1 == columns);
+                    (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) +
+                    (m % 3 == 0 && j + 1 == columns);
             }
             for (int j = 0; j < columns; j++) weight[m][i * columns + j] /= (float)sum;
         }
-        HeatMap map = {.weight = weight[m], .rows = rows, .columns = columns, .title = "",
-                       .column_marks = marks, .outlined = m == 5};
-        if (m < LAYERS * HEADS) maps[m] = map;
-        else large = map;
+        HeatMap map = {.weight = weight[m],
+                       .rows = rows,
+                       .columns = columns,
+                       .title = "",
+                       .column_marks = marks,
+                       .outlined = m == 5};
+        if (m < LAYERS * HEADS)
+            maps[m] = map;
+        else
+            large = map;
     }
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
     Canvas *page;
@@ -235,7 +252,8 @@ static void compare(double *mean, double *share, const uint8_t *a, const uint8_t
 static void test_golden(void **state)
 {
     (void)state;
-    static const char *const names[] = {"tests/golden/page-light.png", "tests/golden/page-dark.png"};
+    static const char *const names[] = {"tests/golden/page-light.png",
+                                        "tests/golden/page-dark.png"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         int width, height;
         Error error;
@@ -244,7 +262,8 @@ static void test_golden(void **state)
         canvas_free(page);
         const char *write = getenv("GOLDEN_PICTURES");
         if (write && !strcmp(write, "write"))
-            assert_true(png_save_pixels(names[theme], small, width, height, 3, NULL, 0, &error));
+            assert_true(
+                png_save_pixels(names[theme], small, width, height, 3, NULL, 0, &error));
         Read golden;
         read_png(&golden, names[theme]);
         assert_int_equal(width, golden.width);

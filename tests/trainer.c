@@ -59,6 +59,7 @@ typedef struct Result {
     Transformer model;
     real *m, *v, *ema;
     UpdateStats last;
+    double norm[100];  // of the last gradient, tensor by tensor
 } Result;
 
 static void train(Result *result, const TrainingConfig *c, int threads, int from, int to,
@@ -88,6 +89,10 @@ static void train(Result *result, const TrainingConfig *c, int threads, int from
                                    &error));
         assert_int_equal(result->last.loss.tokens, target.packed.rows);
     }
+    assert_in_range(result->model.params.count, 1, 100);
+    for (int t = 0; t < result->model.params.count; t++)
+        assert_true(trainer_gradient_norm(trainer, &result->norm[t],
+                                          &result->model.params.tensor[t], &error));
     result->m = malloc(bytes);
     result->v = malloc(bytes);
     memcpy(result->m, trainer_m(trainer), bytes);
@@ -115,6 +120,22 @@ static void assert_same_bits(const Result *a, const Result *b)
     assert_memory_equal(a->ema, b->ema, bytes);
     assert_true(a->last.loss.nll == b->last.loss.nll);
     assert_true(a->last.gradient_norm == b->last.gradient_norm);
+    for (int t = 0; t < a->model.params.count; t++) assert_true(a->norm[t] == b->norm[t]);
+}
+
+static void test_norms_of_tensors_make_the_norm(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result result;
+    double squares = 0;
+    train(&result, &c, 2, 1, UPDATES, NULL);
+    for (int t = 0; t < result.model.params.count; t++) {
+        squares += result.norm[t] * result.norm[t];
+        assert_true(result.norm[t] > 0 || !result.model.params.tensor[t].trained);
+    }
+    assert_true(fabs(sqrt(squares) / result.last.gradient_norm - 1) < 1e-12);
+    free_result(&result);
 }
 
 static void test_threads_change_no_bit(void **state)
@@ -408,6 +429,7 @@ int main(void)
         cmocka_unit_test(test_threads_change_no_bit),
         cmocka_unit_test(test_going_on_changes_no_bit),
         cmocka_unit_test(test_moving_average),
+        cmocka_unit_test(test_norms_of_tensors_make_the_norm),
         cmocka_unit_test(test_the_cut_changes_only_rounding),
         cmocka_unit_test(test_r_drop_changes_no_bit),
         cmocka_unit_test(test_r_drop_without_dropout),

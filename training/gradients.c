@@ -184,6 +184,23 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     return true;
 }
 
+bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Error *error)
+{
+    size_t begin = tensor->offset, end = begin + tensor->count;
+    double squares = 0;
+    if (begin < g->own) begin = g->own;
+    if (end > g->own_end) end = g->own_end;
+    memset(g->squares, 0, g->slices * sizeof *g->squares);
+    for (size_t i = begin; i < end; i++) {
+        double x = (double)*gradients_from(g, i);
+        g->squares[i / SLICE] += x * x;
+    }
+    if (!distributed_sum(g->squares, g->slices, error)) return false;
+    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
+    *norm = sqrt(squares);
+    return true;
+}
+
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)
 {
     for (*tensor = 0; *tensor < params->count; ++*tensor) {

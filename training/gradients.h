@@ -55,6 +55,10 @@ void gradients_clear(const Gradients *gradients, int a);
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,
                    Error *error);
 
+/* *norm (=) that of one tensor's sum. Slice by slice as the norm of all, so its bits depend on
+ * neither threads nor ranks, either. Collective. */
+bool gradients_tensor_norm(Gradients *gradients, double *norm, const Tensor *tensor, Error *error);
+
 /* The sum from number `begin` of the own part on. */
 const real *gradients_from(const Gradients *gradients, size_t begin);
 

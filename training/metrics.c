@@ -46,6 +46,9 @@ static void put_train(FILE *out, const TrainLine *line)
     json_put_real(&json, "tokens_per_second", line->tokens_per_second);
     json_put_real(&json, "gflops", line->gflops);
     json_put_real(&json, "seconds", line->seconds);
+    json_put_real(&json, "gradient_norm_q", line->norm_q);
+    json_put_real(&json, "gradient_norm_k", line->norm_k);
+    json_put_real(&json, "gradient_norm_v", line->norm_v);
     json_close(&json);
     fputc('\n', out);
 }
@@ -88,7 +91,8 @@ static bool take(Metrics *metrics, const char *text, size_t length, long long up
         TrainLine line = {at, epoch, number(json, "loss"), number(json, "objective"),
                           number(json, "learning_rate"), number(json, "gradient_norm"),
                           number(json, "tokens_per_second"), number(json, "gflops"),
-                          number(json, "seconds")};
+                          number(json, "seconds"), number(json, "gradient_norm_q"),
+                          number(json, "gradient_norm_k"), number(json, "gradient_norm_v")};
         good = keep_train(metrics, &line, error);
     } else if (type && at > 0 && at <= update && !strcmp(type, "valid")) {
         ValidLine line = {at, epoch, number(json, "loss"), number(json, "exact"),

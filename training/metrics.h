@@ -1,7 +1,8 @@
 /* metrics.h -- metrics.jsonl: one JSON object a line, for scripts and for the loss curve.
  *
  *   {"type":"train","update":…,"epoch":…,"loss":…,"objective":…,"ppl":…,"learning_rate":…,
- *    "gradient_norm":…,"tokens_per_second":…,"gflops":…,"seconds":…}
+ *    "gradient_norm":…,"tokens_per_second":…,"gflops":…,"seconds":…,
+ *    "gradient_norm_q":…,"gradient_norm_k":…,"gradient_norm_v":…}
  *   {"type":"valid","update":…,"epoch":…,"loss":…,"ppl":…,"exact":…,"bleu":…,"chrf":…,"seconds":…}
  *
  * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective is
@@ -9,7 +10,9 @@
  * plus target tokens, </s> included; gflops counts the matrix products that the mathematics needs.
  * A train line is the mean over the updates since the one before. exact, bleu and chrf are in
  * percent, of the validation sentences that were translated (greedily); null if none were.
- * seconds is the training time so far. */
+ * seconds is the training time so far. gradient_norm_q, _k and _v are those of three tensors alone,
+ * W_Q, W_K and W_V of one decoder layer's encoder-decoder attention (--watch-layer), in the last of
+ * the updates. */
 #ifndef TRAINING_METRICS_H
 #define TRAINING_METRICS_H
 
@@ -20,6 +23,7 @@
 typedef struct TrainLine {
     long long update, epoch;
     double loss, objective, learning_rate, gradient_norm, tokens_per_second, gflops, seconds;
+    double norm_q, norm_k, norm_v;
 } TrainLine;
 
 typedef struct ValidLine {

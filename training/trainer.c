@@ -335,6 +335,11 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     return true;
 }
 
+bool trainer_gradient_norm(Trainer *t, double *norm, const Tensor *tensor, Error *error)
+{
+    return gradients_tensor_norm(&t->gradients, norm, tensor, error);
+}
+
 bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Loss *loss,
                       Error *error)
 {

@@ -54,6 +54,9 @@ bool trainer_scatter(Trainer *trainer, Error *error);
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
 
+/* *norm (=) that of one tensor's gradient in the last update, before clipping. Collective. */
+bool trainer_gradient_norm(Trainer *trainer, double *norm, const Tensor *tensor, Error *error);
+
 /* The loss without dropout, for validation: all of it on the rank that calls this. */
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);

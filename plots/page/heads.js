@@ -150,8 +150,9 @@ function showHeads(panel) {
   const names = map.heads.map((h) => h + 1).join(", ");
   const table = make("details", {}, make("summary", {}, "The same as a table"));
   table.addEventListener("toggle", () => {
-    if (table.open && !table.querySelector("table"))
-      table.append(make("div", { class: "scroll" }, heatTable(map, `Mean of heads ${names} of layer ${state.layer + 1}`)));
+    if (!table.open || table.querySelector("table")) return;
+    const description = `Mean of heads ${names} of layer ${state.layer + 1}`;
+    table.append(make("div", { class: "scroll" }, heatTable(map, description)));
   });
   panel.replaceChildren(view.readout, make("div", { class: "scroll" }, lines), table);
   choose(view, state.chosen && view[state.chosen.side][state.chosen.at] ? state.chosen : "free", state.pinned);

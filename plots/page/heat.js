@@ -48,7 +48,8 @@ function heatTable(map, description) {
       const color = heat(value, map.columns[j].mark);
       const style = blank ? {} : { background: css(color), color: contrast(color) };
       const text = blank || small ? "" : value.toFixed(2);
-      row.append(make("td", { style, title: `${word.text} → ${map.columns[j].text}: ${value.toFixed(3)}` }, text));
+      const title = `${word.text} → ${map.columns[j].text}: ${value.toFixed(3)}`;
+      row.append(make("td", { style, title }, text));
     });
     body.append(row);
   });

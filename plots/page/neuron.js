@@ -59,7 +59,8 @@ function strip(values, most, strips, update) {
 function neuronRow(words, key, j, sizes, strips, update) {
   const cell = make("td", {}, "");
   strips.push(() => { cell.textContent = number(key.products[state.dimension]); });
-  const bar = make("i", { style: { width: `${Math.round(120 * key.probability)}px`, background: headColor(state.head) } });
+  const width = `${Math.round(120 * key.probability)}px`;
+  const bar = make("i", { style: { width, background: headColor(state.head) } });
   return make("tr", {},
     make("th", { scope: "row", class: words.mark[j] ? "mark" : "" }, words.text[j]),
     strip(key.k, sizes.k, strips, update), strip(key.products, sizes.products, strips, update), cell,
@@ -76,12 +77,13 @@ function neuronTable(head, strips, update) {
   strips.push(() => { of.textContent = number(q[state.dimension]); });
   const one = make("th", { scope: "col" }, "");
   strips.push(() => { one.textContent = `of number ${state.dimension + 1}`; });
-  const heading = make("tr", {},
-    ...["", "key k", "q × k", one, "q · k, their sum", `÷ √${DATA.size}`, "softmax"].map((text, n) =>
-      (text instanceof Node ? text : make("th", { scope: "col", class: n > 0 && n < 3 || n === 6 ? "strip" : "" }, text))));
+  const column = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
+  const heading = make("tr", {}, column(""), column("key k", true), column("q × k", true), one,
+    column("q · k, their sum"), column(`÷ √${DATA.size}`), column("softmax", true));
   const body = make("tbody", {},
     make("tr", { class: "query" }, make("th", { scope: "row" }, rows.text[state.query]),
-      strip(q, sizes.q, strips, update), make("td", { class: "strip quiet" }, "its query q, the same for all keys"), of,
+      strip(q, sizes.q, strips, update),
+      make("td", { class: "strip quiet" }, "its query q, the same for all keys"), of,
       make("td"), make("td"), make("td")),
     ...keys.map((key, j) => neuronRow(columns, key, j, sizes, strips, update)));
   const most = keys.reduce((best, key, j) => (key.probability > keys[best].probability ? j : best), 0);

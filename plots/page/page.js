@@ -26,9 +26,10 @@ function chooseHead(h, on) {
 
 function drawControls() {
   const kind = kindNow(), neuron = state.view === "neuron";
-  choices("kinds", "radio", DATA.kinds.map((k, i) => ({ text: k.short, value: i, checked: i === state.kind })),
+  const radio = (text, value, now) => ({ text, value, checked: value === now });
+  choices("kinds", "radio", DATA.kinds.map((k, i) => radio(k.short, i, state.kind)),
     (value) => { state.kind = value; state.chosen = null; state.pinned = false; render(); });
-  choices("layers", "radio", kind.layers.map((_, l) => ({ text: `${l + 1}`, value: l, checked: l === state.layer })),
+  choices("layers", "radio", kind.layers.map((_, l) => radio(`${l + 1}`, l, state.layer)),
     (value) => { state.layer = value; render(); });
   choices("choose-heads", neuron ? "radio" : "checkbox", Array.from({ length: DATA.heads }, (_, h) => ({
     text: `${h + 1}`, value: h, checked: neuron ? h === state.head : state.heads.has(h), color: headColor(h),
@@ -99,7 +100,8 @@ byId("views").addEventListener("click", (event) => selectTab(event.target.closes
 byId("views").addEventListener("keydown", (event) => {
   const tabs = [...byId("views").children].filter((tab) => !tab.disabled);
   const at = tabs.indexOf(document.activeElement), last = tabs.length - 1;
-  const to = { ArrowLeft: at > 0 ? at - 1 : last, ArrowRight: at < last ? at + 1 : 0, Home: 0, End: last }[event.key];
+  const before = at > 0 ? at - 1 : last, behind = at < last ? at + 1 : 0;
+  const to = { ArrowLeft: before, ArrowRight: behind, Home: 0, End: last }[event.key];
   if (to !== undefined) selectTab(tabs[to]);
 });
 
@@ -115,7 +117,8 @@ byId("title").textContent = pair;
 byId("title").classList.toggle("long", pair.length > 120);
 byId("subtitle").textContent = DATA.given ? "What looked at what, with the translation given"
                                           : "What looked at what while it translated";
-byId("made").textContent = `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
+byId("made").textContent =
+  `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
 if (!DATA.vectors) {
   byId("tab-neuron").disabled = true;
   byId("tab-neuron").title = "So many words have too many vectors for a page";

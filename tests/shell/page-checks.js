@@ -28,7 +28,7 @@ function checks() {
   const step = parseFloat(getComputedStyle(document.querySelector(".lines")).getPropertyValue("--step"));
   const row = (path) => Math.floor(parseFloat(path.getAttribute("d").slice(2)) / step);
   check("pointing at a word leaves its lines only", hovered.length > 0 && hovered.every((path) => row(path) === 1) &&
-    opacity() < strong, hovered.map(row).join());
+    opacity() < strong, hovered.slice(0, 20).map(row).join());
   check("and marks the word", words[1].classList.contains("on"));
   check("and says what it looks at", readoutText().startsWith(`${words[1].textContent} looks at:`), readoutText());
   check("and tells a screen reader", byId("status").textContent === readoutText());
