@@ -116,7 +116,9 @@ static Translations translate(const Transformer *model, const Packed *sentences,
     SearchConfig config = search_default;
     Translations out;
     config.beam = beam;
-    bool good = translator_run(&out, model, sentences, &config, workers, NULL, &error);
+    Ensemble ensemble = ensemble_of(model);
+    TranslatorInput input = {.source = *sentences};
+    bool good = translator_run(&out, &ensemble, &input, &config, workers, NULL, &error);
     if (!good) fail_msg("%s", error.text);
     return out;
 }
