@@ -123,8 +123,8 @@ static bool find_candidates(BeamSearch *search, int r)
             keep(beam, room, (Candidate){log_probability, r, forced});
         return true;
     }
-    if (constraints_look_back(config)) cache_written(search->written, tree, r);
-    constraints_apply(z, C, normaliser, search->written, step, config);
+    if (constraints_look_back(task, config)) cache_written(search->written, tree, r);
+    constraints_apply(z, C, normaliser, search->written, step, task, config);
     if (is_fork(search, search->live[r].sentence)) room = search->searches;
     consider(beam, room, z, C, r, before, normaliser);
     return true;

@@ -44,6 +44,8 @@ const Option search_options[] = {
      "a token that was written already counts X times its ln p", false},
     {"unknown", OPTION_FLAG, FIELD(unknown), 0, 0, NULL, NULL,
      "may produce <unk>", false},
+    {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
+     "may produce it where the source has unknown words, and copies them there", false},
     {"alternatives", OPTION_INT, FIELD(alternatives), 0, MAX_BEAM, NULL, "N",
      "the best translation for each of the N most probable first tokens (after --prefix)", false},
     {"sample", OPTION_FLAG, FIELD(sample), 0, 0, NULL, NULL,
