@@ -9,10 +9,9 @@
  * tf.train.ExponentialMovingAverage. */
 #include "training/optimizer.h"
 
-#include <string.h>
-
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "training/distributed.h"
 
