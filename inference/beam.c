@@ -84,7 +84,7 @@ static void consider(Beam *beam, int room, const real *z, int C, int row,
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK;
         real largest = z[first];
-#pragma omp simd reduction(max : largest)
+#pragma omp simd reduction(max : largest) simdlen(16)
         for (int c = first; c < end; c++) largest = z[c] > largest ? z[c] : largest;
         if (!(log_probability + (largest - normaliser) > least)) continue;
         for (int c = first; c < end; c++) {

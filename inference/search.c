@@ -128,7 +128,7 @@ double search_normaliser(const real *z, int C)
 bool search_finite(const real *z, int C)
 {
     int bad = 0;
-#pragma omp simd reduction(| : bad)
+#pragma omp simd reduction(| : bad) simdlen(16)
     for (int c = 0; c < C; c++) bad |= !(z[c] - z[c] == 0);
     return !bad;
 }
@@ -139,7 +139,7 @@ int search_largest(const real *z, int C)
     real largest = maximum(z, C);
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
-#pragma omp simd reduction(| : there)
+#pragma omp simd reduction(| : there) simdlen(16)
         for (int c = first; c < end; c++) there |= z[c] == largest;
         for (int c = first; there && c < end; c++)
             if (z[c] == largest) return c;
