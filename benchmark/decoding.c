@@ -40,6 +40,7 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
     *bench = (Bench){.search = search_default};
     bench->search.beam = plan->beam;
     bench->search.max_tokens = OUTPUT_TOKENS;
+    bench->search.no_scores = true;  // as ./translate asks for none to print text
     if (!transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
         !(bench->peak = peak_create(bench->workers, error)) ||
@@ -68,9 +69,10 @@ static void bench_free(Bench *bench)
 static bool translate(double *seconds, const Bench *bench, const Packed *source, Error *error)
 {
     Translations out;
+    Ensemble alone = ensemble_of(&bench->model);
+    TranslatorInput input = {.source = *source};
     double begin = clock_seconds();
-    if (!translator_run(&out, &bench->model, source, &bench->search, bench->workers, NULL,
-                        error))
+    if (!translator_run(&out, &alone, &input, &bench->search, bench->workers, NULL, error))
         return false;
     *seconds = clock_seconds() - begin;
     bool good = true;

@@ -2,7 +2,7 @@
 #ifndef INFERENCE_BEAM_H
 #define INFERENCE_BEAM_H
 
-#include "inference/cache.h"
+#include "inference/predictor.h"
 #include "inference/search.h"
 
 /* A prefix and one token more. */
@@ -18,32 +18,35 @@ typedef struct Ended {
     int node, length;
 } Ended;
 
-typedef struct BeamSentence {
-    int limit;             // tokens
-    int live;              // prefixes, neighbours in BeamSearch.live
-    Candidate *candidate;  // [beam] of this step, best first
+/* The search for the best hypotheses of a sentence; with --alternatives, for the best one that has
+ * a certain first token, so that a sentence has as many searches. */
+typedef struct Beam {
+    Candidate *candidate;  // [room] of this step, best first
     int candidates;
     Ended *ended;  // [beam] best first
     int count;     // of ended
-} BeamSentence;
+} Beam;
 
 typedef struct BeamSearch {
     const SearchConfig *config;
     const Packed *source;
-    Cache cache;
-    BeamSentence *sentence;       // [S]
-    int rows;                     // live prefixes of all sentences
-    Prefix *live, *next;          // [S beam]
-    double *live_log, *next_log;  // [S beam] their log probabilities
-    real *logits;                 // one block of loss.h
+    const SearchTask *task;  // [S]
+    int searches;            // of each sentence
+    Predictor predictor;
+    Beam *beam;                   // [S searches]
+    int rows;                     // live prefixes of all searches
+    Prefix *live, *next;          // [S search_rows]
+    double *live_log, *next_log;  // their log probabilities
+    int *live_of, *next_of;       // and the search that each belongs to
+    int *written;                 // [longest limit]
 } BeamSearch;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */
-void beam_layout(BeamSearch *beam, Arena *arena, const Transformer *model, const Packed *source,
-                 const SearchConfig *config);
+void beam_layout(BeamSearch *search, Arena *arena, const Ensemble *ensemble,
+                 const Packed *source, const SearchTask *task, const SearchConfig *config);
 
-/* Fills found[s]->hypothesis[0 .. n_best-1], whose ids have room for search_limit tokens, and sets
- * their count. false: the network's numbers are not finite. */
-bool beam_search(Translation *const *found, BeamSearch *beam, const Transformer *model);
+/* Fills found[s]->hypothesis[0 .. search_results-1], whose ids have room for the task's limit of
+ * tokens, and sets their count. false: the network's numbers are not finite. */
+bool beam_search(Translation *const *found, BeamSearch *search);
 
 #endif

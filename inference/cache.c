@@ -242,3 +242,9 @@ int cache_tokens(int *id, const Cache *cache, int node)
     for (int i = count - 1; i >= 0; i--, node = cache->parent[node]) id[i] = cache->token[node];
     return count;
 }
+
+void cache_written(int *id, const Cache *cache, int row)
+{
+    const int *path = cache->path + (size_t)row * (size_t)cache->steps;
+    for (int t = 1; t < cache->step; t++) id[t - 1] = cache->token[path[t]];
+}

@@ -74,4 +74,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 /* id (=) the tokens that led to `node`, without <pad>. Returns how many. */
 int cache_tokens(int *id, const Cache *cache, int node);
 
+/* id [step-1] (=) the tokens that row r of the last step had read, without <pad>. */
+void cache_written(int *id, const Cache *cache, int row);
+
 #endif

@@ -1,86 +1,105 @@
-/* greedy.c -- the most probable token, step after step.
+/* greedy.c -- a token a step, for all hypotheses of a batch together.
  *
  *     y_t = argmax_c p(c | y_<t, x)          until y_t = </s>, or the limit leaves one place
  *
- * All sentences of a batch go through a step together; one that has ended leaves its row to the
- * others. The first of equally probable tokens is taken. */
+ * or y_t ~ p(· | y_<t, x) (sampling.h). One that has ended leaves its row to the others. The first
+ * of equally probable tokens is taken. The argmax of the scores is that of the probabilities: where
+ * nobody asks for log p, no exponential of the vocabulary is computed. */
 #include "inference/greedy.h"
 
 #include <math.h>
 
-void greedy_layout(Greedy *greedy, Arena *arena, const Transformer *model, const Packed *source,
-                   const SearchConfig *config)
+#include "inference/constraints.h"
+
+static int hypotheses(const SearchConfig *config)
 {
-    int S = source->sentences, V = model->config.vocab, longest = 0, capacity = 0;
+    return config->sample ? config->n_best : 1;
+}
+
+void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
+                   const SearchTask *task, const SearchConfig *config)
+{
+    int S = source->sentences, rows = S * hypotheses(config), longest = 0, capacity = 0;
     greedy->config = config;
     greedy->source = source;
-    greedy->limit = ARENA_TAKE(arena, int, (size_t)S);
-    greedy->live = ARENA_TAKE(arena, Prefix, (size_t)S);
-    greedy->log_probability = ARENA_TAKE(arena, double, (size_t)S);
-    greedy->logits = logits_layout(arena, S, V);
+    greedy->task = task;
     for (int s = 0; s < S; s++) {
-        int limit =
-            search_limit(config, &model->config, source->start[s + 1] - source->start[s]);
-        if (greedy->limit) greedy->limit[s] = limit;
-        if (limit > longest) longest = limit;
-        capacity += limit;
+        if (task[s].limit > longest) longest = task[s].limit;
+        capacity += task[s].limit * hypotheses(config);
     }
-    cache_layout(&greedy->cache, arena, model, source, S, longest, capacity);
+    greedy->live = ARENA_TAKE(arena, Prefix, (size_t)rows);
+    greedy->walk = ARENA_TAKE(arena, Walk, (size_t)rows);
+    greedy->written = ARENA_TAKE(arena, int, (size_t)longest);
+    if (config->sample)
+        sampling_layout(&greedy->sampling, arena, ensemble->model[0]->config.vocab - 1);
+    predictor_layout(&greedy->predictor, arena, ensemble, source, rows, longest, capacity);
 }
 
-/* The most probable of z [C] that may be produced: of blocks whose largest is larger than all
- * before, the first that is. */
-static int choose(const real *z, int C, bool unknown)
+/* The next token of row r, and its ln p in *log_probability; -1: not finite. */
+static int choose(Greedy *greedy, int r, double *log_probability)
 {
-    enum { BLOCK = 128 };
-    int best = 0;
-    for (int first = 0; first < C; first += BLOCK) {
-        int end = C - first < BLOCK ? C : first + BLOCK;
-        real largest = z[first];
-#pragma omp simd reduction(max : largest) simdlen(16)
-        for (int c = first; c < end; c++) largest = z[c] > largest ? z[c] : largest;
-        if (!(largest > z[best])) continue;
-        for (int c = first; c < end; c++)
-            if (z[c] > z[best] && (c != ID_UNKNOWN || unknown)) best = c;
+    const SearchConfig *config = greedy->config;
+    const Ensemble *ensemble = greedy->predictor.ensemble;
+    const Cache *tree = predictor_tree(&greedy->predictor);
+    const Walk *walk = &greedy->walk[r];
+    const SearchTask *task = &greedy->task[walk->sentence];
+    int C = ensemble->model[0]->config.vocab - 1, step = tree->step;
+    bool back = constraints_look_back(config);
+    bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
+    double normaliser = 0;
+
+    real *z = predictor_row(&greedy->predictor, r, normal ? &normaliser : NULL);
+    if (normal ? !isfinite(normaliser) : !search_finite(z, C)) return -1;
+    int token = constraints_forced(task, step);
+    if (token == NOTHING_FORCED) {
+        if (back) cache_written(greedy->written, tree, r);
+        constraints_apply(z, C, normaliser, greedy->written, step, config);
+        token = config->sample
+                    ? sampling_draw(&greedy->sampling, z, C,
+                                    sampling_rng(config->seed, task->line, walk->number, step),
+                                    config)
+                    : search_largest(z, C);
     }
-    return best;
+    *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
+    return token;
 }
 
-bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer *model)
+static void report(Translation *found, const Greedy *greedy, const Walk *walk, int node)
 {
-    int V = model->config.vocab, D = model->config.d_model, live = greedy->source->sentences;
-    Cache *cache = &greedy->cache;
-    for (int s = 0; s < live; s++) {
-        greedy->live[s] = (Prefix){s, NO_NODE, V - 1};
-        greedy->log_probability[s] = 0;
-    }
-    cache_encode(cache, model);
+    Hypothesis *hypothesis = &found->hypothesis[walk->number];
+    int length = cache_tokens(hypothesis->id, predictor_tree(&greedy->predictor), node);
+    hypothesis->id[length++] = ID_END;
+    hypothesis->length = length;
+    hypothesis->log_probability = walk->log_probability;
+    hypothesis->score = search_score(greedy->config, walk->log_probability, length);
+    found->count = hypotheses(greedy->config);
+}
+
+bool greedy_search(Translation *const *found, Greedy *greedy)
+{
+    int pad = greedy->predictor.ensemble->model[0]->config.vocab - 1, live = 0;
+    for (int s = 0; s < greedy->source->sentences; s++)
+        for (int number = 0; number < hypotheses(greedy->config); number++, live++) {
+            greedy->live[live] = (Prefix){s, NO_NODE, pad};
+            greedy->walk[live] = (Walk){s, number, 0};
+        }
+    predictor_encode(&greedy->predictor);
     while (live) {
-        const real *X = cache_step(cache, model, greedy->live, live);
-        int first = cache->nodes - live, rows = live;
+        predictor_step(&greedy->predictor, greedy->live, live);
+        int first = predictor_tree(&greedy->predictor)->nodes - live, rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
-            real *z = logits_row(greedy->logits, r, X, &model->weights, rows, V, D);
-            double normaliser = search_normaliser(z, V - 1);
-            if (!isfinite(normaliser)) return false;
-
-            int s = greedy->live[r].sentence;
-            int token = cache->step < greedy->limit[s]
-                            ? choose(z, V - 1, greedy->config->unknown)
-                            : ID_END;
-            double log_probability = greedy->log_probability[r] + (z[token] - normaliser);
-            if (token != ID_END) {
-                greedy->live[live] = (Prefix){s, first + r, token};
-                greedy->log_probability[live++] = log_probability;
+            double log_probability;
+            int token = choose(greedy, r, &log_probability);
+            if (token < 0) return false;
+            Walk walk = greedy->walk[r];
+            walk.log_probability += log_probability;
+            if (token == ID_END) {
+                report(found[walk.sentence], greedy, &walk, first + r);
                 continue;
             }
-            Hypothesis *best = found[s]->hypothesis;
-            int length = cache_tokens(best->id, cache, first + r);
-            best->id[length++] = ID_END;
-            best->length = length;
-            best->log_probability = log_probability;
-            best->score = search_score(greedy->config, log_probability, length);
-            found[s]->count = 1;
+            greedy->live[live] = (Prefix){walk.sentence, first + r, token};
+            greedy->walk[live++] = walk;
         }
     }
     return true;

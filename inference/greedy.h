@@ -1,27 +1,35 @@
-/* greedy.h -- the most probable token, step after step: beam search with a beam of 1, without its
- * bookkeeping. */
+/* greedy.h -- one token after the other, and no way back: the most probable one (beam search with a
+ * beam of 1, without its bookkeeping), or, with --sample, one that is drawn. */
 #ifndef INFERENCE_GREEDY_H
 #define INFERENCE_GREEDY_H
 
-#include "inference/cache.h"
+#include "inference/predictor.h"
+#include "inference/sampling.h"
 #include "inference/search.h"
+
+/* A hypothesis that has not ended. */
+typedef struct Walk {
+    int sentence, number;  // which of its hypotheses
+    double log_probability;
+} Walk;
 
 typedef struct Greedy {
     const SearchConfig *config;
     const Packed *source;
-    Cache cache;
-    int *limit;               // [S] tokens
-    Prefix *live;             // [S] sentences that have not ended
-    double *log_probability;  // [S] of each in live
-    real *logits;             // one block of loss.h
+    const SearchTask *task;  // [S]
+    Predictor predictor;
+    Prefix *live;  // [S n_best]
+    Walk *walk;    // [S n_best] of each in live
+    int *written;  // [longest limit]
+    Sampling sampling;
 } Greedy;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */
-void greedy_layout(Greedy *greedy, Arena *arena, const Transformer *model, const Packed *source,
-                   const SearchConfig *config);
+void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
+                   const SearchTask *task, const SearchConfig *config);
 
-/* Fills found[s]->hypothesis[0], whose id has room for search_limit tokens, and sets its count.
- * false: the network's numbers are not finite. */
-bool greedy_search(Translation *const *found, Greedy *greedy, const Transformer *model);
+/* Fills found[s]->hypothesis[0 .. n_best-1] (one, unless sampling), whose ids have room for the
+ * task's limit of tokens, and sets their count. false: the network's numbers are not finite. */
+bool greedy_search(Translation *const *found, Greedy *greedy);
 
 #endif

@@ -1,7 +1,7 @@
 /* translator.c -- batches of sentences of similar length, one after the other on each thread.
  *
  * Sentences of a batch are searched together, so that a step is a product of many rows; the longer
- * ones come first, so that the threads finish together. A batch has at most BATCH_ROWS prefixes,
+ * ones come first, so that the threads finish together. A batch has at most batch_rows prefixes,
  * and nodes of at most BATCH_BYTES if all reached their limit, which they do not. A smaller batch
  * reads the weights more often, a larger one leaves threads without work when there are few
  * sentences: 200 sentences, beam 4, 20 tokens each, D 256, 3 layers, V 8000 took 3.4, 2.8, 2.5 and
@@ -14,57 +14,78 @@
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
-enum { BATCH_ROWS = 84, BATCH_BYTES = 256 << 20 };
+enum { BATCH_BYTES = 256 << 20 };
 
 typedef struct Batch {
     Packed source;
+    SearchTask *task;     // [sentences]
     Translation **found;  // [sentences] where what is found goes
 } Batch;
 
 typedef struct Work {
-    const Transformer *model;
+    const Ensemble *ensemble;
+    const TranslatorInput *input;
     const SearchConfig *config;
+    ModelConfig model;  // what the models have in common
+    Translations *out;
     const volatile sig_atomic_t *stop;
     Arena *arena;  // [workers]
     Batch *batch;  // [batches]
     int batches;
-    atomic_int next;
+    atomic_int next, done;  // batches taken; sentences done
     atomic_bool failed;
     Error *error;
 } Work;
 
+static int length_of(const Packed *packed, int s)
+{
+    return packed->start[s + 1] - packed->start[s];
+}
+
+static SearchTask task_of(const Work *work, int s)
+{
+    const TranslatorInput *input = work->input;
+    int own = input->prefix && input->prefix->sentences > 1 ? s : 0;
+    int prefix = input->prefix ? length_of(input->prefix, own) : 0;
+    return (SearchTask){
+        .limit = search_limit(work->config, &work->model, length_of(&input->source, s), prefix),
+        .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
+        .prefix_length = prefix,
+        .line = input->line + (uint64_t)s};
+}
+
 /* ---- the block of results ---- */
 
-static void result_layout(Translations *out, Arena *arena, const Packed *source,
-                          const SearchConfig *config, const ModelConfig *model)
+static void result_layout(const Work *work, Arena *arena)
 {
-    size_t S = (size_t)source->sentences, n_best = (size_t)config->n_best, ids = 0;
+    Translations *out = work->out;
+    size_t S = (size_t)work->input->source.sentences, ids = 0;
+    size_t results = (size_t)search_results(work->config);
     out->sentence = ARENA_TAKE(arena, Translation, S);
-    Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * n_best);
-    for (size_t s = 0; s < S; s++)
-        ids += n_best *
-               (size_t)search_limit(config, model, source->start[s + 1] - source->start[s]);
+    Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
+    for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(work, (int)s).limit;
     int *id = ARENA_TAKE(arena, int, ids);
     if (!id) return;
-    for (size_t s = 0; s < S; s++, hypothesis += n_best) {
-        int limit = search_limit(config, model, source->start[s + 1] - source->start[s]);
+    for (size_t s = 0; s < S; s++, hypothesis += results) {
+        int limit = task_of(work, (int)s).limit;
         out->sentence[s] = (Translation){.hypothesis = hypothesis};
-        for (size_t i = 0; i < n_best; i++, id += limit) hypothesis[i] = (Hypothesis){.id = id};
+        for (size_t i = 0; i < results; i++, id += limit)
+            hypothesis[i] = (Hypothesis){.id = id};
     }
 }
 
-static bool result_create(Translations *out, const Packed *source, const SearchConfig *config,
-                          const ModelConfig *model, Error *error)
+static bool result_create(const Work *work, Error *error)
 {
-    *out = (Translations){.sentences = source->sentences};
-    result_layout(out, &out->block, source, config, model);
+    Translations *out = work->out;
+    *out = (Translations){.sentences = work->input->source.sentences};
+    result_layout(work, &out->block);
     size_t bytes = out->block.used;
     if (!arena_reserve(&out->block, NULL))
         return error_set(error,
                          "not enough memory for %.1f MB of translations: fewer sentences "
                          "at a time, or a smaller --n-best, need less",
                          (double)bytes / 1e6);
-    result_layout(out, &out->block, source, config, model);
+    result_layout(work, &out->block);
     return true;
 }
 
@@ -87,45 +108,58 @@ static int longer_first(const void *a, const void *b)
     return (x->sentence > y->sentence) - (x->sentence < y->sentence);
 }
 
-/* How many of the places make one batch: at least one. */
-static int batch_size(const Place *place, int count, const SearchConfig *config,
-                      const ModelConfig *model)
+/* Bytes that one more step of a hypothesis takes, in all models. */
+static size_t node_bytes(const Ensemble *ensemble)
 {
-    size_t bytes = 0, a_token = (size_t)config->beam * cache_node_bytes(model);
+    size_t bytes = 0;
+    for (int m = 0; m < ensemble->count; m++)
+        bytes += cache_node_bytes(&ensemble->model[m]->config);
+    return bytes;
+}
+
+/* How many of the places make one batch: at least one. */
+static int batch_size(const Work *work, const Place *place, int count)
+{
+    int rows = search_rows(work->config);
+    size_t bytes = 0, a_token = (size_t)rows * node_bytes(work->ensemble);
     for (int i = 0; i < count; i++) {
-        bytes += a_token * (size_t)search_limit(config, model, place[i].length);
-        if (i > 0 && ((i + 1) * config->beam > BATCH_ROWS || bytes > BATCH_BYTES)) return i;
+        bytes += a_token * (size_t)task_of(work, place[i].sentence).limit;
+        if (i > 0 && ((i + 1) * rows > work->config->batch_rows || bytes > BATCH_BYTES))
+            return i;
     }
     return count;
 }
 
 /* Takes, and fills if the arena does not only measure, what the batches point to. */
-static void batches_layout(Work *work, Arena *arena, Translations *out, const Packed *source)
+static void batches_layout(Work *work, Arena *arena)
 {
+    const Packed *source = &work->input->source;
     size_t S = (size_t)source->sentences;
     Place *place = ARENA_TAKE(arena, Place, S);
     int *id = ARENA_TAKE(arena, int, (size_t)source->rows);
     int *start = ARENA_TAKE(arena, int, 2 * S);  // a batch has one more than sentences
+    SearchTask *task = ARENA_TAKE(arena, SearchTask, S);
     Translation **found = ARENA_TAKE(arena, Translation *, S);
     work->batch = ARENA_TAKE(arena, Batch, S);
     if (!work->batch) return;
 
-    for (int s = 0; s < source->sentences; s++)
-        place[s] = (Place){source->start[s + 1] - source->start[s], s};
+    for (int s = 0; s < source->sentences; s++) place[s] = (Place){length_of(source, s), s};
     qsort(place, S, sizeof *place, longer_first);
     work->batches = 0;
     for (int left = source->sentences; left > 0;) {
-        int count = batch_size(place, left, work->config, &work->model->config), rows = 0;
+        int count = batch_size(work, place, left), rows = 0;
         Batch *batch = &work->batch[work->batches++];
         for (int i = 0; i < count; i++) {
             const int *from = source->id + source->start[place[i].sentence];
             start[i] = rows;
             for (int t = 0; t < place[i].length; t++) id[rows++] = from[t];
-            found[i] = &out->sentence[place[i].sentence];
+            task[i] = task_of(work, place[i].sentence);
+            found[i] = &work->out->sentence[place[i].sentence];
         }
         start[count] = rows;
-        *batch = (Batch){{count, rows, id, start}, found};
-        id += rows, start += count + 1, found += count, place += count, left -= count;
+        *batch = (Batch){{count, rows, id, start}, task, found};
+        id += rows, start += count + 1, task += count, found += count;
+        place += count, left -= count;
     }
 }
 
@@ -136,17 +170,23 @@ typedef union Search {
     BeamSearch beam;
 } Search;
 
+static bool is_greedy(const SearchConfig *config)
+{
+    return config->sample || (config->beam == 1 && !config->alternatives);
+}
+
 static void search_layout(Search *search, Arena *arena, const Work *work, const Batch *batch)
 {
-    if (work->config->beam == 1)
-        greedy_layout(&search->greedy, arena, work->model, &batch->source, work->config);
+    if (is_greedy(work->config))
+        greedy_layout(&search->greedy, arena, work->ensemble, &batch->source, batch->task,
+                      work->config);
     else
-        beam_layout(&search->beam, arena, work->model, &batch->source, work->config);
+        beam_layout(&search->beam, arena, work->ensemble, &batch->source, batch->task,
+                    work->config);
 }
 
 static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Error *error)
 {
-    const Transformer *model = work->model;
     Search search;
     Arena measure = {0};
     search_layout(&search, &measure, work, batch);
@@ -161,8 +201,8 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
     }
     arena_reset(arena);
     search_layout(&search, arena, work, batch);
-    if (work->config->beam == 1 ? greedy_search(batch->found, &search.greedy, model)
-                                : beam_search(batch->found, &search.beam, model))
+    if (is_greedy(work->config) ? greedy_search(batch->found, &search.greedy)
+                                : beam_search(batch->found, &search.beam))
         return true;
     return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
                             "translate");
@@ -175,36 +215,70 @@ static void take_batches(void *context, int worker)
         int next = atomic_fetch_add(&work->next, 1);
         if (next >= work->batches) return;
         Error error;
-        if (batch_search(work, &work->batch[next], &work->arena[worker], &error)) continue;
-        if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
+        const Batch *batch = &work->batch[next];
+        if (!batch_search(work, batch, &work->arena[worker], &error)) {
+            if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
+            return;
+        }
+        int sentences = batch->source.sentences;
+        int done = atomic_fetch_add(&work->done, sentences) + sentences;
+        if (worker == 0 && work->input->done) work->input->done(work->input->context, done);
     }
 }
 
-bool translator_run(Translations *translations, const Transformer *model, const Packed *source,
-                    const SearchConfig *config, Workers *workers,
+/* Whether the models can take what is asked of them; if not, says which sentence is wrong. */
+static bool input_check(const Work *work, Error *error)
+{
+    const Packed *source = &work->input->source, *prefix = work->input->prefix;
+    if (!search_check(work->config, error)) return false;
+    if (prefix && prefix->sentences != 1 && prefix->sentences != source->sentences)
+        return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
+                         prefix->sentences);
+    for (int s = 0; s < source->sentences; s++) {
+        if (!sentence_check(source->id + source->start[s], length_of(source, s), &work->model,
+                            true, error))
+            return error_prefix(error, "sentence %d", s + 1);
+        SearchTask task = task_of(work, s);
+        if (task.prefix_length >= task.limit)
+            return error_set(error,
+                             "the forced beginning has %d tokens, and a translation may "
+                             "have %d, its end included",
+                             task.prefix_length, task.limit);
+        for (int t = 0; t < task.prefix_length; t++)
+            if (task.prefix[t] <= ID_END || task.prefix[t] >= work->model.vocab - 1)
+                return error_set(error,
+                                 "token %d of the forced beginning of sentence %d is %d, "
+                                 "where the vocabulary has 1 to %d",
+                                 t + 1, s + 1, task.prefix[t], work->model.vocab - 2);
+    }
+    return true;
+}
+
+bool translator_run(Translations *translations, const Ensemble *ensemble,
+                    const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error)
 {
     *translations = (Translations){0};
-    if (!search_check(config, error)) return false;
-    for (int s = 0; s < source->sentences; s++)
-        if (!sentence_check(source->id + source->start[s],
-                            source->start[s + 1] - source->start[s], &model->config, true,
-                            error))
-            return error_prefix(error, "sentence %d", s + 1);
-    if (!result_create(translations, source, config, &model->config, error)) return false;
+    Work work = {.ensemble = ensemble,
+                 .input = input,
+                 .config = config,
+                 .out = translations,
+                 .model = ensemble_config(ensemble),
+                 .stop = stop,
+                 .error = error};
+    if (!input_check(&work, error) || !result_create(&work, error)) return false;
 
-    Work work = {.model = model, .config = config, .stop = stop, .error = error};
     Arena plan = {0};
     int threads = workers_count(workers);
     work.arena = calloc((size_t)threads, sizeof *work.arena);
-    batches_layout(&work, &plan, translations, source);
+    batches_layout(&work, &plan);
     bool ready = work.arena && arena_reserve(&plan, NULL);
     if (ready) {
-        batches_layout(&work, &plan, translations, source);
+        batches_layout(&work, &plan);
         workers_run(workers, take_batches, &work);
         translations->stopped = atomic_load(&work.next) < work.batches;
     } else {
-        error_set(error, "not enough memory for %d sentences", source->sentences);
+        error_set(error, "not enough memory for %d sentences", input->source.sentences);
     }
     for (int t = 0; work.arena && t < threads; t++) arena_free(&work.arena[t]);
     free(work.arena);
@@ -214,17 +288,21 @@ bool translator_run(Translations *translations, const Transformer *model, const 
     return false;
 }
 
-bool translator_memory(size_t *bytes, const Transformer *model, const Packed *source,
+bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,
                        const SearchConfig *config, Workers *workers, Error *error)
 {
     Translations out;
     Arena plan = {0};
-    Work work = {.model = model, .config = config};
+    Work work = {.ensemble = ensemble,
+                 .input = input,
+                 .config = config,
+                 .out = &out,
+                 .model = ensemble_config(ensemble)};
     size_t largest = 0, threads = (size_t)workers_count(workers);
-    if (!result_create(&out, source, config, &model->config, error)) return false;
-    batches_layout(&work, &plan, &out, source);
+    if (!result_create(&work, error)) return false;
+    batches_layout(&work, &plan);
     bool good = arena_reserve(&plan, error);
-    if (good) batches_layout(&work, &plan, &out, source);
+    if (good) batches_layout(&work, &plan);
     for (int b = 0; b < work.batches; b++) {
         Search search;
         Arena measure = {0};

@@ -1,7 +1,9 @@
 /* translator.h -- many sentences of token ids to their translations, on all threads.
  *
  *     Translations out;
- *     if (!translator_run(&out, &model, &source, &search, workers, NULL, error)) return false;
+ *     TranslatorInput input = {.source = source};
+ *     Ensemble ensemble = ensemble_of(&model);
+ *     if (!translator_run(&out, &ensemble, &input, &search, workers, NULL, error)) return false;
  *     const Hypothesis *best = out.sentence[s].hypothesis;      best->id, best->length
  *     translations_free(&out);
  *
@@ -9,15 +11,16 @@
  * depends on the sentences, the model and the search alone, so the number of threads changes
  * nothing, not one bit. Other sentences beside it can change the last bits of a sentence's score,
  * as BLAS adds in another order for another number of rows, and so decide between hypotheses that
- * are equal up to rounding (tests/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids). */
+ * are equal up to rounding (tests/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or
+ * move a sample that is drawn within a rounding error of the border between two tokens. */
 #ifndef INFERENCE_TRANSLATOR_H
 #define INFERENCE_TRANSLATOR_H
 
 #include <signal.h>
 
 #include "base/workers.h"
+#include "inference/ensemble.h"
 #include "inference/search.h"
-#include "model/transformer.h"
 
 typedef struct Translations {
     int sentences;
@@ -26,16 +29,24 @@ typedef struct Translations {
     Arena block;            // the one block that all of it lies in
 } Translations;
 
-/* source: each sentence of 1 .. max_length tokens, the last one </s>.
- * stop: NULL, or a flag that a signal handler sets; it is looked at between batches.
- * false, with nothing to free: a sentence that the model cannot take, memory, or a network whose
+typedef struct TranslatorInput {
+    Packed source;  // S sentences of 1 .. max_length tokens, the last one </s>
+    const Packed
+        *prefix;    // S forced beginnings, without </s>, or NULL; of fewer than max_length
+    uint64_t line;  // number of the first sentence in all of the input: samples depend on it
+    void (*done)(void *context, int sentences);  // NULL, or called now and then on the caller's
+    void *context;                               // thread: so many are done
+} TranslatorInput;
+
+/* stop: NULL, or a flag that a signal handler sets; it is looked at between batches.
+ * false, with nothing to free: a sentence that a model cannot take, memory, or a network whose
  * numbers are not finite. */
-bool translator_run(Translations *translations, const Transformer *model, const Packed *source,
-                    const SearchConfig *config, Workers *workers,
+bool translator_run(Translations *translations, const Ensemble *ensemble,
+                    const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error);
 
 /* *bytes (=) that translator_run takes, if every hypothesis is as long as it may be. */
-bool translator_memory(size_t *bytes, const Transformer *model, const Packed *source,
+bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,
                        const SearchConfig *config, Workers *workers, Error *error);
 
 void translations_free(Translations *translations);

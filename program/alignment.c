@@ -64,7 +64,7 @@ static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length,
                 "translate: line %lld has %zu tokens on the %s side, and the model takes %d: "
                 "not aligned\n",
                 a->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
-                bundle->model.config.max_length - 1);
+                bundle->max_length - 1);
     return true;
 }
 

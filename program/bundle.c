@@ -83,6 +83,7 @@ bool bundle_load(Bundle *bundle, const char *path, Error *error)
     if (good && !(bundle->config = strdup(checkpoint.config)))
         good = error_set(error, "not enough memory for the configuration of '%s'", file);
     checkpoint_close(&checkpoint);
+    bundle->max_length = bundle->model.config.max_length;
     if (!good) bundle_free(bundle);
     return good;
 }
@@ -161,7 +162,7 @@ static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
                    size_t length, size_t *cut, Error *error)
 {
     if (!begin_line(lines, error)) return false;
-    size_t first = lines->ids.count, most = (size_t)bundle->model.config.max_length - 1;
+    size_t first = lines->ids.count, most = (size_t)bundle->max_length - 1;
     if (!tokenizer_encode(bundle->vocabulary.tokenizer[side], &lines->ids, text, length, error))
         return false;
     size_t tokens = lines->ids.count - first;

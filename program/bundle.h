@@ -9,7 +9,8 @@
 typedef struct Bundle {
     Transformer model;
     Vocabulary vocabulary;
-    char *config;  // the checkpoint's, JSON
+    char *config;    // the checkpoint's, JSON
+    int max_length;  // that lines are cut to: the model's, or less
 } Bundle;
 
 /* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */

@@ -58,7 +58,7 @@ static bool add_pair(Likelihood *l, Pairs *pairs, const char *line, size_t lengt
                 "translate: line %lld has %zu tokens on the %s side, and the model takes "
                 "%d: not scored\n",
                 l->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
-                l->bundle->model.config.max_length - 1);
+                l->bundle->max_length - 1);
     return true;
 }
 

@@ -32,6 +32,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, Error *erro
         if (!ensemble_add(&models->ensemble, &models->bundle[m].model, error))
             return error_prefix(error, "'%s'", paths->item[m]);
     }
+    models->bundle[0].max_length = ensemble_config(&models->ensemble).max_length;
     return true;
 }
 

@@ -82,6 +82,7 @@ static SearchConfig greedy_search_config(void)
 {
     SearchConfig greedy = search_default;
     greedy.beam = greedy.n_best = 1;
+    greedy.no_scores = true;
     return greedy;
 }
 
@@ -89,9 +90,11 @@ static bool translate(Validation *v, const Transformer *model, Workers *workers,
                       const volatile sig_atomic_t *stop, Error *error)
 {
     SearchConfig greedy = greedy_search_config();
-    Packed source, target;
-    if (!batches_range(&v->batches, &source, &target, 0, (size_t)v->translations, error) ||
-        !translator_run(&v->ids, model, &source, &greedy, workers, stop, error))
+    Ensemble alone = ensemble_of(model);
+    TranslatorInput input = {0};
+    Packed target;
+    if (!batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations, error) ||
+        !translator_run(&v->ids, &alone, &input, &greedy, workers, stop, error))
         return false;
     if (v->ids.stopped) return error_set(error, "%s", "");
     v->hypothesis = calloc((size_t)v->translations, sizeof *v->hypothesis);
@@ -118,11 +121,14 @@ bool validation_memory(Validation *v, size_t *bytes, const Transformer *model, W
                        Error *error)
 {
     SearchConfig greedy = greedy_search_config();
-    Packed source, target;
+    Ensemble alone = ensemble_of(model);
+    TranslatorInput input = {0};
+    Packed target;
     *bytes = 0;
     return v->translations == 0 ||
-           (batches_range(&v->batches, &source, &target, 0, (size_t)v->translations, error) &&
-            translator_memory(bytes, model, &source, &greedy, workers, error));
+           (batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations,
+                          error) &&
+            translator_memory(bytes, &alone, &input, &greedy, workers, error));
 }
 
 Quality validation_quality(const Validation *v)

@@ -268,10 +268,13 @@ static bool translate(WatchLook *look, int **id, const Watch *watch, Run *run, E
     search.beam = 1;
     search.max_tokens = watch->columns + watch->columns / 2 + 3;
     if (search.max_tokens > WATCH_WORDS) search.max_tokens = WATCH_WORDS;
-    Packed source = {1, watch->columns, watch->source, (int[]){0, watch->columns}};
+    search.no_scores = true;
+    Ensemble alone = ensemble_of(&run->model);
+    TranslatorInput input = {
+        .source = {1, watch->columns, watch->source, (int[]){0, watch->columns}}};
     Translations out;
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
-    if (!translator_run(&out, &run->model, &source, &search, run->workers, NULL, error))
+    if (!translator_run(&out, &alone, &input, &search, run->workers, NULL, error))
         return false;
     const Hypothesis *best = out.sentence[0].hypothesis;
     bool good = tokenizer_decode(tokenizer, &look->says, best->id, (size_t)best->length, error);

@@ -37,15 +37,20 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
     } *state = malloc(sizeof *state);
     Arena arena = {0};
     Error error;
+    Ensemble alone = ensemble_of(model);
+    SearchTask task[64];
+    for (int s = 0; s < source->sentences; s++)
+        task[s] = (SearchTask){.limit = search_limit(config, &model->config,
+                                                     source->start[s + 1] - source->start[s], 0)};
     for (int pass = 0; pass < 2; pass++) {
         if (greedy)
-            greedy_layout(&state->greedy, &arena, model, source, config);
+            greedy_layout(&state->greedy, &arena, &alone, source, task, config);
         else
-            beam_layout(&state->beam, &arena, model, source, config);
+            beam_layout(&state->beam, &arena, &alone, source, task, config);
         if (pass == 0) assert_true(arena_reserve(&arena, &error));
     }
-    bool fine = greedy ? greedy_search(found->at, &state->greedy, model)
-                       : beam_search(found->at, &state->beam, model);
+    bool fine = greedy ? greedy_search(found->at, &state->greedy)
+                       : beam_search(found->at, &state->beam);
     arena_free(&arena);
     free(state);
     return fine;
@@ -76,7 +81,7 @@ static int check_beam_of_one(const Variant *variant)
         assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
         assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
         int n = source.start[s + 1] - source.start[s], length = one.hypothesis[s]->length;
-        ended += length < search_limit(&config, &model.config, n);
+        ended += length < search_limit(&config, &model.config, n, 0);
         tokens += length;
     }
     print_message("%s: %d sentences, %d tokens, %d below the limit\n", variant->name, S, tokens,
@@ -161,10 +166,14 @@ static void exhaustive(void **state)
             Packed only = {1, n, source.id + from, (int[]){0, n}};
             double log_probability[ALL], score[ALL];
             log_probabilities(log_probability, &model, &only, &target);
-            for (int p = 0; p < 4; p++) {
+            for (int p = 0; p < 8; p++) {
+                double alpha = PENALTIES[p % 4];
+                bool wu = p >= 4;
                 SearchConfig config = {.beam = MAX_BEAM,
                                        .n_best = ALL,
-                                       .length_penalty = PENALTIES[p],
+                                       .length_penalty = alpha,
+                                       .length_penalty_form =
+                                           wu ? LENGTH_PENALTY_WU : LENGTH_PENALTY_POWER,
                                        .max_length_ratio = 3};
                 assert_true(search(&one, &model, &only, &config, false));
                 config.n_best = 1;  // stops early
@@ -176,7 +185,8 @@ static void exhaustive(void **state)
                 bool seen[ALL] = {false};
                 double best = -INFINITY;
                 for (int i = 0; i < ALL; i++) {
-                    score[i] = log_probability[i] / pow(length[i], PENALTIES[p]);
+                    score[i] = log_probability[i] /
+                               pow(wu ? (5.0 + length[i]) / 6 : length[i], alpha);
                     if (score[i] > best) best = score[i];
                 }
                 for (int i = 0; i < ALL; i++) {
@@ -226,7 +236,7 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
                        const SearchConfig *config)
 {
     int V = model->config.vocab, D = model->config.d_model, live = 1, count = 0;
-    int limit = search_limit(config, &model->config, source->rows);
+    int limit = search_limit(config, &model->config, source->rows, 0);
     Slow prefix[MAX_BEAM] = {{.length = 0}}, *candidate = malloc(sizeof(Slow) * MAX_BEAM * 64);
     real *z = malloc(sizeof *z * (size_t)V);
     for (int step = 1; live && step <= limit; step++) {
@@ -311,6 +321,7 @@ static void stopping_early_keeps_the_best(void **state)
         Packed only = {1, n, source.id + from, (int[]){0, n}};
         SearchConfig config = {
             .beam = 2 + s % 5, .length_penalty = PENALTIES[s % 3], .max_length_ratio = 1};
+        config.length_penalty_form = s / 3 % 2;
         config.n_best = 1;
         assert_true(search(&one, &model, &only, &config, false));
         config.n_best = config.beam;
@@ -347,7 +358,7 @@ static void limit(void **state)
             for (int s = 0; s < S; s++) {
                 int n = source.start[s + 1] - source.start[s];
                 int most = variant >= 2 ? 7 : n + 20 < 30 ? n + 20 : 30;
-                assert_int_equal(search_limit(&config, &model.config, n), most);
+                assert_int_equal(search_limit(&config, &model.config, n, 0), most);
                 assert_int_equal(one.sentence[s].count, beam);
                 for (int i = 0; i < beam; i++) {
                     const Hypothesis *hypothesis = &one.hypothesis[s][i];

@@ -36,6 +36,14 @@ static int teardown(void **state)
     return 0;
 }
 
+static bool run_translator(Translations *out, const Packed *source, const SearchConfig *config,
+                           Workers *threads, const volatile sig_atomic_t *stop, Error *why)
+{
+    Ensemble alone = ensemble_of(&model);
+    TranslatorInput input = {.source = *source};
+    return translator_run(out, &alone, &input, config, threads, stop, why);
+}
+
 static bool same_ids(const Hypothesis *a, const Hypothesis *b)
 {
     return a->length == b->length && !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
@@ -57,11 +65,11 @@ static void threads_change_nothing(void **state)
         SearchConfig config = search_default;
         config.beam = config.n_best = beam;
         Translations first, other;
-        assert_true(translator_run(&first, &model, &source, &config, workers[1], NULL, &error));
+        assert_true(run_translator(&first, &source, &config, workers[1], NULL, &error));
         assert_int_equal(first.sentences, S);
         assert_false(first.stopped);
         for (int threads = 2; threads <= 3; threads++) {
-            assert_true(translator_run(&other, &model, &source, &config, workers[threads], NULL,
+            assert_true(run_translator(&other, &source, &config, workers[threads], NULL,
                                        &error));
             for (int s = 0; s < S; s++) {
                 assert_int_equal(first.sentence[s].count, beam);
@@ -94,12 +102,12 @@ static void alone_or_among_others(void **state)
         Translations all, alone;
         int other_bits = 0;
         double worst = 0;
-        assert_true(translator_run(&all, &model, &source, &config, workers[2], NULL, &error));
+        assert_true(run_translator(&all, &source, &config, workers[2], NULL, &error));
         for (int s = 0; s < S; s++) {
             int start[2];
             Packed one = only(&source, s, start);
             assert_true(
-                translator_run(&alone, &model, &one, &config, workers[1], NULL, &error));
+                run_translator(&alone, &one, &config, workers[1], NULL, &error));
             const Hypothesis *a = all.sentence[s].hypothesis, *b = alone.sentence[0].hypothesis;
             double d = fabs(a->log_probability - b->log_probability);
             assert_true(same_ids(a, b));
@@ -125,7 +133,7 @@ static void log_probability_is_the_models(void **state)
     config.n_best = 3;
     config.length_penalty = 0.7;
     Translations all;
-    assert_true(translator_run(&all, &model, &source, &config, workers[1], NULL, &error));
+    assert_true(run_translator(&all, &source, &config, workers[1], NULL, &error));
     for (int s = 0; s < S; s++)
         for (int i = 0; i < all.sentence[s].count; i++) {
             const Hypothesis *hypothesis = &all.sentence[s].hypothesis[i];
@@ -151,13 +159,13 @@ static void stopping(void **state)
     volatile sig_atomic_t stop = 0;
     Translations out;
     assert_true(
-        translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
+        run_translator(&out, &source, &search_default, workers[2], &stop, &error));
     assert_false(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 1);
     translations_free(&out);
     stop = 1;
     assert_true(
-        translator_run(&out, &model, &source, &search_default, workers[2], &stop, &error));
+        run_translator(&out, &source, &search_default, workers[2], &stop, &error));
     assert_true(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 0);
     translations_free(&out);
@@ -173,11 +181,11 @@ static void longest_and_none(void **state)
     Packed none = {0, 0, id, (int[]){0}};
     Translations out;
     assert_true(
-        translator_run(&out, &model, &longest, &search_default, workers[1], NULL, &error));
+        run_translator(&out, &longest, &search_default, workers[1], NULL, &error));
     assert_int_equal(out.sentence[0].count, 1);
     assert_in_range(out.sentence[0].hypothesis->length, 1, MOST_LENGTH);
     translations_free(&out);
-    assert_true(translator_run(&out, &model, &none, &search_default, workers[2], NULL, &error));
+    assert_true(run_translator(&out, &none, &search_default, workers[2], NULL, &error));
     assert_int_equal(out.sentences, 0);
     assert_false(out.stopped);
     translations_free(&out);
@@ -208,20 +216,20 @@ static void refusals(void **state)
         memcpy(id + 1, wrong[w].id, (size_t)n * sizeof *id);
         Packed source = {2, n + 1, id, (int[]){0, 1, n + 1}};
         assert_false(
-            translator_run(&out, &model, &source, &search_default, workers[1], NULL, &error));
+            run_translator(&out, &source, &search_default, workers[1], NULL, &error));
         assert_string_equal(error.text, wrong[w].says);
     }
     Packed fine = {1, 1, (int[]){0}, (int[]){0, 1}};
     SearchConfig config = search_default;
     config.n_best = 5;
-    assert_false(translator_run(&out, &model, &fine, &config, workers[1], NULL, &error));
+    assert_false(run_translator(&out, &fine, &config, workers[1], NULL, &error));
     assert_string_equal(error.text,
                         "--n-best 5 is more than --beam 4, which is how many there are");
 
     real bias = model.weights.logits_bias[9];
     model.weights.logits_bias[9] = INFINITY;
     assert_false(
-        translator_run(&out, &model, &fine, &search_default, workers[3], NULL, &error));
+        run_translator(&out, &fine, &search_default, workers[3], NULL, &error));
     model.weights.logits_bias[9] = bias;
     assert_non_null(strstr(error.text, "NaN or infinity"));
 }
