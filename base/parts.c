@@ -4,7 +4,8 @@
 #include "base/clock.h"
 
 const char *const part_names[PARTS] = {"other", "embedding", "linear",    "attention",
-                                       "loss",  "norm",      "optimizer", "waiting"};
+                                       "loss",  "norm",      "optimizer", "waiting",
+                                       "encoder", "search"};
 
 static _Thread_local struct {
     Part part;
@@ -24,7 +25,7 @@ static void turn(Part part)
 Part parts_enter(Part part)
 {
     Part before = clock_of_thread.part;
-    turn(part);
+    if (before != PART_ENCODER) turn(part);
     return before;
 }
 

@@ -7,7 +7,8 @@
  *     …
  *     parts_leave(before);
  *
- * What a part calls counts for the innermost. A switch takes some 25 ns, so it belongs around
+ * What a part calls counts for the innermost, but for what PART_ENCODER calls: that counts for it,
+ * so that decoding can tell it from the same layers in the decoder. A switch takes some 25 ns, so it belongs around
  * work on a micro-batch, not on a row. */
 #ifndef BASE_PARTS_H
 #define BASE_PARTS_H
@@ -21,6 +22,8 @@ typedef enum {
     PART_NORM,       // residual sums, layer norms, and the random numbers of dropout
     PART_OPTIMIZER,  // zeroing and summing gradients, norm, Adam
     PART_WAITING,    // for another thread
+    PART_ENCODER,    // when translating: all of the encoder, the source's keys and values included
+    PART_SEARCH,     // when translating: choosing tokens and hypotheses
     PARTS
 } Part;
 

@@ -116,26 +116,32 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
     return true;
 }
 
+static bool decode_row(Report *report, DecodingRow row, const Plan *plan, const Corpus *corpus,
+                       Error *error)
+{
+    TrainingCase sizes;
+    say("translating with %s, beam %d, %s, %d thread%s …", row.preset, row.beam,
+        row.int8 ? "int8" : "float", row.threads, row.threads > 1 ? "s" : "");
+    if (!training_case(&sizes, row.preset, corpus, 1, 1, error)) return false;
+    DecodingCase this = {corpus, sizes.model, row.beam, row.int8, row.threads,
+                         plan->seconds * DECODING_TIME};
+    if (!child_run(decoding_work, &this, &row.result, sizeof row.result, error))
+        return error_prefix(error, "translating with %s", row.preset);
+    report->decode[report->decodes++] = row;
+    return true;
+}
+
 static bool decode(Report *report, const Plan *plan, const Corpus *corpus, Error *error)
 {
-    static const int beams[] = {1, 5};
     int threads[2], counts = plan_threads(plan, threads);
     for (int p = PRESETS_FROM; plan_presets[p]; p++)
-        for (int i = 0; i < 2 * counts && chosen(plan, p); i++) {
-            const char *preset = plan_presets[p];
-            if (strcmp(preset, "base") == 0) break;
-            DecodingRow *row = &report->decode[report->decodes];
-            *row =
-                (DecodingRow){preset, beams[i / counts], threads[i % counts], {.sentences = 0}};
-            say("translating with %s, beam %d, %d thread%s …", preset, row->beam, row->threads,
-                row->threads > 1 ? "s" : "");
-            TrainingCase sizes;
-            if (!training_case(&sizes, preset, corpus, 1, 1, error)) return false;
-            DecodingCase this = {corpus, sizes.model, row->beam, row->threads,
-                                 plan->seconds * DECODING_TIME};
-            if (!child_run(decoding_work, &this, &row->result, sizeof row->result, error))
-                return error_prefix(error, "translating with %s", preset);
-            report->decodes++;
+        for (int i = 0; i < 4 * counts && chosen(plan, p); i++) {
+            if (strcmp(plan_presets[p], "base") == 0) break;
+            DecodingRow row = {.preset = plan_presets[p],
+                               .beam = i / counts < 2 ? 1 : 5,
+                               .int8 = i / counts % 2,
+                               .threads = threads[i % counts]};
+            if (!decode_row(report, row, plan, corpus, error)) return false;
         }
     say("%s", "");
     report_decoding(report, stdout);

@@ -4,11 +4,12 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "benchmark/child.h"
 #include "data/batches.h"
 #include "inference/translator.h"
 #include "model/ready.h"
 
-enum { SEED = 1, WARM_UP = 64 };
+enum { SEED = 1, MOST_SINGLE = 301 };
 static const real NEVER = -100;  // nats
 
 double decoding_flops(const ModelConfig *c, int source, int target, int beam)
@@ -30,6 +31,7 @@ typedef struct Bench {
     Packed source;
     SearchConfig search;
     double flops;  // of a pass
+    double (*part)[PARTS];  // [threads] seconds
 } Bench;
 
 static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
@@ -38,18 +40,20 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
     size_t count = corpus->pairs < DECODED_SENTENCES ? corpus->pairs : DECODED_SENTENCES;
     Packed target;
     *bench = (Bench){.search = search_default};
+    bench->part = calloc((size_t)plan->threads, sizeof *bench->part);
+    if (!bench->part)
+        return error_set(error, "not enough memory for %d threads", plan->threads);
     bench->search.beam = plan->beam;
     bench->search.max_tokens = OUTPUT_TOKENS;
     bench->search.no_scores = true;  // as ./translate asks for none to print text
     if (!transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
-        !(bench->peak = peak_create(bench->workers, error)) ||
         !batches_init(&bench->batches, corpus, SEED, 1, error) ||
         !batches_range(&bench->batches, &bench->source, &target, 0, count, error))
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;
-    if (!transformer_ready(&bench->model, getenv("Q8") ? MATRIX_INT8 : MATRIX_FLOAT, error)) return false;
+    if (!transformer_ready(&bench->model, plan->int8 ? MATRIX_INT8 : MATRIX_FLOAT, error)) return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops +=
             decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],
@@ -63,6 +67,7 @@ static void bench_free(Bench *bench)
     peak_free(bench->peak);
     workers_stop(bench->workers);
     transformer_free(&bench->model);
+    free(bench->part);
 }
 
 /* Translates all of source; *seconds (=) how long that took. */
@@ -83,17 +88,61 @@ static bool translate(double *seconds, const Bench *bench, const Packed *source,
                              OUTPUT_TOKENS);
 }
 
-static bool measure(DecodingResult *result, const Bench *bench, const DecodingCase *plan,
-                    Error *error)
+static void collect(void *context, int number)
+{
+    parts_read(((Bench *)context)->part[number]);
+}
+
+static void forget(void *context, int number)
+{
+    double unused[PARTS] = {0};
+    (void)context, (void)number;
+    parts_read(unused);
+}
+
+static void share_parts(DecodingResult *result, const Bench *bench)
+{
+    double total = 0;
+    for (int w = 0; w < workers_count(bench->workers); w++)
+        for (int p = 0; p < PARTS; p++) {
+            result->part[p] += bench->part[w][p];
+            total += bench->part[w][p];
+        }
+    for (int p = 0; p < PARTS; p++) result->part[p] /= total;
+}
+
+/* One sentence at a time. */
+static bool measure_single(DecodingResult *result, const Bench *bench, double most, Error *error)
+{
+    static double seconds[MOST_SINGLE];
+    double begin = clock_seconds();
+    int count = 0;
+    do {
+        int s = count % bench->source.sentences, first = bench->source.start[s];
+        int start[2] = {0, bench->source.start[s + 1] - first};
+        Packed one = {1, start[1], bench->source.id + first, start};
+        if (!translate(&seconds[count++], bench, &one, error)) return false;
+    } while (count < MOST_SINGLE && clock_seconds() - begin < most);
+    result->single = rate_median(seconds, count);
+    return true;
+}
+
+/* The clocks of parts.h are read right before and right after the pieces of work. */
+static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *plan, Error *error)
 {
     static RateMeter meter;
     double seconds;
-    Packed few = bench->source;
-    if (few.sentences > WARM_UP) few.sentences = WARM_UP, few.rows = few.start[WARM_UP];
-    if (!translate(&seconds, bench, &few, error)) return false;
-    rate_begin(&meter, bench->peak, seconds * bench->source.sentences / few.sentences);
+    memory_reset();
+    if (!translate(&seconds, bench, &bench->source, error)) return false;  // warms up
+    result->memory = memory_most();  // now, before the yardstick takes its own
+    if (plan->threads == 1 && !measure_single(result, bench, plan->seconds / 2, error))
+        return false;
+    if (!(bench->peak = peak_create(bench->workers, error))) return false;
+    rate_begin(&meter, bench->peak, seconds);
     do {
+        workers_run(bench->workers, forget, bench);
         if (!translate(&seconds, bench, &bench->source, error)) return false;
+        workers_run(bench->workers, collect, bench);
         rate_add(&meter, bench->flops, seconds);
     } while (meter.seconds < plan->seconds && meter.pieces < MOST_PIECES);
     result->rate = rate_end(&meter);
@@ -101,6 +150,7 @@ static bool measure(DecodingResult *result, const Bench *bench, const DecodingCa
     result->sentences_per_second =
         (double)result->sentences * result->rate.pieces / result->rate.seconds;
     result->tokens_per_second = OUTPUT_TOKENS * result->sentences_per_second;
+    share_parts(result, bench);
     return true;
 }
 

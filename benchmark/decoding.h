@@ -7,6 +7,7 @@
 #ifndef BENCHMARK_DECODING_H
 #define BENCHMARK_DECODING_H
 
+#include "base/parts.h"
 #include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
@@ -17,6 +18,7 @@ typedef struct DecodingCase {
     const Corpus *corpus;  // its first DECODED_SENTENCES sources, or all it has
     ModelConfig model;     // vocab included
     int beam;              // 1: greedy
+    bool int8;             // weights rounded, or floats
     int threads;
     double seconds;  // to measure for; at least one pass over the sentences
 } DecodingCase;
@@ -26,6 +28,9 @@ typedef struct DecodingResult {
     int sentences;
     double sentences_per_second;
     double tokens_per_second;  // written ones
+    double memory;             // bytes, the most that was resident
+    double part[PARTS];        // shares of the workers' time, sum 1
+    double single;  // seconds of one sentence alone, the median; 0: with several threads
 } DecodingResult;
 
 /* For child_run: a DecodingCase, a DecodingResult. */

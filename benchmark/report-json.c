@@ -34,7 +34,8 @@ static void put_training(JsonWriter *json, const TrainingResult *r)
         json_close(json);
     }
     json_open(json, "parts");
-    for (int p = 0; p < PARTS; p++) json_put_real(json, part_names[p], r->part[p]);
+    for (int p = 0; p < TRAINING_PARTS; p++)
+        json_put_real(json, part_names[training_parts[p]], r->part[training_parts[p]]);
     json_close(json);
 }
 
@@ -44,6 +45,7 @@ static void put_decoding(JsonWriter *json, const DecodingRow *row)
     json_open(json, NULL);
     json_put_text(json, "config", row->preset);
     json_put_integer(json, "beam", row->beam);
+    json_put_text(json, "weights", row->int8 ? "int8" : "float");
     json_put_integer(json, "threads", row->threads);
     json_put_integer(json, "sentences", r->sentences);
     json_put_integer(json, "output_tokens", OUTPUT_TOKENS);
@@ -51,6 +53,12 @@ static void put_decoding(JsonWriter *json, const DecodingRow *row)
     json_put_real(json, "sentences_per_second", r->sentences_per_second);
     json_put_real(json, "tokens_per_second", r->tokens_per_second);
     put_rate(json, &r->rate);
+    json_put_real(json, "resident_mb", r->memory / 1e6);
+    if (r->single > 0) json_put_real(json, "single_sentence_ms", 1000 * r->single);
+    json_open(json, "parts");
+    for (int p = 0; p < DECODING_PARTS; p++)
+        json_put_real(json, decoding_part_name(decoding_parts[p]), r->part[decoding_parts[p]]);
+    json_close(json);
     json_close(json);
 }
 

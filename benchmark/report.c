@@ -65,20 +65,28 @@ static void training_speed(const Report *report, FILE *out)
 }
 
 /* The columns' order: the network's, then what surrounds it. */
-static const Part PART_ORDER[PARTS] = {PART_EMBEDDING, PART_LINEAR, PART_ATTENTION,
-                                       PART_LOSS,      PART_NORM,   PART_OPTIMIZER,
-                                       PART_WAITING,   PART_OTHER};
+const Part training_parts[TRAINING_PARTS] = {PART_EMBEDDING, PART_LINEAR, PART_ATTENTION,
+                                             PART_LOSS,      PART_NORM,   PART_OPTIMIZER,
+                                             PART_WAITING,   PART_OTHER};
+const Part decoding_parts[DECODING_PARTS] = {PART_ENCODER, PART_LINEAR, PART_ATTENTION, PART_NORM,
+                                             PART_LOSS,    PART_SEARCH, PART_WAITING};
 
-static void training_parts(const Report *report, FILE *out)
+const char *decoding_part_name(Part part)
+{
+    return part == PART_LOSS ? "output" : part_names[part];
+}
+
+static void print_training_parts(const Report *report, FILE *out)
 {
     fputs("\nTime, %       threads", out);
-    for (int p = 0; p < PARTS; p++) fprintf(out, "  %9s", part_names[PART_ORDER[p]]);
+    for (int p = 0; p < TRAINING_PARTS; p++)
+        fprintf(out, "  %9s", part_names[training_parts[p]]);
     fputc('\n', out);
     for (int i = 0; i < report->trains; i++) {
         const TrainingRow *row = &report->train[i];
         fprintf(out, "%-12s  %7d", row->preset, row->threads);
-        for (int p = 0; p < PARTS; p++)
-            fprintf(out, "  %9.1f", 100 * row->result.part[PART_ORDER[p]]);
+        for (int p = 0; p < TRAINING_PARTS; p++)
+            fprintf(out, "  %9.1f", 100 * row->result.part[training_parts[p]]);
         fputc('\n', out);
     }
 }
@@ -87,28 +95,52 @@ void report_training(const Report *report, FILE *out)
 {
     if (!report->trains) return;
     training_speed(report, out);
-    training_parts(report, out);
+    print_training_parts(report, out);
 }
 
 /* ---- decoding, starting, scaling ---- */
 
+static void print_search(const DecodingRow *row, FILE *out)
+{
+    char search[16] = "greedy";
+    if (row->beam > 1) snprintf(search, sizeof search, "beam %d", row->beam);
+    fprintf(out, "%-12s  %6s  %7s  %7d", row->preset, search, row->int8 ? "int8" : "float",
+            row->threads);
+}
+
+static void decoding_speed(const Report *report, FILE *out)
+{
+    fprintf(out,
+            "\nTranslating %d sentences to %d tokens each\n"
+            "              search  weights  threads  sentences/s  tokens/s  GFLOP/s  sgemm "
+            "GFLOP/s  of peak  (median)  memory MB  one alone, ms\n",
+            report->decode[0].result.sentences, OUTPUT_TOKENS);
+    for (int i = 0; i < report->decodes; i++) {
+        const DecodingResult *r = &report->decode[i].result;
+        char sentences[32], tokens[32];
+        print_search(&report->decode[i], out);
+        fprintf(out, "  %11s  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f",
+                grouped(sentences, r->sentences_per_second),
+                grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9, r->rate.peak / 1e9,
+                100 * r->rate.share, 100 * r->rate.share_median, r->memory / 1e6);
+        if (r->single > 0) fprintf(out, "  %13.2f", 1000 * r->single);
+        fputc('\n', out);
+    }
+}
+
 void report_decoding(const Report *report, FILE *out)
 {
     if (!report->decodes) return;
-    fprintf(out,
-            "\nTranslating %d sentences to %d tokens each\n"
-            "              search  threads  sentences/s  tokens/s  GFLOP/s  sgemm GFLOP/s  "
-            "of peak  (median)\n",
-            report->decode[0].result.sentences, OUTPUT_TOKENS);
+    decoding_speed(report, out);
+    fputs("\nTime, %       search  weights  threads", out);
+    for (int p = 0; p < DECODING_PARTS; p++)
+        fprintf(out, "  %9s", decoding_part_name(decoding_parts[p]));
+    fputc('\n', out);
     for (int i = 0; i < report->decodes; i++) {
-        const DecodingRow *row = &report->decode[i];
-        const DecodingResult *r = &row->result;
-        char search[16] = "greedy", sentences[32], tokens[32];
-        if (row->beam > 1) snprintf(search, sizeof search, "beam %d", row->beam);
-        fprintf(out, "%-12s  %6s  %7d  %11s  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%\n",
-                row->preset, search, row->threads, grouped(sentences, r->sentences_per_second),
-                grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9, r->rate.peak / 1e9,
-                100 * r->rate.share, 100 * r->rate.share_median);
+        print_search(&report->decode[i], out);
+        for (int p = 0; p < DECODING_PARTS; p++)
+            fprintf(out, "  %9.1f", 100 * report->decode[i].result.part[decoding_parts[p]]);
+        fputc('\n', out);
     }
 }
 

@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/parts.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 
@@ -98,6 +99,7 @@ void cache_encode(Cache *cache, const Transformer *model)
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int N = cache->source->rows, D = config->d_model;
+    Part part = parts_enter(PART_ENCODER);
     embedding_forward(cache->X_source, cache->source, false, 0, w->source_embedding,
                       w->ready_source,
                       model->source_positions, NULL, 1, D);
@@ -109,6 +111,7 @@ void cache_encode(Cache *cache, const Transformer *model)
         keep_source(&cache->layer[l], cache, cache->KV_source, D);
     }
     cache->step = cache->nodes = 0;
+    parts_leave(part);
 }
 
 /* What a dot product of query and key is multiplied by. */
@@ -193,6 +196,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     const Weights *w = &model->weights;
     const real *P = model->target_positions;
 
+    Part part = parts_enter(PART_LINEAR);
     grow(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, w->target_embedding, w->ready_target,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
@@ -206,21 +210,25 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
                    2 * d * sizeof *X);
 
+        parts_enter(PART_ATTENTION);
         for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, layer->KV,
                         cache->path + (size_t)r * (size_t)cache->steps, cache->P,
                         cache->step + 1, config);
+        parts_enter(PART_LINEAR);
         linear_project(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
                             NULL, 0);
 
         linear_project(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
+        parts_enter(PART_ATTENTION);
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, layer,
                           prefix[r].sentence, next - r, config);
         }
+        parts_enter(PART_LINEAR);
         linear_project(F, O, &p->cross.out, NULL, count, D, D);
         s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
                             NULL, 0);
@@ -232,6 +240,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     }
     cache->nodes += count;
     cache->step++;
+    parts_leave(part);
     return s.Y;
 }
 

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/parts.h"
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
@@ -215,9 +216,10 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
 static void take_batches(void *context, int worker)
 {
     Work *work = context;
+    Part part = parts_enter(PART_SEARCH);
     while (!atomic_load(&work->failed) && !(work->stop && *work->stop)) {
         int next = atomic_fetch_add(&work->next, 1);
-        if (next >= work->batches) return;
+        if (next >= work->batches) break;
         Error error;
         const Batch *batch = &work->batch[next];
         if (!batch_search(work, batch, &work->arena[worker], &error)) {
@@ -228,6 +230,7 @@ static void take_batches(void *context, int worker)
         int done = atomic_fetch_add(&work->done, sentences) + sentences;
         if (worker == 0 && work->input->done) work->input->done(work->input->context, done);
     }
+    parts_leave(part);
 }
 
 /* Whether the models can take what is asked of them; if not, says which sentence is wrong. */

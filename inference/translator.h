@@ -9,10 +9,13 @@
  *
  * Sentences are sorted by length and cut into batches, which the threads take one by one. The cut
  * depends on the sentences, the model and the search alone, so the number of threads changes
- * nothing, not one bit. Other sentences beside it can change the last bits of a sentence's score,
- * as BLAS adds in another order for another number of rows, and so decide between hypotheses that
- * are equal up to rounding (tests/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or
- * move a sample that is drawn within a rounding error of the border between two tokens. */
+ * nothing, not one bit. Nor do other sentences beside it, if the model is ready (model/ready.h):
+ * then no product depends on which rows are computed together. Where OpenBLAS computes them (in
+ * training, and in builds without AVX) it adds in another order for another number of rows, which
+ * changes the last bits of a score, and so can decide between hypotheses that are equal up to
+ * rounding (tests/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or move a sample
+ * that is drawn within a rounding error of the border between two tokens.
+ */
 #ifndef INFERENCE_TRANSLATOR_H
 #define INFERENCE_TRANSLATOR_H
 

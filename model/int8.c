@@ -57,6 +57,8 @@ void int8_layout(Int8Panels *panels, Arena *arena, int rows, int columns)
     panels->q = ARENA_TAKE(arena, int8_t, width * (size_t)groups_of(columns) * INT8_GROUP);
     panels->scale = ARENA_TAKE(arena, float, width);
     panels->offset = ARENA_TAKE(arena, int32_t, width);
+    size_t panel = INT8_PANEL * (size_t)groups_of(columns) * INT8_GROUP;
+    if (arena->base) memset(panels->q + (width / INT8_PANEL - 1) * panel, 0, panel);
 }
 
 /* max |x|, or NaN if a number is not finite. */
@@ -91,9 +93,10 @@ void int8_put(Int8Panels *panels, int row, const int8_t *q, float scale)
 {
     int8_t *to = row_of(panels, row);
     int32_t sum = 0;
-    for (int k = 0; k < panels->columns; k++) {
-        to[k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP] = q[k];
-        sum += q[k];
+    for (int k = 0; k < groups_of(panels->columns) * INT8_GROUP; k++) {
+        int8_t number = k < panels->columns ? q[k] : 0;
+        to[k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP] = number;
+        sum += number;
     }
     panels->scale[row] = scale;
     panels->offset[row] = -128 * sum;

@@ -18,6 +18,7 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/parts.h"
 #include "model/gemm.h"
 #include "model/linear.h"
 #include "model/vecexp.h"
@@ -52,8 +53,11 @@ void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int 
 
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
-    if (r % LOGITS_ROWS == 0)
+    if (r % LOGITS_ROWS == 0) {
+        Part before = parts_enter(PART_LOSS);
         logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
+        parts_leave(before);
+    }
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }
 

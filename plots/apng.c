@@ -206,7 +206,7 @@ static void forget(Apng *apng)
     free(apng);
 }
 
-Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
+Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
                  const PngText *texts, int count, Error *error)
 {
     Apng *apng = calloc(1, sizeof *apng);
@@ -214,44 +214,42 @@ Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
         error_set(error, "not enough memory for a picture");
         return NULL;
     }
-    apng->width = canvas_width(still), apng->height = canvas_height(still),
-    apng->frames = frames;
+    apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) {
         forget(apng);
         return NULL;
     }
-    size_t length;
-    Area all = {0, 0, apng->width, apng->height};
-    read_canvas(apng, still);
-    cut_out(apng, all, true);
-    if (put_head(apng, plays, texts, count, error) && pack(apng, all, &length, error) &&
-        put_chunk(apng, "IDAT", apng->packed + 4, length, error))
-        return apng;
+    if (put_head(apng, plays, texts, count, error)) return apng;
     apng_abandon(apng);
     return NULL;
 }
 
-bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error)
+static bool put_control(Apng *apng, Area area, int milliseconds, Error *error)
 {
-    assert(canvas_width(frame) == apng->width && canvas_height(frame) == apng->height);
     uint8_t control[26] = {0};
-    size_t length;
-    read_canvas(apng, frame);
-    Area area = apng->added ? difference(apng) : (Area){0, 0, apng->width, apng->height};
     uint8_t *at = put32(control, apng->sequence++);
     at = put32(put32(at, (uint32_t)area.width), (uint32_t)area.height);
     at = put32(put32(at, (uint32_t)area.x), (uint32_t)area.y);
     at = put16(put16(at, milliseconds), 1000);
     at[1] = 1;  // over
-    cut_out(apng, area, apng->added == 0);
-    if (!put_chunk(apng, "fcTL", control, sizeof control, error) ||
-        !pack(apng, area, &length, error))
+    return put_chunk(apng, "fcTL", control, sizeof control, error);
+}
+
+bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error)
+{
+    assert(canvas_width(frame) == apng->width && canvas_height(frame) == apng->height);
+    bool first = apng->added++ == 0;
+    size_t length;
+    read_canvas(apng, frame);
+    Area area = first ? (Area){0, 0, apng->width, apng->height} : difference(apng);
+    cut_out(apng, area, first);
+    if (!put_control(apng, area, milliseconds, error) || !pack(apng, area, &length, error))
         return false;
-    put32(apng->packed, apng->sequence++);
     uint8_t *before = apng->before;
     apng->before = apng->now;
     apng->now = before;
-    apng->added++;
+    if (first) return put_chunk(apng, "IDAT", apng->packed + 4, length, error);
+    put32(apng->packed, apng->sequence++);
     return put_chunk(apng, "fdAT", apng->packed, length + 4, error);
 }
 

@@ -1,6 +1,6 @@
-/* apng.h -- an animated PNG: a still picture for who knows no animation, and frames.
+/* apng.h -- an animated PNG. Who knows no animation sees its first frame.
  *
- *   signature  IHDR  acTL  tEXt…  IDAT  (fcTL fdAT)…  IEND
+ *   signature  IHDR  acTL  tEXt…  fcTL IDAT  (fcTL fdAT)…  IEND
  *
  *   chunk   length [4], name [4], data [length], CRC-32 of name and data [4]; big-endian
  *   acTL    number of frames [4], how often they play [4] (0: for ever)
@@ -8,7 +8,7 @@
  *           dispose [1] = 0 leave, blend [1] = 1 over
  *   fdAT    sequence [4], and then what an IDAT has: zlib's bytes of filtered rows
  *
- * The IDAT stands before the first fcTL, so it is no part of the animation. A frame is the smallest
+ * A later frame is the smallest
  * rectangle that differs from the frame before, and what does not differ within it is transparent,
  * so that it packs to almost nothing. 8-bit RGBA; rows are filtered "Up" or not at all, whichever
  * is the smaller.
@@ -22,9 +22,9 @@
 
 typedef struct Apng Apng;
 
-/* Begins a file that appears as PATH, whole, at apng_end. `frames` must then have been added, each
- * as large as `still`. plays: how often; 0: for ever. */
-Apng *apng_begin(const char *path, const Canvas *still, int frames, int plays,
+/* Begins a file that appears as PATH, whole, at apng_end; by then `frames` must have been added, each
+ * of that size. plays: how often; 0: for ever. */
+Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
                  const PngText *texts, int count, Error *error);
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);
 bool apng_end(Apng *apng, Error *error);  // frees it in any case

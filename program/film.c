@@ -8,14 +8,26 @@
 #include "plots/film.h"
 #include "program/watch.h"
 
-enum { MOST_FRAMES = 100, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000, CORNER = 48 };
+enum {
+    STEPS = 32,
+    MOST_FRAMES = 100,
+    FIRST_MS = 700,
+    EACH_MS = 220,
+    LAST_MS = 3000,
+    CORNER = 48
+};
+
+/* Rows and columns end in </s>, and nothing else is no word: the marks of n of them are at
+ * LAST_OF(n). */
+static const bool marks[WATCH_WORDS] = {[WATCH_WORDS - 1] = true};
+#define LAST_OF(n) (marks + WATCH_WORDS - (n))
 
 /* Everything that the frames point to. */
 typedef struct Film {
     int count, *look;           // which looks are shown
     FilmFrame *frame;           // [count]
     HeatMap *heads;             // [count,heads]
-    float *mean;                // of all looks shown, one behind the other
+    float *map;                 // of all looks shown, the heads' and the mean
     char (*corner)[2][CORNER];  // [count]
     char **says;                // [count]
     double *number;             // of the curves
@@ -29,7 +41,7 @@ static void film_free(Film *film)
     free(film->look);
     free(film->frame);
     free(film->heads);
-    free(film->mean);
+    free(film->map);
     free(film->corner);
     free(film->number);
 }
@@ -42,12 +54,12 @@ static bool allocate(Film *film, const Watch *watch, const Run *run)
     film->look = malloc(count * sizeof *film->look);
     film->frame = calloc(count, sizeof *film->frame);
     film->heads = calloc(count * (size_t)watch->heads, sizeof *film->heads);
-    film->mean = calloc(cells, sizeof *film->mean);
+    film->map = calloc(cells * ((size_t)watch->heads + 1), sizeof *film->map);
     film->corner = calloc(count, sizeof *film->corner);
     film->says = calloc(count, sizeof *film->says);
     film->number = malloc(2 * ((size_t)watch->count + (size_t)run->metrics.valid_count) *
                           sizeof *film->number);
-    return film->look && film->frame && film->heads && film->mean && film->corner &&
+    return film->look && film->frame && film->heads && film->map && film->corner &&
            film->says && film->number;
 }
 
@@ -65,7 +77,14 @@ static void make_curves(Film *film, const Watch *watch, const Run *run)
     film->loss[1] = (Series){"validation loss", vx, vy, v, 1, true};
 }
 
-/* Frame f from its look; *at is where its mean goes. */
+/* What nobody can see in a colour costs bytes in every frame: but for the last, which has numbers,
+ * shares are rounded to 32nds. */
+static void round_shares(float *share, size_t count)
+{
+    for (size_t k = 0; k < count; k++) share[k] = roundf(share[k] * STEPS) / STEPS;
+}
+
+/* Frame f from its look; *at is where its maps go. */
 static bool make_frame(Film *film, int f, float **at, const Watch *watch, const char *title)
 {
     const WatchLook *look = &watch->look[film->look[f]];
@@ -73,29 +92,38 @@ static bool make_frame(Film *film, int f, float **at, const Watch *watch, const 
     const char *const *columns = (const char *const *)watch->source_word;
     size_t cells = (size_t)look->rows * (size_t)watch->columns;
     HeatMap *heads = film->heads + (size_t)f * (size_t)watch->heads;
-    for (int h = 0; h < watch->heads; h++) {
-        const float *share = look->share + (size_t)h * cells;
-        heads[h] = (HeatMap){.weight = share, .rows = look->rows, .columns = watch->columns};
-        for (size_t k = 0; k < cells; k++) (*at)[k] += share[k] / (float)watch->heads;
-    }
+    size_t all = cells * (size_t)watch->heads;
+    float *share = *at, *mean = share + all;
+    memcpy(share, look->share, all * sizeof *share);
+    for (size_t k = 0; k < all; k++) mean[k % cells] += share[k] / (float)watch->heads;
+    if (f < film->count - 1) round_shares(share, all + cells);
+    for (int h = 0; h < watch->heads; h++)
+        heads[h] = (HeatMap){
+            .weight = share + (size_t)h * cells, .rows = look->rows, .columns = watch->columns};
     if (asprintf(&film->says[f], "→ %s", look->says) < 0) return film->says[f] = NULL, false;
     snprintf(film->corner[f][0], CORNER, "update %lld", look->update);
     if (isfinite(look->loss))
-        snprintf(film->corner[f][1], CORNER, "loss %.3f", look->loss);
+        snprintf(film->corner[f][1], CORNER, "loss %.2f", look->loss);
     else
         snprintf(film->corner[f][1], CORNER, "untrained");
     film->frame[f] = (FilmFrame){.title = title,
                                  .subtitle = film->says[f],
                                  .corner = film->corner[f][0],
                                  .corner_detail = film->corner[f][1],
-                                 .mean = {*at, look->rows, watch->columns, rows, columns, NULL},
+                                 .mean = {.weight = mean,
+                                          .rows = look->rows,
+                                          .columns = watch->columns,
+                                          .row_labels = rows,
+                                          .column_labels = columns,
+                                          .row_marks = LAST_OF(look->rows),
+                                          .column_marks = LAST_OF(watch->columns)},
                                  .heads = heads,
                                  .head_count = watch->heads > 1 ? watch->heads : 0,
                                  .numbers = f == film->count - 1,
                                  .loss = film->loss,
                                  .loss_count = 2,
                                  .x = (double)look->update};
-    *at += cells;
+    *at += all + cells;
     return true;
 }
 
@@ -106,7 +134,7 @@ static bool make(Film *film, const Watch *watch, const Run *run, const char *tit
     if (!allocate(film, watch, run))
         return error_set(error, "not enough memory to draw watch.png");
     make_curves(film, watch, run);
-    float *at = film->mean;
+    float *at = film->map;
     for (int f = 0; f < film->count; f++) {
         film->look[f] = (int)((long long)f * (watch->count - 1) / (film->count - 1));
         if (!make_frame(film, f, &at, watch, title))
@@ -125,25 +153,18 @@ static bool shoot(Apng *apng, const FilmPlan *plan, const FilmFrame *frame, int 
     return good;
 }
 
+/* The last look comes first: it is what is seen where nothing moves, and the film goes round. */
 static bool save(const Film *film, const char *path, const char *model, const char *sentence,
                  Error *error)
 {
     FilmPlan plan;
-    Canvas *still;
     const PngText texts[] = {{"Software", "qkv"}, {"Model", model}, {"Source", sentence}};
     int last = film->count - 1;
-    if (!film_plan(&plan, film->frame, film->count, THEME_LIGHT, error) ||
-        !film_draw(&still, &plan, &film->frame[last], THEME_LIGHT, error))
-        return false;
-    Apng *apng = apng_begin(path, still, film->count, 0, texts, 3, error);
-    canvas_free(still);
-    bool good = apng;
-    for (int f = 0; f <= last && good; f++)
-        good = shoot(apng, &plan, &film->frame[f],
-                     f == 0      ? FIRST_MS
-                     : f == last ? LAST_MS
-                                 : EACH_MS,
-                     error);
+    if (!film_plan(&plan, film->frame, film->count, THEME_LIGHT, error)) return false;
+    Apng *apng = apng_begin(path, plan.width, plan.height, film->count, 0, texts, 3, error);
+    bool good = apng && shoot(apng, &plan, &film->frame[last], LAST_MS, error);
+    for (int f = 0; f < last && good; f++)
+        good = shoot(apng, &plan, &film->frame[f], f == 0 ? FIRST_MS : EACH_MS, error);
     if (good) return apng_end(apng, error);
     apng_abandon(apng);
     return false;

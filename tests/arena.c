@@ -6,7 +6,9 @@
 
 #include <cmocka.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -98,6 +100,44 @@ static void taking_more_stops_the_program(void **state)
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT);
 }
 
+/* Bytes of the block that are in RAM, by the system's own count. */
+static size_t resident(const unsigned char *block, size_t size)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), pages = size / page, count = 0;
+    unsigned char *in = malloc(pages);
+    assert_int_equal(mincore((void *)(uintptr_t)block, pages * page, in), 0);
+    for (size_t i = 0; i < pages; i++) count += in[i] & 1;
+    free(in);
+    return count * page;
+}
+
+/* Zeros whatever was there before, and no memory until it is written; what is released goes, and
+ * its neighbours stay. */
+static void zeros_take_no_memory(void **state)
+{
+    (void)state;
+    static const size_t sizes[] = {1, 100, 5000, 2 << 20, (9 << 20) + 12345};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int again = 0; again < 3; again++) {
+            size_t size = sizes[s];
+            unsigned char *block = block_zeros(size);
+            assert_non_null(block);
+            if (size > 4 << 20) assert_true(resident(block, size) < size / 2);
+            for (size_t i = 0; i < size; i++) assert_int_equal(block[i], 0);
+            memset(block, 1, size);
+            free(block);
+        }
+    size_t size = 12 << 20, first = (3 << 20) + 100, count = 6 << 20;
+    unsigned char *block = block_zeros(size);
+    memset(block, 7, size);
+    block_release(block + first, count);
+    assert_true(resident(block, size) <= size - count + 2 * 4096);
+    for (size_t i = 0; i < size; i++)
+        if (i < first || i >= first + count) assert_int_equal(block[i], 7);
+    memset(block, 8, size);
+    free(block);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +145,7 @@ int main(void)
         cmocka_unit_test(an_empty_arena_is_one),
         cmocka_unit_test(too_much_is_an_error),
         cmocka_unit_test(taking_more_stops_the_program),
+        cmocka_unit_test(zeros_take_no_memory),
     };
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

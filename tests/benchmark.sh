@@ -77,8 +77,14 @@ scripts/benchmark --json "$room/decode.json" --only tiny --seconds 0.01 --thread
     2>"$room/err"
 is "translating is measured" $? -eq 0
 between "sentences a second" 1 1e7 sentences_per_second "$room/decode.json"
-between "share of peak in translating" 0 1.5 share_of_peak "$room/decode.json"
-is "greedy and beam search" "$(grep -c '"beam": [15],' "$room/decode.json")" -eq 2
+between "share of peak in translating" 0 9 share_of_peak "$room/decode.json"
+between "memory in translating" 5 10000 resident_mb "$room/decode.json"
+between "one sentence alone" 0 10000 single_sentence_ms "$room/decode.json"
+is "greedy and beam search, both twice" "$(grep -c '"beam": [15],' "$room/decode.json")" -eq 4
+is "floats and int8" "$(grep -c '"weights": "int8",' "$room/decode.json")" -eq 2
+for key in encoder linear attention norm output search; do
+    is "the time of $key" "$(grep -c "\"$key\":" "$room/decode.json")" -eq 4
+done
 is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$room/table")" -eq 1
 
 # ---- starting ----

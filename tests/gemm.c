@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "base/arena.h"
 #include "base/rng.h"
 #include "model/gemm.h"
 
@@ -153,13 +154,58 @@ static void test_small(void **state)
             }
 }
 
+/* Packed for good: the first n of `all` rows, with a bias and without; each row of C the same bits
+ * whether it is computed alone or among others. */
+static void check_packed(int m, int n, int all, int k)
+{
+    real *A = numbers(m * k, 1), *B = numbers(all * k, 2), *bias = numbers(n, 3);
+    real *C = numbers(m * n, 4), *alone = numbers(n, 5), *row = numbers(k, 6);
+    Arena arena = {.used = gemm_packed_size(all, k) * sizeof(real)};
+    assert_true(arena_reserve(&arena, NULL));
+    real *packed = ARENA_TAKE(&arena, real, gemm_packed_size(all, k));
+    gemm_pack(packed, B, all, k);
+    for (int r = 0; r < all; r++) {
+        gemm_packed_row(row, packed, r, k);
+        assert_memory_equal(row, B + r * k, (size_t)k * sizeof *row);
+    }
+    for (int with = 0; with < 2; with++) {
+        gemm_nt_packed(C, A, packed, with ? bias : NULL, m, n, k);
+        for (int i = 0; i < m; i++) {
+            for (int j = 0; j < n; j++)
+                assert_close(C[i * n + j],
+                             element(NT, A, B, m, n, k, i, j) + (with ? (double)bias[j] : 0), k);
+            gemm_nt_packed(alone, A + i * k, packed, with ? bias : NULL, 1, n, k);
+            assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
+        }
+    }
+    free(A), free(B), free(bias), free(C), free(alone), free(row);
+    arena_free(&arena);
+}
+
+static void test_packed(void **state)
+{
+    (void)state;
+    if (!gemm_packs()) {
+        print_message("this build multiplies by OpenBLAS\n");
+        skip();
+    }
+    for (int a = 0; a < SIZE_COUNT; a++)
+        for (int b = 0; b < SIZE_COUNT; b++)
+            for (int c = 0; c < SIZE_COUNT; c += 3)
+                check_packed(SIZES[a], SIZES[b], SIZES[b] + a % 3, SIZES[c]);
+    const int sizes[][3] = {{3, 70, 530}, {29, 45, 520}, {530, 33, 40}, {15, 1050, 35},
+                            {30, 40, 1040}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        check_packed(sizes[s][0], sizes[s][1], sizes[s][1] + 1, sizes[s][2]);
+}
+
 int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nt),    cmocka_unit_test(test_nn),
         cmocka_unit_test(test_tn),    cmocka_unit_test(test_blocks), cmocka_unit_test(test_set_over_nan),
-        cmocka_unit_test(test_small),
+        cmocka_unit_test(test_small), cmocka_unit_test(test_packed),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }
