@@ -20,11 +20,6 @@
 #include "model/embedding.h"
 #include "model/linear.h"
 
-static int source_length(const Packed *source, int sentence)
-{
-    return source->start[sentence + 1] - source->start[sentence];
-}
-
 size_t cache_node_bytes(const ModelConfig *config)
 {
     return (size_t)config->decoder_layers * 2 * (size_t)config->d_model * sizeof(real);
@@ -34,84 +29,49 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
                   int rows, int steps, int capacity)
 {
     const ModelConfig *config = &model->config;
-    int S = source->sentences, N = source->rows, longest = 0;
-    size_t D = (size_t)config->d_model, R = (size_t)rows, nodes = (size_t)capacity, width = 0;
-    *cache = (Cache){.source = source, .rows = rows, .steps = steps, .capacity = capacity};
-
-    cache->keys = ARENA_TAKE(arena, size_t, (size_t)S + 1);
-    for (int s = 0; s < S; s++) {
-        int length = source_length(source, s);
-        if (length > longest) longest = length;
-        if (cache->keys) cache->keys[s] = width * D;
-        width += (size_t)attention_width(length);
-    }
-    if (cache->keys) cache->keys[S] = width * D;
-    for (int l = 0; l < config->decoder_layers; l++) {
-        CacheLayer *layer = &cache->layer[l];
-        layer->Kt = ARENA_TAKE(arena, real, width * D);
-        layer->V = ARENA_TAKE(arena, real, (size_t)N * D);
-        layer->KV = ARENA_TAKE(arena, real, nodes * 2 * D);
-    }
+    size_t D = (size_t)config->d_model, R = (size_t)rows, nodes = (size_t)capacity;
+    int longest = 0;
+    *cache = (Cache){.rows = rows, .steps = steps, .capacity = capacity};
+    encoded_layout(&cache->encoded, arena, model, source);
+    for (int s = 0; s < source->sentences; s++)
+        if (encoded_length(&cache->encoded, s) > longest)
+            longest = encoded_length(&cache->encoded, s);
     cache->parent = ARENA_TAKE(arena, int, nodes);
     cache->token = ARENA_TAKE(arena, int, nodes);
-
-    cache->X_source = ARENA_TAKE(arena, real, (size_t)N * D);
-    cache->KV_source = ARENA_TAKE(arena, real, (size_t)N * 2 * D);
-    encoder_layout(&cache->encoder, arena, config, source, NULL, false, false);
-    scratch_layout(&cache->scratch, arena, config, N > rows ? N : rows, false);
-
+    cache->first = ARENA_TAKE(arena, int, (size_t)steps + 1);
     cache->id = ARENA_TAKE(arena, int, R);
     cache->start = ARENA_TAKE(arena, int, R + 1);
     for (int r = 0; cache->start && r <= rows; r++) cache->start[r] = r;
     cache->path = ARENA_TAKE(arena, int, (size_t)steps *R);
+
+    scratch_layout(&cache->scratch, arena, config, rows, false);
     cache->X = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
     size_t self = (size_t)config->heads * (size_t)attention_width(steps);
     size_t cross = R * (size_t)attention_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
-    real *stream = addnorm_layout_first(&cache->first, arena, config, rows);
+    real *stream = addnorm_layout_first(&cache->norm_first, arena, config, rows);
     addnorm_layout(&cache->self_norm, arena, config, rows, stream, NULL);
     addnorm_layout(&cache->cross_norm, arena, config, rows, stream, NULL);
     addnorm_layout(&cache->final_norm, arena, config, rows, stream, NULL);
     feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
-}
-
-/* layer->Kt, V (=) the keys and values of KV [N,2D], the keys of a sentence transposed and padded
- * with zeros. */
-static void keep_source(CacheLayer *layer, const Cache *cache, const real *KV, int D)
-{
-    size_t d = (size_t)D;
-    for (int s = 0; s < cache->source->sentences; s++) {
-        int m = source_length(cache->source, s), width = attention_width(m);
-        const real *from = KV + (size_t)cache->source->start[s] * 2 * d;
-        real *to = layer->Kt + cache->keys[s];
-        memset(to, 0, d * (size_t)width * sizeof *to);
-        for (int j = 0; j < m; j++)
-            for (int k = 0; k < D; k++) to[(size_t)k * (size_t)width + j] = from[j * 2 * D + k];
-    }
-    for (int n = 0; n < cache->source->rows; n++)
-        memcpy(layer->V + (size_t)n * d, KV + (size_t)n * 2 * d + d, d * sizeof *KV);
+    cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
 }
 
 void cache_encode(Cache *cache, const Transformer *model)
 {
-    const ModelConfig *config = &model->config;
-    const Weights *w = &model->weights;
-    int N = cache->source->rows, D = config->d_model;
-    Part part = parts_enter(PART_ENCODER);
-    embedding_forward(cache->X_source, cache->source, false, 0, w->source_embedding,
-                      w->ready_source,
-                      model->source_positions, NULL, 1, D);
-    const real *encoded =
-        encoder_forward(&cache->encoder, cache->X_source, w, config, &cache->scratch, NULL);
-    for (int l = 0; l < config->decoder_layers; l++) {
-        const Linear *kv = &w->decoder[l].cross.k;  // of both
-        linear_project(cache->KV_source, encoded, kv, kv->b, N, 2 * D, D);
-        keep_source(&cache->layer[l], cache, cache->KV_source, D);
-    }
+    encoded_compute(&cache->encoded, model);
     cache->step = cache->nodes = 0;
-    parts_leave(part);
+}
+
+/* Where the key of a node of step t lies, and its value behind it. */
+static real *node_at(const Cache *cache, int t, int node, int layer, const ModelConfig *config)
+{
+    size_t first = (size_t)cache->first[t], rows = (size_t)cache->first[t + 1] - first;
+    size_t at = first * (size_t)config->decoder_layers + (size_t)layer * rows +
+                ((size_t)node - first);
+    return cache->KV + at * 2 * (size_t)config->d_model;
 }
 
 /* What a dot product of query and key is multiplied by. */
@@ -132,21 +92,21 @@ static real dot(const real *x, const real *y, int n)
     return sum;
 }
 
-/* o [D] (=) what a row reads from the n nodes of its path.   q [D]   KV [nodes,2D]
- * P [H,attention_width(n)] */
-static void attend_self(real *o, const real *q, const real *KV, const int *path, real *P, int n,
+/* o [D] (=) what a row reads from the nodes of its path.   q [D]   path [n] */
+static void attend_self(real *o, const real *q, const Cache *cache, const int *path, int layer,
                         const ModelConfig *config)
 {
-    int D = config->d_model, H = config->heads, dh = D / H, width = attention_width(n);
-    real scale = score_scale(config->score, dh);
+    int n = cache->step + 1, width = attention_width(n);
+    int D = config->d_model, H = config->heads, dh = D / H;
+    real *P = cache->P, scale = score_scale(config->score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
-        const real *k = KV + (size_t)path[j] * 2 * (size_t)D;
+        const real *k = node_at(cache, j, path[j], layer, config);
         for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
     }
     for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
     memset(o, 0, (size_t)D * sizeof *o);
     for (int j = 0; j < n; j++) {
-        const real *v = KV + (size_t)path[j] * 2 * (size_t)D + D;
+        const real *v = node_at(cache, j, path[j], layer, config) + D;
         for (int h = 0; h < H; h++) {
             real p = P[h * width + j];
 #pragma omp simd
@@ -156,13 +116,15 @@ static void attend_self(real *o, const real *q, const real *KV, const int *path,
 }
 
 /* O [rows,D] (=) what the rows of one sentence read from its source.   Q [rows,D] */
-static void attend_source(real *O, const real *Q, Cache *cache, const CacheLayer *layer,
-                          int sentence, int rows, const ModelConfig *config)
+static void attend_source(real *O, const real *Q, const Cache *cache, int layer, int sentence,
+                          int rows, const ModelConfig *config)
 {
+    const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
-    int m = source_length(cache->source, sentence), width = attention_width(m);
-    const real *Kt = layer->Kt + cache->keys[sentence];
-    const real *V = layer->V + (size_t)cache->source->start[sentence] * (size_t)D;
+    int m = encoded_length(encoded, sentence), width = attention_width(m);
+    const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
+    const real *V =
+        encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
     real *P = cache->P, scale = score_scale(config->score, dh);
     for (int h = 0; h < H; h++) {
         small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
@@ -177,6 +139,8 @@ static void grow(Cache *cache, const Prefix *prefix, int count)
 {
     assert(count <= cache->rows && cache->step < cache->steps);
     assert(cache->nodes + count <= cache->capacity);
+    cache->first[cache->step] = cache->nodes;
+    cache->first[cache->step + 1] = cache->nodes + count;
     for (int r = 0; r < count; r++) {
         int node = cache->nodes + r, *path = cache->path + (size_t)r * (size_t)cache->steps;
         cache->parent[node] = prefix[r].parent;
@@ -189,7 +153,7 @@ static void grow(Cache *cache, const Prefix *prefix, int count)
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count)
 {
     const ModelConfig *config = &model->config;
-    int D = config->d_model, first = cache->nodes;
+    int D = config->d_model;
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
     real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
@@ -200,21 +164,18 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     grow(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, w->target_embedding, w->ready_target,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
-    Stream s = addnorm_first(&cache->first, X, w->decoder_first, config, count);
+    Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const DecoderLayerWeights *p = &w->decoder[l];
-        const CacheLayer *layer = &cache->layer[l];
-
         linear_project(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
-        for (int r = 0; r < count; r++)
-            memcpy(layer->KV + (size_t)(first + r) * 2 * d, cache->QKV + (size_t)r * 3 * d + d,
-                   2 * d * sizeof *X);
+        real *KV = node_at(cache, cache->step, cache->nodes, l, config);
+        for (size_t r = 0; r < (size_t)count; r++)
+            memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
 
         parts_enter(PART_ATTENTION);
         for (int r = 0; r < count; r++)  // (2)
-            attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, layer->KV,
-                        cache->path + (size_t)r * (size_t)cache->steps, cache->P,
-                        cache->step + 1, config);
+            attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
+                        cache->path + (size_t)r * (size_t)cache->steps, l, config);
         parts_enter(PART_LINEAR);
         linear_project(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
@@ -225,8 +186,8 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
-            attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, layer,
-                          prefix[r].sentence, next - r, config);
+            attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, l, prefix[r].sentence,
+                          next - r, config);
         }
         parts_enter(PART_LINEAR);
         linear_project(F, O, &p->cross.out, NULL, count, D, D);

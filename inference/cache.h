@@ -13,7 +13,7 @@
 #ifndef INFERENCE_CACHE_H
 #define INFERENCE_CACHE_H
 
-#include "model/transformer.h"
+#include "inference/encoded.h"
 
 enum { NO_NODE = -1 };
 
@@ -24,14 +24,8 @@ typedef struct Prefix {
     int token;     // <pad> at the first step
 } Prefix;
 
-typedef struct CacheLayer {
-    real *Kt;  // [D,width] a sentence, one behind the other: source keys as columns, by head
-    real *V;   // [N,D] source values
-    real *KV;  // [nodes,2D] a node's key and value
-} CacheLayer;
-
 typedef struct Cache {
-    const Packed *source;
+    Encoded encoded;
     int rows;      // the most in a step
     int steps;     // the most
     int capacity;  // nodes
@@ -39,20 +33,20 @@ typedef struct Cache {
     int nodes;     // so far
     int *parent;   // [capacity]
     int *token;    // [capacity] what the node read
-    size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
-    CacheLayer layer[MAX_LAYERS];
+    int *first;    // [steps+1] the first node of each step, and what comes behind the last
 
-    real *X_source;   // [N,D]
-    real *KV_source;  // [N,2D] of one layer, before it is laid out as above
-    Encoder encoder;
-    Scratch scratch;  // [the larger of N and rows,D]
+    Scratch scratch;  // [rows,D]
     int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
     int *path;        // [rows,steps] each row's nodes, from the root to its own
     real *X;          // [rows,D]
     real *QKV, *O;    // [rows,3D] [rows,D]
     real *P;          // scores and probabilities of one row, or of one sentence and head
-    AddNorm first, self_norm, cross_norm, final_norm;
+    AddNorm norm_first, self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
+
+    /* A step behind the other, in each [layers,rows of the step,2D]: keys and values. The last of
+     * all, and filled from the front: what no hypothesis grows into is never touched. */
+    real *KV;  // [capacity · layers,2D]
 } Cache;
 
 /* Takes the buffers: for steps of at most `rows` prefixes, at most `steps` of them, and `capacity`

@@ -1,0 +1,121 @@
+/* encoded.c -- the encoder, slice by slice; see encoded.h.
+ *
+ * A batch may have some thousand tokens, whose activations would pass through no cache. So the
+ * encoder runs over a slice of its sentences at a time, in a room that the largest one fits; of
+ * each it leaves the keys and values of the decoder's layers. In Kt each sentence's keys are
+ * transposed and padded with zeros, for the product of attention. */
+#include "inference/encoded.h"
+
+#include <string.h>
+
+#include "base/parts.h"
+#include "model/embedding.h"
+#include "model/linear.h"
+
+enum { SLICE_ROWS = 320 };  // tokens, or one sentence (docs/speed.md)
+
+int encoded_length(const Encoded *encoded, int sentence)
+{
+    return encoded->source->start[sentence + 1] - encoded->source->start[sentence];
+}
+
+/* Some sentences as a source of their own, and what the encoder needs for them. */
+typedef struct Slice {
+    Packed source;
+    int first;  // its first sentence
+    real *X;    // [N,D]
+    real *KV;   // [N,2D] of one layer
+    Scratch scratch;
+} Slice;
+
+/* The sentences from `first` on that one slice has. */
+static int slice_sentences(const Packed *source, int first)
+{
+    int end = first + 1;
+    while (end < source->sentences && source->start[end + 1] - source->start[first] <= SLICE_ROWS)
+        end++;
+    return end - first;
+}
+
+static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena, const ModelConfig *config,
+                         const Packed *source, int first)
+{
+    int S = slice_sentences(source, first), row = source->start[first];
+    int N = source->start[first + S] - row;
+    size_t count = (size_t)N * (size_t)config->d_model;
+    // while measuring, too, the encoder looks at the sentences' lengths: at where they are then
+    int *start = ARENA_TAKE(arena, int, (size_t)S + 1);
+    for (int s = 0; start && s <= S; s++) start[s] = source->start[first + s] - row;
+    *slice = (Slice){.source = {S, N, source->id + row, start ? start : source->start + first},
+                     .first = first};
+    slice->X = ARENA_TAKE(arena, real, count);
+    slice->KV = ARENA_TAKE(arena, real, 2 * count);
+    encoder_layout(encoder, arena, config, &slice->source, NULL, false, false);
+    scratch_layout(&slice->scratch, arena, config, N, false);
+}
+
+void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
+                    const Packed *source)
+{
+    const ModelConfig *config = &model->config;
+    size_t D = (size_t)config->d_model, width = 0, most = 0;
+    *encoded = (Encoded){.source = source};
+    encoded->keys = ARENA_TAKE(arena, size_t, (size_t)source->sentences + 1);
+    for (int s = 0; s < source->sentences; s++) {
+        if (encoded->keys) encoded->keys[s] = width * D;
+        width += (size_t)attention_width(encoded_length(encoded, s));
+    }
+    if (encoded->keys) encoded->keys[source->sentences] = width * D;
+    for (int l = 0; l < config->decoder_layers; l++) {
+        encoded->layer[l].Kt = ARENA_TAKE(arena, real, width * D);
+        encoded->layer[l].V = ARENA_TAKE(arena, real, (size_t)source->rows * D);
+    }
+    for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
+        Arena measure = {0};
+        Slice slice;
+        slice_layout(&slice, &encoded->encoder, &measure, config, source, s);
+        if (measure.used > most) most = measure.used;
+    }
+    encoded->room_size = most;
+    encoded->room = ARENA_TAKE(arena, unsigned char, most);
+}
+
+/* The keys and values of a layer (=) those of the slice's KV [N,2D]. */
+static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice, int D)
+{
+    size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
+    for (int s = 0; s < slice->source.sentences; s++) {
+        int m = encoded_length(encoded, slice->first + s), width = attention_width(m);
+        const real *from = slice->KV + (size_t)slice->source.start[s] * 2 * d;
+        real *to = layer->Kt + encoded->keys[slice->first + s];
+        for (int k = 0; k < D; k++, to += width) {
+            for (int j = 0; j < m; j++) to[j] = from[j * 2 * D + k];
+            for (int j = m; j < width; j++) to[j] = 0;
+        }
+    }
+    for (size_t n = 0; n < (size_t)slice->source.rows; n++)
+        memcpy(layer->V + (row + n) * d, slice->KV + n * 2 * d + d, d * sizeof *layer->V);
+}
+
+void encoded_compute(Encoded *encoded, const Transformer *model)
+{
+    const ModelConfig *config = &model->config;
+    const Weights *w = &model->weights;
+    int D = config->d_model;
+    Part part = parts_enter(PART_ENCODER);
+    for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
+        Arena room = {encoded->room, encoded->room_size, 0};
+        Slice slice;
+        slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
+        embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding, w->ready_source,
+                          model->source_positions, NULL, 1, D);
+        const real *X =
+            encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
+        for (int l = 0; l < config->decoder_layers; l++) {
+            const Linear *kv = &w->decoder[l].cross.k;  // of both
+            linear_project(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);
+            keep(&encoded->layer[l], encoded, &slice, D);
+        }
+    }
+    parts_leave(part);
+}
