@@ -102,11 +102,11 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     long long number = p->input.lines - p->lines.count + s + 1;
     if (p->lines.start[s + 1] - p->lines.start[s] == 1) translation = NULL;  // an empty line
     AnswerFormat format = {translation && r->explain ? NULL : stdout,
-                           p->bundle->vocabulary.tokenizer[TARGET], r->json, r->several};
+                           p->bundle, &p->lines, r->json, r->several};
     char **links = NULL, *best = NULL;
     bool good = !translation || find_links(p, &links, translation, s, number, error);
-    good = good && answer_write(&format, translation, r->align.align ? links : NULL, number, &best,
-                                error);
+    good = good && answer_write(&format, translation, r->align.align ? links : NULL, s, number,
+                                &best, error);
     if (good && translation)
         good = view_show(&p->view, &p->lines, s, &translation->hypothesis[0], number, error);
     if (good && r->reference) good = scores_add_line(&p->scores, best, &p->reference, error);
@@ -194,6 +194,7 @@ static bool translate(Program *p, Error *error)
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->bar = progressbar_start(is_watched ? p->news : NULL);
     p->lines.find_words = view_needs_words(&p->view);
+    p->lines.find_unknown = p->request.search.copy_unknown;
     bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     if (!good || !p->request.reference || stop_signal) return good;

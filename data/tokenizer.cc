@@ -215,15 +215,26 @@ bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
                       Error *error)
 {
+    return tokenizer_decode_unknown(tokenizer, text, id, count, nullptr, error);
+}
+
+/* Pieces that the library does not know come out as they are. */
+bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
+                              size_t count, const char *const *unknown, Error *error)
+{
     return guarded(error, [&] {
-        std::vector<int> pieces;
+        std::vector<std::string> pieces;
         pieces.reserve(count);
         for (size_t i = 0; i < count; i++) {
             if (id[i] < 0 || id[i] >= tokenizer->vocab_size) {
                 return error_set(error, "there is no token %d: there are %d", (int)id[i],
                                  tokenizer->vocab_size);
             }
-            if (id[i] != tokenizer->vocab_size - 1) pieces.push_back(id[i]);
+            if (unknown && unknown[i] && id[i] == ID_UNKNOWN) {
+                pieces.push_back(unknown[i]);
+            } else if (id[i] != tokenizer->vocab_size - 1) {
+                pieces.push_back(tokenizer->processor.IdToPiece(id[i]));
+            }
         }
         std::string decoded;
         const Status status = tokenizer->processor.Decode(pieces, &decoded);

@@ -108,6 +108,11 @@ bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
                       Error *error);
 
+/* The same, where <unk> in place i is the text unknown[i], with the space before it if it begins a
+ * word. unknown [count]: NULL where it is "⁇" all the same. */
+bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
+                              size_t count, const char *const *unknown, Error *error);
+
 /* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before.
  * Belongs to the tokenizer. Asking for an id outside 0..V-1 is a bug in the caller (assert). */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);

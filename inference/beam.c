@@ -84,7 +84,7 @@ static void consider(Beam *beam, int room, const real *z, int C, int row,
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK;
         real largest = z[first];
-#pragma omp simd reduction(max : largest)
+#pragma omp simd reduction(max : largest) simdlen(16)
         for (int c = first; c < end; c++) largest = z[c] > largest ? z[c] : largest;
         if (!(log_probability + (largest - normaliser) > least)) continue;
         for (int c = first; c < end; c++) {
@@ -123,8 +123,8 @@ static bool find_candidates(BeamSearch *search, int r)
             keep(beam, room, (Candidate){log_probability, r, forced});
         return true;
     }
-    if (constraints_look_back(config)) cache_written(search->written, tree, r);
-    constraints_apply(z, C, normaliser, search->written, step, config);
+    if (constraints_look_back(task, config)) cache_written(search->written, tree, r);
+    constraints_apply(z, C, normaliser, search->written, step, task, config);
     if (is_fork(search, search->live[r].sentence)) room = search->searches;
     consider(beam, room, z, C, r, before, normaliser);
     return true;

@@ -13,9 +13,10 @@ int constraints_forced(const SearchTask *task, int step)
     return step < task->limit ? NOTHING_FORCED : ID_END;
 }
 
-bool constraints_look_back(const SearchConfig *config)
+bool constraints_look_back(const SearchTask *task, const SearchConfig *config)
 {
-    return config->no_repeat_ngram > 0 || config->repetition_penalty > 1;
+    return config->no_repeat_ngram > 0 || config->repetition_penalty > 1 ||
+           (task->unknowns && !config->unknown);
 }
 
 /* θ once for each token, however often it was written. */
@@ -38,14 +39,22 @@ static void forbid_ngrams(real *z, const int *written, int count, int n)
             z[written[end]] = -INFINITY;
 }
 
+/* Whether <unk> has come as often as it may. */
+static bool unknowns_used(const int *written, int count, const SearchTask *task)
+{
+    int used = 0;
+    for (int i = 0; i < count && used < task->unknowns; i++) used += written[i] == ID_UNKNOWN;
+    return used == task->unknowns;
+}
+
 void constraints_apply(real *z, int C, double normaliser, const int *written, int step,
-                       const SearchConfig *config)
+                       const SearchTask *task, const SearchConfig *config)
 {
     int count = step - 1, n = config->no_repeat_ngram;
     real end = z[ID_END];
     if (config->repetition_penalty > 1)
         make_dearer(z, normaliser, written, count, config->repetition_penalty);
-    if (!config->unknown) z[ID_UNKNOWN] = -INFINITY;
+    if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;

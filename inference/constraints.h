@@ -1,7 +1,7 @@
 /* constraints.h -- what a hypothesis may not say next, and what it must.
  *
  *   forced      the tokens of --prefix; </s> in the last place that the limit leaves
- *   forbidden   <unk>, unless asked for
+ *   forbidden   <unk>, unless asked for, or as often as the task allows (search.h)
  *               </s>, before --min-length tokens
  *               c, if the last n-1 tokens and c are an n-gram that the hypothesis has already
  *               (--no-repeat-ngram n; Paulus et al. 2017, arXiv 1705.04304, §2.5)
@@ -24,11 +24,11 @@ enum { NOTHING_FORCED = -1 };
 int constraints_forced(const SearchTask *task, int step);
 
 /* Whether anything depends on what was written: then constraints_apply wants it. */
-bool constraints_look_back(const SearchConfig *config);
+bool constraints_look_back(const SearchTask *task, const SearchConfig *config);
 
 /* z [C] becomes what may be said in place `step`: -infinity is forbidden, and z - normaliser is
  * ln p'. written [step-1], or NULL if nothing looks back. normaliser is used for θ only. */
 void constraints_apply(real *z, int C, double normaliser, const int *written, int step,
-                       const SearchConfig *config);
+                       const SearchTask *task, const SearchConfig *config);
 
 #endif

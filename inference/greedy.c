@@ -44,7 +44,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     const Walk *walk = &greedy->walk[r];
     const SearchTask *task = &greedy->task[walk->sentence];
     int C = ensemble->model[0]->config.vocab - 1, step = tree->step;
-    bool back = constraints_look_back(config);
+    bool back = constraints_look_back(task, config);
     bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
     double normaliser = 0;
 
@@ -53,7 +53,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     int token = constraints_forced(task, step);
     if (token == NOTHING_FORCED) {
         if (back) cache_written(greedy->written, tree, r);
-        constraints_apply(z, C, normaliser, greedy->written, step, config);
+        constraints_apply(z, C, normaliser, greedy->written, step, task, config);
         token = config->sample
                     ? sampling_draw(&greedy->sampling, z, C,
                                     sampling_rng(config->seed, task->line, walk->number, step),

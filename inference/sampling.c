@@ -112,7 +112,7 @@ static real least_of_k(Share *share, const real *weight, int C, int k)
     for (int first = 0; first < C; first += BLOCK, blocks++) {
         int end = C - first < BLOCK ? C : first + BLOCK;
         real largest = weight[first];
-#pragma omp simd reduction(max : largest)
+#pragma omp simd reduction(max : largest) simdlen(16)
         for (int c = first; c < end; c++) largest = weight[c] > largest ? weight[c] : largest;
         share[blocks] = (Share){largest, blocks};
     }

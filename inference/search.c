@@ -44,6 +44,8 @@ const Option search_options[] = {
      "a token that was written already counts X times its ln p", false},
     {"unknown", OPTION_FLAG, FIELD(unknown), 0, 0, NULL, NULL,
      "may produce <unk>", false},
+    {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
+     "may produce it where the source has unknown words, and copies them there", false},
     {"alternatives", OPTION_INT, FIELD(alternatives), 0, MAX_BEAM, NULL, "N",
      "the best translation for each of the N most probable first tokens (after --prefix)", false},
     {"sample", OPTION_FLAG, FIELD(sample), 0, 0, NULL, NULL,
@@ -128,7 +130,7 @@ double search_normaliser(const real *z, int C)
 bool search_finite(const real *z, int C)
 {
     int bad = 0;
-#pragma omp simd reduction(| : bad)
+#pragma omp simd reduction(| : bad) simdlen(16)
     for (int c = 0; c < C; c++) bad |= !(z[c] - z[c] == 0);
     return !bad;
 }
@@ -139,7 +141,7 @@ int search_largest(const real *z, int C)
     real largest = maximum(z, C);
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
-#pragma omp simd reduction(| : there)
+#pragma omp simd reduction(| : there) simdlen(16)
         for (int c = first; c < end; c++) there |= z[c] == largest;
         for (int c = first; there && c < end; c++)
             if (z[c] == largest) return c;

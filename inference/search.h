@@ -12,7 +12,8 @@
  * log p is what scoring that sentence would say (but for --repetition-penalty: constraints.h).
  * <pad> is never produced, as it has no logit. <unk> is not produced unless asked for: it cannot be
  * turned back into text, and a vocabulary of whole words would use it for every word that it lacks.
- * Its probability is not given to the others, so that log p stays the model's. */
+ * Its probability is not given to the others, so that log p stays the model's. A search whose caller
+ * knows what to put in its place (program/copying.h) may produce as many as the source has. */
 #ifndef INFERENCE_SEARCH_H
 #define INFERENCE_SEARCH_H
 
@@ -35,6 +36,7 @@ typedef struct SearchConfig {
     int max_tokens;             // of a translation, </s> included; 0: no limit of its own
     int min_length;             // tokens that come before </s>, if the limit lets them
     bool unknown;               // may produce <unk>
+    bool copy_unknown;          // may produce as many as the source has: the caller replaces them
     int no_repeat_ngram;        // no n tokens twice in a hypothesis; 0: they may be
     double repetition_penalty;  // θ >= 1; see constraints.h
     int alternatives;  // hypotheses that differ in their first free token; 0: not asked for
@@ -78,6 +80,7 @@ typedef struct SearchTask {
     int limit;          // tokens, </s> included
     const int *prefix;  // [prefix_length] the forced beginning, fewer than limit
     int prefix_length;
+    int unknowns;   // <unk> may come so often
     uint64_t line;  // its number in the user's input, which samples depend on
 } SearchTask;
 

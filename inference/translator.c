@@ -48,10 +48,14 @@ static SearchTask task_of(const Work *work, int s)
     const TranslatorInput *input = work->input;
     int own = input->prefix && input->prefix->sentences > 1 ? s : 0;
     int prefix = input->prefix ? length_of(input->prefix, own) : 0;
+    int unknowns = 0, first = input->source.start[s];
+    for (int t = 0; work->config->copy_unknown && t < length_of(&input->source, s); t++)
+        unknowns += input->source.id[first + t] == ID_UNKNOWN;
     return (SearchTask){
         .limit = search_limit(work->config, &work->model, length_of(&input->source, s), prefix),
         .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
         .prefix_length = prefix,
+        .unknowns = unknowns,
         .line = input->line + (uint64_t)s};
 }
 

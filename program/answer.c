@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "program/copying.h"
+
 /* Hypotheses with all that is written of them. */
 typedef struct Answers {
     const Hypothesis *hypothesis;  // [count]
@@ -28,16 +30,17 @@ static void put_hypothesis(JsonWriter *json, const Answers *answers, int h,
     if (answers->links) json_put_text(json, "alignment", answers->links[h]);
 }
 
-static void write_json(const AnswerFormat *format, const Answers *answers, long long line)
+static void write_json(const AnswerFormat *format, const Answers *answers, long long number)
 {
+    const Tokenizer *tokenizer = format->bundle->vocabulary.tokenizer[TARGET];
     JsonWriter json = {.out = format->out};
     json_open(&json, NULL);
-    json_put_integer(&json, "line", line);
-    put_hypothesis(&json, answers, 0, format->tokenizer);
+    json_put_integer(&json, "line", number);
+    put_hypothesis(&json, answers, 0, tokenizer);
     if (format->several) json_open_array(&json, "n_best");
     for (int h = 0; format->several && h < answers->count; h++) {
         json_open(&json, NULL);
-        put_hypothesis(&json, answers, h, format->tokenizer);
+        put_hypothesis(&json, answers, h, tokenizer);
         json_close(&json);
     }
     if (format->several) json_close_array(&json);
@@ -45,11 +48,11 @@ static void write_json(const AnswerFormat *format, const Answers *answers, long 
     fputc('\n', format->out);
 }
 
-static void write_text(const AnswerFormat *format, const Answers *answers, long long line)
+static void write_text(const AnswerFormat *format, const Answers *answers, long long number)
 {
     for (int h = 0; h < answers->count; h++) {
         if (format->several)
-            fprintf(format->out, "%lld ||| %s ||| %.4f", line, answers->text[h],
+            fprintf(format->out, "%lld ||| %s ||| %.4f", number, answers->text[h],
                     answers->hypothesis[h].score);
         else
             fputs(answers->text[h], format->out);
@@ -59,7 +62,7 @@ static void write_text(const AnswerFormat *format, const Answers *answers, long 
 }
 
 bool answer_write(const AnswerFormat *format, const Translation *translation,
-                  char *const *links, long long line, char **best, Error *error)
+                  char *const *links, int s, long long number, char **best, Error *error)
 {
     static const Hypothesis nothing = {0};
     Answers answers = {.hypothesis = translation ? translation->hypothesis : &nothing,
@@ -70,10 +73,9 @@ bool answer_write(const AnswerFormat *format, const Translation *translation,
     bool good =
         answers.text || error_set(error, "not enough memory for %d texts", answers.count);
     for (; good && decoded < answers.count; decoded++)
-        good = tokenizer_decode(format->tokenizer, &answers.text[decoded],
-                                answers.hypothesis[decoded].id,
-                                (size_t)answers.hypothesis[decoded].length, error);
-    if (good && format->out) (format->json ? write_json : write_text)(format, &answers, line);
+        good = copying_decode(&answers.text[decoded], format->bundle, format->lines, s,
+                              &answers.hypothesis[decoded], error);
+    if (good && format->out) (format->json ? write_json : write_text)(format, &answers, number);
     *best = good ? answers.text[0] : NULL;
     for (int h = good ? 1 : 0; answers.text && h < answers.count; h++) free(answers.text[h]);
     free(answers.text);

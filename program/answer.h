@@ -13,21 +13,22 @@
 #ifndef PROGRAM_ANSWER_H
 #define PROGRAM_ANSWER_H
 
-#include "data/tokenizer.h"
 #include "inference/search.h"
+#include "program/bundle.h"
 
 #include <stdio.h>
 
 typedef struct AnswerFormat {
-    FILE *out;                   // NULL: nothing is written
-    const Tokenizer *tokenizer;  // of the target
+    FILE *out;  // NULL: nothing is written
+    const Bundle *bundle;
+    const IdLines *lines;  // the sources, for unknown words (copying.h)
     bool json;
     bool several;  // n-best was asked for, even if there is one only
 } AnswerFormat;
 
-/* Writes the answer to line number `line`; *best (=) its first text, to be freed. translation NULL:
- * the line is empty. links: of each hypothesis, or NULL. */
+/* Writes the answer to line s of the lines, which is number `number` of the input; *best (=) its
+ * first text, to be freed. translation NULL: the line is empty. links: of each hypothesis, or NULL. */
 bool answer_write(const AnswerFormat *format, const Translation *translation,
-                  char *const *links, long long line, char **best, Error *error);
+                  char *const *links, int s, long long number, char **best, Error *error);
 
 #endif

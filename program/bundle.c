@@ -158,6 +158,53 @@ static bool add_words(const Tokenizer *tokenizer, IdLines *lines, const char *te
                          error);
 }
 
+/* A list with room for one more. */
+static bool grow_unknown(IdLines *lines, Error *error)
+{
+    if (lines->unknowns < lines->unknown_size) return true;
+    int size = 2 * lines->unknown_size + 16;
+    Unknown *unknown = realloc(lines->unknown, (size_t)size * sizeof *unknown);
+    if (!unknown) return error_set(error, "not enough memory for %d unknown words", size);
+    lines->unknown = unknown;
+    lines->unknown_size = size;
+    return true;
+}
+
+/* What token `row` of the line is, from byte `begin` to `end` of its text. */
+static bool add_unknown(const Tokenizer *tokenizer, IdLines *lines, int row, const char *text,
+                        size_t begin, size_t end, Error *error)
+{
+    bool word = begin == 0 || tokenizer_type(tokenizer) == TOKENIZER_WORD;
+    for (; begin < end && (text[begin] == ' ' || text[begin] == '\t'); begin++) word = true;
+    while (end > begin && (text[end - 1] == ' ' || text[end - 1] == '\t')) end--;
+    size_t size = end - begin + 2;
+    char *copy = grow_unknown(lines, error) ? malloc(size) : NULL;
+    if (!copy) return error_set(error, "not enough memory for an unknown word");
+    snprintf(copy, size, "%s%.*s", word ? " " : "", (int)(end - begin), text + begin);
+    lines->unknown[lines->unknowns++] = (Unknown){row, copy};
+    return true;
+}
+
+/* The unknown ones of the line's tokens that were kept. */
+static bool find_unknown(const Tokenizer *tokenizer, IdLines *lines, const char *text,
+                         size_t length, Error *error)
+{
+    size_t first = (size_t)lines->start[lines->count], count = lines->ids.count;
+    size_t t = first;
+    while (t < count && lines->ids.id[t] != ID_UNKNOWN) t++;
+    if (t == count) return true;
+    Ids begin = {0};
+    bool good = tokenizer_begins(tokenizer, &begin, text, length, error);
+    for (; good && t < count; t++) {
+        if (lines->ids.id[t] != ID_UNKNOWN) continue;
+        size_t from = (size_t)begin.id[t - first];
+        size_t to = t - first + 1 < begin.count ? (size_t)begin.id[t - first + 1] : length;
+        good = add_unknown(tokenizer, lines, (int)t, text, from, to, error);
+    }
+    free(begin.id);
+    return good;
+}
+
 static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error)
 {
@@ -170,6 +217,9 @@ static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
     if (tokens > most) lines->ids.count = first + most;
     if (lines->find_words &&
         !add_words(bundle->vocabulary.tokenizer[side], lines, text, length, error))
+        return false;
+    if (lines->find_unknown &&
+        !find_unknown(bundle->vocabulary.tokenizer[side], lines, text, length, error))
         return false;
     return end_line(lines, error);
 }
@@ -195,12 +245,15 @@ void idlines_clear(IdLines *lines)
 {
     lines->ids.count = 0;
     lines->count = 0;
+    while (lines->unknowns) free(lines->unknown[--lines->unknowns].text);
 }
 
 void idlines_free(IdLines *lines)
 {
+    idlines_clear(lines);
     free(lines->ids.id);
     free(lines->start);
     free(lines->word);
+    free(lines->unknown);
     *lines = (IdLines){0};
 }

@@ -24,6 +24,12 @@ bool bundle_ready(Bundle *bundle, bool int8, Error *error);
 /* Writes a checkpoint with the matrices as int8; they must be ready so. */
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 
+/* A token that the vocabulary has not. */
+typedef struct Unknown {
+    int row;
+    char *text;  // as it stands in the line, with a space before it if it begins a word
+} Unknown;
+
 /* Sentences as ids, packed; grows line by line. {0} when empty. */
 typedef struct IdLines {
     Ids ids;
@@ -32,6 +38,9 @@ typedef struct IdLines {
     bool find_words; // set it to have:
     int *word;       // [start[count]] the word of the line that each token is a part of (words.h)
     int words;       // how many the last line has
+    bool find_unknown;  // set it to have:
+    Unknown *unknown;   // [unknowns] in the order of the rows
+    int unknowns, unknown_size;
 } IdLines;
 
 /* Adds a line of text, </s> behind it. A line of more than max_length tokens is cut to that, and

@@ -374,13 +374,12 @@ static void about_ends(const Walk *w, int rows)
         else
             others += length_of_value(w, j);
     }
-    say(w,
-        "%d of them look%s most at </s>. That is no error: shares must add up to 1, and a head "
-        "that "
-        "has nothing to find needs a place to leave them. The value of </s> is a vector %.1f "
-        "long; those of "
-        "the other tokens are %.1f long on average.",
-        rows, rows == 1 ? "s" : "", end / ends, others / fmax(w->map.columns - ends, 1));
+    char number[16] = "One";
+    if (rows > 1) snprintf(number, sizeof number, "%d", rows);
+    say(w, "%s of them look%s most at </s>. That is no error: shares must add up to 1, and a head that "
+        "has nothing to find needs a place to leave them. The value of </s> is a vector %.1f long; those "
+        "of the other tokens are %.1f long on average.", number, rows == 1 ? "s" : "", end / ends,
+        others / fmax(w->map.columns - ends, 1));
 }
 
 static void step_table(const Walk *w)

@@ -17,6 +17,11 @@ enum {
     CORNER = 48
 };
 
+/* Rows and columns end in </s>, and nothing else is no word: the marks of n of them are at
+ * LAST_OF(n). */
+static const bool marks[WATCH_WORDS] = {[WATCH_WORDS - 1] = true};
+#define LAST_OF(n) (marks + WATCH_WORDS - (n))
+
 /* Everything that the frames point to. */
 typedef struct Film {
     int count, *look;           // which looks are shown
@@ -101,18 +106,23 @@ static bool make_frame(Film *film, int f, float **at, const Watch *watch, const 
         snprintf(film->corner[f][1], CORNER, "loss %.2f", look->loss);
     else
         snprintf(film->corner[f][1], CORNER, "untrained");
-    film->frame[f] =
-        (FilmFrame){.title = title,
-                    .subtitle = film->says[f],
-                    .corner = film->corner[f][0],
-                    .corner_detail = film->corner[f][1],
-                    .mean = {mean, look->rows, watch->columns, rows, columns, NULL},
-                    .heads = heads,
-                    .head_count = watch->heads > 1 ? watch->heads : 0,
-                    .numbers = f == film->count - 1,
-                    .loss = film->loss,
-                    .loss_count = 2,
-                    .x = (double)look->update};
+    film->frame[f] = (FilmFrame){.title = title,
+                                 .subtitle = film->says[f],
+                                 .corner = film->corner[f][0],
+                                 .corner_detail = film->corner[f][1],
+                                 .mean = {.weight = mean,
+                                          .rows = look->rows,
+                                          .columns = watch->columns,
+                                          .row_labels = rows,
+                                          .column_labels = columns,
+                                          .row_marks = LAST_OF(look->rows),
+                                          .column_marks = LAST_OF(watch->columns)},
+                                 .heads = heads,
+                                 .head_count = watch->heads > 1 ? watch->heads : 0,
+                                 .numbers = f == film->count - 1,
+                                 .loss = film->loss,
+                                 .loss_count = 2,
+                                 .x = (double)look->update};
     *at += all + cells;
     return true;
 }

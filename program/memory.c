@@ -1,14 +1,14 @@
 /* memory.c -- how much memory a run will take; see memory.h. */
 #include "program/memory.h"
 
+#include "plots/canvas.h"
 #include "program/picture.h"
 
 #include <malloc.h>
 #include <stdio.h>
 
-/* Fonts and the libraries that draw stay once used; the canvas of loss.png goes again:
- * measured. */
-enum { FONTS = 8000000, CANVAS = 4000000, UPDATES = 100 };
+/* The canvas of loss.png, which goes again. Measured. */
+enum { CANVAS = 4000000, UPDATES = 100 };
 
 void memory_setup(void)
 {
@@ -25,6 +25,19 @@ static double status(const char *format)
         if (sscanf(line, format, &kilobytes) == 1) break;
     if (file) fclose(file);
     return 1024 * kilobytes;
+}
+
+/* Draws a word, since fonts and the libraries that draw stay once used, and what they take depends on
+ * the machine. Whether that is possible is for the pictures to say. */
+static void load_fonts(void)
+{
+    Canvas *canvas;
+    Error error;
+    if (!canvas_new(&canvas, THEME_LIGHT, &error)) return;
+    if (canvas_reserve(canvas, 64, 64, &error))
+        for (int bold = 0; bold < 2; bold++)
+            canvas_text(canvas, "loss", 0, 0, &(TextStyle){.size = 13, .bold = bold});
+    canvas_free(canvas);
 }
 
 /* Of the largest micro-batch in the first updates of the epoch, on all threads. */
@@ -48,6 +61,7 @@ static bool activations(size_t *bytes, Run *run, Error *error)
 bool memory_estimate(Memory *m, Run *run, Validation *validation, Error *error)
 {
     size_t active, translating;
+    load_fonts();
     double now = status("VmRSS: %lf"), block = (double)(run->model.params.size * sizeof(real));
     if (!activations(&active, run, error) ||
         !validation_memory(validation, &translating, &run->model, run->workers, error))
@@ -56,7 +70,7 @@ bool memory_estimate(Memory *m, Run *run, Validation *validation, Error *error)
         now = (double)trainer_memory(run->trainer) +
               4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
     m->before = status("VmHWM: %lf");
-    double lasting = now + (double)active + FONTS, more = (double)translating;
+    double lasting = now + (double)active, more = (double)translating;
     if (run->settings->training.average >
         1) {  // the mean; and while it is made, a sum in double
         more += block;

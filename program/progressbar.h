@@ -23,7 +23,7 @@ void progressbar_show(ProgressBar *bar, double lines, double share);
 void progressbar_clear(ProgressBar *bar);
 
 /* Such a line at this moment; for progressbar_show. */
-enum { PROGRESS_TEXT = 128 };
+enum { PROGRESS_TEXT = 192 };
 void progressbar_text(char text[PROGRESS_TEXT], double lines, double share, double seconds);
 
 #endif

@@ -12,7 +12,7 @@
 #include "inference/translator.h"
 #include "training/distributed.h"
 
-enum { EVERY = 10, SHARE_OF_LATER = 4, THOUSAND = 1000, MOST_WORDS = 40 };
+enum { EVERY = 10, SHARE_OF_LATER = 4, THOUSAND = 1000 };
 static const char BETWEEN[] = "|||";
 
 bool watch_due(long long update)
@@ -116,7 +116,7 @@ static bool read_look(WatchLook *look, const Watch *watch, const Json *json)
     const char *type = json_text(json_member(json, "type")),
                *says = json_text(json_member(json, "says"));
     int rows = json_count(target);
-    if (!type || strcmp(type, "look") || !says || rows < 1 || rows > MOST_WORDS ||
+    if (!type || strcmp(type, "look") || !says || rows < 1 || rows > WATCH_WORDS ||
         (watch->target && rows != watch->target_rows) || json_count(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
@@ -218,7 +218,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
 {
     const char *text = run->settings->run.watch, *bar = strstr(text, BETWEEN);
     const ModelConfig *config = &run->model.config;
-    int most = config->max_length < MOST_WORDS ? config->max_length : MOST_WORDS;
+    int most = config->max_length < WATCH_WORDS ? config->max_length : WATCH_WORDS;
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
@@ -267,7 +267,7 @@ static bool translate(WatchLook *look, int **id, const Watch *watch, Run *run, E
     SearchConfig search = search_default;
     search.beam = 1;
     search.max_tokens = watch->columns + watch->columns / 2 + 3;
-    if (search.max_tokens > MOST_WORDS) search.max_tokens = MOST_WORDS;
+    if (search.max_tokens > WATCH_WORDS) search.max_tokens = WATCH_WORDS;
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
     TranslatorInput input = {

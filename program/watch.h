@@ -21,6 +21,8 @@
 
 #include "program/run.h"
 
+enum { WATCH_WORDS = 40 };  // tokens of either side, </s> included, at most
+
 typedef struct WatchLook {
     long long update;
     double loss;  // NaN: none

@@ -72,7 +72,7 @@ static void against_the_definitions(void **state)
         real before[C], z[C];
         for (int c = 0; c < C; c++) before[c] = z[c] = (real)rng_normal(&rng);
         double normaliser = search_normaliser(z, C);
-        constraints_apply(z, C, normaliser, written, count + 1, &config);
+        constraints_apply(z, C, normaliser, written, count + 1, &(SearchTask){0}, &config);
         bool all = true;
         for (int c = 1; c < C; c++) {
             bool never = (c == ID_UNKNOWN && !config.unknown) ||
@@ -108,6 +108,39 @@ static void run(Translations *out, const SearchConfig *config, const Packed *pre
     TranslatorInput input = {.source = source, .prefix = prefix, .line = 1};
     if (!translator_run(out, &alone, &input, config, workers, NULL, &error))
         fail_msg("%s", error.text);
+}
+
+/* A sentence may have as many <unk> as its source, or as many as it likes. */
+static void as_many_unknown_as_the_source(void **state)
+{
+    (void)state;
+    real bias = model.weights.logits_bias[ID_UNKNOWN];
+    model.weights.logits_bias[ID_UNKNOWN] += 6;
+    for (int which = 0; which < 2; which++) {
+        SearchConfig config = search_default;
+        Translations out;
+        int all = 0, anywhere = 0;
+        config.beam = which ? 3 : 1;
+        for (int way_of = 0; way_of < 3; way_of++) {
+            config.copy_unknown = way_of == 1;
+            config.unknown = way_of == 2;
+            run(&out, &config, NULL);
+            for (int s = 0; s < S; s++) {
+                const Hypothesis *best = out.sentence[s].hypothesis;
+                int written = 0, read = 0;
+                for (int t = 0; t < best->length; t++) written += best->id[t] == ID_UNKNOWN;
+                for (int t = source.start[s]; t < source.start[s + 1]; t++)
+                    read += source.id[t] == ID_UNKNOWN;
+                if (way_of < 2) assert_in_range(written, 0, way_of ? read : 0);
+                if (way_of == 1) all += written;
+                if (way_of == 2) anywhere += written;
+            }
+            translations_free(&out);
+        }
+        print_message("%d where the source has some, %d anywhere\n", all, anywhere);
+        assert_true(all > 0 && anywhere > all);
+    }
+    model.weights.logits_bias[ID_UNKNOWN] = bias;
 }
 
 static bool repeats(const Hypothesis *h, int n)
@@ -253,6 +286,7 @@ static void alternatives_are_forced_searches(void **state)
 {
     (void)state;
     enum { N = 5 };
+    int compared = 0;
     Packed before = {1, 1, (int[]){7}, (int[]){0, 1}};
     for (int beam = 1; beam <= 3; beam += 2)
         for (int with = 0; with < 2; with++) {
@@ -280,9 +314,10 @@ static void alternatives_are_forced_searches(void **state)
                         assert_true(a->id[with] != out.sentence[s].hypothesis[j].id[with]);
                     if (i) assert_true(a->score <= a[-1].score);
                     int n = source.start[s + 1] - source.start[s];
-                    if (a->id[with] == ID_END ||
-                        a->length == search_limit(&config, &model.config, n, with))
-                        continue;
+                    int most = search_limit(&config, &model.config, n, with);
+                    if (a->id[with] == ID_END || a->length >= most || b->length >= most)
+                        continue;  // the forced one has room for more
+                    compared++;
                     assert_int_equal(a->length, b->length);
                     assert_memory_equal(a->id, b->id, (size_t)a->length * sizeof *a->id);
                 }
@@ -290,6 +325,8 @@ static void alternatives_are_forced_searches(void **state)
             }
             translations_free(&out);
         }
+    print_message("%d compared\n", compared);
+    assert_true(compared > 100);
 }
 
 /* More is asked for than there is. */
@@ -402,6 +439,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_the_definitions),
         cmocka_unit_test(no_ngram_comes_twice),
+        cmocka_unit_test(as_many_unknown_as_the_source),
         cmocka_unit_test(as_long_as_asked),
         cmocka_unit_test(a_forced_beginning),
         cmocka_unit_test(its_own_beginning_changes_nothing),

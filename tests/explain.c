@@ -195,7 +195,7 @@ static void every_step_follows(void **state)
             for (int head = 0; head < 3; head++) {
                 char place[8];
                 snprintf(place, sizeof place, "%d", 1 + (layer + 3 * head + kind) % N);
-                Choice choice = {(LookKind)kind, false, layer, head};
+                Choice choice = {.kind = (LookKind)kind, .layer = layer, .head = head};
                 char *text = explained(&model, choice, head ? place : NULL, &error);
                 assert_non_null(text);
                 Row row[M];
@@ -215,7 +215,7 @@ static void lines_fit_a_terminal(void **state)
     (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
-    char *text = explained(&model, (Choice){LOOK_CROSS, false, -1, -1}, "w9", &error);
+    char *text = explained(&model, (Choice){.kind = LOOK_CROSS, .layer = CHOICE_NONE, .head = CHOICE_NONE}, "w9", &error);
     assert_non_null(text);
     assert_non_null(strstr(text, "one word, \"w9\""));
     int headings = 0;
@@ -234,7 +234,7 @@ static void refusals(void **state)
     (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
-    Choice choice = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_MEAN};
+    Choice choice = {.kind = LOOK_CROSS, .layer = CHOICE_NONE, .head = CHOICE_MEAN};
     assert_null(explained(&model, choice, NULL, &error));
     assert_non_null(strstr(error.text, "--explain follows one head"));
     choice.head = CHOICE_BEST;

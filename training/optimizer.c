@@ -11,6 +11,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "training/distributed.h"
 
@@ -21,13 +22,21 @@ static size_t numbers(const Gradients *g)
     return distributed_rank() == 0 ? g->size : own ? own : 1;
 }
 
+/* Zeros that are in memory already, so that what training takes can be told before it begins. */
+static real *moments(size_t count, Error *error)
+{
+    real *block = params_block(&(Params){.size = count}, error);
+    if (block) memset(block, 0, count * sizeof *block);
+    return block;
+}
+
 bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradients,
                       const TrainingConfig *config, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
-    Params room = {.size = numbers(gradients)};
-    return (o->m = params_block(&room, error)) && (o->v = params_block(&room, error)) &&
-           (config->ema == 0 || (o->ema = params_block(&room, error)));
+    return (o->m = moments(numbers(gradients), error)) &&
+           (o->v = moments(numbers(gradients), error)) &&
+           (config->ema == 0 || (o->ema = moments(numbers(gradients), error)));
 }
 
 void optimizer_free(Optimizer *o)
