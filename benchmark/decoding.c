@@ -53,7 +53,8 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;
-    if (!transformer_ready(&bench->model, plan->int8 ? MATRIX_INT8 : MATRIX_FLOAT, error)) return false;
+    if (!transformer_ready(&bench->model, plan->int8 ? MATRIX_INT8 : MATRIX_FLOAT, error))
+        return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops +=
             decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],

@@ -32,13 +32,14 @@ typedef struct Slice {
 static int slice_sentences(const Packed *source, int first)
 {
     int end = first + 1;
-    while (end < source->sentences && source->start[end + 1] - source->start[first] <= SLICE_ROWS)
+    while (end < source->sentences &&
+           source->start[end + 1] - source->start[first] <= SLICE_ROWS)
         end++;
     return end - first;
 }
 
-static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena, const ModelConfig *config,
-                         const Packed *source, int first)
+static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena,
+                         const ModelConfig *config, const Packed *source, int first)
 {
     int S = slice_sentences(source, first), row = source->start[first];
     int N = source->start[first + S] - row;
@@ -107,8 +108,8 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
         Arena room = {encoded->room, encoded->room_size, 0};
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
-        embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding, w->ready_source,
-                          model->source_positions, NULL, 1, D);
+        embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding,
+                          w->ready_source, model->source_positions, NULL, 1, D);
         const real *X =
             encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {

@@ -9,8 +9,8 @@
 #include "model/dropout.h"
 #include "model/matrix.h"
 
-/* X [N,D] (=)   E [V,D], or ready: where it is given, E itself is gone   P [at least the longest sentence, D] or NULL: no positions
- * keep [N,D] or NULL
+/* X [N,D] (=)   E [V,D], or `ready` where it is given: then E itself is gone
+ * P [at least the longest sentence, D] or NULL: no positions   keep [N,D] or NULL
  * shifted: the decoder's input, <pad> (= pad) and then the sentence without its last token
  * (teacher forcing); otherwise the sentence itself, and pad is not used. */
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const real *E,

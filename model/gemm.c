@@ -220,7 +220,8 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, NULL, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, NULL,
+                        m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD,
                    C, n);
@@ -229,7 +230,8 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, NULL, NULL, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, NULL, NULL,
+                        m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
                    mode == ADD, C, n);
@@ -238,7 +240,8 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(k))
-        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, NULL, NULL, m, n, k);
+        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, NULL, NULL,
+                        m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
                    C, n);

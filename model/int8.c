@@ -166,8 +166,8 @@ static void panel_multiply(real *Y, size_t ldy, const Int8Panels *panels, int fi
     if (!b) b = none;
     for (int r = 0, height; r < rows; r += height, tiles--) {
         height = (rows - r + tiles - 1) / tiles;
-        multiply(C, rounded.u + (size_t)r * stride, stride, panel, panels->offset + first, height,
-                 groups);
+        multiply(C, rounded.u + (size_t)r * stride, stride, panel, panels->offset + first,
+                 height, groups);
         real *y = Y + (size_t)r * ldy;
         if (columns >= INT8_PANEL)
             to_floats(y, ldy, C, rounded.scale + r, scale, b, height, INT8_PANEL);
@@ -184,8 +184,9 @@ void int8_multiply(real *Y, const real *X, const Int8Panels *panels, const real 
     for (int n = 0, rows; n < N; n += rows) {
         rows = N - n < most ? N - n : most;
         for (int r = 0; r < rows; r++)
-            rounded.scale[r] = round_row(rounded.u + (size_t)r * (size_t)stride,
-                                         X + (size_t)(n + r) * (size_t)columns, columns, stride);
+            rounded.scale[r] =
+                round_row(rounded.u + (size_t)r * (size_t)stride,
+                          X + (size_t)(n + r) * (size_t)columns, columns, stride);
         for (int j = 0; j < count; j += INT8_PANEL)
             panel_multiply(Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count, panels, j,
                            b ? b + j : NULL, rows, count - j);

@@ -57,7 +57,7 @@ typedef void Int8Kernel(int32_t *C, const uint8_t *u, size_t stride, const int8_
                         const int32_t *offset, int rows, int groups);
 
 typedef struct Int8Kernels {
-    const char *name;  // "AVX-512 VNNI"
+    const char *name;    // "AVX-512 VNNI"
     bool (*runs)(void);  // on this processor
     Int8Kernel *multiply;
 } Int8Kernels;

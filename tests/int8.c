@@ -55,7 +55,8 @@ static void check_tile(int rows, int columns, int extreme, int sign)
         for (int k = 0; k < columns; k++) a[i * width + k] = (int8_t)draw(extreme);
     for (int i = 0; i < columns * INT8_PANEL; i++) q[i] = (int8_t)draw(extreme);
     if (sign)  // all products of one sign: the sums are as large as they can be
-        memset(a, sign * 127, (size_t)(rows * width)), memset(q, 127, (size_t)columns * INT8_PANEL);
+        memset(a, sign * 127, (size_t)(rows * width)),
+            memset(q, 127, (size_t)columns * INT8_PANEL);
     for (int i = 0; i < rows * width; i++) u[i] = (uint8_t)(a[i] + 128);
     for (int j = 0; j < INT8_PANEL; j++) int8_put(&panels, j, q + j * columns, 1);
 

@@ -196,8 +196,7 @@ static void a_file_comes_back(void **state)
         save(&model);
         if (!load(&again, &model.config)) fail_msg("%s", error.text);
         size_t places = LONGEST * (size_t)model.config.d_model;  // random ones, in no file
-        if (model.sinusoids)
-            memcpy(again.sinusoids, model.sinusoids, places * sizeof(real));
+        if (model.sinusoids) memcpy(again.sinusoids, model.sinusoids, places * sizeof(real));
         Translations a = translate(&model, &source, 3), b = translate(&again, &source, 3);
         for (int s = 0; s < S; s++) assert_same(&a, s, &b, s);
         translations_free(&a);
@@ -235,8 +234,10 @@ static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *b
         assert_true(safetensors_read(&file.file, &file.file.tensor[i], bytes, &error));
         tensor[count].data = bytes;
         if (!strcmp(tensor[count].name, name)) change(&tensor[count], bytes);
-        if (tensor[count].name) count++;
-        else free(bytes);
+        if (tensor[count].name)
+            count++;
+        else
+            free(bytes);
     }
     SafeMetadata metadata[] = {{"format", "qkv"}, {"version", "1"}, {"config", "{}"}};
     assert_true(safetensors_write(path, tensor, count, metadata, 3, &error));
@@ -318,9 +319,12 @@ static void hostile_files_are_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_are_the_same_network), cmocka_unit_test(int8_is_nearly_the_same),
-        cmocka_unit_test(alone_or_among_others),       cmocka_unit_test(rows_come_back),
-        cmocka_unit_test(a_file_comes_back),           cmocka_unit_test(hostile_files_are_refused),
+        cmocka_unit_test(floats_are_the_same_network),
+        cmocka_unit_test(int8_is_nearly_the_same),
+        cmocka_unit_test(alone_or_among_others),
+        cmocka_unit_test(rows_come_back),
+        cmocka_unit_test(a_file_comes_back),
+        cmocka_unit_test(hostile_files_are_refused),
     };
     return cmocka_run_group_tests_name("ready", tests, setup, teardown);
 }
