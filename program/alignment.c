@@ -21,32 +21,6 @@ typedef struct Pair {
 
 /* ---- reading ---- */
 
-/* The target of a source: behind the TAB (further columns are ignored), or the file's next line. */
-static bool find_target(const Alignment *a, const char **target, size_t *target_length,
-                        const char *line, size_t *length, Error *error)
-{
-    if (a->target) {
-        TextResult result = text_next(a->target, target, target_length, error);
-        if (result == TEXT_END)
-            error_set(error,
-                      "'%s' has only %zu lines, but there are more sources: they must match "
-                      "line by line",
-                      a->target->name, a->target->line);
-        return result == TEXT_LINE;
-    }
-    const char *tab = memchr(line, '\t', *length), *end = line + *length;
-    if (!tab)
-        return error_set(error,
-                         "line %lld has no TAB: --gold takes source TAB target, or the "
-                         "targets by --target FILE",
-                         a->input->lines);
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
-    *length = (size_t)(tab - line);
-    *target = tab + 1;
-    *target_length = (size_t)((next ? next : end) - *target);
-    return true;
-}
-
 static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length, Error *error)
 {
     const Bundle *bundle = a->aligner->bundle;
@@ -54,7 +28,8 @@ static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length,
     size_t target_length, cut, target_cut;
     idlines_clear(&pair->source);
     idlines_clear(&pair->target);
-    if (!find_target(a, &target, &target_length, line, &length, error) ||
+    if (!input_target(&target, &target_length, a->input, a->target, line, &length, "--gold",
+                      error) ||
         !bundle_encode(bundle, &pair->source, line, length, &cut, error) ||
         !bundle_encode_target(bundle, &pair->target, target, target_length, &target_cut, error))
         return false;

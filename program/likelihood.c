@@ -16,38 +16,13 @@ typedef struct Pairs {
     double *each;  // [target rows] ln p of a token
 } Pairs;
 
-/* The target of a source: behind the TAB (further columns are ignored), or the file's next line. */
-static bool find_target(const Likelihood *l, const char **target, size_t *target_length,
-                        const char *line, size_t *length, Error *error)
-{
-    if (l->target) {
-        TextResult result = text_next(l->target, target, target_length, error);
-        if (result == TEXT_END)
-            error_set(error,
-                      "'%s' has only %zu lines, but there are more sources: they must "
-                      "match line by line",
-                      l->target->name, l->target->line);
-        return result == TEXT_LINE;
-    }
-    const char *tab = memchr(line, '\t', *length), *end = line + *length;
-    if (!tab)
-        return error_set(error,
-                         "line %lld has no TAB: --score takes source TAB target, or the "
-                         "targets by --target FILE",
-                         l->input->lines);
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
-    *length = (size_t)(tab - line);
-    *target = tab + 1;
-    *target_length = (size_t)((next ? next : end) - *target);
-    return true;
-}
-
 static bool add_pair(Likelihood *l, Pairs *pairs, const char *line, size_t length, Error *error)
 {
     const char *target;
     size_t target_length, cut, target_cut;
     int i = pairs->source.count;
-    if (!find_target(l, &target, &target_length, line, &length, error) ||
+    if (!input_target(&target, &target_length, l->input, l->target, line, &length, "--score",
+                      error) ||
         !bundle_encode(l->bundle, &pairs->source, line, length, &cut, error) ||
         !bundle_encode_target(l->bundle, &pairs->target, target, target_length, &target_cut,
                               error))
