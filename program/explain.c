@@ -12,25 +12,9 @@
 
 #include "plots/blocks.h"
 #include "plots/columns.h"
+#include "program/walk.h"
 
 enum { LINE = 79, LABEL = 13, SHOWN = 3, MIXED = 5, A_LINE = 8, MOST_NUMBERS = 64 };
-
-/* What the walk is about. Rows ask (queries), columns are asked (keys). */
-typedef struct Walk {
-    FILE *out;
-    const Transformer *model;
-    const Tokenizer *read, *written;
-    const Look *look;
-    const int *source, *target;  // [n] [m]
-    int n, m;
-    LookKind kind;
-    int layer, head;
-    LookVectors v;
-    AttentionMap map;
-    const char **row, **column;  // labels: [map.rows] [map.columns]
-    int word, most;              // the row that is followed, and the column it looks at most
-    double *dot;                 // [map.columns] q·k of that row
-} Walk;
 
 /* ---- writing ---- */
 
@@ -61,35 +45,7 @@ static void numbers(const Walk *w, const char *name, const char *of, LookRows ro
     fputs(count < rows.columns ? " …\n\n" : "\n\n", w->out);
 }
 
-/* ---- the numbers ---- */
-
-static double dot_product(const Walk *w, int row, int column)
-{
-    const real *q = w->v.Q.at + (size_t)row * (size_t)w->v.Q.stride;
-    const real *k = w->v.K.at + (size_t)column * (size_t)w->v.K.stride;
-    double sum = 0;
-    for (int i = 0; i < w->v.Q.columns; i++) sum += (double)q[i] * (double)k[i];
-    return sum;
-}
-
-static double probability(const Walk *w, int row, int column)
-{
-    return (double)w->map.at[(size_t)row * (size_t)w->map.width + (size_t)column];
-}
-
-/* How many keys a row may see. */
-static int seen(const Walk *w, int row)
-{
-    return w->kind == LOOK_DECODER ? row + 1 : w->map.columns;
-}
-
-static int strongest(const Walk *w, int row)
-{
-    int most = 0;
-    for (int j = 1; j < seen(w, row); j++)
-        if (probability(w, row, j) > probability(w, row, most)) most = j;
-    return most;
-}
+/* ---- the steps ---- */
 
 static double length_of_value(const Walk *w, int column)
 {
@@ -98,13 +54,6 @@ static double length_of_value(const Walk *w, int column)
     for (int k = 0; k < w->v.V.columns; k++) sum += (double)v[k] * (double)v[k];
     return sqrt(sum);
 }
-
-static bool is_end(const char *label)
-{
-    return !strcmp(label, "</s>");
-}
-
-/* ---- the steps ---- */
 
 static const char *scene(const Walk *w)
 {
@@ -287,7 +236,7 @@ static void step_dot(const Walk *w)
 static double sharpest(const Walk *w, double scale)
 {
     double sum = 0;
-    for (int j = 0; j < seen(w, w->word); j++)
+    for (int j = 0; j < walk_seen(w, w->word); j++)
         sum += exp(scale * (w->dot[j] - w->dot[w->most]));
     return 1 / sum;
 }
@@ -303,7 +252,7 @@ static void bar(FILE *out, double p, int width)
 
 static void step_softmax(const Walk *w)
 {
-    int dh = w->v.Q.columns, keys = seen(w, w->word);
+    int dh = w->v.Q.columns, keys = walk_seen(w, w->word);
     double largest = w->v.scale * w->dot[w->most], sum = 0;
     heading(w, 5, "Divided by √d_k");
     say(w,
@@ -313,7 +262,7 @@ static void step_softmax(const Walk *w)
         "less, however "
         "long the vectors are. Undivided, \"%s\" would get %.4f of the attention; divided, it "
         "gets %.4f.",
-        dh, dh, sqrt(dh), w->column[w->most], sharpest(w, 1), probability(w, w->word, w->most));
+        dh, dh, sqrt(dh), w->column[w->most], sharpest(w, 1), walk_share(w, w->word, w->most));
     heading(w, 6, "Softmax: scores become shares");
     say(w, "e to the power of every score, divided by the sum of them all: positive shares "
            "that add up "
@@ -323,7 +272,7 @@ static void step_softmax(const Walk *w)
     fprintf(w->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = ÷ √d_k",
             "e^(z-max)", "share");
     for (int j = 0; j < keys; j++) {
-        double z = w->v.scale * w->dot[j], p = probability(w, w->word, j);
+        double z = w->v.scale * w->dot[j], p = walk_share(w, w->word, j);
         sum += exp(z - largest);
         fputs("  ", w->out);
         columns_put(w->out, w->column[j], LABEL, false);
@@ -343,9 +292,9 @@ static void step_values(const Walk *w)
         "here. "
         "The first %d of %d numbers:",
         w->row[w->word], shown, dh);
-    for (int j = 0; j < seen(w, w->word); j++) {
+    for (int j = 0; j < walk_seen(w, w->word); j++) {
         const real *v = w->v.V.at + (size_t)j * (size_t)w->v.V.stride;
-        fprintf(w->out, "  %s%8.4f × ", j ? "+" : " ", probability(w, w->word, j));
+        fprintf(w->out, "  %s%8.4f × ", j ? "+" : " ", walk_share(w, w->word, j));
         columns_put(w->out, w->column[j], LABEL, false);
         for (int k = 0; k < shown; k++) fprintf(w->out, " %8.3f", (double)v[k]);
         fputs(shown < dh ? " …\n" : "\n", w->out);
@@ -369,7 +318,7 @@ static void about_ends(const Walk *w, int rows)
     double end = 0, others = 0;
     int ends = 0;
     for (int j = 0; j < w->map.columns; j++) {
-        if (is_end(w->column[j]))
+        if (walk_is_end(w->column[j]))
             end += length_of_value(w, j), ends++;
         else
             others += length_of_value(w, j);
@@ -393,14 +342,14 @@ static void step_table(const Walk *w)
     for (int i = 0; i < LABEL + 6; i++) fputc('-', w->out);
     fputs("+------------\n", w->out);
     for (int i = 0; i < w->map.rows; i++) {
-        int j = strongest(w, i);
-        ends += is_end(w->column[j]) && !is_end(w->row[i]);
+        int j = walk_strongest(w, i);
+        ends += walk_is_end(w->column[j]) && !walk_is_end(w->row[i]);
         fputs("  ", w->out);
         columns_put(w->out, w->row[i], LABEL, false);
         fputs(" | ", w->out);
         columns_put(w->out, w->column[j], LABEL + 4, false);
-        fprintf(w->out, " | %6.4f", probability(w, i, j));
-        bar(w->out, probability(w, i, j), 24);
+        fprintf(w->out, " | %6.4f", walk_share(w, i, j));
+        bar(w->out, walk_share(w, i, j), 24);
         fputc('\n', w->out);
     }
     fputc('\n', w->out);
@@ -421,95 +370,12 @@ static bool step_map(const Walk *w, Error *error)
     return true;
 }
 
-/* ---- where the walk begins ---- */
-
-/* Among the heads that are allowed, the one whose rows look most sharply at what is not </s>. */
-static void choose_head(Walk *w, const Choice *choice)
-{
-    double best = -1;
-    for (int l = 0; l < look_layers(w->look, w->kind); l++)
-        for (int h = 0; h < look_heads(w->look); h++) {
-            if ((choice->layer >= 0 && choice->layer != l) ||
-                (choice->head >= 0 && choice->head != h))
-                continue;
-            AttentionMap map = look_map(w->look, w->kind, l, h);
-            double sum = 0;
-            for (int i = 0; i < map.rows; i++) {
-                real most = 0;
-                for (int j = 0; j < map.columns; j++)
-                    if (!is_end(w->column[j]) && map.at[i * map.width + j] > most)
-                        most = map.at[i * map.width + j];
-                sum += (double)most;
-            }
-            if (sum > best) best = sum, w->layer = l, w->head = h;
-        }
-}
-
-/* The word that is named; or the first that looks at another place than its own. */
-static bool choose_word(Walk *w, const char *word, Error *error)
-{
-    int rows = w->map.rows;
-    for (int i = 0; i < rows && word; i++)
-        if (!strcmp(w->row[i], word)) return w->word = i, true;
-    if (word) {
-        char *end;
-        long place = strtol(word, &end, 10);
-        if (end == word || *end || place < 1 || place > rows)
-            return error_set(
-                error,
-                "--word: '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
-                "place from 1 to %d",
-                word, rows, w->row[0], w->row[rows - 1], rows);
-        return w->word = (int)place - 1, true;
-    }
-    w->word = 0;
-    for (int i = 0; i < rows; i++) {
-        int j = strongest(w, i);
-        if (is_end(w->row[i]) || is_end(w->column[j]) || i == j) continue;
-        w->word = i;
-        break;
-    }
-    return true;
-}
-
-static void name_rows(Walk *w)
-{
-    int pad = w->model->config.vocab - 1;
-    int rows = w->kind == LOOK_ENCODER ? w->n : w->m,
-        columns = w->kind == LOOK_DECODER ? w->m : w->n;
-    for (int i = 0; i < rows; i++)
-        w->row[i] = w->kind == LOOK_ENCODER ? tokenizer_label(w->read, w->source[i])
-                                            : tokenizer_label(w->written, w->target[i]);
-    for (int j = 0; j < columns; j++)
-        w->column[j] = w->kind == LOOK_DECODER
-                           ? tokenizer_label(w->written, j ? w->target[j - 1] : pad)
-                           : tokenizer_label(w->read, w->source[j]);
-}
-
-static bool begin(Walk *w, const Choice *choice, const char *word, Error *error)
-{
-    size_t most = (size_t)(w->n > w->m ? w->n : w->m);
-    w->row = malloc(most * sizeof *w->row);
-    w->column = malloc(most * sizeof *w->column);
-    w->dot = malloc(most * sizeof *w->dot);
-    if (!w->row || !w->column || !w->dot)
-        return error_set(error, "not enough memory to explain the attention");
-    name_rows(w);
-    choose_head(w, choice);
-    w->map = look_map(w->look, w->kind, w->layer, w->head);
-    w->v = look_vectors(w->look, w->kind, w->layer, w->head);
-    if (!choose_word(w, word, error)) return false;
-    w->most = strongest(w, w->word);
-    for (int j = 0; j < w->map.columns; j++) w->dot[j] = dot_product(w, w->word, j);
-    return true;
-}
-
 static bool walk(Walk *w, const Choice *choice, const char *word, Error *error)
 {
     char *from = NULL, *to = NULL;
     bool good = tokenizer_decode(w->read, &from, w->source, (size_t)w->n, error) &&
                 tokenizer_decode(w->written, &to, w->target, (size_t)w->m, error) &&
-                begin(w, choice, word, error);
+                walk_begin(w, choice, word, error);
     if (good) {
         columns_wrap(w->out, from, 4, LINE);
         fputs("    →\n", w->out);
@@ -551,9 +417,7 @@ bool explain_print(FILE *out, const Transformer *model, const Vocabulary *vocabu
               .m = target_length,
               .kind = choice->kind};
     bool good = walk(&w, choice, word, error);
-    free(w.row);
-    free(w.column);
-    free(w.dot);
+    walk_end(&w);
     look_close(look);
     return good;
 }
