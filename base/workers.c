@@ -1,6 +1,7 @@
 /* workers.c -- threads that wait for work; see workers.h. */
 #include "base/workers.h"
 
+#include "base/denormals.h"
 #include "base/parts.h"
 
 #include <pthread.h>
@@ -31,6 +32,7 @@ static void *thread_main(void *argument)
 {
     Thread *thread = argument;
     Workers *workers = thread->workers;
+    denormals_off();
     for (unsigned long round = 1;; round++) {
         Part before = parts_enter(PART_WAITING);
         pthread_mutex_lock(&workers->lock);
@@ -91,7 +93,9 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
     pthread_cond_broadcast(&workers->start);
     pthread_mutex_unlock(&workers->lock);
 
+    unsigned mode = denormals_off();
     work(context, 0);
+    denormals_restore(mode);
 
     Part before = parts_enter(PART_WAITING);
     pthread_mutex_lock(&workers->lock);

@@ -2,7 +2,7 @@
  *
  * workers_run calls one function on every thread, the caller's included, and returns when all
  * have returned. Which piece of work a thread takes is the function's own matter; the results
- * must not depend on it. */
+ * must not depend on it. Denormal numbers are zeros in it (denormals.h). */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
