@@ -8,7 +8,7 @@
 #define BASE_DENORMALS_H
 
 #if defined __SSE2__
-#include <xmmintrin.h>
+#include <immintrin.h>
 
 /* Returns what denormals_restore takes. */
 static inline unsigned denormals_off(void)
