@@ -19,6 +19,7 @@
 #include "base/clock.h"
 #include "program/candidate.h"
 #include "program/picture.h"
+#include "program/progressbar.h"
 #include "program/report.h"
 #include "program/run.h"
 #include "program/validation.h"
@@ -57,16 +58,6 @@ static void say(const char *format, ...)
     va_end(arguments);
 }
 
-/* "12s", "3m40s", "2h05m" */
-static const char *duration(char text[32], double seconds)
-{
-    long s = lround(fmin(fmax(seconds, 0), 1e9));
-    if (s < 60) snprintf(text, 32, "%lds", s);
-    else if (s < 3600) snprintf(text, 32, "%ldm%02lds", s / 60, s % 60);
-    else snprintf(text, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
-    return text;
-}
-
 /* ---- training ---- */
 
 /* How fast it went since the last line of metrics; what was learned is in Progress. */
@@ -94,11 +85,11 @@ static long long updates_in_all(Run *run)
 
 static void show_progress(Run *run, const Window *w, const UpdateStats *last)
 {
-    char left[48] = "", time[32], line[256];
+    char left[48] = "", time[DURATION_TEXT], line[256];
     long long most = updates_in_all(run);
     if (most > run->progress.update && w->updates)
         snprintf(left, sizeof left, "  %s left",
-                 duration(time, w->seconds / (double)w->updates *
+                 duration_text(time, w->seconds / (double)w->updates *
                                     (double)(most - run->progress.update)));
     int length = snprintf(line, sizeof line,
                           "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
@@ -333,7 +324,7 @@ static bool train(Run *run, Validation *validation, Error *error)
 static void say_end(const Run *run)
 {
     const Progress *p = &run->progress;
-    char time[32];
+    char time[DURATION_TEXT];
     if (stop) {
         say("stopped after update %lld and saved in %s: the same command goes on from there",
             p->update, run->last);
@@ -343,7 +334,7 @@ static void say_end(const Run *run)
     if (!isnan(p->best.bleu))
         snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
     say("done: %lld updates in %s; the best validation was after update %lld: loss %.4f%s",
-        p->update, duration(time, p->seconds), p->best_update, p->best.loss, scores);
+        p->update, duration_text(time, p->seconds), p->best_update, p->best.loss, scores);
     say("translate with: ./translate --model %s", run->settings->run.output);
 }
 
