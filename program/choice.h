@@ -5,8 +5,8 @@
  *
  *   mean    the mean of the layer's heads
  *   max     the largest of them, cell by cell; a picture divides its rows by their sums
- *   best    the head whose attention is most like an alignment of words (program/best.h), of
- *           the layer that was named, or of all
+ *   best    the head whose attention is most like an alignment of words (inference/maps.h),
+ *           of the layer that was named, or of all
  *
  * What is not chosen is the caller's to decide. */
 #ifndef PROGRAM_CHOICE_H
