@@ -55,24 +55,19 @@ static bool ends_with(const char *name, const char *end)
     return length > behind && !strcmp(name + length - behind, end);
 }
 
-static bool is_page(const char *name)
-{
-    return ends_with(name, ".html");
-}
-
 bool request_wants_page(const Request *r)
 {
-    return is_page(r->attention);
+    return r->attention && ends_with(r->attention, ".html");
 }
 
 static bool check(Request *r, Error *error)
 {
     const char *attention = r->attention;
     if (!choice_parse(&r->choice, &r->choice_words, error)) return false;
-    if (attention && !ends_with(attention, ".png") && !is_page(attention))
+    if (attention && !ends_with(attention, ".png") && !request_wants_page(r))
         return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
                          attention);
-    if (attention && is_page(attention) && r->picture.rollout)
+    if (request_wants_page(r) && r->picture.rollout)
         return error_set(error, "--rollout is for pictures, --attention OUT.png");
     size_t bad;
     if (r->given && r->texts.count != 1)
