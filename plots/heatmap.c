@@ -152,11 +152,9 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     }
 }
 
-/* ".94" or, in a large cell, "0.94". */
-static void format_number(char text[16], float value, bool wide)
+void heatmap_number(char text[16], float value)
 {
     snprintf(text, 16, "%.2f", (double)value);
-    if (wide || isnan(value)) return;
     if (text[0] == '0')
         memmove(text, text + 1, strlen(text));
     else if (strcmp(text, "1.00") == 0)
@@ -174,7 +172,10 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
                          float value, Color background)
 {
     char text[16];
-    format_number(text, value, plan->cell >= LONG_NUMBER_CELL);
+    if (plan->cell >= LONG_NUMBER_CELL)
+        snprintf(text, sizeof text, "%.2f", (double)value);
+    else
+        heatmap_number(text, value);
     TextStyle style = {.size = plan->number_size,
                        .color =
                            mix(colormap_contrast(background), background,

@@ -46,6 +46,9 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal);
 
+/* A cell's number, short: ".94", "1.0", "nan". */
+void heatmap_number(char text[16], float value);
+
 /* The bar that says which colour is which number, 0 to 1, width pixels wide, top left at (x,y);
  * HEATMAP_BAR_HEIGHT high, its figures included. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
