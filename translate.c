@@ -203,13 +203,18 @@ static bool translate(Program *p, Error *error)
 
 /* ---- what it does instead ---- */
 
+static Pairs given_pairs(Program *p, const char *option, const char *done)
+{
+    return (Pairs){p->bundle, &p->input, p->request.target ? &p->target : NULL, p->news, option,
+                   done};
+}
+
 /* How probable given translations are. */
 static bool rate(Program *p, Error *error)
 {
-    Likelihood likelihood = {.bundle = p->bundle, .ensemble = &p->models.ensemble,
-                             .workers = p->workers, .input = &p->input,
-                             .target = p->request.target ? &p->target : NULL, .out = stdout,
-                             .news = p->news, .json = p->request.json};
+    Likelihood likelihood = {.pairs = given_pairs(p, "--score", "scored"),
+                             .ensemble = &p->models.ensemble, .workers = p->workers,
+                             .out = stdout, .json = p->request.json};
     return likelihood_run(&likelihood, &stop_signal, error);
 }
 
@@ -219,11 +224,10 @@ static bool align(Program *p, Error *error)
     const AlignConfig *config = &p->request.align;
     TextReader gold = {.descriptor = -1};
     bool good = !config->gold || text_open(&gold, config->gold, error);
-    Alignment alignment = {.aligner = &p->view.aligner, .input = &p->input,
-                           .target = p->request.target ? &p->target : NULL,
+    Alignment alignment = {.aligner = &p->view.aligner,
+                           .pairs = given_pairs(p, "--gold", "aligned"),
                            .gold = config->gold ? &gold : NULL,
-                           .table = config->tsv ? &p->view.table : NULL, .out = stdout,
-                           .news = p->news};
+                           .table = config->tsv ? &p->view.table : NULL, .out = stdout};
     good = good && alignment_run(&alignment, &p->view.choice, &stop_signal, error) &&
            (!config->save || stop_signal ||
             align_save(p->request.model.item[0], alignment.best, alignment.best_aer,
