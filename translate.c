@@ -53,6 +53,12 @@ typedef struct Program {
     FILE *news;  // standard error; NULL: --quiet
 } Program;
 
+static bool flush(const char *what, Error *error)
+{
+    return (fflush(stdout) == 0 && !ferror(stdout)) ||
+           error_set(error, "cannot write %s: %s", what, strerror(errno));
+}
+
 /* ---- translating ---- */
 
 /* Fills p->lines; false at the end of the input or on an error (then *failed). */
@@ -161,9 +167,7 @@ static bool translate_chunk(Program *p, Error *error)
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
-    if (good && fflush(stdout) != 0)
-        good = error_set(error, "cannot write the translations: %s", strerror(errno));
-    return good;
+    return good && flush("the translations", error);
 }
 
 /* --prefix as ids, without an end. */
@@ -198,7 +202,9 @@ static bool translate(Program *p, Error *error)
     bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     if (!good || !p->request.reference || stop_signal) return good;
-    return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
+    if (!scores_end(&p->scores, &p->reference, error)) return false;
+    scores_print(&p->scores, stderr);
+    return true;
 }
 
 /* ---- what it does instead ---- */
@@ -250,8 +256,8 @@ static bool score(Program *p, Error *error)
     text_close(&hypothesis);
     if (!good || result == TEXT_ERROR || !scores_end(&p->scores, &p->reference, error))
         return false;
-    return p->request.json ? scores_print_json(&p->scores, stdout)
-                           : scores_print(&p->scores, stdout);
+    (p->request.json ? scores_print_json : scores_print)(&p->scores, stdout);
+    return flush("the scores", error);
 }
 
 /* The model with its weights rounded, for another day. */
@@ -288,20 +294,20 @@ static bool work(Program *p, Error *error)
     return view_close(&p->view, good ? error : NULL) && good;
 }
 
-static int print_help(void)
+static bool print_help(Error *error)
 {
     char *options = request_help();
     printf("Usage: translate [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            options ? options : "");
     free(options);
-    return 0;
+    return flush("the help", error);
 }
 
 static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
-    if (p->request.help) return print_help();
+    if (p->request.help) return print_help(error) ? 0 : 1;
     if (p->request.version) return puts("qkv 1.0"), 0;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);

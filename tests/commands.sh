@@ -207,6 +207,11 @@ wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
     "printf 'o\377ne\n' | '$BIN/translate' --model run"
 wrong "more references than translations" 1 "more lines than the 2 translations" \
     translate --hypothesis two.s --reference train.t
+scores="--hypothesis valid.t --reference valid.t"
+for way in "--model run one" "$scores" "$scores --json" "--help"; do
+    [ ! -c /dev/full ] || wrong "nowhere to print to: $way" 1 "No space left" sh -c \
+        "'$BIN/translate' $way >/dev/full"
+done
 { cat train.s; echo; echo one two; echo "$long"; } >holes.s
 { cat train.t; echo ONE; echo; echo ONE; } >holes.t
 "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
