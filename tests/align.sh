@@ -6,17 +6,6 @@ BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
-# wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, and this status.
-wrong() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat err)"
-    elif [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err; then fail "$name" "said: $(cat err)"
-    else pass "$name"; fi
-}
-
 # The translation is the sentence backwards, so the right alignment is known.
 language 800 60
 "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \

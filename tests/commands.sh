@@ -8,19 +8,6 @@ here=$PWD
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
-# wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, this status, no output.
-wrong() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    "$@" >out 2>err
-    got=$?
-    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat err)"
-    elif [ -s out ]; then fail "$name" "standard output is not empty"
-    elif ! grep -v '^reading ' err | grep -q "$pattern"; then fail "$name" "said: $(cat err)"
-    elif [ "$(grep -vc '^reading ' err)" -ne 1 ]; then fail "$name" "not one sentence: $(cat err)"
-    else pass "$name"; fi
-}
-
 language 400 60
 gzip -k train.s
 printf 'one two\nthree\n' >two.s
