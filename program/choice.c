@@ -21,6 +21,9 @@ const Option choice_options[] = {
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
 
+const Choice choice_default = {LOOK_CROSS,  false,       CHOICE_NONE, CHOICE_NONE,
+                               CHOICE_NONE, CHOICE_NONE, 0};
+
 /* "1,3" */
 static bool parse_some(Choice *choice, const char *text)
 {
@@ -44,9 +47,10 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
         const char *name;
         int head;
     } words[] = {{"mean", CHOICE_MEAN}, {"max", CHOICE_MAX}, {"best", CHOICE_BEST}};
-    *choice = (Choice){kinds[config->kind], config->kind == 3,
-                       config->layer ? config->layer - 1 : CHOICE_NONE, CHOICE_NONE,
-                       CHOICE_NONE, CHOICE_NONE, 0};
+    *choice = choice_default;
+    choice->kind = kinds[config->kind];
+    choice->all_kinds = config->kind == 3;
+    if (config->layer) choice->layer = config->layer - 1;
     if (!config->head) return true;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (!strcmp(config->head, words[i].name)) return choice->head = words[i].head, true;

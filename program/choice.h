@@ -44,6 +44,9 @@ typedef struct Choice {
     uint64_t some;  // bit h: head h is among the several
 } Choice;
 
+/* Encoder-decoder attention, and nothing chosen of it. */
+extern const Choice choice_default;
+
 /* Reads the words; false, with a sentence, if they cannot be meant. That is wrong use. */
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 
