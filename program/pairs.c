@@ -7,8 +7,10 @@ bool pairs_line(TextReader *reader, const char **line, size_t *length, Error *er
 {
     TextResult result = text_next(reader, line, length, error);
     if (result == TEXT_END)
-        error_set(error, "'%s' has only %zu lines, but there are more sources: they must match "
-                  "line by line", reader->name, reader->line);
+        error_set(error,
+                  "'%s' has only %zu lines, but there are more sources: they must match "
+                  "line by line",
+                  reader->name, reader->line);
     return result == TEXT_LINE;
 }
 
@@ -19,8 +21,10 @@ static bool find_target(const Pairs *p, const char **target, size_t *target_leng
     if (p->target) return pairs_line(p->target, target, target_length, error);
     const char *tab = memchr(line, '\t', *length), *end = line + *length;
     if (!tab)
-        return error_set(error, "line %lld has no TAB: %s takes source TAB target, or the targets "
-                         "by --target FILE", p->input->lines, p->option);
+        return error_set(error,
+                         "line %lld has no TAB: %s takes source TAB target, or the targets "
+                         "by --target FILE",
+                         p->input->lines, p->option);
     const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
     *length = (size_t)(tab - line);
     *target = tab + 1;
@@ -39,9 +43,11 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
         return false;
     *too_long = cut || other_cut;
     if (*too_long && p->news)
-        fprintf(p->news, "translate: line %lld has %zu tokens on the %s side, and the model takes "
-                "%d: not %s\n", p->input->lines, cut ? cut : other_cut,
-                cut ? "source" : "target", p->bundle->max_length - 1, p->done);
+        fprintf(p->news,
+                "translate: line %lld has %zu tokens on the %s side, and the model takes "
+                "%d: not %s\n",
+                p->input->lines, cut ? cut : other_cut, cut ? "source" : "target",
+                p->bundle->max_length - 1, p->done);
     return true;
 }
 
@@ -51,7 +57,9 @@ bool pairs_end(const Pairs *p, TextReader *reader, Error *error)
     size_t length;
     TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
     if (result == TEXT_LINE)
-        return error_set(error, "'%s' has more lines than the %lld sources: they must match line "
-                         "by line", reader->name, p->input->lines);
+        return error_set(error,
+                         "'%s' has more lines than the %lld sources: they must match line "
+                         "by line",
+                         reader->name, p->input->lines);
     return result == TEXT_END;
 }
