@@ -83,12 +83,16 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     return true;
 }
 
+static const char *const NAMES[][2] = {[LOOK_ENCODER] = {"encoder", "Encoder self-attention"},
+                                       [LOOK_DECODER] = {"decoder", "Decoder self-attention"},
+                                       [LOOK_CROSS] = {"cross", "Encoder-decoder attention"}};
+
 const char *choice_kind_name(LookKind kind)
 {
-    switch (kind) {
-    case LOOK_ENCODER: return "encoder";
-    case LOOK_DECODER: return "decoder";
-    case LOOK_CROSS: break;
-    }
-    return "cross";
+    return NAMES[kind][0];
+}
+
+const char *choice_kind_title(LookKind kind)
+{
+    return NAMES[kind][1];
 }

@@ -53,7 +53,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 /* Whether the model has that layer and head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 
-/* "encoder", "decoder", "cross" */
+/* "encoder", "decoder", "cross"; "Encoder self-attention", … */
 const char *choice_kind_name(LookKind kind);
+const char *choice_kind_title(LookKind kind);
 
 #endif

@@ -6,9 +6,6 @@
 #include <string.h>
 
 /* What a section is of: a map of each kind has its rows and its columns. */
-static const char *const KIND_TITLE[] = {[LOOK_CROSS] = "Encoder-decoder attention",
-                                         [LOOK_ENCODER] = "Encoder self-attention",
-                                         [LOOK_DECODER] = "Decoder self-attention"};
 static const char *const KIND_CAPTION[] = {
     [LOOK_CROSS] = "A row is a word being written, a column a source word: how much the one "
                    "looks at the other. A row adds up to 1.",
@@ -279,7 +276,7 @@ void section_finish(HeatMapSection *page, Section *s, const Drawing *d)
         s->heat[i].title = s->note[i][0];
         s->heat[i].note = s->note[i][1];
     }
-    *page = (HeatMapSection){.title = KIND_TITLE[s->kind],
+    *page = (HeatMapSection){.title = choice_kind_title(s->kind),
                              .caption = d->config.rollout ? ROLLOUT_CAPTION[s->kind]
                                                           : KIND_CAPTION[s->kind],
                              .remark = s->remark,
