@@ -105,8 +105,8 @@ bool picture_best(int *layer, int *head, const Look *look, const SentencePair *p
 
 double picture_memory(const ModelConfig *model)
 {
-    enum { LARGE = 672, SMALL = 190, AROUND = 300 };  // pixels: plots/attentionpage.c
-    double strip = SMALL * model->decoder_layers;
-    return 4.0 * (LARGE + AROUND + SMALL * model->heads) *
-           (AROUND + (strip > LARGE ? strip : LARGE));
+    enum { AROUND = 300 };  // pixels
+    double strip = PAGE_SMALL * model->decoder_layers;
+    return 4.0 * (PAGE_LARGE + AROUND + PAGE_SMALL * model->heads) *
+           (AROUND + (strip > PAGE_LARGE ? strip : PAGE_LARGE));
 }

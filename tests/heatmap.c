@@ -257,7 +257,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
             if (s > 0) assert_true(map->y > plan.section[s - 1].maps[maps - 1].y);
         }
     }
-    attentionpage_free(&plan);
+    attentionplan_free(&plan);
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
     free(all);
@@ -303,7 +303,7 @@ static void test_frame(void **state)
         assert_color(canvas_pixel(page, x - 1, y), palette->page);
         assert_color(canvas_pixel(page, right + 5, y), palette->page);
     }
-    attentionpage_free(&plan);
+    attentionplan_free(&plan);
     canvas_free(page);
     free(weight);
 }
@@ -333,7 +333,7 @@ static void test_scale(void **state)
             assert_color(canvas_pixel(thrice, 3 * x, 3 * y), want);
             assert_color(canvas_pixel(thrice, 3 * x + 2, 3 * y + 2), want);
         }
-    attentionpage_free(&plan);
+    attentionplan_free(&plan);
     canvas_free(once);
     canvas_free(thrice);
     free(weight);
@@ -357,7 +357,7 @@ static void test_small_cells(void **state)
     assert_true(plan.large_cell >= 1 && plan.large_cell < 10);
     assert_true(plan.section[0].large.row_step > 1);
     assert_map(page, &plan.section[0].large, &large, false);
-    attentionpage_free(&plan);
+    attentionplan_free(&plan);
     canvas_free(page);
     free(labels);
     free(weight);
@@ -409,7 +409,7 @@ static void test_large_alone(void **state)
     assert_true(
         attentionpage_draw_plan(&page, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
     assert_map(page, &plan.section[0].large, &large, true);
-    attentionpage_free(&plan);
+    attentionplan_free(&plan);
     canvas_free(page);
     free(weight);
 }
