@@ -24,11 +24,8 @@ static void paint_section(const AttentionPage *page, const PagePlan *plan, int s
     }
     if (section->large)
         heatmap_paint(page->canvas, &at->large, section->large, colors, section->causal);
-    char title[48];
-    for (int i = 0; i < section->layers * section->heads; i++) {
-        HeatMap map = attentionplan_map(section, i / section->heads, i % section->heads, title);
-        heatmap_paint(page->canvas, &at->maps[i], &map, colors, section->causal);
-    }
+    for (int i = 0; i < section->layers * section->heads; i++)
+        heatmap_paint(page->canvas, &at->maps[i], &section->maps[i], colors, section->causal);
 }
 
 /* The subtitle, and what had to be left out. */

@@ -6,7 +6,6 @@
 #include "plots/attentionplan.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
@@ -16,16 +15,6 @@ enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
 enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 
 /* ---- what is to be drawn ---- */
-
-HeatMap attentionplan_map(const HeatMapSection *section, int layer, int head, char title[48])
-{
-    HeatMap map = section->maps[layer * section->heads + head];
-    if (!map.title) {
-        snprintf(title, 48, "layer %d · head %d", layer + 1, head + 1);
-        map.title = title;
-    }
-    return map;
-}
 
 static bool check_section(const HeatMapSection *section, Error *error)
 {
@@ -110,11 +99,8 @@ static void plan_grid(const AttentionPage *page, HeatMapPlan *maps,
                       const HeatMapSection *section, int cell)
 {
     int layers = section->layers, heads = section->heads;
-    char title[48];
-    for (int i = 0; i < layers * heads; i++) {
-        HeatMap map = attentionplan_map(section, i / heads, i % heads, title);
-        maps[i] = heatmap_plan(page->canvas, &map, cell);
-    }
+    for (int i = 0; i < layers * heads; i++)
+        maps[i] = heatmap_plan(page->canvas, &section->maps[i], cell);
     for (int i = 0; i < layers * heads; i++) {
         int left = 0, top = 0;
         for (int layer = 0; layer < layers; layer++)

@@ -9,7 +9,7 @@ typedef struct HeatMapSection {
     const char *title;     // "Encoder-decoder attention"
     const char *caption;   // one line: what a row and what a column is; or NULL
     const char *remark;    // one more; or NULL
-    const HeatMap *maps;   // [layers,heads] small; without a title it is "layer 1 · head 2"
+    const HeatMap *maps;   // [layers,heads] small
     int layers, heads;     // at least 1 each, unless there is only a large map: then 0, 0
     const HeatMap *large;  // at the left of the others; or NULL
     bool causal;           // a row sees only columns up to itself: the rest is neutral
@@ -54,9 +54,6 @@ enum {
 /* *plan (=) the places of all; attentionplan_free in any case. False if it cannot be drawn. */
 bool attentionplan_make(PagePlan *plan, const AttentionPage *page, Error *error);
 void attentionplan_free(PagePlan *plan);
-
-/* The map of a layer and head, with its title; title [48] is room for one. */
-HeatMap attentionplan_map(const HeatMapSection *section, int layer, int head, char title[48]);
 
 /* Of the page's title and subtitle, of a section's title and its lines. */
 typedef enum {
