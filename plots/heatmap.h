@@ -54,11 +54,6 @@ void heatmap_number(char text[16], float value);
 enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
 
-/* A page with one map and its bar. The cells are as large as suits their number. where, if not
- * NULL, gets the plan. */
-bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
-                  HeatMapPlan *where, Error *error);
-
 /* One sentence for what is wrong with a map (no rows, no weights), or true. */
 bool heatmap_check(const HeatMap *map, Error *error);
 
