@@ -93,6 +93,7 @@ $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
 $(BUILD)/tests/vocabulary: $(BUILD)/tests/usual-model.o
+$(BUILD)/tests/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests

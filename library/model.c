@@ -35,7 +35,7 @@ QkvModel *qkv_model_load(const char *path, QkvPrecision precision, QkvError *err
 QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
                          QkvError *error)
 {
-    return load(NULL, size ? bytes : "", bytes ? size : 0, precision, error);
+    return load(NULL, bytes ? bytes : "", bytes ? size : 0, precision, error);
 }
 
 int qkv_model_max_length(const QkvModel *model)
