@@ -133,6 +133,7 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
     enum { FIRST = 5 };
     const Progress *p = &run->progress;
     const Batches *b = &run->batches;
+    const DataConfig *data = &run->settings->data;
     const uint32_t *cut = b->cut + p->update_in_epoch;
     char what[sizeof error->text], pairs[512] = "";
     if (!stats->not_finite) return false;
@@ -141,7 +142,7 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
         CorpusLine line = run->corpus.line[b->order[from + n]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run_train_file(run, line.file), (uint64_t)line.line);
+                 run_file(&data->train_source, &data->train_tsv, line.file), (uint64_t)line.line);
     }
     snprintf(what, sizeof what, "%s", error->text);
     return error_set(error, "%s; the first pairs there: %s", what, pairs);
