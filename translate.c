@@ -72,7 +72,7 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result == TEXT_END) break;
         if (result == TEXT_ERROR ||
-            !bundle_encode(p->bundle, &p->lines, line, length, &cut, error)) {
+            !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error)) {
             *failed = true;
             break;
         }
@@ -122,15 +122,21 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
+/* The text of an option as a line of the target. */
+static bool encode_option(const Program *p, IdLines *line, const char *option, const char *text,
+                          Error *error)
+{
+    size_t cut;
+    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error) &&
+           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
+                              p->bundle->max_length - 1));
+}
+
 /* The answer to the one text is the one that was given. */
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
-    const char *text = p->request.given;
-    size_t cut;
-    bool good = bundle_encode_target(p->bundle, &given, text, strlen(text), &cut, error) &&
-                (!cut || error_set(error, "--given has %zu tokens, and the model takes %d", cut,
-                                   p->bundle->max_length - 1));
+    bool good = encode_option(p, &given, "--given", p->request.given, error);
     Hypothesis hypothesis = {.id = given.ids.id, .length = (int)given.ids.count, .score = NAN,
                              .log_probability = NAN};
     good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
@@ -173,16 +179,10 @@ static bool translate_chunk(Program *p, Error *error)
 /* --prefix as ids, without an end. */
 static bool read_prefix(Program *p, Error *error)
 {
-    const char *text = p->request.prefix;
-    size_t cut;
-    if (!text) return true;
-    if (!text_is_utf8(text, strlen(text), NULL))
-        return error_set(error, "the text of --prefix is not valid UTF-8");
-    if (!bundle_encode_target(p->bundle, &p->prefix, text, strlen(text), &cut, error))
-        return false;
+    if (!p->request.prefix) return true;
+    if (!encode_option(p, &p->prefix, "--prefix", p->request.prefix, error)) return false;
     p->prefix.start[1]--;
-    return !cut || error_set(error, "--prefix has %zu tokens, and the model takes %d", cut,
-                             p->bundle->max_length - 1);
+    return true;
 }
 
 static bool translate_all(Program *p, Error *error)

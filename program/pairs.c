@@ -38,8 +38,8 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
     const char *other;
     size_t other_length, cut, other_cut;
     if (!find_target(p, &other, &other_length, line, &length, error) ||
-        !bundle_encode(p->bundle, source, line, length, &cut, error) ||
-        !bundle_encode_target(p->bundle, target, other, other_length, &other_cut, error))
+        !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
+        !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
         return false;
     *too_long = cut || other_cut;
     if (*too_long && p->news)

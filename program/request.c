@@ -77,6 +77,8 @@ static bool check(Request *r, Error *error)
                          "find more");
     if (r->given && !text_is_utf8(r->given, strlen(r->given), &bad))
         return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
+    if (r->prefix && !text_is_utf8(r->prefix, strlen(r->prefix), &bad))
+        return error_set(error, "--prefix is not valid UTF-8 (byte %zu)", bad + 1);
     if (r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv))
         return error_set(error, "--head with several numbers is for --attention");
     if (r->given && (r->score || r->target || r->hypothesis))

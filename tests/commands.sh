@@ -169,6 +169,8 @@ wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
 wrong "--given and --n-best" 2 "n-best" translate --given ONE --n-best 2 one
 wrong "--given that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
     translate --given "$(printf 'o\377')" one
+wrong "--prefix that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
+    translate --prefix "$(printf 'o\377')" one
 wrong "more answers than beams" 2 "n-best 9 is more than" translate --n-best 9 one
 wrong "a config with an unknown key" 2 "d_modle" sh -c \
     "sed s/d_model/d_modle/ run/config.json >bad.json; '$BIN/train' --config bad.json --output x"
