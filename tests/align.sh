@@ -61,6 +61,13 @@ translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
     'grep -q "^9. All of it" plain && ! grep -q "$(printf "\033")" plain'
 
+{ cat valid.s; yes one | head -n 30 | tr '\n' ' '; echo; } >longer.s
+{ cat valid.t; echo ONE; } >longer.t
+{ cat gold; echo; } >longer.gold
+translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
+check "a pair that is too long is not counted" sh -c \
+    'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
+
 wrong "gold with a link that cannot be" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
