@@ -1,15 +1,10 @@
 /* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
  * what a decay touches, clipping, and the moving average. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "training/adam.h"
 #include "training/optimizer.h"

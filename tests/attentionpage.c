@@ -1,10 +1,5 @@
 /* The page of attention: maps lie apart and line up, any size gives a picture or an error. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <time.h>

@@ -1,12 +1,6 @@
 /* Beam search against an enumeration of every sentence there is, and against the same algorithm written
  * the slow and obvious way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/batch-search.h"
 
 /* ---- every sentence of at most 4 tokens over 3 pieces: 1 + 3 + 9 + 27 ---- */

@@ -1,11 +1,5 @@
 /* Beam search against greedy search; its limits, and what it does where there is nothing to choose. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/batch-search.h"
 
 /* Returns how many hypotheses end below the limit. */

@@ -1,10 +1,5 @@
 /* Colours: equal steps look equal, letters stand out, grey is as light; by formulas of others. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

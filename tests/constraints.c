@@ -1,12 +1,6 @@
 /* What may come next, against the definitions, and what searches give where something is forbidden or
  * made dearer. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "inference/constraints.h"
 #include "tests/forty-lines.h"
 

@@ -1,11 +1,6 @@
 /* What --explain prints, taken apart again: every step follows from the numbers printed before it,
  * and the table and the map are the network's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

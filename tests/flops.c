@@ -1,11 +1,5 @@
 /* flops.c -- the operations that an update takes, against a count by hand. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/transformer.h"
 #include "tests/variants.h"
 

@@ -1,12 +1,6 @@
 /* Heat maps: every cell is where the plan says and has the colour of its number, with any words
  * along it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/known-maps.h"
 
 static void test_known_matrix(void **state)

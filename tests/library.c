@@ -1,11 +1,6 @@
 /* library.c -- the library's face: the same translations as the rooms behind it, from a file, from
  * memory, from many threads at once; and what is wrong is said, not done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <locale.h>
 #include <math.h>

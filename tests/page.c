@@ -1,11 +1,6 @@
 /* The page of attention without a browser: its data is JSON that says what the network computed,
  * whatever the words are, and nothing in it is markup or an address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

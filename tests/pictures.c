@@ -4,12 +4,7 @@
  * The golden pictures (tests/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8 of
  * the page, and the page has no words: fonts differ between machines, colours and places do not.
  * GOLDEN_PICTURES=write makes them anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <png.h>

@@ -1,10 +1,5 @@
 /* Several models as one: the mean of their probabilities, and searches with it. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 

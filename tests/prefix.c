@@ -1,11 +1,5 @@
 /* Translations whose beginning is forced, and the alternatives to a beginning. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/forty-lines.h"
 
 static void a_forced_beginning(void **state)

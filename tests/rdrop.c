@@ -1,11 +1,5 @@
 /* rdrop.c -- updates with R-Drop: the same bits as often as without, and what its second pass adds. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/lesson.h"
 
 /* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up

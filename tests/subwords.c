@@ -1,12 +1,6 @@
 /* subwords.c -- text cut at random: with no dropout exactly as SentencePiece cuts it, whatever the
  * model and the text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/opened-model.h"

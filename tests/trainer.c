@@ -1,12 +1,6 @@
 /* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and what
  * happens to a gradient that is not finite. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/lesson.h"
 
 static void test_norms_of_tensors_make_the_norm(void **state)

@@ -2,17 +2,12 @@
  * do not see each other, the target does not see its future, and neither the cut into micro-batches
  * nor the kind of pass changes a result. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "model/transformer.h"
 #include "tests/variants.h"
