@@ -5,7 +5,6 @@
  * 215 and 255. */
 #include "plots/blocks.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

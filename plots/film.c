@@ -1,9 +1,7 @@
 /* film.c -- one picture of attention taking shape; see film.h. */
 #include "plots/film.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };

@@ -1,7 +1,6 @@
 /* bundle.c -- a trained model and its vocabulary; see bundle.h. */
 #include "program/bundle.h"
 
-#include "base/file.h"
 #include "data/words.h"
 #include "model/checkpoint.h"
 #include "model/ready.h"

@@ -2,7 +2,6 @@
 #include "program/choice.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

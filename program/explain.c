@@ -8,7 +8,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "plots/blocks.h"
 #include "plots/columns.h"

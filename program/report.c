@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 
 /* "name         text" */
 static void line(FILE *out, const char *name, const char *format, ...)

@@ -1,7 +1,6 @@
 /* request.c -- options, defaults, and what goes with what; see request.h. */
 #include "program/request.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "data/text.h"

@@ -7,7 +7,6 @@
 #include "plots/png.h"
 #include "training/distributed.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,6 @@
 /* activation.c -- GELU and Swish in vector instructions against libm in double, values and
  * slopes, over all that a network can bring, and at the edges of float. */
 #include <math.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "model/activation.h"

@@ -1,7 +1,6 @@
 /* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
  * what a decay touches, clipping, and the moving average. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "tests/test.h"

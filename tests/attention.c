@@ -2,7 +2,6 @@
  * causal start that a cached step needs, and scores so large that e^z overflows. */
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "tests/test.h"
 #include "base/rng.h"

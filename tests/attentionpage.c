@@ -1,7 +1,6 @@
 /* The page of attention: maps lie apart and line up, any size gives a picture or an error. */
 #include "tests/test.h"
 
-#include <stdio.h>
 #include <time.h>
 
 #include "tests/known-maps.h"

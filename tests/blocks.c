@@ -1,7 +1,6 @@
 /* Text and heat maps in a terminal: columns that characters take, colours, and lines that fit. */
 #include "tests/test.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

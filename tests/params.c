@@ -1,7 +1,6 @@
 /* params.c -- the table of parameters: names, order, places in memory, initial values. */
 #include <math.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

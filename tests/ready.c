@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "inference/look.h"
 #include "inference/translator.h"
 #include "model/linear.h"
 #include "model/ready.h"

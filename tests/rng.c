@@ -2,7 +2,6 @@
  * against what they promise. */
 #include "tests/test.h"
 #include <math.h>
-#include <string.h>
 
 #include "base/rng.h"
 

@@ -1,7 +1,5 @@
 /* subwords-chances.c -- text cut at random: as often each way as the definitions say. */
 #include "tests/test.h"
-#include "base/packed.h"
-#include "data/text.h"
 #include "tests/opened-model.h"
 #include "tests/small-model.h"
 

@@ -1,6 +1,5 @@
 /* tokenizer-hostile.c -- learning says what cannot work, and bad models are refused or work. */
 #include "tests/test.h"
-#include "base/packed.h"
 #include "data/text.h"
 #include "tests/small-model.h"
 #include "tests/tokenizer-texts.h"
