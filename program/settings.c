@@ -165,18 +165,6 @@ static bool toy_corpus(DataConfig *data, Error *error)
            toy_file(&data->valid_target, "valid.fr", error);
 }
 
-/* Unless another sentence is named, or none (--no-watch). */
-static bool toy_watch(RunConfig *run, int argc, char *const *argv, Error *error)
-{
-    static const char text[] =
-        "jane visits africa in september ||| jane visite l'afrique en septembre";
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], "--no-watch")) return true;
-    if (run->watch) return true;
-    run->watch = strdup(text);
-    return run->watch || error_set(error, "not enough memory for the options");
-}
-
 static bool has_corpus(const DataConfig *data)
 {
     return data->train_source.count || data->train_target.count || data->train_tsv.count;
@@ -236,12 +224,16 @@ static bool check(const Settings *s, Error *error)
 }
 
 /* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
- * named and so which preset it is. */
-static bool apply(Settings *s, const char *preset, const char *config, int argc,
+ * named and so which preset it is. The toy corpus has a sentence to watch. */
+static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
                   char *const *argv, Error *error)
 {
     settings_free(s);
     settings_defaults(s);
+    if (toy && !options_set(s->groups, SETTINGS_GROUPS, "watch",
+                            "jane visits africa in september ||| jane visite l'afrique en septembre",
+                            error))
+        return false;
     if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
         return false;
     if (config) {
@@ -258,7 +250,7 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
 {
     settings_defaults(s);
     const char *config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
-    if (!apply(s, NULL, config, argc, argv, error)) return false;
+    if (!apply(s, NULL, false, config, argc, argv, error)) return false;
     if (s->run.help || s->run.version) return true;
 
     char preset[32];
@@ -268,9 +260,8 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     if (!preset_settings(preset))
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
-    if (!apply(s, preset, config, argc, argv, error)) return false;
-    if (!corpus && (!toy_corpus(&s->data, error) || !toy_watch(&s->run, argc, argv, error)))
-        return false;
+    if (!apply(s, preset, !corpus, config, argc, argv, error)) return false;
+    if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
         char path[64];
         snprintf(path, sizeof path, "checkpoints/%s", preset);
