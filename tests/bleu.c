@@ -1,7 +1,7 @@
 /* BLEU, on cases small enough to count by hand, and against a count that compares every n-gram
  * with every other. */
 #include "inference/bleu.h"
-#include "base/rng.h"
+#include "tests/letters.h"
 
 #include "tests/test.h"
 #include <math.h>
@@ -181,13 +181,6 @@ static void test_text(void **state)
 
 /* Words of one letter: the n-grams are the substrings. One is correct if it stood in the
  * hypothesis less often so far than it stands in the reference. */
-static int occurrences(const char *gram, const char *text, int starts, int n)
-{
-    int count = 0;
-    for (int i = 0; i < starts; i++) count += memcmp(gram, text + i, (size_t)n) == 0;
-    return count;
-}
-
 static void test_against_plain_counting(void **state)
 {
     (void)state;
@@ -195,20 +188,13 @@ static void test_against_plain_counting(void **state)
     Bleu bleu = {.tokenization = TOKENIZATION_CHAR};
     long long correct[BLEU_ORDER] = {0}, total[BLEU_ORDER] = {0};
     for (int round = 0; round < 500; round++) {
-        char text[2][64] = {{0}};
-        int length[2];
-        uint32_t letters = 1 + rng_below(&rng, 4);
-        for (int s = 0; s < 2; s++) {
-            length[s] = (int)rng_below(&rng, 60);
-            for (int i = 0; i < length[s]; i++)
-                text[s][i] = (char)('a' + (int)rng_below(&rng, letters));
-        }
-        add(&bleu, text[0], text[1]);
+        Letters l = random_letters(&rng);
+        add(&bleu, l.text[0], l.text[1]);
         for (int n = 1; n <= BLEU_ORDER; n++) {
-            for (int i = 0; i + n <= length[0]; i++) {
+            for (int i = 0; i + n <= l.length[0]; i++) {
                 total[n - 1]++;
-                correct[n - 1] += occurrences(text[0] + i, text[0], i, n) <
-                                  occurrences(text[0] + i, text[1], length[1] - n + 1, n);
+                correct[n - 1] += occurrences(l.text[0] + i, l.text[0], i, n) <
+                                  occurrences(l.text[0] + i, l.text[1], l.length[1] - n + 1, n);
             }
         }
     }

@@ -1,7 +1,7 @@
 /* chrF and chrF++, on cases small enough to count by hand, and against a count that compares
  * every n-gram with every other. Where P = R, the score is P. */
 #include "inference/chrf.h"
-#include "base/rng.h"
+#include "tests/letters.h"
 
 #include "tests/test.h"
 #include <math.h>
@@ -160,36 +160,22 @@ static void test_text(void **state)
         text, "chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:qkv-1.0 = 66.67");
 }
 
-static int occurrences(const char *gram, const char *text, int starts, int n)
-{
-    int count = 0;
-    for (int i = 0; i < starts; i++) count += memcmp(gram, text + i, (size_t)n) == 0;
-    return count;
-}
-
 static void test_against_plain_counting(void **state)
 {
     (void)state;
     Rng rng = rng_stream(2, RNG_TEST, 0);
     Chrf chrf = {0}, plain = {0};
     for (int round = 0; round < 500; round++) {
-        char text[2][64] = {{0}};
-        int length[2];
-        uint32_t letters = 1 + rng_below(&rng, 4);
-        for (int s = 0; s < 2; s++) {
-            length[s] = (int)rng_below(&rng, 60);
-            for (int i = 0; i < length[s]; i++)
-                text[s][i] = (char)('a' + (int)rng_below(&rng, letters));
-        }
-        add(&chrf, text[0], text[1]);
+        Letters l = random_letters(&rng);
+        add(&chrf, l.text[0], l.text[1]);
         for (int n = 1; n <= CHRF_CHAR_ORDER; n++) {
-            int starts = length[1] - n + 1;
+            int starts = l.length[1] - n + 1;
             if (starts <= 0) continue;
             plain.reference[n - 1] += starts;
-            for (int i = 0; i + n <= length[0]; i++) {
+            for (int i = 0; i + n <= l.length[0]; i++) {
                 plain.hypothesis[n - 1]++;
-                plain.correct[n - 1] += occurrences(text[0] + i, text[0], i, n) <
-                                        occurrences(text[0] + i, text[1], starts, n);
+                plain.correct[n - 1] += occurrences(l.text[0] + i, l.text[0], i, n) <
+                                        occurrences(l.text[0] + i, l.text[1], starts, n);
             }
         }
     }
