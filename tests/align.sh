@@ -2,7 +2,6 @@
 # align.sh -- ./translate --align, --attention-tsv and --explain on a small trained model.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

@@ -3,10 +3,9 @@
 # can be, and wrong use is one sentence.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BUILD=${BUILD:-build}
-BIN=${BIN:-.}
-export BUILD BIN
 . tests/shell/checks.sh
+BUILD=${BUILD:-build}
+export BUILD BIN
 
 # is NAME EXPRESSION...: test EXPRESSION.
 is() {

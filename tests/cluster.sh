@@ -4,12 +4,11 @@
 # rank alone.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
+. tests/shell/checks.sh
 if ! "$BIN/train" --version | grep -q MPI || ! command -v mpirun >/dev/null; then
     echo "skipped several ranks: ./train is built without MPI, or there is no mpirun"
     exit 0
 fi
-. tests/shell/checks.sh
 cd "$room" || exit 1
 
 # As root, on fewer processors than ranks, without a network, perhaps without /sys; MPI itself leaks,

@@ -3,8 +3,6 @@
 # end, what they leave behind, and one sentence for everything that can be wrong.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
-here=$PWD
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

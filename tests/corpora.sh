@@ -3,13 +3,12 @@
 # and what it leaves behind when something is wrong, which is nothing.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-root=$PWD
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
 # The script with the sums of the mirror's files.
 mkdir scripts mirror
-cp "$root/scripts/get-corpus" scripts
+cp "$here/scripts/get-corpus" scripts
 CORPUS_MIRROR=$room/mirror
 export CORPUS_MIRROR
 get() { scripts/get-corpus "$@" >out 2>err; }

@@ -3,8 +3,6 @@
 # in floats, but for a few; a stored model gives what --int8 gives, byte for byte; wrong use.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
-here=$PWD
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

@@ -3,8 +3,6 @@
 # switches do what they say. Takes Chromium, if it is there; tests/page.c needs none.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
-here=$PWD
 . tests/shell/checks.sh
 
 browser=

@@ -4,7 +4,6 @@
 # gone on with, nor on being killed at any time.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

@@ -2,7 +2,6 @@
 # translate.sh -- ./translate as a decoder: scoring, searching, sampling, and as a filter.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

@@ -3,7 +3,6 @@
 # nothing in the training.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 

@@ -1,7 +1,9 @@
 # checks.sh -- what the command-line tests share; they read it from the root with ".".
 #
-# A test has $room, a folder of its own that goes with it, and prints "ok NAME" or "not ok NAME: why"
-# for each check; $failures counts the latter.
+# A test has $here, the root, $BIN, where the programs are, and $room, a folder of its own that goes
+# with it. It prints "ok NAME" or "not ok NAME: why" for each check; $failures counts the latter.
+here=$PWD
+BIN=$(cd "${BIN:-.}" && pwd)
 room=$(mktemp -d) || exit 1
 trap 'rm -rf "$room"' EXIT
 failures=0
