@@ -5,6 +5,7 @@
 #include "base/completion.h"
 
 #include <assert.h>
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,12 +85,14 @@ static void write_quoted(FILE *out, Shell shell, const char *text, size_t length
     }
 }
 
-/* How much of a help is enough beside a name in a list: its first part. */
+/* How much of a help is enough beside a name in a list: up to a semicolon or a sentence's end. */
 static size_t brief(const char *help)
 {
-    size_t length = strcspn(help, ";");
-    const char *stop = strstr(help, ". ");
-    return stop && (size_t)(stop - help) < length ? (size_t)(stop - help) : length;
+    size_t length = 0;
+    while (help[length] && help[length] != ';' &&
+           (strncmp(help + length, ". ", 2) || !isupper((unsigned char)help[length + 2])))
+        length++;
+    return length;
 }
 
 /* ---- bash ---- */
@@ -120,7 +123,7 @@ static bool bash_write(FILE *out, const CompletedProgram *program)
     write_function(out, program);
     fputs("()\n{\n"
           "    local IFS=$' \\t\\n' word=${COMP_WORDS[COMP_CWORD]}\n"
-          "    local option=${COMP_WORDS[COMP_CWORD - 1]} equals= before= i\n"
+          "    local option=${COMP_WORDS[COMP_CWORD - 1]} equals='' before='' i\n"
           "    local -a offer\n"
           "    COMPREPLY=()\n"
           "    for ((i = 1; i < COMP_CWORD; i++)); do\n"

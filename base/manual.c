@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WIDTH = 76 };
+enum { WIDTH = 64 };  // before there are escapes in it
 
 /* The code point at *text, and *text moves behind it; bytes that are no UTF-8 count one by one. */
 static unsigned decode(const char **text)
@@ -24,7 +24,7 @@ static unsigned decode(const char **text)
     return point;
 }
 
-/* One character as roff; `literal`: a hyphen that is not to be printed as one. */
+/* One character as roff; `literal`: a minus and a straight quote, no hyphen and no apostrophe. */
 static void write_character(FILE *out, unsigned point, bool literal)
 {
     switch (point) {
@@ -67,6 +67,7 @@ static bool is_literal(const char *word, size_t length)
     return false;
 }
 
+/* Hyphens and apostrophes are what stands between two letters of a word to be read. */
 static void write_word(FILE *out, const char *word, size_t length)
 {
     bool literal = is_literal(word, length);
