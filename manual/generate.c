@@ -9,6 +9,7 @@
  *     any other                         manual/FILE.in
  *
  * In any manual/FILE.in @version@ becomes the version. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +26,15 @@ enum { SHELL_COUNT = sizeof SHELLS / sizeof *SHELLS };
 
 /* ---- pages ---- */
 
-static bool write_presets(FILE *out)
+static void write_presets(FILE *out)
 {
     for (int i = 0; settings_preset(i).name; i++) {
         Preset preset = settings_preset(i);
         fprintf(out, ".TP\n.B %s\n", preset.name);
         manual_text(out, preset.what);
-        fputs(".RS\n.PP\n.nh\n.ad l\n", out);
+        fputs(".br\n", out);
         manual_text(out, preset.settings);
-        fputs(".ad\n.hy\n.RE\n", out);
     }
-    return true;
 }
 
 static void write_line(FILE *out, const char *line)
@@ -47,23 +46,26 @@ static void write_line(FILE *out, const char *line)
 }
 
 /* The page of this program, or of none. */
-static bool write_page(FILE *out, const char *name, const CompletedProgram *program)
+static bool write_page(FILE *out, const char *name, const CompletedProgram *program,
+                       Error *error)
 {
     char path[256], *line = NULL;
     size_t size = 0;
     bool good = true;
     snprintf(path, sizeof path, "manual/%s.in", name);
     FILE *in = fopen(path, "r");
-    if (!in) return false;
+    if (!in) return error_set(error, "cannot read %s: %s", path, strerror(errno));
     while (good && getline(&line, &size, in) > 0) {
         if (program && !strcmp(line, "@options@\n"))
             good = manual_options(out, program->groups, program->count);
         else if (program && !strcmp(line, "@presets@\n"))
-            good = write_presets(out);
+            write_presets(out);
         else
             write_line(out, line);
     }
-    good = good && !ferror(in);
+    if (!good) error_set(error, "not enough memory for %s", name);
+    if (good && ferror(in))
+        good = error_set(error, "cannot read %s: %s", path, strerror(errno));
     free(line);
     fclose(in);
     return good;
@@ -72,31 +74,35 @@ static bool write_page(FILE *out, const char *name, const CompletedProgram *prog
 /* ---- what is asked for ---- */
 
 static bool write_file(FILE *out, const char *name, const CompletedProgram *program,
-                       int programs)
+                       int programs, Error *error)
 {
     for (int p = 0; p < programs; p++) {
         size_t length = strlen(program[p].name);
         if (strncmp(name, program[p].name, length) || name[length] != '.') continue;
         for (int s = 0; s < SHELL_COUNT; s++)
             if (!strcmp(name + length + 1, SHELLS[s]))
-                return completion_write(out, (Shell)s, &program[p]);
-        return write_page(out, name, &program[p]);
+                return completion_write(out, (Shell)s, &program[p]) ||
+                       error_set(error, "not enough memory for %s", name);
+        return write_page(out, name, &program[p], error);
     }
-    return write_page(out, name, NULL);
+    return write_page(out, name, NULL, error);
 }
 
 int main(int argc, char **argv)
 {
     static Settings settings;
     static Request request;
+    Error error = {"usage: generate FILE >OUT"};
     settings_defaults(&settings);
-    bool good = argc == 2 && request_defaults(&request, NULL);
+    bool good = argc == 2 && request_defaults(&request, &error);
     const CompletedProgram programs[] = {
         {"qkv-train", "train", NULL, settings.groups, SETTINGS_GROUPS},
         {"qkv-translate", "translate", "TEXT", request.groups, REQUEST_GROUPS},
     };
-    good = good && write_file(stdout, argv[1], programs, 2) && fflush(stdout) == 0;
-    if (!good) fprintf(stderr, "generate: cannot make %s\n", argc == 2 ? argv[1] : "that");
+    good = good && write_file(stdout, argv[1], programs, 2, &error);
+    if (good && (fflush(stdout) != 0 || ferror(stdout)))
+        good = error_set(&error, "cannot write %s: %s", argv[1], strerror(errno));
+    if (!good) fprintf(stderr, "generate: %s\n", error.text);
     request_free(&request);
     settings_free(&settings);
     return good ? 0 : 1;
