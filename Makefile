@@ -127,7 +127,8 @@ format:
 
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
-DOCS     = README.md LICENSE $(wildcard docs/*.md docs/*.png */README.md data/toy/README.md)
+DOCS     = README.md LICENSE $(wildcard docs/*.md docs/*.png) \
+           checkpoints/README.md data/toy/README.md model/README.md
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
              $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
