@@ -86,14 +86,17 @@ static void write_word(FILE *out, const char *word, size_t length)
     }
 }
 
-/* A line of roff must not begin with a control character, nor grow too long to be read. */
+/* A line of roff must not begin with a control character, nor end as a sentence does where none
+ * ends ("Wu et al."), nor grow too long to be read. */
 void manual_text(FILE *out, const char *text)
 {
     size_t column = 0;
+    char last = ' ';  // of the word before
     for (const char *s = text + strspn(text, " \n"); *s;) {
         size_t length = strcspn(s, " \n");
         if (column && column + 1 + length > WIDTH) {
-            fputc('\n', out);
+            bool stops = last == '.' || last == '?' || last == '!';
+            fputs(stops && !isupper((unsigned char)*s) ? "\\&\n" : "\n", out);
             column = 0;
         }
         if (column)
@@ -101,6 +104,7 @@ void manual_text(FILE *out, const char *text)
         else if (*s == '.' || *s == '\'')
             fputs("\\&", out);
         write_word(out, s, length);
+        last = s[length - 1];
         column += length + 1;
         s += length + strspn(s + length, " \n");
     }

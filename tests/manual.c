@@ -41,6 +41,13 @@ static void text_is_shown_as_it_is(void **state)
         /* no UTF-8: byte by byte, and never beyond the text's end */
         {"a\xFF z", "a\\[u00FF] z\n"},
         {"a\xE2\x80", "a\\[u00E2]\\[u0080]\n"},
+        /* where a line ends, a full stop is a sentence's or not */
+        {"the Transformer as it was described by Vaswani, Wu and others et al. 2017",
+         "the Transformer as it was described by Vaswani, Wu and others\net al. 2017\n"},
+        {"the Transformer as it was described in Vaswani, Wu, Li and al. 2017",
+         "the Transformer as it was described in Vaswani, Wu, Li and al.\\&\n2017\n"},
+        {"the Transformer as it was described in Vaswani, Wu, Li, anew. Or",
+         "the Transformer as it was described in Vaswani, Wu, Li, anew.\nOr\n"},
         /* hyphens: of words, and of what is to be copied */
         {"a warm-up", "a warm-up\n"},
         {"1e-08 to -1", "1e\\-08 to \\-1\n"},
