@@ -1,6 +1,8 @@
 /* alignment.c -- given translations aligned; see alignment.h. */
 #include "program/alignment.h"
 
+#include "program/command.h"
+
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -36,9 +38,9 @@ static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length,
     pair->too_long = cut || target_cut;
     if (pair->too_long && a->news)
         fprintf(a->news,
-                "translate: line %lld has %zu tokens on the %s side, and the model takes %d: "
+                "%s: line %lld has %zu tokens on the %s side, and the model takes %d: "
                 "not aligned\n",
-                a->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
+                command_name(), a->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
                 bundle->max_length - 1);
     return true;
 }

@@ -2,6 +2,7 @@
 #include "program/likelihood.h"
 
 #include "base/json.h"
+#include "program/command.h"
 
 #include <errno.h>
 #include <math.h>
@@ -30,9 +31,9 @@ static bool add_pair(Likelihood *l, Pairs *pairs, const char *line, size_t lengt
     pairs->too_long[i] = cut || target_cut;
     if ((cut || target_cut) && l->news)
         fprintf(l->news,
-                "translate: line %lld has %zu tokens on the %s side, and the model takes "
+                "%s: line %lld has %zu tokens on the %s side, and the model takes "
                 "%d: not scored\n",
-                l->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
+                command_name(), l->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
                 l->bundle->max_length - 1);
     return true;
 }
