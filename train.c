@@ -21,6 +21,7 @@
 #include "program/candidate.h"
 #include "program/command.h"
 #include "program/picture.h"
+#include "program/progressbar.h"
 #include "program/report.h"
 #include "program/run.h"
 #include "program/validation.h"
@@ -58,16 +59,6 @@ static void say(const char *format, ...)
     va_end(arguments);
 }
 
-/* "12s", "3m40s", "2h05m" */
-static const char *duration(char text[32], double seconds)
-{
-    long s = lround(fmin(fmax(seconds, 0), 1e9));
-    if (s < 60) snprintf(text, 32, "%lds", s);
-    else if (s < 3600) snprintf(text, 32, "%ldm%02lds", s / 60, s % 60);
-    else snprintf(text, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
-    return text;
-}
-
 /* ---- training ---- */
 
 /* How fast it went since the last line of metrics; what was learned is in Progress. */
@@ -95,11 +86,11 @@ static long long updates_in_all(Run *run)
 
 static void show_progress(Run *run, const Window *w, const UpdateStats *last)
 {
-    char left[48] = "", time[32], line[256];
+    char left[48] = "", time[DURATION_TEXT], line[256];
     long long most = updates_in_all(run);
     if (most > run->progress.update && w->updates)
         snprintf(left, sizeof left, "  %s left",
-                 duration(time, w->seconds / (double)w->updates *
+                 duration_text(time, w->seconds / (double)w->updates *
                                     (double)(most - run->progress.update)));
     int length = snprintf(line, sizeof line,
                           "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
@@ -143,6 +134,7 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
     enum { FIRST = 5 };
     const Progress *p = &run->progress;
     const Batches *b = &run->batches;
+    const DataConfig *data = &run->settings->data;
     const uint32_t *cut = b->cut + p->update_in_epoch;
     char what[sizeof error->text], pairs[512] = "";
     if (!stats->not_finite) return false;
@@ -151,7 +143,7 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
         CorpusLine line = run->corpus.line[b->order[from + n]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run_train_file(run, line.file), (uint64_t)line.line);
+                 run_file(&data->train_source, &data->train_tsv, line.file), (uint64_t)line.line);
     }
     snprintf(what, sizeof what, "%s", error->text);
     return error_set(error, "%s; the first pairs there: %s", what, pairs);
@@ -248,10 +240,8 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
     word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
     const SentencePair pair = {v->corpus->id[SOURCE] + start[s], word, length, words, false};
-    const Choice choice = {LOOK_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
-                           CHOICE_NONE, 0};
     return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
-                             &pair, &choice, &picture_default, error);
+                             &pair, &choice_default, &picture_default, error);
 }
 
 /* What a validation found, into progress and metrics; if it is the best, its files. */
@@ -336,7 +326,7 @@ static bool train(Run *run, Validation *validation, Error *error)
 static void say_end(const Run *run)
 {
     const Progress *p = &run->progress;
-    char time[32];
+    char time[DURATION_TEXT];
     if (stop) {
         say("stopped after update %lld and saved in %s: the same command goes on from there",
             p->update, run->last);
@@ -346,7 +336,7 @@ static void say_end(const Run *run)
     if (!isnan(p->best.bleu))
         snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
     say("done: %lld updates in %s; the best validation was after update %lld: loss %.4f%s",
-        p->update, duration(time, p->seconds), p->best_update, p->best.loss, scores);
+        p->update, duration_text(time, p->seconds), p->best_update, p->best.loss, scores);
     say("translate with: %s --model %s", command_translate(), run->settings->run.output);
 }
 

@@ -55,6 +55,12 @@ typedef struct Program {
     FILE *news;  // standard error; NULL: --quiet
 } Program;
 
+static bool flush(const char *what, Error *error)
+{
+    return (fflush(stdout) == 0 && !ferror(stdout)) ||
+           error_set(error, "cannot write %s: %s", what, strerror(errno));
+}
+
 /* ---- translating ---- */
 
 /* Fills p->lines; false at the end of the input or on an error (then *failed). */
@@ -68,7 +74,7 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result == TEXT_END) break;
         if (result == TEXT_ERROR ||
-            !bundle_encode(p->bundle, &p->lines, line, length, &cut, error)) {
+            !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error)) {
             *failed = true;
             break;
         }
@@ -118,15 +124,21 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
+/* The text of an option as a line of the target. */
+static bool encode_option(const Program *p, IdLines *line, const char *option, const char *text,
+                          Error *error)
+{
+    size_t cut;
+    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error) &&
+           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
+                              p->bundle->max_length - 1));
+}
+
 /* The answer to the one text is the one that was given. */
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
-    const char *text = p->request.given;
-    size_t cut;
-    bool good = bundle_encode_target(p->bundle, &given, text, strlen(text), &cut, error) &&
-                (!cut || error_set(error, "--given has %zu tokens, and the model takes %d", cut,
-                                   p->bundle->max_length - 1));
+    bool good = encode_option(p, &given, "--given", p->request.given, error);
     Hypothesis hypothesis = {.id = given.ids.id, .length = (int)given.ids.count, .score = NAN,
                              .log_probability = NAN};
     good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
@@ -163,24 +175,16 @@ static bool translate_chunk(Program *p, Error *error)
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
-    if (good && fflush(stdout) != 0)
-        good = error_set(error, "cannot write the translations: %s", strerror(errno));
-    return good;
+    return good && flush("the translations", error);
 }
 
 /* --prefix as ids, without an end. */
 static bool read_prefix(Program *p, Error *error)
 {
-    const char *text = p->request.prefix;
-    size_t cut;
-    if (!text) return true;
-    if (!text_is_utf8(text, strlen(text), NULL))
-        return error_set(error, "the text of --prefix is not valid UTF-8");
-    if (!bundle_encode_target(p->bundle, &p->prefix, text, strlen(text), &cut, error))
-        return false;
+    if (!p->request.prefix) return true;
+    if (!encode_option(p, &p->prefix, "--prefix", p->request.prefix, error)) return false;
     p->prefix.start[1]--;
-    return !cut || error_set(error, "--prefix has %zu tokens, and the model takes %d", cut,
-                             p->bundle->max_length - 1);
+    return true;
 }
 
 static bool translate_all(Program *p, Error *error)
@@ -200,18 +204,25 @@ static bool translate(Program *p, Error *error)
     bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     if (!good || !p->request.reference || stop_signal) return good;
-    return scores_end(&p->scores, &p->reference, error) && scores_print(&p->scores, stderr);
+    if (!scores_end(&p->scores, &p->reference, error)) return false;
+    scores_print(&p->scores, stderr);
+    return true;
 }
 
 /* ---- what it does instead ---- */
 
+static Pairs given_pairs(Program *p, const char *option, const char *done)
+{
+    return (Pairs){p->bundle, &p->input, p->request.target ? &p->target : NULL, p->news, option,
+                   done};
+}
+
 /* How probable given translations are. */
 static bool rate(Program *p, Error *error)
 {
-    Likelihood likelihood = {.bundle = p->bundle, .ensemble = &p->models.ensemble,
-                             .workers = p->workers, .input = &p->input,
-                             .target = p->request.target ? &p->target : NULL, .out = stdout,
-                             .news = p->news, .json = p->request.json};
+    Likelihood likelihood = {.pairs = given_pairs(p, "--score", "scored"),
+                             .ensemble = &p->models.ensemble, .workers = p->workers,
+                             .out = stdout, .json = p->request.json};
     return likelihood_run(&likelihood, &stop_signal, error);
 }
 
@@ -221,11 +232,10 @@ static bool align(Program *p, Error *error)
     const AlignConfig *config = &p->request.align;
     TextReader gold = {.descriptor = -1};
     bool good = !config->gold || text_open(&gold, config->gold, error);
-    Alignment alignment = {.aligner = &p->view.aligner, .input = &p->input,
-                           .target = p->request.target ? &p->target : NULL,
+    Alignment alignment = {.aligner = &p->view.aligner,
+                           .pairs = given_pairs(p, "--gold", "aligned"),
                            .gold = config->gold ? &gold : NULL,
-                           .table = config->tsv ? &p->view.table : NULL, .out = stdout,
-                           .news = p->news};
+                           .table = config->tsv ? &p->view.table : NULL, .out = stdout};
     good = good && alignment_run(&alignment, &p->view.choice, &stop_signal, error) &&
            (!config->save || stop_signal ||
             align_save(p->request.model.item[0], alignment.best, alignment.best_aer,
@@ -248,8 +258,8 @@ static bool score(Program *p, Error *error)
     text_close(&hypothesis);
     if (!good || result == TEXT_ERROR || !scores_end(&p->scores, &p->reference, error))
         return false;
-    return p->request.json ? scores_print_json(&p->scores, stdout)
-                           : scores_print(&p->scores, stdout);
+    (p->request.json ? scores_print_json : scores_print)(&p->scores, stdout);
+    return flush("the scores", error);
 }
 
 /* The model with its weights rounded, for another day. */
@@ -286,20 +296,20 @@ static bool work(Program *p, Error *error)
     return view_close(&p->view, good ? error : NULL) && good;
 }
 
-static int print_help(void)
+static bool print_help(Error *error)
 {
     char *options = request_help();
     printf("Usage: %s [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            command_name(), options ? options : "");
     free(options);
-    return 0;
+    return flush("the help", error);
 }
 
 static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
-    if (p->request.help) return print_help();
+    if (p->request.help) return print_help(error) ? 0 : 1;
     if (p->request.version) return puts("qkv " VERSION), 0;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);

@@ -31,7 +31,6 @@ bool border_encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const 
     if (!text) return error_set(error, "%s %d is NULL", what, number);
     if (!text_is_utf8(text, length, NULL))
         return error_set(error, "%s %d is not valid UTF-8", what, number);
-    bool good = (side == SOURCE ? bundle_encode : bundle_encode_target)(bundle, lines, text,
-                                                                        length, cut, error);
-    return good || error_prefix(error, "%s %d", what, number);
+    return bundle_encode(bundle, side, lines, text, length, cut, error) ||
+           error_prefix(error, "%s %d", what, number);
 }

@@ -18,41 +18,16 @@
 #ifndef PLOTS_ATTENTIONPAGE_H
 #define PLOTS_ATTENTIONPAGE_H
 
-#include "plots/heatmap.h"
-
-typedef struct HeatMapSection {
-    const char *title;     // "Encoder-decoder attention"
-    const char *caption;   // one line: what a row and what a column is; or NULL
-    const char *remark;    // one more; or NULL
-    const HeatMap *maps;   // [layers,heads] small; without a title it is "layer 1 · head 2"
-    int layers, heads;     // at least 1 each, unless there is only a large map: then 0, 0
-    const HeatMap *large;  // at the left of the others; or NULL
-    bool causal;           // a row sees only columns up to itself: the rest is neutral
-} HeatMapSection;
-
-/* Where the maps of a section lie on the page. */
-typedef struct SectionPlan {
-    int y;              // of the section's title
-    HeatMapPlan large;  // if there is one
-    HeatMapPlan *maps;  // [layers,heads]
-} SectionPlan;
-
-typedef struct PagePlan {
-    int width, height;
-    int large_cell, small_cell;  // of every large map, and of every small one
-    int count;
-    SectionPlan *section;  // [count]
-} PagePlan;
+#include "plots/attentionplan.h"
 
 /* Draws the page, scale times as large; *page is for canvas_free. title, subtitle: may be NULL. */
 bool attentionpage_draw(Canvas **page, const char *title, const char *subtitle,
                         const HeatMapSection *sections, int count, Theme theme, int scale,
                         Error *error);
 
-/* The same, and says where everything is: plan is for attentionpage_free. */
+/* The same, and says where everything is: plan is for attentionplan_free. */
 bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
                              const char *subtitle, const HeatMapSection *sections, int count,
                              Theme theme, int scale, Error *error);
-void attentionpage_free(PagePlan *plan);
 
 #endif

@@ -43,20 +43,10 @@ static void set_color(FILE *out, int target, Color c, BlocksColor color)
                 16 + 36 * cube_step(c.r) + 6 * cube_step(c.g) + cube_step(c.b));
 }
 
-/* ".94", "1.0", or "NaN" */
-static void number(char text[16], float value)
-{
-    snprintf(text, 16, "%.2f", (double)value);
-    if (text[0] == '0')
-        memmove(text, text + 1, strlen(text));
-    else if (!strcmp(text, "1.00"))
-        strcpy(text, "1.0");
-}
-
 static void cell(FILE *out, float value, int width, const Colormap *map, BlocksColor color)
 {
     char text[16];
-    number(text, value);
+    heatmap_number(text, value);
     if (color == BLOCKS_PLAIN) {
         fprintf(out, "%*s", width, text);
         return;

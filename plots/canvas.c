@@ -243,17 +243,6 @@ void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
     cairo_fill(canvas->cairo);
 }
 
-void canvas_line(Canvas *canvas, double x0, double y0, double x1, double y1, double thickness,
-                 Color color)
-{
-    set_color(canvas, color);
-    cairo_set_line_width(canvas->cairo, thickness);
-    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_BUTT);
-    cairo_move_to(canvas->cairo, x0, y0);
-    cairo_line_to(canvas->cairo, x1, y1);
-    cairo_stroke(canvas->cairo);
-}
-
 void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
                      double thickness, Color color)
 {
@@ -265,18 +254,6 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
     cairo_move_to(canvas->cairo, x[0], y[0]);
     for (int i = count == 1 ? 0 : 1; i < count; i++) cairo_line_to(canvas->cairo, x[i], y[i]);
     cairo_stroke(canvas->cairo);
-}
-
-void canvas_clip(Canvas *canvas, double x, double y, double width, double height)
-{
-    cairo_save(canvas->cairo);
-    cairo_rectangle(canvas->cairo, x, y, width, height);
-    cairo_clip(canvas->cairo);
-}
-
-void canvas_unclip(Canvas *canvas)
-{
-    cairo_restore(canvas->cairo);
 }
 
 /* ---- text ---- */

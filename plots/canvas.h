@@ -81,14 +81,9 @@ void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);  // rgb [width,3] (=
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color);
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color);
-void canvas_line(Canvas *canvas, double x0, double y0, double x1, double y1, double thickness,
-                 Color color);
 /* A line through count points x [count], y [count], with round joins; of one point, a dot. */
 void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
                      double thickness, Color color);
-/* What is drawn until canvas_unclip stays inside the rectangle. */
-void canvas_clip(Canvas *canvas, double x, double y, double width, double height);
-void canvas_unclip(Canvas *canvas);
 
 /* One line of UTF-8 text in any script. Bytes that are not UTF-8 become U+FFFD, control
  * characters too; a character without a glyph is a box with its number. */

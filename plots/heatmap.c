@@ -152,11 +152,9 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     }
 }
 
-/* ".94" or, in a large cell, "0.94". */
-static void format_number(char text[16], float value, bool wide)
+void heatmap_number(char text[16], float value)
 {
     snprintf(text, 16, "%.2f", (double)value);
-    if (wide || isnan(value)) return;
     if (text[0] == '0')
         memmove(text, text + 1, strlen(text));
     else if (strcmp(text, "1.00") == 0)
@@ -174,7 +172,10 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
                          float value, Color background)
 {
     char text[16];
-    format_number(text, value, plan->cell >= LONG_NUMBER_CELL);
+    if (plan->cell >= LONG_NUMBER_CELL)
+        snprintf(text, sizeof text, "%.2f", (double)value);
+    else
+        heatmap_number(text, value);
     TextStyle style = {.size = plan->number_size,
                        .color =
                            mix(colormap_contrast(background), background,
@@ -242,48 +243,4 @@ void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors
         TextStyle style = {.size = 11, .color = palette->muted, .across = (Align)i};
         canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12, &style);
     }
-}
-
-/* ---- a page with one map ---- */
-
-/* 5 words get cells of 56 pixels, 24 words cells of 27, 60 words cells of 11. */
-static int suitable_cell(const HeatMap *map)
-{
-    int lines = map->rows > map->columns ? map->rows : map->columns;
-    int cell = 660 / lines;
-    return cell > 56 ? 56 : cell < 12 ? 12 : cell;
-}
-
-bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
-                  HeatMapPlan *where, Error *error)
-{
-    enum { MARGIN = 28, BAR = 140, LEAST = 220 };
-    *page = NULL;
-    Canvas *canvas;
-    if (!heatmap_check(map, error) || !canvas_new(&canvas, theme, error)) return false;
-    HeatMapPlan plan;
-    long width, height;
-    int cell = suitable_cell(map) + 1;
-    do {
-        plan = heatmap_plan(canvas, map, --cell);
-        width = 2L * MARGIN + (plan.width > LEAST ? plan.width : LEAST);
-        height = 2L * MARGIN + plan.height + 20 + HEATMAP_BAR_HEIGHT;
-    } while (cell > 1 && (width > CANVAS_MAX_SIDE || height > CANVAS_MAX_SIDE ||
-                          width * height > CANVAS_MAX_PIXELS));
-    if (!canvas_reserve(canvas, (int)width, (int)height, error)) {
-        canvas_free(canvas);
-        return error_prefix(error, "a heat map of %d rows and %d columns is too large",
-                            map->rows, map->columns);
-    }
-    Colormap colors = colormap_make(theme);
-    plan.x = plan.y = MARGIN;
-    heatmap_paint(canvas, &plan, map, &colors, causal);
-    heatmap_bar(canvas, MARGIN + plan.left, MARGIN + plan.height + 20, BAR, &colors);
-    if (!canvas_check(canvas, error)) {
-        canvas_free(canvas);
-        return false;
-    }
-    if (where) *where = plan;
-    *page = canvas;
-    return true;
 }

@@ -46,15 +46,13 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal);
 
+/* A cell's number, short: ".94", "1.0", "nan". */
+void heatmap_number(char text[16], float value);
+
 /* The bar that says which colour is which number, 0 to 1, width pixels wide, top left at (x,y);
  * HEATMAP_BAR_HEIGHT high, its figures included. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
-
-/* A page with one map and its bar. The cells are as large as suits their number. where, if not
- * NULL, gets the plan. */
-bool heatmap_draw(Canvas **page, const HeatMap *map, bool causal, Theme theme,
-                  HeatMapPlan *where, Error *error);
 
 /* One sentence for what is wrong with a map (no rows, no weights), or true. */
 bool heatmap_check(const HeatMap *map, Error *error);

@@ -1,7 +1,4 @@
-/* png.h -- a picture to a PNG file, all of it or nothing.
- *
- * Written beside its destination under a temporary name, fsync, then renamed: whoever opens PATH sees
- * the old picture or the new one. When anything fails the temporary file is removed. */
+/* png.h -- a picture to a PNG file, all of it or nothing (base/file.h). */
 #ifndef PLOTS_PNG_H
 #define PLOTS_PNG_H
 

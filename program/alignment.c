@@ -1,8 +1,6 @@
 /* alignment.c -- given translations aligned; see alignment.h. */
 #include "program/alignment.h"
 
-#include "program/command.h"
-
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +12,7 @@ typedef struct Ways {
     AlignError *counts;  // [2 a_step]
     int layers, heads;   // heads: with mean and norm
     int a_step;
+    long long pairs;     // that were compared
 } Ways;
 
 typedef struct Pair {
@@ -21,44 +20,14 @@ typedef struct Pair {
     bool too_long;
 } Pair;
 
-/* ---- reading ---- */
-
-static bool read_pair(Alignment *a, Pair *pair, const char *line, size_t length, Error *error)
-{
-    const Bundle *bundle = a->aligner->bundle;
-    const char *target;
-    size_t target_length, cut, target_cut;
-    idlines_clear(&pair->source);
-    idlines_clear(&pair->target);
-    if (!input_target(&target, &target_length, a->input, a->target, line, &length, "--gold",
-                      error) ||
-        !bundle_encode(bundle, &pair->source, line, length, &cut, error) ||
-        !bundle_encode_target(bundle, &pair->target, target, target_length, &target_cut, error))
-        return false;
-    pair->too_long = cut || target_cut;
-    if (pair->too_long && a->news)
-        fprintf(a->news,
-                "%s: line %lld has %zu tokens on the %s side, and the model takes %d: "
-                "not aligned\n",
-                command_name(), a->input->lines, cut ? cut : target_cut, cut ? "source" : "target",
-                bundle->max_length - 1);
-    return true;
-}
-
 static bool read_gold(const Alignment *a, Links *right, const Pair *pair, Error *error)
 {
     const char *line;
     size_t length;
     char where[300];
-    TextResult result = text_next(a->gold, &line, &length, error);
-    if (result == TEXT_END)
-        return error_set(error,
-                         "'%s' has only %zu lines, but there are more sources: they must match "
-                         "line by line",
-                         a->gold->name, a->gold->line);
+    if (!pairs_line(a->gold, &line, &length, error)) return false;
     snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
-    return result == TEXT_LINE &&
-           links_read(right, line, where, pair->source.words, pair->target.words, error);
+    return links_read(right, line, where, pair->source.words, pair->target.words, error);
 }
 
 /* ---- comparing ---- */
@@ -80,6 +49,7 @@ static bool compare_all(Alignment *a, Ways *ways, const Look *look, const AlignP
                         const Links *right, Error *error)
 {
     bool good = true;
+    ways->pairs++;
     for (int k = 0; k < 2 * ways->a_step && good; k++) {
         a->aligner->by = way(ways, k);
         good = aligner_link(a->aligner, look, pair, error);
@@ -138,7 +108,7 @@ static bool same(AlignBy a, AlignBy b)
 static void print_table(const Alignment *a, const Ways *ways)
 {
     fprintf(a->out, "Alignment error rate of %lld pairs with %lld sure links\n",
-            a->input->lines, ways->counts[0].sure);
+            ways->pairs, ways->counts[0].sure);
     print_step(a, ways, STEP_WRITES);
     print_step(a, ways, STEP_READS);
     fputc('\n', a->out);
@@ -164,7 +134,7 @@ static bool align_one(Alignment *a, Pair *pair, Ways *ways, const Choice *choice
         good = look &&
                (!a->table ||
                 table_add(a->table, look, &bundle->vocabulary, &bundle->model.config, choice,
-                          a->input->lines, tokens.source, tokens.target, error)) &&
+                          a->pairs.input->lines, tokens.source, tokens.target, error)) &&
                (a->gold ? compare_all(a, ways, look, &tokens, &right, error)
                         : aligner_link(a->aligner, look, &tokens, error));
         look_close(look);
@@ -174,23 +144,10 @@ static bool align_one(Alignment *a, Pair *pair, Ways *ways, const Choice *choice
     if (good && !a->gold) {
         links_print(a->out, &a->aligner->links);
         fputc('\n', a->out);
-        if (!input_ready(a->input)) fflush(a->out);
+        if (!input_ready(a->pairs.input)) fflush(a->out);
     }
     links_free(&right);
     return good;
-}
-
-static bool no_more(TextReader *reader, long long lines, Error *error)
-{
-    const char *line;
-    size_t length;
-    TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
-    if (result == TEXT_LINE)
-        return error_set(error,
-                         "'%s' has more lines than the %lld sources: they must match line by "
-                         "line",
-                         reader->name, lines);
-    return result == TEXT_END;
 }
 
 static bool align_all(Alignment *a, Pair *pair, Ways *ways, const Choice *choice,
@@ -199,13 +156,17 @@ static bool align_all(Alignment *a, Pair *pair, Ways *ways, const Choice *choice
     const char *line;
     size_t length;
     TextResult result = TEXT_END;
-    while (!*stop && (result = input_next(a->input, &line, &length, error)) == TEXT_LINE)
-        if (!read_pair(a, pair, line, length, error) ||
+    while (!*stop && (result = input_next(a->pairs.input, &line, &length, error)) == TEXT_LINE) {
+        idlines_clear(&pair->source);
+        idlines_clear(&pair->target);
+        if (!pairs_add(&a->pairs, &pair->source, &pair->target, &pair->too_long, line, length,
+                       error) ||
             !align_one(a, pair, ways, choice, error))
             return false;
+    }
     if (result == TEXT_ERROR) return false;
-    return *stop || (no_more(a->target, a->input->lines, error) &&
-                     no_more(a->gold, a->input->lines, error));
+    return *stop || (pairs_end(&a->pairs, a->pairs.target, error) &&
+                     pairs_end(&a->pairs, a->gold, error));
 }
 
 bool alignment_run(Alignment *a, const Choice *choice, const volatile sig_atomic_t *stop,

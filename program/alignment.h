@@ -1,5 +1,5 @@
 /* alignment.h -- given translations aligned, and compared with right alignments:
- * ./translate --align with --target FILE, or with source TAB target as its input.
+ * ./translate --align, of pairs.
  *
  * Without right alignments, one line of links a pair. With them, a table: the alignment error rate
  * of each layer and head, of the mean of a layer's heads and of their norms, at the step that writes
@@ -10,18 +10,16 @@
 #include <signal.h>
 
 #include "program/aligner.h"
-#include "program/input.h"
+#include "program/pairs.h"
 #include "program/tsv.h"
 
 typedef struct Alignment {
     /* the caller sets */
     Aligner *aligner;
-    Input *input;           // sources, or source TAB target
-    TextReader *target;     // the targets, line by line; or NULL
+    Pairs pairs;
     TextReader *gold;       // right alignments, line by line; or NULL
     AttentionTable *table;  // or NULL
     FILE *out;
-    FILE *news;  // for warnings, or NULL
     /* results, if there is gold */
     AlignBy best, best_head;  // of all; of single heads
     double best_aer, best_head_aer;

@@ -221,7 +221,7 @@ static bool find_unknown(const Tokenizer *tokenizer, IdLines *lines, const char 
     return good;
 }
 
-static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
+bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error)
 {
     if (!begin_line(lines, error)) return false;
@@ -238,18 +238,6 @@ static bool encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
         !find_unknown(bundle->vocabulary.tokenizer[side], lines, text, length, error))
         return false;
     return end_line(lines, error);
-}
-
-bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
-                   size_t *cut, Error *error)
-{
-    return encode(bundle, SOURCE, lines, text, length, cut, error);
-}
-
-bool bundle_encode_target(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
-                          size_t *cut, Error *error)
-{
-    return encode(bundle, TARGET, lines, text, length, cut, error);
 }
 
 Packed idlines_packed(const IdLines *lines)

@@ -47,14 +47,11 @@ typedef struct IdLines {
     int unknowns, unknown_size;
 } IdLines;
 
-/* Adds a line of text, </s> behind it. A line of more than max_length tokens is cut to that, and
+/* Adds a line of a side's text, </s> behind it. A line of more than max_length tokens is cut to that, and
  * *cut (if given) says how many tokens it had. */
-bool bundle_encode(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
-                   size_t *cut, Error *error);
+bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
+                   size_t length, size_t *cut, Error *error);
 
-/* The same for a line of the target. */
-bool bundle_encode_target(const Bundle *bundle, IdLines *lines, const char *text, size_t length,
-                          size_t *cut, Error *error);
 Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);
 void idlines_free(IdLines *lines);

@@ -10,10 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How many snapshots stay as files. */
-static int kept(const Run *run)
+int candidate_files(const TrainingConfig *c)
 {
-    const TrainingConfig *c = &run->settings->training;
     return c->average > c->keep_last ? c->average : c->keep_last;
 }
 
@@ -78,7 +76,7 @@ bool candidate_enter(Candidate *c, Run *run, Error *error)
     int before = run->settings->training.average - 1;  // snapshots besides the newest
     if (before > run->progress.kept.count) before = run->progress.kept.count;
     if (ema) transformer_use(&run->model, ema);
-    bool good = !kept(run) || save_snapshot(run, error);  // (1)
+    bool good = !candidate_files(&run->settings->training) || save_snapshot(run, error);  // (1)
     if (good && before > 0) {                             // (2)
         good = (c->mean = mean_of(run, before, error));
         if (good) transformer_use(&run->model, c->mean);
@@ -96,7 +94,8 @@ void candidate_leave(Candidate *c, Run *run)
 
 void candidate_keep(Run *run)
 {
-    progress_keep(&run->progress, run->progress.update, kept(run));
+    progress_keep(&run->progress, run->progress.update,
+                  candidate_files(&run->settings->training));
 }
 
 bool candidate_remove_dropped(const Run *run, Error *error)

@@ -29,6 +29,9 @@ typedef struct Candidate {
     real *mean;     // of snapshots, or NULL
 } Candidate;
 
+/* How many snapshots stay as files. */
+int candidate_files(const TrainingConfig *config);
+
 /* Steps (1) and (2): run->model has the candidate's weights, until candidate_leave. On false it
  * has its own. On rank 0, after trainer_gather. */
 bool candidate_enter(Candidate *candidate, Run *run, Error *error);

@@ -22,6 +22,9 @@ const Option choice_options[] = {
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
 
+const Choice choice_default = {LOOK_CROSS,  false,       CHOICE_NONE, CHOICE_NONE,
+                               CHOICE_NONE, CHOICE_NONE, 0};
+
 /* "1,3" */
 static bool parse_some(Choice *choice, const char *text)
 {
@@ -42,9 +45,10 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
     static const LookKind kinds[] = {LOOK_CROSS, LOOK_ENCODER, LOOK_DECODER, LOOK_CROSS};
     static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_BEST};
-    *choice = (Choice){kinds[config->kind], config->kind == 3,
-                       config->layer ? config->layer - 1 : CHOICE_NONE, CHOICE_NONE,
-                       CHOICE_NONE, CHOICE_NONE, 0};
+    *choice = choice_default;
+    choice->kind = kinds[config->kind];
+    choice->all_kinds = config->kind == 3;
+    if (config->layer) choice->layer = config->layer - 1;
     if (!config->head) return true;
     for (int i = 0; HEADS[i]; i++)
         if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;
@@ -77,12 +81,16 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     return true;
 }
 
+static const char *const NAMES[][2] = {[LOOK_ENCODER] = {"encoder", "Encoder self-attention"},
+                                       [LOOK_DECODER] = {"decoder", "Decoder self-attention"},
+                                       [LOOK_CROSS] = {"cross", "Encoder-decoder attention"}};
+
 const char *choice_kind_name(LookKind kind)
 {
-    switch (kind) {
-    case LOOK_ENCODER: return "encoder";
-    case LOOK_DECODER: return "decoder";
-    case LOOK_CROSS: break;
-    }
-    return "cross";
+    return NAMES[kind][0];
+}
+
+const char *choice_kind_title(LookKind kind)
+{
+    return NAMES[kind][1];
 }

@@ -5,8 +5,8 @@
  *
  *   mean    the mean of the layer's heads
  *   max     the largest of them, cell by cell; a picture divides its rows by their sums
- *   best    the head whose attention is most like an alignment of words (program/best.h), of
- *           the layer that was named, or of all
+ *   best    the head whose attention is most like an alignment of words (inference/maps.h),
+ *           of the layer that was named, or of all
  *
  * What is not chosen is the caller's to decide. */
 #ifndef PROGRAM_CHOICE_H
@@ -44,13 +44,17 @@ typedef struct Choice {
     uint64_t some;  // bit h: head h is among the several
 } Choice;
 
+/* Encoder-decoder attention, and nothing chosen of it. */
+extern const Choice choice_default;
+
 /* Reads the words; false, with a sentence, if they cannot be meant. That is wrong use. */
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 
 /* Whether the model has that layer and head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 
-/* "encoder", "decoder", "cross" */
+/* "encoder", "decoder", "cross"; "Encoder self-attention", … */
 const char *choice_kind_name(LookKind kind);
+const char *choice_kind_title(LookKind kind);
 
 #endif

@@ -46,28 +46,6 @@ TextResult input_next(Input *input, const char **line, size_t *length, Error *er
     return result;
 }
 
-bool input_target(const char **target, size_t *target_length, const Input *input,
-                  TextReader *targets, const char *line, size_t *length, const char *option,
-                  Error *error)
-{
-    if (targets) {
-        TextResult result = text_next(targets, target, target_length, error);
-        if (result == TEXT_END)
-            error_set(error, "'%s' has only %zu lines, but there are more sources: they must match "
-                      "line by line", targets->name, targets->line);
-        return result == TEXT_LINE;
-    }
-    const char *tab = memchr(line, '\t', *length), *end = line + *length;
-    if (!tab)
-        return error_set(error, "line %lld has no TAB: %s takes source TAB target, or the targets "
-                         "by --target FILE", input->lines, option);
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
-    *length = (size_t)(tab - line);
-    *target = tab + 1;
-    *target_length = (size_t)((next ? next : end) - *target);
-    return true;
-}
-
 bool input_ready(Input *input)
 {
     return input->texts->count || text_ready(&input->reader);

@@ -24,13 +24,6 @@ void input_close(Input *input);  // fine on {0}
 /* The next line, checked to be UTF-8; as text_next. */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
-/* The target that belongs to the line of input_next: the next line of `targets`, or, where that is
- * NULL, what is behind the line's TAB (further columns are ignored); then *length is that of the
- * source. option: what asked for pairs, for the sentence where there is none. */
-bool input_target(const char **target, size_t *target_length, const Input *input,
-                  TextReader *targets, const char *line, size_t *length, const char *option,
-                  Error *error);
-
 /* Whether the next line can be had without waiting. Who collects lines to work on them together
  * stops where it cannot: so whoever asks line by line is answered line by line. */
 bool input_ready(Input *input);

@@ -16,22 +16,18 @@
 #include <signal.h>
 
 #include "inference/scoring.h"
-#include "program/bundle.h"
-#include "program/input.h"
+#include "program/pairs.h"
 
 typedef struct Likelihood {
     /* the caller sets */
-    const Bundle *bundle;
+    Pairs pairs;
     const Ensemble *ensemble;
     Workers *workers;
-    Input *input;        // sources, or source TAB target
-    TextReader *target;  // the targets, line by line; or NULL
     FILE *out;
-    FILE *news;  // for warnings and the last line, or NULL
     bool json;
     /* results */
     double log_probability;  // Σ, nats
-    long long tokens, pairs, too_long;
+    long long tokens, scored, too_long;  // pairs the last two
 } Likelihood;
 
 /* *stop ends it after what was begun, as if that were all: true then. */

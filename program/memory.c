@@ -71,8 +71,7 @@ bool memory_estimate(Memory *m, Run *run, Validation *validation, Error *error)
               4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
     m->before = status("VmHWM: %lf");
     double lasting = now + (double)active, more = (double)translating;
-    if (run->settings->training.average >
-        1) {  // the mean; and while it is made, a sum in double
+    if (run->settings->training.average > 1) {  // the mean, and, to make it, a sum in double
         more += block;
         if (more < 3 * block) more = 3 * block;
     }

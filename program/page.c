@@ -16,16 +16,15 @@ enum { COLORS = 33 };  // of the 256 of a colour map, evenly
 
 static const struct {
     LookKind kind;
-    const char *name, *title, *short_title, *rows, *columns, *row_is, *column_is, *caption;
+    const char *short_title, *rows, *columns, *row_is, *column_is, *caption;
 } KIND[] = {
-    {LOOK_CROSS, "cross", "Encoder-decoder attention", "translation → source", "target",
-     "source", "word being written", "source word",
+    {LOOK_CROSS, "translation → source", "target", "source", "word being written", "source word",
      "How much each word being written looks at each source word; a word's lines add up to 1."},
-    {LOOK_ENCODER, "encoder", "Encoder self-attention", "source → source", "source", "source",
-     "source word", "source word it looks at",
+    {LOOK_ENCODER, "source → source", "source", "source", "source word",
+     "source word it looks at",
      "How much each source word looks at each source word; a word's lines add up to 1."},
-    {LOOK_DECODER, "decoder", "Decoder self-attention", "translation → itself", "target",
-     "read", "word being written", "word written before",
+    {LOOK_DECODER, "translation → itself", "target", "read", "word being written",
+     "word written before",
      "How much each word being written looks at the words before it; a word's lines add up to "
      "1."},
 };
@@ -132,8 +131,8 @@ static void put_kind(Page *page, int k)
     JsonWriter *json = &page->json;
     LookKind kind = KIND[k].kind;
     json_open(json, NULL);
-    json_put_text(json, "name", KIND[k].name);
-    json_put_text(json, "title", KIND[k].title);
+    json_put_text(json, "name", choice_kind_name(kind));
+    json_put_text(json, "title", choice_kind_title(kind));
     json_put_text(json, "short", KIND[k].short_title);
     json_put_text(json, "rows", KIND[k].rows);
     json_put_text(json, "columns", KIND[k].columns);

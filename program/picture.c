@@ -1,12 +1,8 @@
-/* picture.c -- from the network's maps to a page; see picture.h.
- *
- *   look → maps of heads, their means, …  (inference/maps.h) → sections → page → PNG */
+/* picture.c -- sections (program/section.h) to a page to a PNG; see picture.h. */
 #include "program/picture.h"
 
-#include "inference/maps.h"
-#include "plots/attentionpage.h"
 #include "plots/png.h"
-#include "program/labels.h"
+#include "program/section.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -32,266 +28,14 @@ const Option picture_options[] = {
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-enum { KINDS = 3, TEXT = 240, NOTE = 64 };
-
-/* What a section is of: a map of each kind has its rows and its columns. */
-static const char *const KIND_TITLE[KINDS] = {[LOOK_CROSS] = "Encoder-decoder attention",
-                                              [LOOK_ENCODER] = "Encoder self-attention",
-                                              [LOOK_DECODER] = "Decoder self-attention"};
-static const char *const KIND_CAPTION[KINDS] = {
-    [LOOK_CROSS] = "A row is a word being written, a column a source word: how much the one "
-                   "looks at the other. A row adds up to 1.",
-    [LOOK_ENCODER] = "A row is a source word, a column the source word it looks at. A row adds "
-                     "up to 1.",
-    [LOOK_DECODER] = "A row is a word being written, a column a word written before it. A row "
-                     "adds up to 1."};
-static const char *const ROLLOUT_CAPTION[KINDS] = {
-    [LOOK_CROSS] =
-        "A row is a word being written: which source words what it is made of came from, "
-        "through all layers up to this one. A row adds up to 1.",
-    [LOOK_ENCODER] =
-        "A row is a source word: which source words what it became came from, through "
-        "all layers up to this one. A row adds up to 1.",
-    [LOOK_DECODER] =
-        "A row is a word being written: which words before it what it is made of came "
-        "from, through all layers up to this one. A row adds up to 1."};
-
-typedef struct Drawing {
-    const Look *look;
-    const Choice *choice;
-    const PictureConfig *config;
-    Labels source, target, read;
-    int *head;  // [heads] all of a layer's, or the several that were chosen
-    int heads;
-    Error *error;
-} Drawing;
-
-/* A section with what its maps point to. */
-typedef struct Section {
-    LookKind kind;
-    int first, layers, heads;  // layers and heads of the small maps
-    int layer, best_layer, best_head;
-    Map large, *small;      // small [layers,heads]
-    double entropy, share;  // of the large one, before marks are left out
-    HeatMap large_heat, *heat;
-    char (*note)[2][NOTE];  // [layers,heads] title and note
-    char title[96], large_note[64], remark[TEXT];
-} Section;
-
-static const Labels *rows_of(const Drawing *d, LookKind kind)
-{
-    return kind == LOOK_ENCODER ? &d->source : &d->target;
-}
-
-static const Labels *columns_of(const Drawing *d, LookKind kind)
-{
-    return kind == LOOK_DECODER ? &d->read : &d->source;
-}
-
-/* ---- maps ---- */
-
-/* A head's map, or with head < 0 what the choice makes of all; pieces joined if asked for. */
-static bool make_map(Map *map, const Drawing *d, LookKind kind, int layer, int head)
-{
-    bool good = d->config->rollout ? map_rollout(map, d->look, kind, layer, d->error)
-                : head >= 0        ? map_mean(map, d->look, kind, layer, &head, 1, d->error)
-                : head == CHOICE_MAX
-                    ? map_max(map, d->look, kind, layer, d->head, d->heads, d->error)
-                    : map_mean(map, d->look, kind, layer, d->head, d->heads, d->error);
-    if (good && d->config->words)
-        map_join(map, rows_of(d, kind)->word, columns_of(d, kind)->word);
-    return good;
-}
-
-/* How good a map is as the one to show: an alignment of source and target; sharp, where the
- * kind aligns nothing. */
-static double quality(const Map *map, const Drawing *d, LookKind kind)
-{
-    return kind == LOOK_CROSS
-               ? map_alignment(map, rows_of(d, kind)->mark, columns_of(d, kind)->mark)
-               : -map_entropy(map);
-}
-
-/* The layer, and within the layers that may be shown the head, of the best map: as it is known of
- * the model, else as it is in this pair. */
-static bool find_best(Section *s, const Drawing *d)
-{
-    double best_layer = -1e9, best_head = -1e9;
-    int layers = look_layers(d->look, s->kind);
-    int only = d->choice->layer < layers ? d->choice->layer : CHOICE_NONE;
-    for (int l = 0; l < layers; l++) {
-        if (only >= 0 && l != only) continue;
-        for (int h = -1; h < d->heads; h++) {
-            Map map;
-            int head = h < 0 ? CHOICE_MEAN : d->head[h];
-            if (!make_map(&map, d, s->kind, l, head)) return false;
-            double q = quality(&map, d, s->kind);
-            map_free(&map);
-            if (h < 0 && q > best_layer) best_layer = q, s->layer = l;
-            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = head;
-        }
-    }
-    bool known = s->kind == LOOK_CROSS && d->choice->known_layer >= 0 &&
-                 (only < 0 || only == d->choice->known_layer);
-    if (known) s->best_layer = s->layer = d->choice->known_layer;
-    if (known) s->best_head = d->choice->known_head;
-    return true;
-}
-
-/* Which maps there are to draw. */
-static bool plan_section(Section *s, const Drawing *d, LookKind kind)
-{
-    const Choice *choice = d->choice;
-    int layers = look_layers(d->look, kind);
-    *s = (Section){.kind = kind, .layers = layers, .heads = d->heads};
-    if (!find_best(s, d)) return false;
-    if (kind != LOOK_CROSS || d->config->rollout) s->layer = layers - 1;
-    if (choice->layer >= 0)
-        s->layer = s->first = choice->layer, s->layers = 1;
-    else if (choice->head == CHOICE_BEST)
-        s->layer = s->best_layer;
-    if (choice->head >= 0) s->heads = 1;
-    if (d->config->rollout) s->heads = 1;
-    if (s->layers * s->heads == 1) s->layers = s->heads = 0;
-    return true;
-}
-
-static int large_head(const Section *s, const Drawing *d)
-{
-    return d->choice->head == CHOICE_BEST ? s->best_head : d->choice->head;
-}
-
-/* The head of a small map. */
-static int small_head(const Drawing *d, int h)
-{
-    return d->choice->head >= 0 ? d->choice->head : d->head[h];
-}
-
-static bool make_maps(Section *s, const Drawing *d)
-{
-    const Labels *rows = rows_of(d, s->kind), *columns = columns_of(d, s->kind);
-    size_t count = (size_t)(s->layers * s->heads);
-    s->small = calloc(count + 1, sizeof *s->small);
-    s->heat = calloc(count + 1, sizeof *s->heat);
-    s->note = calloc(count + 1, sizeof *s->note);
-    if (!s->small || !s->heat || !s->note)
-        return error_set(d->error, "not enough memory for a picture");
-    if (!make_map(&s->large, d, s->kind, s->layer, large_head(s, d))) return false;
-    s->entropy = map_entropy(&s->large);
-    s->share = map_share(&s->large, columns->mark);
-    if (d->config->hide_special) map_hide(&s->large, rows->mark, columns->mark);
-    for (int l = 0; l < s->layers; l++)
-        for (int h = 0; h < s->heads; h++) {
-            Map *map = &s->small[l * s->heads + h];
-            if (!make_map(map, d, s->kind, s->first + l, small_head(d, h))) return false;
-            snprintf(s->note[l * s->heads + h][1], 48, "%.2f bits", map_entropy(map));
-            if (d->config->hide_special) map_hide(map, rows->mark, columns->mark);
-        }
-    return true;
-}
-
-/* ---- words about them ---- */
-
-static const char *head_text(char text[64], const Section *s, const Drawing *d)
-{
-    int head = large_head(s, d);
-    if (d->config->rollout)
-        snprintf(text, 64, "rollout through %d layers", s->layer + 1);
-    else if (head >= 0)
-        snprintf(text, 64, "head %d", head + 1);
-    else if (head == CHOICE_MAX)
-        snprintf(text, 64, "largest of %d heads, made up to 1", d->heads);
-    else
-        snprintf(text, 64, "mean of %d heads", d->heads);
-    if (d->config->rollout || head != CHOICE_SOME) return text;
-    for (int h = 0; h < d->heads; h++) {
-        size_t length = strlen(text);
-        snprintf(text + length, 64 - length, "%s%d", h ? ", " : ": ", d->head[h] + 1);
-    }
-    return text;
-}
-
-static void describe(Section *s, const Drawing *d)
-{
-    char head[64];
-    const char *mark = s->kind == LOOK_DECODER ? "<pad>" : "</s>";
-    if (d->config->rollout)
-        head_text(s->title, s, d);
-    else
-        snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1,
-                 head_text(head, s, d));
-    snprintf(s->large_note, sizeof s->large_note, "%.2f bits a row", s->entropy);
-    if (d->config->hide_special)
-        snprintf(s->remark, TEXT,
-                 "%s is left out; it had %.0f %% of the attention. What remains "
-                 "of a row is made up to 1.",
-                 mark, 100 * s->share);
-    else if (s->kind == LOOK_DECODER)
-        snprintf(s->remark, TEXT,
-                 "%s, in grey, stands before the first word and gets %.0f %%: "
-                 "where heads look that find nothing. That is normal.",
-                 mark, 100 * s->share);
-    else
-        snprintf(s->remark, TEXT,
-                 "%s, in grey, gets %.0f %%: where words look that have no "
-                 "counterpart. That is normal.",
-                 mark, 100 * s->share);
-}
-
-static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
-{
-    return (HeatMap){.weight = map->at,
-                     .rows = map->rows,
-                     .columns = map->columns,
-                     .row_labels = (const char *const *)rows->text,
-                     .row_marks = rows->mark,
-                     .column_labels = (const char *const *)columns->text,
-                     .column_marks = columns->mark};
-}
-
-/* After labels_hide. */
-static void finish_section(HeatMapSection *out, Section *s, const Drawing *d)
-{
-    const Labels *rows = rows_of(d, s->kind), *columns = columns_of(d, s->kind);
-    bool framed =
-        !d->config->rollout && (s->kind == LOOK_CROSS || d->choice->head == CHOICE_BEST);
-    describe(s, d);
-    s->large_heat = heat_of(&s->large, rows, columns);
-    s->large_heat.title = s->title;
-    s->large_heat.note = s->large_note;
-    for (int i = 0; i < s->layers * s->heads; i++) {
-        int layer = s->first + i / s->heads, head = small_head(d, i % s->heads);
-        bool best = framed && layer == s->best_layer && head == s->best_head;
-        s->heat[i] = heat_of(&s->small[i], rows, columns);
-        s->heat[i].row_labels = s->heat[i].column_labels = NULL;
-        s->heat[i].outlined = best;
-        if (d->config->rollout)
-            snprintf(s->note[i][0], NOTE, "through layer %d", layer + 1);
-        else
-            snprintf(s->note[i][0], NOTE, "layer %d · head %d", layer + 1, head + 1);
-        if (best)
-            strcat(s->note[i][1], s->kind == LOOK_CROSS ? " · aligns best" : " · sharpest");
-        s->heat[i].title = s->note[i][0];
-        s->heat[i].note = s->note[i][1];
-    }
-    *out = (HeatMapSection){.title = KIND_TITLE[s->kind],
-                            .caption = d->config->rollout ? ROLLOUT_CAPTION[s->kind]
-                                                          : KIND_CAPTION[s->kind],
-                            .remark = s->remark,
-                            .maps = s->heat,
-                            .layers = s->layers,
-                            .heads = s->heads,
-                            .large = &s->large_heat,
-                            .causal = s->kind == LOOK_DECODER};
-}
-
-/* ---- the picture ---- */
+enum { KINDS = 3 };
 
 static bool save(const char *path, const Drawing *d, const Vocabulary *vocabulary,
-                 const char *name, const SentencePair *pair, const Section *sections,
+                 const char *name, const SentencePair *pair, const Section *first,
                  const HeatMapSection *pages, int count, Error *error)
 {
-    char *from = NULL, *to = NULL, title[1024], layer[16], head[64], kinds[TEXT] = "";
+    char *from = NULL, *to = NULL, title[1024], layer[16];
+    char head[SECTION_NOTE], kinds[SECTION_TEXT] = "";
     Canvas *page = NULL;
     bool good = tokenizer_decode(vocabulary->tokenizer[SOURCE], &from, pair->source,
                                  (size_t)pair->source_length, error) &&
@@ -303,65 +47,24 @@ static bool save(const char *path, const Drawing *d, const Vocabulary *vocabular
             attentionpage_draw(&page, title,
                                pair->given ? "What looked at what, with the translation given"
                                            : "What looked at what while it translated",
-                               pages, count, (Theme)d->config->theme, d->config->scale, error);
+                               pages, count, (Theme)d->config.theme, d->config.scale, error);
     }
-    snprintf(layer, sizeof layer, "%d", sections[0].layer + 1);
+    snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < count; k++)
-        snprintf(kinds + strlen(kinds), TEXT - strlen(kinds), "%s%s", k ? ", " : "",
-                 KIND_TITLE[sections[k].kind]);
+        snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%s%s", k ? ", " : "",
+                 pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", name},
                              {"Source", from ? from : ""},
                              {"Translation", to ? to : ""},
                              {"Attention", kinds},
                              {"Layer", layer},
-                             {"Head", head_text(head, &sections[0], d)}};
+                             {"Head", section_head(head, first, d)}};
     good = good && png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, error);
     if (page) canvas_free(page);
     free(from);
     free(to);
     return good;
-}
-
-static void section_free(Section *s)
-{
-    for (int i = 0; s->small && i < s->layers * s->heads; i++) map_free(&s->small[i]);
-    map_free(&s->large);
-    free(s->small);
-    free(s->heat);
-    free(s->note);
-}
-
-static bool make_labels(Drawing *d, const Vocabulary *vocabulary, const SentencePair *pair)
-{
-    const Tokenizer *read = vocabulary->tokenizer[SOURCE],
-                    *written = vocabulary->tokenizer[TARGET];
-    int n = pair->source_length, m = pair->target_length;
-    bool join = d->config->words;
-    int heads = look_heads(d->look);
-    d->head = calloc((size_t)heads, sizeof *d->head);
-    for (int h = 0; d->head && h < heads; h++)
-        if (d->choice->head != CHOICE_SOME || (h < CHOICE_HEADS && d->choice->some >> h & 1))
-            d->head[d->heads++] = h;
-    return (d->head || error_set(d->error, "not enough memory for a picture")) &&
-           labels_make(&d->source, read, pair->source, n, false, join, d->error) &&
-           labels_make(&d->target, written, pair->target, m, false, join, d->error) &&
-           labels_make(&d->read, written, pair->target, m, true, join, d->error);
-}
-
-static bool has_words(const Labels *labels)
-{
-    int marks = 0;
-    for (int i = 0; i < labels->count; i++) marks += labels->mark[i];
-    return marks < labels->count;
-}
-
-static void drawing_free(Drawing *d)
-{
-    labels_free(&d->source);
-    labels_free(&d->target);
-    labels_free(&d->read);
-    free(d->head);
 }
 
 bool picture_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
@@ -372,21 +75,15 @@ bool picture_attention(const char *path, const Transformer *model, const Vocabul
     Look *look = look_open(model, pair->source, pair->source_length, pair->target,
                            pair->target_length, error);
     if (!look) return false;
-    PictureConfig own = *config;
-    Drawing d = {.look = look, .choice = choice, .config = &own, .error = error};
+    Drawing d = {.look = look, .choice = choice, .config = *config, .error = error};
     Section sections[KINDS] = {0};
     HeatMapSection pages[KINDS];
     int count = choice->all_kinds ? KINDS : 1;
-    bool good = make_labels(&d, vocabulary, pair);
-    own.hide_special = good && config->hide_special && has_words(&d.source) &&
-                       has_words(&d.target) &&
-                       has_words(&d.read);  // else nothing would be left
+    bool good = drawing_begin(&d, vocabulary, pair);
     for (int k = 0; k < count && good; k++)
-        good = plan_section(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind) &&
-               make_maps(&sections[k], &d);
-    if (good && own.hide_special)
-        labels_hide(&d.source), labels_hide(&d.target), labels_hide(&d.read);
-    for (int k = 0; k < count && good; k++) finish_section(&pages[k], &sections[k], &d);
+        good = section_make(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind);
+    if (good) drawing_hide(&d);
+    for (int k = 0; k < count && good; k++) section_finish(&pages[k], &sections[k], &d);
     good = good && save(path, &d, vocabulary, name, pair, sections, pages, count, error);
     for (int k = 0; k < count; k++) section_free(&sections[k]);
     drawing_free(&d);
@@ -398,8 +95,8 @@ bool picture_best(int *layer, int *head, const Look *look, const SentencePair *p
                   const Vocabulary *vocabulary, const Choice *choice, Error *error)
 {
     Section section = {.kind = LOOK_CROSS};
-    Drawing d = {.look = look, .choice = choice, .config = &picture_default, .error = error};
-    bool good = make_labels(&d, vocabulary, pair) && find_best(&section, &d);
+    Drawing d = {.look = look, .choice = choice, .config = picture_default, .error = error};
+    bool good = drawing_begin(&d, vocabulary, pair) && section_find_best(&section, &d);
     *layer = section.best_layer;
     *head = section.best_head;
     drawing_free(&d);
@@ -408,8 +105,8 @@ bool picture_best(int *layer, int *head, const Look *look, const SentencePair *p
 
 double picture_memory(const ModelConfig *model)
 {
-    enum { LARGE = 672, SMALL = 190, AROUND = 300 };  // pixels: plots/attentionpage.c
-    double strip = SMALL * model->decoder_layers;
-    return 4.0 * (LARGE + AROUND + SMALL * model->heads) *
-           (AROUND + (strip > LARGE ? strip : LARGE));
+    enum { AROUND = 300 };  // pixels
+    double strip = PAGE_SMALL * model->decoder_layers;
+    return 4.0 * (PAGE_LARGE + AROUND + PAGE_SMALL * model->heads) *
+           (AROUND + (strip > PAGE_LARGE ? strip : PAGE_LARGE));
 }

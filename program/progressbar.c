@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { WIDTH = 20 };
+enum { WIDTH = 20, TEXT = 192 };
 static const double INTERVAL = 0.2;  // seconds from one drawing to the next
 
 ProgressBar progressbar_start(FILE *out)
@@ -26,42 +26,43 @@ static void put_number(char text[32], double number)
     text[n] = 0;
 }
 
-/* "12s", "3m40s", "2h05m" */
-static void put_duration(char text[32], double seconds)
+const char *duration_text(char text[DURATION_TEXT], double seconds)
 {
     long s = lround(fmin(fmax(seconds, 0), 1e9));
     if (s < 60)
-        snprintf(text, 32, "%lds", s);
+        snprintf(text, DURATION_TEXT, "%lds", s);
     else if (s < 3600)
-        snprintf(text, 32, "%ldm%02lds", s / 60, s % 60);
+        snprintf(text, DURATION_TEXT, "%ldm%02lds", s / 60, s % 60);
     else
-        snprintf(text, 32, "%ldh%02ldm", s / 3600, s / 60 % 60);
+        snprintf(text, DURATION_TEXT, "%ldh%02ldm", s / 3600, s / 60 % 60);
+    return text;
 }
 
-void progressbar_text(char text[PROGRESS_TEXT], double lines, double share, double seconds)
+/* The line at this moment. */
+static void put_line(char text[TEXT], double lines, double share, double seconds)
 {
-    char done[32], rate[32], left[32], bar[WIDTH + 1] = {0};
+    char done[32], rate[32], left[DURATION_TEXT], bar[WIDTH + 1] = {0};
     put_number(done, lines);
     put_number(rate, seconds > 0 ? lines / seconds : 0);
     if (share < 0) {
-        snprintf(text, PROGRESS_TEXT, "%s lines, %s/s", done, rate);
+        snprintf(text, TEXT, "%s lines, %s/s", done, rate);
         return;
     }
     int filled = (int)(share * WIDTH);
     memset(bar, ' ', WIDTH);
     memset(bar, '#', (size_t)(filled < WIDTH ? filled : WIDTH));
-    put_duration(left, share > 0 ? seconds * (1 - share) / share : 0);
-    snprintf(text, PROGRESS_TEXT, "%3.0f%% [%s] %s lines, %s/s, %s left", 100 * share, bar,
-             done, rate, left);
+    duration_text(left, share > 0 ? seconds * (1 - share) / share : 0);
+    snprintf(text, TEXT, "%3.0f%% [%s] %s lines, %s/s, %s left", 100 * share, bar, done, rate,
+             left);
 }
 
 void progressbar_show(ProgressBar *bar, double lines, double share)
 {
     double now = clock_seconds();
     if (!bar->out || now - bar->begin < INTERVAL || now - bar->shown < INTERVAL) return;
-    char text[PROGRESS_TEXT];
+    char text[TEXT];
     bar->shown = now;
-    progressbar_text(text, lines, share, now - bar->begin);
+    put_line(text, lines, share, now - bar->begin);
     fprintf(bar->out, "\r\033[K%s", text);
     fflush(bar->out);
 }

@@ -22,8 +22,8 @@ void progressbar_show(ProgressBar *bar, double lines, double share);
 /* Takes it away, before something else is written there. */
 void progressbar_clear(ProgressBar *bar);
 
-/* Such a line at this moment; for progressbar_show. */
-enum { PROGRESS_TEXT = 192 };
-void progressbar_text(char text[PROGRESS_TEXT], double lines, double share, double seconds);
+/* "12s", "3m40s", "2h05m" */
+enum { DURATION_TEXT = 32 };
+const char *duration_text(char text[DURATION_TEXT], double seconds);
 
 #endif

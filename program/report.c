@@ -1,6 +1,7 @@
 /* report.c -- what a run is made of, in words; see report.h. */
 #include "program/report.h"
 
+#include "program/candidate.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>
@@ -29,11 +30,9 @@ typedef struct Part {
 /* "17", or, if there are several files, "data/a.en:17". */
 static int print_line(char *text, size_t size, const Part *part, CorpusLine where)
 {
-    int file = where.file, sources = part->source->count;
-    if (sources + part->tsv->count < 2)
+    if (part->source->count + part->tsv->count < 2)
         return snprintf(text, size, "%" PRIu64, (uint64_t)where.line);
-    return snprintf(text, size, "%s:%" PRIu64,
-                    file < sources ? part->source->item[file] : part->tsv->item[file - sources],
+    return snprintf(text, size, "%s:%" PRIu64, run_file(part->source, part->tsv, where.file),
                     (uint64_t)where.line);
 }
 
@@ -110,9 +109,8 @@ static void print_model(FILE *out, const Run *run)
 
 static void print_memory(FILE *out, const Run *run, const Memory *memory)
 {
-    const TrainingConfig *c = &run->settings->training;
     double block = (double)(run->model.params.size * sizeof(real));
-    int files = c->average > c->keep_last ? c->average : c->keep_last;
+    int files = candidate_files(&run->settings->training);
     char before[80] = "";
     if (memory->before > memory->validating)
         snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",

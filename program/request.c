@@ -55,24 +55,19 @@ static bool ends_with(const char *name, const char *end)
     return length > behind && !strcmp(name + length - behind, end);
 }
 
-static bool is_page(const char *name)
-{
-    return ends_with(name, ".html");
-}
-
 bool request_wants_page(const Request *r)
 {
-    return is_page(r->attention);
+    return r->attention && ends_with(r->attention, ".html");
 }
 
 static bool check(Request *r, Error *error)
 {
     const char *attention = r->attention;
     if (!choice_parse(&r->choice, &r->choice_words, error)) return false;
-    if (attention && !ends_with(attention, ".png") && !is_page(attention))
+    if (attention && !ends_with(attention, ".png") && !request_wants_page(r))
         return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
                          attention);
-    if (attention && is_page(attention) && r->picture.rollout)
+    if (request_wants_page(r) && r->picture.rollout)
         return error_set(error, "--rollout is for pictures, --attention OUT.png");
     size_t bad;
     if (r->given && r->texts.count != 1)
@@ -82,6 +77,8 @@ static bool check(Request *r, Error *error)
                          "find more");
     if (r->given && !text_is_utf8(r->given, strlen(r->given), &bad))
         return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
+    if (r->prefix && !text_is_utf8(r->prefix, strlen(r->prefix), &bad))
+        return error_set(error, "--prefix is not valid UTF-8 (byte %zu)", bad + 1);
     if (r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv))
         return error_set(error, "--head with several numbers is for --attention");
     if (r->given && (r->score || r->target || r->hypothesis))

@@ -35,10 +35,8 @@ static CorpusFiles files(const StringList *source, const StringList *target,
                          .tsv = (const char *const *)tsv->item};
 }
 
-const char *run_train_file(const Run *run, int file)
+const char *run_file(const StringList *source, const StringList *tsv, int file)
 {
-    const DataConfig *data = &run->settings->data;
-    const StringList *source = &data->train_source, *tsv = &data->train_tsv;
     return file < source->count ? source->item[file] : tsv->item[file - source->count];
 }
 

@@ -61,8 +61,8 @@ bool run_save_last(Run *run, Error *error);
 /* The model's weights alone, to translate with. */
 bool run_save_model(Run *run, const char *path, Error *error);
 
-/* The file that a CorpusLine of the training text means: of sources, or of both sides. */
-const char *run_train_file(const Run *run, int file);
+/* The file that a CorpusLine of a text means: of its sources, or of both sides. */
+const char *run_file(const StringList *source, const StringList *tsv, int file);
 
 /* "DIR/name" in the folder of a run; free() it. */
 char *run_path(const Settings *settings, const char *name, Error *error);

@@ -36,7 +36,7 @@ bool scores_end(const Scores *scores, TextReader *reference, Error *error)
     return result == TEXT_END;
 }
 
-bool scores_print(const Scores *scores, FILE *out)
+void scores_print(const Scores *scores, FILE *out)
 {
     char text[256];
     bleu_format(&scores->bleu, text, sizeof text);
@@ -45,10 +45,9 @@ bool scores_print(const Scores *scores, FILE *out)
     fprintf(out, "%s\n", text);
     chrf_format(&scores->chrf_words, text, sizeof text);
     fprintf(out, "%s\n", text);
-    return true;
 }
 
-bool scores_print_json(const Scores *scores, FILE *out)
+void scores_print_json(const Scores *scores, FILE *out)
 {
     char signature[128];
     BleuScore bleu = bleu_score(&scores->bleu);
@@ -65,5 +64,4 @@ bool scores_print_json(const Scores *scores, FILE *out)
     json_put_text(&json, "signature", signature);
     json_close(&json);
     fputc('\n', out);
-    return true;
 }

@@ -23,7 +23,7 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
 bool scores_end(const Scores *scores, TextReader *reference, Error *error);
 
 /* Three lines for people, or one JSON object. */
-bool scores_print(const Scores *scores, FILE *out);
-bool scores_print_json(const Scores *scores, FILE *out);
+void scores_print(const Scores *scores, FILE *out);
+void scores_print_json(const Scores *scores, FILE *out);
 
 #endif

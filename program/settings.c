@@ -328,7 +328,8 @@ char *settings_to_json(const Settings *s)
     return options_to_json(s->groups, SETTINGS_GROUPS);
 }
 
-/* Whether two texts of JSON of one group are the same up to its first difference. */
+/* Whether flags, whole numbers and choices of a group are what they were: those that a model or a
+ * tokenizer is made by. */
 static bool same_group(Settings *was, const Settings *is, int group, const char *path,
                        Error *error)
 {

@@ -6,9 +6,10 @@
 
 /* ---- the numbers ---- */
 
-double walk_dot(const Walk *w, int row, int column)
+/* q·k of the row that is followed, summed in double. */
+static double dot(const Walk *w, int column)
 {
-    const real *q = w->v.Q.at + (size_t)row * (size_t)w->v.Q.stride;
+    const real *q = w->v.Q.at + (size_t)w->word * (size_t)w->v.Q.stride;
     const real *k = w->v.K.at + (size_t)column * (size_t)w->v.K.stride;
     double sum = 0;
     for (int i = 0; i < w->v.Q.columns; i++) sum += (double)q[i] * (double)k[i];
@@ -20,7 +21,6 @@ double walk_share(const Walk *w, int row, int column)
     return (double)w->map.at[(size_t)row * (size_t)w->map.width + (size_t)column];
 }
 
-/* How many keys a row may see. */
 int walk_seen(const Walk *w, int row)
 {
     return w->kind == LOOK_DECODER ? row + 1 : w->map.columns;
@@ -118,7 +118,7 @@ bool walk_begin(Walk *w, const Choice *choice, const char *word, Error *error)
     w->v = look_vectors(w->look, w->kind, w->layer, w->head);
     if (!choose_word(w, word, error)) return false;
     w->most = walk_strongest(w, w->word);
-    for (int j = 0; j < w->map.columns; j++) w->dot[j] = walk_dot(w, w->word, j);
+    for (int j = 0; j < w->map.columns; j++) w->dot[j] = dot(w, j);
     return true;
 }
 

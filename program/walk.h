@@ -30,7 +30,6 @@ typedef struct Walk {
 bool walk_begin(Walk *walk, const Choice *choice, const char *word, Error *error);
 void walk_end(Walk *walk);
 
-double walk_dot(const Walk *walk, int row, int column);    // q·k, summed in double
 double walk_share(const Walk *walk, int row, int column);  // the pass's probability
 int walk_seen(const Walk *walk, int row);                  // how many keys a row may see
 int walk_strongest(const Walk *walk, int row);             // the column it looks at most

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "data/text.h"
 #include "inference/look.h"
 #include "inference/translator.h"
 #include "training/distributed.h"
@@ -159,15 +160,14 @@ static bool is_head(const Watch *watch, const char *line, size_t length)
  * that was killed) is dropped, and so is all of another watch. */
 static bool take_all(Watch *watch, long long update, Error *error)
 {
+    TextReader reader;
+    const char *line;
     size_t length;
-    char *text = file_read(watch->path, (size_t)1 << 30, &length, NULL);
-    bool good = true, mine = false;
-    for (char *line = text, *end; line && good && line < text + length; line = end + 1) {
-        end = memchr(line, '\n', (size_t)(text + length - line));
-        if (!end) end = text + length;
-        if (line == text) mine = is_head(watch, line, (size_t)(end - line));
-        if (!mine || line == text) continue;
-        Json *json = json_parse(line, (size_t)(end - line), watch->path, NULL);
+    if (!text_open(&reader, watch->path, NULL)) return true;
+    bool good = true, mine = text_next(&reader, &line, &length, NULL) == TEXT_LINE &&
+                             is_head(watch, line, length);
+    while (mine && good && text_next(&reader, &line, &length, NULL) == TEXT_LINE) {
+        Json *json = json_parse(line, length, watch->path, NULL);
         WatchLook look = {0};
         if (json && read_look(&look, watch, json) && look.update <= update &&
             (!watch->count || look.update > watch->look[watch->count - 1].update))
@@ -175,7 +175,7 @@ static bool take_all(Watch *watch, long long update, Error *error)
         free_look(&look);
         json_free(json);
     }
-    free(text);
+    text_close(&reader);
     return good;
 }
 

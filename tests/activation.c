@@ -1,15 +1,10 @@
 /* activation.c -- GELU and Swish in vector instructions against libm in double, values and
  * slopes, over all that a network can bring, and at the edges of float. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/activation.h"
 
 enum { COUNT = 1 << 12 };

@@ -1,33 +1,29 @@
 /* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
  * what a decay touches, clipping, and the moving average. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "training/adam.h"
 #include "training/optimizer.h"
 
 enum { COUNT = 1000, UPDATES = 40 };
 
+static const AdamStep FIRST = {.rate = 0.1,
+                               .beta1 = 0.9,
+                               .beta2 = 0.98,
+                               .epsilon = 1e-9,
+                               .update = 1,
+                               .gradient_scale = 1};
+
 /* The first step of Adam is the rate, whatever the size of the gradient. */
 static void test_first_step(void **state)
 {
     (void)state;
     real w[3] = {1, 1, 1}, m[3] = {0}, v[3] = {0}, g[3] = {1e-3f, -50, 0};
-    AdamStep step = {.rate = 0.1,
-                     .beta1 = 0.9,
-                     .beta2 = 0.98,
-                     .epsilon = 1e-9,
-                     .update = 1,
-                     .gradient_scale = 1};
-    adam_update(w, m, v, g, 3, &step);
+    adam_update(w, m, v, g, 3, &FIRST);
     assert_true(fabs(w[0] - 0.9) < 1e-5);
     assert_true(fabs(w[1] - 1.1) < 1e-5);
     assert_true(w[2] == 1);
@@ -39,12 +35,8 @@ static void test_clipping_scales(void **state)
     (void)state;
     real a[2] = {1, 1}, ma[2] = {0}, va[2] = {0}, b[2] = {1, 1}, mb[2] = {0}, vb[2] = {0};
     const real g[2] = {6, 8}, clipped[2] = {0.6f, 0.8f};
-    AdamStep step = {.rate = 0.1,
-                     .beta1 = 0.9,
-                     .beta2 = 0.98,
-                     .epsilon = 1e-9,
-                     .update = 1,
-                     .gradient_scale = 0.1};
+    AdamStep step = FIRST;
+    step.gradient_scale = 0.1;
     adam_update(a, ma, va, g, 2, &step);
     step.gradient_scale = 1;
     adam_update(b, mb, vb, clipped, 2, &step);

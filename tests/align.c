@@ -1,11 +1,6 @@
 /* Alignments of words: from known shares to links, from links to error rates by hand, norms by their
  * definition, and words as they stand between spaces. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 

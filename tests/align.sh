@@ -6,17 +6,6 @@ BIN=$(cd "${BIN:-.}" && pwd)
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
-# wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, and this status.
-wrong() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat err)"
-    elif [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err; then fail "$name" "said: $(cat err)"
-    else pass "$name"; fi
-}
-
 # The translation is the sentence backwards, so the right alignment is known.
 language 800 60
 "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
@@ -71,6 +60,13 @@ check "of what was chosen" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
     'grep -q "^9. All of it" plain && ! grep -q "$(printf "\033")" plain'
+
+{ cat valid.s; yes one | head -n 30 | tr '\n' ' '; echo; } >longer.s
+{ cat valid.t; echo ONE; } >longer.t
+{ cat gold; echo; } >longer.gold
+translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
+check "a pair that is too long is not counted" sh -c \
+    'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
 
 wrong "gold with a link that cannot be" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"

@@ -1,11 +1,6 @@
 /* Animated PNGs, read again by a reader that shares nothing with the writer but zlib's inflate: CRCs
  * are made bit by bit here, frames are put together and compared with what was drawn. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

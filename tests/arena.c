@@ -1,10 +1,5 @@
 /* arena.c -- what is measured is what is handed out: aligned, apart, and not a byte more. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,15 +1,10 @@
 /* attention.c -- one head by itself: the probabilities against their definition in double, the
  * causal start that a cached step needs, and scores so large that e^z overflows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "model/attention.h"
 

@@ -1,12 +1,6 @@
 /* batches.c -- every pair once an epoch, updates as full as they can be, and the same updates
  * whatever was asked for before. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "data/batches.h"
 

@@ -3,12 +3,7 @@
 #include "inference/bleu.h"
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

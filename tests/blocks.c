@@ -1,10 +1,5 @@
 /* Text and heat maps in a terminal: columns that characters take, colours, and lines that fit. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>

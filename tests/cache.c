@@ -1,11 +1,6 @@
 /* Step by step equals all at once: every row of inference/cache.c against the whole-sentence pass,
  * with sentences that end early and with hypotheses that branch and die. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 

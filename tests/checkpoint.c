@@ -1,10 +1,5 @@
 /* checkpoint.c -- a model comes back bit for bit; and what does not fit it is named. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>

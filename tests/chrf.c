@@ -3,12 +3,7 @@
 #include "inference/chrf.h"
 #include "base/rng.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <math.h>
 #include <string.h>
 

@@ -105,8 +105,8 @@ check "a rank is killed: the same bytes from update $at on" \
     cmp whole-killed/last.safetensors killed/last.safetensors
 
 # ---- what can be wrong ----
-# wrong NAME STATUS PATTERN COMMAND...: this status, and our sentence once.
-wrong() {
+# refused NAME STATUS PATTERN COMMAND...: this status, and our sentence once.
+refused() {
     name=$1 status=$2 pattern=$3
     shift 3
     "$@" >out 2>err
@@ -124,14 +124,14 @@ two() {
 }
 other() { echo "$options" | sed "s/$1/$2/"; }
 
-wrong "an unknown option" 2 "unknown option" ranks 2 --lerning-rate 1
-wrong "more ranks than accumulators" 1 "3 ranks are more than the 2 acc.*--accumulators 3" \
+refused "an unknown option" 2 "unknown option" ranks 2 --lerning-rate 1
+refused "more ranks than accumulators" 1 "3 ranks are more than the 2 acc.*--accumulators 3" \
     ranks 3 --accumulators 2 --output x
 : >file
-wrong "rank 0 cannot write" 1 "file" ranks 2 --output file/run
-wrong "rank 1 cannot read" 1 "rank 1 on .*nowhere" two "$(other 'train[.]s' nowhere)"
-wrong "rank 1 has other text" 1 "rank 1 on .*those of rank 0" two "$(other 'train[.]s' train.t)"
-wrong "rank 1 has other options" 1 "rank 1 on .*those of rank 0" two "$(other 0.003 0.004)"
+refused "rank 0 cannot write" 1 "file" ranks 2 --output file/run
+refused "rank 1 cannot read" 1 "rank 1 on .*nowhere" two "$(other 'train[.]s' nowhere)"
+refused "rank 1 has other text" 1 "rank 1 on .*those of rank 0" two "$(other 'train[.]s' train.t)"
+refused "rank 1 has other options" 1 "rank 1 on .*those of rank 0" two "$(other 0.003 0.004)"
 check "nothing was written" test ! -e x
 
 exit $((failures > 0))

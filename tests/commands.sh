@@ -8,19 +8,6 @@ here=$PWD
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
-# wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, this status, no output.
-wrong() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    "$@" >out 2>err
-    got=$?
-    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat err)"
-    elif [ -s out ]; then fail "$name" "standard output is not empty"
-    elif ! grep -v '^reading ' err | grep -q "$pattern"; then fail "$name" "said: $(cat err)"
-    elif [ "$(grep -vc '^reading ' err)" -ne 1 ]; then fail "$name" "not one sentence: $(cat err)"
-    else pass "$name"; fi
-}
-
 language 400 60
 gzip -k train.s
 printf 'one two\nthree\n' >two.s
@@ -182,6 +169,8 @@ wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
 wrong "--given and --n-best" 2 "n-best" translate --given ONE --n-best 2 one
 wrong "--given that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
     translate --given "$(printf 'o\377')" one
+wrong "--prefix that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
+    translate --prefix "$(printf 'o\377')" one
 wrong "more answers than beams" 2 "n-best 9 is more than" translate --n-best 9 one
 wrong "a config with an unknown key" 2 "d_modle" sh -c \
     "sed s/d_model/d_modle/ run/config.json >bad.json; '$BIN/train' --config bad.json --output x"
@@ -207,6 +196,11 @@ wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
     "printf 'o\377ne\n' | '$BIN/translate' --model run"
 wrong "more references than translations" 1 "more lines than the 2 translations" \
     translate --hypothesis two.s --reference train.t
+scores="--hypothesis valid.t --reference valid.t"
+for way in "--model run one" "$scores" "$scores --json" "--help"; do
+    [ ! -c /dev/full ] || wrong "nowhere to print to: $way" 1 "No space left" sh -c \
+        "'$BIN/translate' $way >/dev/full"
+done
 { cat train.s; echo; echo one two; echo "$long"; } >holes.s
 { cat train.t; echo ONE; echo; echo ONE; } >holes.t
 "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \

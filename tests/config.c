@@ -1,14 +1,9 @@
 /* config.c -- the shape of a network as options: what does not fit, what a configuration of an older
  * run means, and that a run goes on only with the network that it has. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "program/settings.h"
 
 static const ModelConfig good = {.vocab = 20,

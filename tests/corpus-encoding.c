@@ -1,11 +1,5 @@
 /* corpus-encoding.c -- text to ids: what is kept, the same by all threads, in little memory. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "base/rng.h"
 #include "tests/corpus-files.h"

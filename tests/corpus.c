@@ -1,11 +1,5 @@
 /* corpus.c -- pairs in: what is read, skipped and held out. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "tests/corpus-files.h"
 
 static void test_reads_pairs(void **state)

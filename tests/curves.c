@@ -2,12 +2,7 @@
  * too long or too odd to be drawn. */
 #include "plots/curves.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

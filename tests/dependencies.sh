@@ -2,8 +2,8 @@
 # dependencies.sh -- the house rules that a compiler does not check.
 #
 #   arrows    each room includes only what it may: base <- model <- training, inference;
-#             base <- data; base <- plots. The mains, the tests and benchmark/ include anything of
-#             these; nothing includes benchmark/.
+#             base <- data; base <- plots; program, benchmark and the mains join them, and no room
+#             includes these.
 #   headers   each library stands behind the files named here, and no other is used.
 #   silence   no file of a room prints to the terminal or ends the program. (_exit is allowed: so
 #             ends a forked child.)
@@ -16,7 +16,7 @@ LC_ALL=C
 export LC_ALL
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-rooms='base model training inference data plots benchmark'
+rooms='base model training inference data plots program benchmark'
 mains='data/toy/generate.c
 benchmark/benchmark.c'                          # programs that live in a room
 headers_of_libraries='
@@ -31,7 +31,7 @@ zlib.h              data/text.c model/safetensors.c plots/apng.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time
-dirent|fcntl|getopt|glob|immintrin|libgen|poll|pthread|sched|strings|termios|unistd|wchar|sys/[a-z]+'
+dirent|fcntl|getopt|glob|immintrin|libgen|malloc|poll|pthread|sched|strings|termios|unistd|wchar|sys/[a-z]+'
 printing='printf|vprintf|puts|putchar|perror|warn|warnx|err|errx'
 ending='exit|_Exit|quick_exit|abort'
 failed=0
@@ -118,6 +118,7 @@ arrow data base data
 arrow plots base plots
 arrow training base model training
 arrow inference base model inference
+arrow program base model training inference data plots program
 arrow benchmark base model training inference data plots program benchmark
 
 # shellcheck disable=SC2086

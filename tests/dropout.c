@@ -1,13 +1,8 @@
 /* dropout.c -- masks: their rate, and what they do and do not depend on. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/dropout.h"
 
 enum { COUNT = 1 << 18 };

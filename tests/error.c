@@ -1,10 +1,5 @@
 /* error.c -- sentences that fit, that do not fit, and that nobody wants. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <string.h>
 
 #include "base/error.h"

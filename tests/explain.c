@@ -1,11 +1,6 @@
 /* What --explain prints, taken apart again: every step follows from the numbers printed before it,
  * and the table and the map are the network's. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -215,7 +210,7 @@ static void lines_fit_a_terminal(void **state)
     (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
-    char *text = explained(&model, (Choice){.kind = LOOK_CROSS, .layer = CHOICE_NONE, .head = CHOICE_NONE}, "w9", &error);
+    char *text = explained(&model, choice_default, "w9", &error);
     assert_non_null(text);
     assert_non_null(strstr(text, "one word, \"w9\""));
     int headings = 0;
@@ -234,7 +229,8 @@ static void refusals(void **state)
     (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
-    Choice choice = {.kind = LOOK_CROSS, .layer = CHOICE_NONE, .head = CHOICE_MEAN};
+    Choice choice = choice_default;
+    choice.head = CHOICE_MEAN;
     assert_null(explained(&model, choice, NULL, &error));
     assert_non_null(strstr(error.text, "--explain follows one head"));
     choice.head = CHOICE_BEST;

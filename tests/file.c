@@ -1,11 +1,6 @@
 /* file.c -- a file is the old one or the new one: after kill -9 at any instant, after a full disk,
  * with two writers; and folders. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>

@@ -1,16 +1,11 @@
 /* gemm.c -- the three products and attention's own kernel against plain loops in double, for every
  * awkward size. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "model/gemm.h"

@@ -7,15 +7,10 @@
  * Theirs was computed in double, so the error is our rounding. The floor is for gradients that
  * vanish, as the softmax does not see the keys' biases. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/safetensors.h"
 #include "model/transformer.h"
 #include "training/adam.h"

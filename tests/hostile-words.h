@@ -34,8 +34,6 @@ static const int source[] = {2, 3, 4, 5, 6, 7, 9, 12, 13, 1, ID_END};
 static const int target[] = {8, 3, 13, 10, 11, 2, ID_END};
 enum { N = sizeof source / sizeof *source, M = sizeof target / sizeof *target };
 static const SentencePair pair = {source, target, N, M, false};
-static const Choice anything = {LOOK_CROSS,  false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
-                                CHOICE_NONE, 0};
 
 static bool hostile_setup(void)
 {

@@ -1,11 +1,6 @@
 /* int8.c -- every kernel against a sum in 64 bits, to the bit; rounding within its bounds; products
  * within theirs; and what is no number stays none. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -46,20 +46,10 @@ check "stored again, it is the same file" sh -c \
 check "its attention can be looked at" translate --model small.safetensors --attention a.png "the cat"
 
 # ---- wrong use ----
-wrong() {
-    name=$1 status=$2 pattern=$3
-    shift 3
-    translate "$@" >out 2>err </dev/null
-    got=$?
-    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat err)"
-    elif [ -s out ]; then fail "$name" "standard output is not empty"
-    elif ! grep -q "$pattern" err; then fail "$name" "said: $(cat err)"
-    else pass "$name"; fi
-}
-wrong "text with --save-int8" 2 "nothing to translate" --model toy --save-int8 x "the cat"
-wrong "a folder that is not there" 1 "nowhere" --model toy --save-int8 nowhere/x
+wrong "text with --save-int8" 2 "nothing to translate" translate --model toy --save-int8 x "the cat"
+wrong "a folder that is not there" 1 "nowhere" translate --model toy --save-int8 nowhere/x
 printf 'x' | dd of=small.safetensors bs=1 seek=30000 conv=notrunc 2>/dev/null
-wrong "a damaged file" 1 "small.safetensors" --model small.safetensors
+wrong "a damaged file" 1 "small.safetensors" translate --model small.safetensors
 cp small.safetensors toy/last.safetensors
 "$BIN/train" --preset toy --train-source train.en.gz --train-target train.fr.gz --quiet --output toy \
     >out 2>err

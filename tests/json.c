@@ -1,10 +1,5 @@
 /* json.c -- numbers that come back to the last bit, texts that stay valid, and a strict reader. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

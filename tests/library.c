@@ -1,11 +1,6 @@
 /* library.c -- the library's face: the same translations as the rooms behind it, from a file, from
  * memory, from many threads at once; and what is wrong is said, not done. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <locale.h>
 #include <math.h>
@@ -137,7 +132,8 @@ static void translations_are_those_of_the_search(void **state)
     IdLines lines = {0};
     assert_true(bundle_load(&bundle, folder, &error) && bundle_ready(&bundle, false, &error));
     for (int s = 0; s < TEXTS; s++)
-        assert_true(bundle_encode(&bundle, &lines, texts[s], strlen(texts[s]), NULL, &error));
+        assert_true(bundle_encode(&bundle, SOURCE, &lines, texts[s], strlen(texts[s]), NULL,
+                                  &error));
     SearchConfig search = search_default;
     search.beam = 5, search.n_best = 3, search.length_penalty = 0.6;
     TranslatorInput input = {.source = idlines_packed(&lines)};

@@ -1,10 +1,5 @@
 /* Maps of attention: rows sum to 1, nothing looks ahead, and the summaries are what they say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 

@@ -1,13 +1,8 @@
 /* loss.c -- the cross-entropy's values: against its definition in double, in blocks and alone, and
  * at scores so large that e^z overflows. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "model/gemm.h"
 #include "model/loss.h"

@@ -1,11 +1,6 @@
 /* What is made of the heads' maps: rows still sum to 1, and the numbers are those of the formulas,
  * computed here another way. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,11 +1,6 @@
 /* options.c -- the option table: command line, presets, help, config.json, and every kind of wrong
  * use, as data. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

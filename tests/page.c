@@ -1,11 +1,6 @@
 /* The page of attention without a browser: its data is JSON that says what the network computed,
  * whatever the words are, and nothing in it is markup or an address. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -63,13 +58,26 @@ static char *read_page(void)
     return page;
 }
 
+/* The data of a page that is drawn. */
+static Json *drawn(const Choice *choice, const PictureConfig *config)
+{
+    Error error;
+    if (!page_attention(path, &model, &vocabulary, "m", &pair, choice, config, &error))
+        fail_msg("%s", error.text);
+    char *page = read_page(), *data = cut_data(page);
+    Json *json = json_parse(data, strlen(data), "page", &error);
+    if (!json) fail_msg("%s", error.text);
+    free(page);
+    return json;
+}
+
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
 static void test_hostile_words(void **state)
 {
     (void)state;
     Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "</script><b>model", &pair, &anything,
-                               &picture_default, &error));
+    assert_true(page_attention(path, &model, &vocabulary, "</script><b>model", &pair,
+                               &choice_default, &picture_default, &error));
     char *page = read_page();
     assert_int_equal(count_of(page, "</script>"), 2);
     assert_int_equal(count_of(page, "<script"), 2);
@@ -152,12 +160,7 @@ static void check_head(const Json *head, int rows, int columns, int size, bool c
 static void test_numbers(void **state)
 {
     (void)state;
-    Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything,
-                               &picture_default, &error));
-    char *page = read_page(), *data = cut_data(page);
-    Json *json = json_parse(data, strlen(data), "page", &error);
-    if (!json) fail_msg("%s", error.text);
+    Json *json = drawn(&choice_default, &picture_default);
     int size = (int)json_whole(json_member(json, "size"));
     double scale = json_number(json_member(json, "scale"));
     assert_int_equal(size, 16);
@@ -177,7 +180,6 @@ static void test_numbers(void **state)
         }
     }
     json_free(json);
-    free(page);
 }
 
 /* Pieces that follow each other without a space are one word: "</script>" "<script>…" have one
@@ -185,12 +187,7 @@ static void test_numbers(void **state)
 static void test_words(void **state)
 {
     (void)state;
-    Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "m", &pair, &anything,
-                               &picture_default, &error));
-    char *page = read_page(), *data = cut_data(page);
-    Json *json = json_parse(data, strlen(data), "page", &error);
-    assert_non_null(json);
+    Json *json = drawn(&choice_default, &picture_default);
     assert_true(json_bool(json_member(json, "pieces")));
     const Json *side = json_member(json_member(json, "sides"), "target");
     static const int word[M] = {0, 1, 1, 1, 1, 2, 3};
@@ -204,23 +201,18 @@ static void test_words(void **state)
     assert_true(json_bool(json_item(json_member(read, "mark"), 0)));
     assert_false(json_bool(json_item(json_member(read, "mark"), M - 1)));
     json_free(json);
-    free(page);
 }
 
 /* What is chosen is what is shown first. */
 static void test_start(void **state)
 {
     (void)state;
-    Error error;
-    Choice choice = {LOOK_DECODER, false, 2, 1, CHOICE_NONE, CHOICE_NONE, 0};
+    Choice choice = choice_default;
     PictureConfig config = picture_default;
     config.hide_special = true;
     config.theme = 1;
-    assert_true(
-        page_attention(path, &model, &vocabulary, "m", &pair, &choice, &config, &error));
-    char *page = read_page(), *data = cut_data(page);
-    Json *json = json_parse(data, strlen(data), "page", &error);
-    assert_non_null(json);
+    choice.kind = LOOK_DECODER, choice.layer = 2, choice.head = 1;
+    Json *json = drawn(&choice, &config);
     const Json *begin = json_member(json, "start");
     assert_string_equal(json_text(json_member(begin, "kind")), "decoder");
     assert_int_equal(json_whole(json_member(begin, "layer")), 2);
@@ -230,7 +222,6 @@ static void test_start(void **state)
     assert_false(json_bool(json_member(begin, "words")));
     assert_string_equal(json_text(json_member(begin, "theme")), "dark");
     json_free(json);
-    free(page);
 }
 
 static void test_refuses(void **state)
@@ -241,7 +232,7 @@ static void test_refuses(void **state)
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
     SentencePair bad = pair;
     bad.target_length = M - 1;
-    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &anything,
+    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &choice_default,
                                 &picture_default, &error));
     assert_non_null(strstr(error.text, "target"));
 }

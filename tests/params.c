@@ -1,16 +1,11 @@
 /* params.c -- the table of parameters: names, order, places in memory, initial values. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/params.h"
 #include "tests/variants.h"
 

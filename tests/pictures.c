@@ -4,12 +4,7 @@
  * The golden pictures (tests/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8 of
  * the page, and the page has no words: fonts differ between machines, colours and places do not.
  * GOLDEN_PICTURES=write makes them anew. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <png.h>
@@ -92,7 +87,7 @@ static void test_every_way(void **state)
     static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_MAX,
                                 CHOICE_BEST, CHOICE_SOME, 2};
     for (int way = 0; way < 6 * 4 * 3; way++) {
-        Choice choice = anything;
+        Choice choice = choice_default;
         choice.kind = (LookKind)(way % 3);
         choice.head = heads[way / 12];
         choice.some = choice.head == CHOICE_SOME ? 5 : 0;
@@ -117,7 +112,7 @@ static void test_remarks(void **state)
 {
     (void)state;
     Read read;
-    Choice choice = anything;
+    Choice choice = choice_default;
     draw(&choice, &picture_default, &pair);
     read_png(&read, path);
     free(read.rgb);
@@ -154,7 +149,7 @@ static void test_lengths(void **state)
     int many[LONGEST];
     for (int i = 0; i < LONGEST - 1; i++) many[i] = 2 + i % PIECES;
     many[LONGEST - 1] = ID_END;
-    Choice choice = anything;
+    Choice choice = choice_default;
     choice.all_kinds = true;
     const SentencePair pairs[] = {{one, one, 2, 2, false},
                                   {end, end, 1, 1, true},

@@ -1,12 +1,7 @@
 /* position.c -- the table of sinusoids. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/position.h"
 
 static void test_values(void **state)

@@ -1,15 +1,10 @@
 /* progress.c -- how far a run has come: to JSON and back, what is better, which files stay. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "training/progress.h"
 
 static void test_there_and_back(void **state)

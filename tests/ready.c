@@ -1,11 +1,6 @@
 /* ready.c -- a network made ready translates as it did, in floats to rounding and in int8 nearly; the
  * same bits alone or among others; and as a file it comes back the same, or is refused. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <unistd.h>

@@ -1,11 +1,5 @@
 /* resampler.c -- the cut of a sentence depends on seed, epoch, pair and side alone. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/batches.h"
 #include "data/resampler.h"

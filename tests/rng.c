@@ -1,11 +1,6 @@
 /* rng.c -- Philox4x32-10 against the known answers of its authors, and streams and distributions
  * against what they promise. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,11 +1,6 @@
 /* safetensors.c -- what is written is read; and hostile files: cut at every byte, every byte
  * flipped, lying about every size. The reader gives an error or the right numbers, never a crash. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

@@ -1,10 +1,5 @@
 /* Samples against the distribution they are drawn from, and the few that count against a sort. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -9,12 +9,7 @@
 #include "inference/bleu.h"
 #include "inference/chrf.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,6 @@
 /* Scoring against the training loss, against the model looked at pair by pair, and an ensemble
  * against the mean of its models' probabilities. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 

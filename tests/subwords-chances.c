@@ -1,11 +1,5 @@
 /* subwords-chances.c -- text cut at random: as often each way as the definitions say. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/opened-model.h"

@@ -1,12 +1,6 @@
 /* subwords.c -- text cut at random: with no dropout exactly as SentencePiece cuts it, whatever the
  * model and the text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/opened-model.h"
@@ -125,13 +119,12 @@ static unsigned char *learn(size_t *size, TokenizerType type, int vocab, bool by
     return model;
 }
 
-static void test_no_dropout_is_the_usual_cut(void **state)
+static void check_usual(TokenizerType type, int vocab, double amount)
 {
-    (void)state;
     for (int bytes = 0; bytes < 2; bytes++) {
         size_t size;
-        unsigned char *model = learn(&size, TOKENIZER_BPE, 700, bytes);
-        Pair pair = open_model(model, size, 0);
+        unsigned char *model = learn(&size, type, vocab, bytes);
+        Pair pair = open_model(model, size, amount);
         for (int i = 0; i < 2 * LINES; i++)
             assert_usual(&pair, line[i], strlen(line[i]), false);
         for (int i = 0; i < HARDS; i++) assert_usual(&pair, HARD[i], strlen(HARD[i]), false);
@@ -140,20 +133,17 @@ static void test_no_dropout_is_the_usual_cut(void **state)
     }
 }
 
+static void test_no_dropout_is_the_usual_cut(void **state)
+{
+    (void)state;
+    check_usual(TOKENIZER_BPE, 700, 0);
+}
+
 /* A large alpha leaves nothing but the best cut. */
 static void test_a_large_alpha_is_the_usual_cut(void **state)
 {
     (void)state;
-    for (int bytes = 0; bytes < 2; bytes++) {
-        size_t size;
-        unsigned char *model = learn(&size, TOKENIZER_UNIGRAM, 500, bytes);
-        Pair pair = open_model(model, size, 1e6);
-        for (int i = 0; i < 2 * LINES; i++)
-            assert_usual(&pair, line[i], strlen(line[i]), false);
-        for (int i = 0; i < HARDS; i++) assert_usual(&pair, HARD[i], strlen(HARD[i]), false);
-        close_model(&pair);
-        free(model);
-    }
+    check_usual(TOKENIZER_UNIGRAM, 500, 1e6);
 }
 
 /* Whatever is drawn spells the text. */

@@ -1,11 +1,5 @@
 /* text.c -- lines and their ends, byte order marks, compressed files; and what is not text. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "data/text.h"
 

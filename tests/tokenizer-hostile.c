@@ -1,11 +1,5 @@
 /* tokenizer-hostile.c -- learning says what cannot work, and bad models are refused or work. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/small-model.h"

@@ -1,11 +1,5 @@
 /* tokenizer.c -- every type learns, gives text back, whatever the text and the threads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/tokenizer-texts.h"

@@ -1,11 +1,6 @@
 /* toy.c -- the toy corpus: the committed files are what the generator writes, whole, distinct,
  * aligned, and free of the forms that English and French forbid. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <regex.h>
 #include <stdbool.h>

@@ -1,16 +1,11 @@
 /* Many sentences: order kept, threads and batches change nothing, and what it refuses. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 
 #include <math.h>
 
 #include "inference/look.h"
 #include "inference/translator.h"
-#include "tests/random-model.h"
+#include "tests/searches.h"
 
 enum { V = 60, MOST_LENGTH = 48 };
 
@@ -42,17 +37,6 @@ static bool run_translator(Translations *out, const Packed *source, const Search
     Ensemble alone = ensemble_of(&model);
     TranslatorInput input = {.source = *source};
     return translator_run(out, &alone, &input, config, threads, stop, why);
-}
-
-static bool same_ids(const Hypothesis *a, const Hypothesis *b)
-{
-    return a->length == b->length && !memcmp(a->id, b->id, (size_t)a->length * sizeof *a->id);
-}
-
-static Packed only(const Packed *source, int s, int start[2])
-{
-    start[0] = 0, start[1] = source->start[s + 1] - source->start[s];
-    return (Packed){1, start[1], source->id + source->start[s], start};
 }
 
 /* The sentences in three batches and more, by one, two and three threads: the same bits. */

@@ -1,14 +1,9 @@
 /* tree.c -- the sum over accumulators has the same bits on any number of ranks: every A up to 20,
  * every number of accumulators in use, every number of ranks, every owner. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/rng.h"
 #include "training/tree.h"
 

@@ -1,12 +1,7 @@
 /* vecexp.c -- e^x without a branch against libm in double, over its whole range. */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "model/vecexp.h"
 
 enum { COUNT = 1 << 12 };

@@ -1,11 +1,5 @@
 /* vocabulary.c -- models from elsewhere cut text here as they did there; one vocabulary or two. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/file.h"
 #include "base/packed.h"
 #include "base/rng.h"

@@ -65,25 +65,18 @@ train --tokenizer-model target.model --max-updates 2 --output one.model 2>err
 check "one model from a file, for both languages" test $? -eq 0
 
 # ---- what can be wrong ----
-wrong() {
-    name=$1 pattern=$2
-    shift 2
-    train "$@" --max-updates 1 --output wrong >out 2>err
-    if [ $? -eq 0 ]; then fail "$name" "it trains"
-    elif [ "$(wc -l <err)" -ne 1 ] || ! grep -q -- "$pattern" err; then fail "$name" "said: $(cat err)"
-    else pass "$name"; fi
-}
-wrong "two vocabularies, one embedding" "--tying decoder or none" --vocabulary separate
-wrong "a size for a side of a joint vocabulary" "for --vocabulary separate" --source-vocab-size 50
-wrong "two models for one vocabulary" "names 2 files" --tokenizer-model a --tokenizer-model b
-wrong "one model for two vocabularies" "names 1 files" --vocabulary separate --tying none \
+once() { train --max-updates 1 --output wrong "$@"; }
+wrong "two vocabularies, one embedding" 2 "--tying decoder or none" once --vocabulary separate
+wrong "a size for a side of a joint vocabulary" 2 "for --vocabulary separate" once --source-vocab-size 50
+wrong "two models for one vocabulary" 2 "names 2 files" once --tokenizer-model a --tokenizer-model b
+wrong "one model for two vocabularies" 2 "names 1 files" once --vocabulary separate --tying none \
     --tokenizer-model target.model
-wrong "a model that is not there" "nowhere.model" --tokenizer-model nowhere.model
-wrong "a model that is none" "train.s.*no SentencePiece model" --tokenizer-model train.s
-wrong "dropout for a unigram" "only a tokenizer of type bpe" --tokenizer unigram --subword-dropout 0.1
-wrong "alpha for bpe" "only a tokenizer of type unigram" --tokenizer bpe --subword-alpha 0.1
-wrong "dropout for words" "only a tokenizer of type bpe" --tokenizer word --subword-dropout 0.1
-wrong "alpha for a model of bpe" "only a tokenizer of type unigram" --tokenizer-model target.model \
+wrong "a model that is not there" 1 "nowhere.model" once --tokenizer-model nowhere.model
+wrong "a model that is none" 1 "train.s.*no SentencePiece model" once --tokenizer-model train.s
+wrong "dropout for a unigram" 2 "only a tokenizer of type bpe" once --tokenizer unigram --subword-dropout 0.1
+wrong "alpha for bpe" 2 "only a tokenizer of type unigram" once --tokenizer bpe --subword-alpha 0.1
+wrong "dropout for words" 2 "only a tokenizer of type bpe" once --tokenizer word --subword-dropout 0.1
+wrong "alpha for a model of bpe" 1 "only a tokenizer of type unigram" once --tokenizer-model target.model \
     --subword-alpha 0.1
 train --tokenizer word --vocab-size 60 --max-updates 1 --output words 2>err
 wrong_run() { train "$@" --tying decoder --max-updates 2 --output words 2>err; test $? -ne 0; }

@@ -15,16 +15,11 @@
 #define TESTS_GRADIENTS_CHECK_H
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/test.h"
 #include "base/packed.h"
 #include "base/real.h"
 #include "base/rng.h"

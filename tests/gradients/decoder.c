@@ -1,16 +1,8 @@
 /* decoder.c -- the whole stack that writes the target, every tensor of it, its input, and the
  * encoded source, whose gradient is a sum over the layers. */
-#include "tests/gradients/check.h"
+#include "tests/gradients/stack.h"
 
 #include "model/decoder.h"
-
-static ModelConfig config = {.vocab = 11,
-                             .d_model = 6,
-                             .heads = 2,
-                             .ffn = 10,
-                             .encoder_layers = 1,
-                             .decoder_layers = 2,
-                             .max_length = 8};
 
 typedef struct Case {
     Decoder decoder;
@@ -68,33 +60,18 @@ static void check_case(const char *layer, const Dropout *dropout)
     params_free(&params);
 }
 
-static const Dropout DROPOUT = {
-    .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
-
-static void test_post_norm(void **state)
+static void test_all_ways(void **state)
 {
     (void)state;
-    config.norm = NORM_POST, config.activation = ACTIVATION_RELU;
-    check_case("decoder", NULL);
-    check_case("decoder, dropout", &DROPOUT);
-}
-
-static void test_pre_norm(void **state)
-{
-    (void)state;
-    config.norm = NORM_PRE, config.activation = ACTIVATION_RELU;
-    check_case("decoder, pre-norm", NULL);
-    check_case("decoder, pre-norm, dropout", &DROPOUT);
-    config.activation = ACTIVATION_GELU;
-    check_case("decoder, pre-norm, GELU, dropout", &DROPOUT);
+    config.decoder_layers = 2;
+    check_stack("decoder", check_case);
 }
 
 int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_post_norm, check_teardown),
-        cmocka_unit_test_teardown(test_pre_norm, check_teardown),
+        cmocka_unit_test_teardown(test_all_ways, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/decoder", tests, NULL, NULL);
 }

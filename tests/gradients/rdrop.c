@@ -1,38 +1,35 @@
 /* rdrop.c -- R-Drop's two cross-entropies and their divergence, over more pairs of rows than
  * are computed at a time and over more classes than a chunk has; and the objective by its
  * definition. */
-#include "tests/gradients/check.h"
+#include "tests/gradients/output.h"
 
 #include "model/rdrop.h"
 
-enum { MANY = LOSS_ROWS + 10, D = 4, MOST_V = 260 };
-
 typedef struct Case {
-    int M, V;
-    real *X, *E, *bias;
+    Output o;
     RDropBuffers buffers;
-    int target[MANY];
-    double smoothing, A, scale;
+    double A;
 } Case;
 
 static double loss(void *context)
 {
     Case *c = context;
+    const Output *o = &c->o;
     Loss sum = {0};
-    rdrop_forward(&sum, c->X, c->E, c->bias, c->target, c->smoothing, c->A, &c->buffers, c->M,
-                  c->V, D);
-    return c->scale * sum.objective;
+    rdrop_forward(&sum, o->X, o->E, o->bias, o->target, o->smoothing, c->A, &c->buffers, o->M,
+                  o->V, D);
+    return o->scale * sum.objective;
 }
 
 /* ln p [C] (=) of row n, as one would write it down. */
 static void log_softmax(double *ln_p, const Case *c, int n)
 {
-    int C = c->V - 1;
+    int C = c->o.V - 1;
     double sum = 0;
     for (int k = 0; k < C; k++) {
-        ln_p[k] = (double)c->bias[k];
+        ln_p[k] = (double)c->o.bias[k];
         for (int i = 0; i < D; i++)
-            ln_p[k] += (double)c->X[n * D + i] * (double)c->E[k * D + i];
+            ln_p[k] += (double)c->o.X[n * D + i] * (double)c->o.E[k * D + i];
         sum += exp(ln_p[k]);
     }
     for (int k = 0; k < C; k++) ln_p[k] -= log(sum);
@@ -41,15 +38,15 @@ static void log_softmax(double *ln_p, const Case *c, int n)
 /* Equations 1 to 3 of the paper, with label smoothing in the first. */
 static Loss by_definition(const Case *c)
 {
-    int C = c->V - 1;
-    Loss sum = {.tokens = c->M};
-    for (int n = 0; n < c->M / 2; n++) {
-        double ln_p[MOST_V], ln_q[MOST_V], p_q = 0, q_p = 0;
-        int t = c->target[n];
+    int C = c->o.V - 1;
+    Loss sum = {.tokens = c->o.M};
+    for (int n = 0; n < c->o.M / 2; n++) {
+        double ln_p[MANY_CLASSES], ln_q[MANY_CLASSES], p_q = 0, q_p = 0;
+        int t = c->o.target[n];
         log_softmax(ln_p, c, n);
-        log_softmax(ln_q, c, n + c->M / 2);
+        log_softmax(ln_q, c, n + c->o.M / 2);
         for (int k = 0; k < C; k++) {
-            double share = (k == t ? 1 - c->smoothing : 0) + c->smoothing / C;
+            double share = (k == t ? 1 - c->o.smoothing : 0) + c->o.smoothing / C;
             sum.objective -= share * (ln_p[k] + ln_q[k]);
             p_q += exp(ln_p[k]) * (ln_p[k] - ln_q[k]);
             q_p += exp(ln_q[k]) * (ln_q[k] - ln_p[k]);
@@ -63,43 +60,26 @@ static Loss by_definition(const Case *c)
 static void check_case(const char *layer, int M, int V, double smoothing, double A,
                        bool learn_bias)
 {
-    Case c = {.M = M,
-              .V = V,
-              .X = numbers(M * D),
-              .E = numbers(V * D),
-              .bias = numbers(V),
-              .smoothing = smoothing,
-              .A = A,
-              .scale = 0.7};
+    Case c = {.o = output_make(M, V, smoothing), .A = A};
+    Output *o = &c.o;
     for (int n = 0; n < M; n++) {
         int pair = n % (M / 2);
-        c.target[n] = (pair * pair + pair / 5) % (V - 1);
+        o->target[n] = (pair * pair + pair / 5) % (V - 1);
     }
     Arena arena = {0};
     rdrop_layout(&c.buffers, &arena, M, V);
     assert_true(arena_reserve(&arena, NULL));
     rdrop_layout(&c.buffers, &arena, M, V);
 
-    real *dX = numbers(M * D), *dE = numbers(V * D), *dE0 = copy_of(dE, V * D);
-    real *dbias = numbers(V), *dbias0 = copy_of(dbias, V);
     Loss forward = {0}, backward = {0}, defined = by_definition(&c);
-    rdrop_forward(&forward, c.X, c.E, c.bias, c.target, smoothing, A, &c.buffers, M, V, D);
-    rdrop_backward(&backward, dX, dE, learn_bias ? dbias : NULL, c.scale, c.X, c.E, c.bias,
-                   c.target, smoothing, A, &c.buffers, M, V, D);
+    rdrop_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
+    rdrop_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, o->scale, o->X, o->E,
+                   o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
     assert_memory_equal(&forward, &backward, sizeof forward);
     assert_int_equal(forward.tokens, M);
     assert_true(fabs(forward.nll - defined.nll) < 1e-9 * fabs(defined.nll));
     assert_true(fabs(forward.objective - defined.objective) < 1e-9 * fabs(defined.objective));
-
-    Check check = {.layer = layer, .loss = loss, .context = &c};
-    check_tensor(&check, "X", c.X, dX, NULL, M * D);
-    check_tensor(&check, "E", c.E, dE, dE0, V * D);
-    check_untouched(dE + (V - 1) * D, dE0 + (V - 1) * D, D);  // <pad>
-    if (learn_bias)
-        check_tensor(&check, "bias", c.bias, dbias, dbias0, V);
-    else
-        check_untouched(dbias, dbias0, V);
-    check_report(&check);
+    output_check(layer, loss, &c, o, learn_bias);
     arena_free(&arena);
 }
 
@@ -109,8 +89,8 @@ static void test_gradients(void **state)
     check_case("R-Drop", 6, 7, 0, 5, true);
     check_case("R-Drop, smoothing 0.1", 6, 7, 0.1, 1, true);
     check_case("R-Drop, bias not learned", 6, 7, 0.1, 5, false);
-    check_case("R-Drop, many rows", MANY, 7, 0.1, 5, true);
-    check_case("R-Drop, many classes", 6, MOST_V, 0.1, 5, true);
+    check_case("R-Drop, many rows", MANY_ROWS, 7, 0.1, 5, true);
+    check_case("R-Drop, many classes", 6, MANY_CLASSES, 0.1, 5, true);
 }
 
 /* Without weight, and with twins that are the same, it is loss.c's: the gradients, too. */

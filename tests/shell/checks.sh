@@ -17,6 +17,19 @@ check() {
     shift
     if "$@" >check.out 2>check.err; then pass "$name"; else fail "$name" "$(tail -n 3 check.err)"; fi
 }
+# wrong NAME STATUS PATTERN COMMAND...: one sentence with the pattern, this status, and no output.
+# ("reading …", with which ./train begins, is no sentence.)
+wrong() {
+    name=$1 status=$2 pattern=$3
+    shift 3
+    "$@" >"$room/out" 2>"$room/err" </dev/null
+    got=$?
+    if [ $got -ne "$status" ]; then fail "$name" "exit status $got, not $status: $(cat "$room/err")"
+    elif [ -s "$room/out" ]; then fail "$name" "standard output is not empty"
+    elif ! grep -v '^reading ' "$room/err" | grep -q -- "$pattern"; then fail "$name" "said: $(cat "$room/err")"
+    elif [ "$(grep -vc '^reading ' "$room/err")" -ne 1 ]; then fail "$name" "not one sentence: $(cat "$room/err")"
+    else pass "$name"; fi
+}
 # language TRAIN VALID: so many pairs in train.s and train.t, valid.s and valid.t, of a language for
 # the tests: the translation is the sentence backwards, in capitals.
 language() {
