@@ -12,7 +12,9 @@
 enum { SEED = 1, MOST_SINGLE = 301 };
 static const real NEVER = -100;  // nats
 
-double decoding_flops(const ModelConfig *c, int source, int target, int beam)
+/* Operations of the matrix products that searching one sentence of `source` tokens needs, when
+ * each step but the first, which has one, has `beam` prefixes and there are `target` steps. */
+static double decoding_flops(const ModelConfig *c, int source, int target, int beam)
 {
     double n = source, D = c->d_model, F = c->ffn, V = c->vocab;
     double rows = 1 + (target - 1.0) * beam;

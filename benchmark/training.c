@@ -181,17 +181,11 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     return true;
 }
 
-bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error)
+bool training_work(const void *plan, void *result, Error *error)
 {
     Bench bench;
-    *result = (TrainingResult){0};
     memory_reset();
     bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error);
     bench_free(&bench);
     return good;
-}
-
-bool training_work(const void *plan, void *result, Error *error)
-{
-    return training_measure(result, plan, error);
 }

@@ -55,17 +55,6 @@ const char *tokenizer_type_name(TokenizerType type)
     return TYPE_NAMES[type];
 }
 
-bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error)
-{
-    for (int i = 0; i < TOKENIZER_TYPES; i++) {
-        if (strcmp(name, TYPE_NAMES[i]) != 0) continue;
-        *type = (TokenizerType)i;
-        return true;
-    }
-    return error_set(error, "there is no tokenizer '%s': there are unigram, bpe, word and char",
-                     name);
-}
-
 static bool read_type(TokenizerType *type, const void *model, size_t size, Error *error)
 {
     Pieces pieces;

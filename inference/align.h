@@ -50,7 +50,6 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
  * checked against how many there are. */
 bool links_read(Links *links, const char *text, const char *where, int source_words,
                 int target_words, Error *error);
-bool links_add(Links *links, Link link, Error *error);  // keeps neither order nor distinctness
 void links_free(Links *links);
 
 /* Counts over sentences. */

@@ -214,25 +214,6 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     return true;
 }
 
-void look_alignment(int *source_of, const Look *look, int layer)
-{
-    int heads = look_heads(look);
-    AttentionMap first = look_map(look, LOOK_CROSS, layer, 0);
-    for (int i = 0; i < first.rows; i++) {
-        double most = -1;
-        for (int j = 0; j < first.columns; j++) {
-            double sum = 0;
-            for (int h = 0; h < heads; h++) {
-                AttentionMap map = look_map(look, LOOK_CROSS, layer, h);
-                sum += map.at[i * map.width + j];
-            }
-            if (sum <= most) continue;
-            most = sum;
-            source_of[i] = j;
-        }
-    }
-}
-
 void look_probabilities(double *log_probability, const Look *look)
 {
     const Weights *w = &look->model->weights;
