@@ -105,7 +105,8 @@ void params_free(Params *params);
 /* Points every field of weights into a block of params->size reals. */
 void params_bind(Weights *weights, real *block, const ModelConfig *config);
 
-/* A block of zeros, aligned to a cache line; free() it. NULL if memory is short. */
+/* A block of zeros that are in memory already, so that no timed update waits for them; aligned to
+ * a cache line; free() it. NULL if memory is short. */
 real *params_block(const Params *params, Error *error);
 
 /* Fills a block with the initial values, a function of the seed and each tensor's name alone. */

@@ -43,7 +43,10 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
     gemm_setup();
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
-    model->block = params_block(&model->params, error);
+    size_t bytes = model->params.size * sizeof(real);
+    model->block = block_zeros(bytes);
+    if (!model->block)
+        error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
     if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;

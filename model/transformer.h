@@ -18,7 +18,8 @@ typedef struct Transformer {
     struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
 } Transformer;
 
-/* Weights are zero: params_initialise or a checkpoint fills model->block. */
+/* Weights are zero: params_initialise or a checkpoint fills model->block. What is not written to
+ * takes no memory: a model whose matrices are rounded in its file never has them as floats. */
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
 

@@ -39,7 +39,6 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     for (size_t i = 0; i < count; i++) {
         if (!(g->block[i] = params_block(&model->params, error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
-        gradients_clear(g, g->first + (int)i);  // which takes the memory now
     }
     if (R == 1) return true;
     g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
