@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bounds.h"
+
 /* Each thread's rounded rows; those of the widest matrix fit at least INT8_ROWS at a time. */
 enum { ROUNDED = INT8_ROWS * INT8_MOST_COLUMNS, ROUNDED_ROWS = 512 };
 static _Thread_local struct {
@@ -180,9 +182,9 @@ void int8_multiply(real *Y, const real *X, const Int8Panels *panels, const real 
                    int count)
 {
     int columns = panels->columns, stride = groups_of(columns) * INT8_GROUP;
-    int most = ROUNDED / stride < ROUNDED_ROWS ? ROUNDED / stride : ROUNDED_ROWS;
+    int most = at_most(ROUNDED / stride, ROUNDED_ROWS);
     for (int n = 0, rows; n < N; n += rows) {
-        rows = N - n < most ? N - n : most;
+        rows = at_most(N - n, most);
         for (int r = 0; r < rows; r++)
             rounded.scale[r] =
                 round_row(rounded.u + (size_t)r * (size_t)stride,
