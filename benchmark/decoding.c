@@ -59,8 +59,8 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops +=
-            decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],
-                           OUTPUT_TOKENS, plan->beam);
+            decoding_flops(&plan->model, packed_length(&bench->source, s), OUTPUT_TOKENS,
+                           plan->beam);
     return true;
 }
 
@@ -121,9 +121,8 @@ static bool measure_single(DecodingResult *result, const Bench *bench, double mo
     double begin = clock_seconds();
     int count = 0;
     do {
-        int s = count % bench->source.sentences, first = bench->source.start[s];
-        int start[2] = {0, bench->source.start[s + 1] - first};
-        Packed one = {1, start[1], bench->source.id + first, start};
+        int s = count % bench->source.sentences, start[2];
+        Packed one = packed_slice(start, &bench->source, s, s + 1);
         if (!translate(&seconds[count++], bench, &one, error)) return false;
     } while (count < MOST_SINGLE && clock_seconds() - begin < most);
     result->single = rate_median(seconds, count);

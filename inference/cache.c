@@ -34,8 +34,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     *cache = (Cache){.rows = rows, .steps = steps, .capacity = capacity};
     encoded_layout(&cache->encoded, arena, model, source);
     for (int s = 0; s < source->sentences; s++)
-        if (encoded_length(&cache->encoded, s) > longest)
-            longest = encoded_length(&cache->encoded, s);
+        if (packed_length(source, s) > longest) longest = packed_length(source, s);
     cache->parent = ARENA_TAKE(arena, int, nodes);
     cache->token = ARENA_TAKE(arena, int, nodes);
     cache->first = ARENA_TAKE(arena, int, (size_t)steps + 1);
@@ -121,7 +120,7 @@ static void attend_source(real *O, const real *Q, const Cache *cache, int layer,
 {
     const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
-    int m = encoded_length(encoded, sentence), width = attention_width(m);
+    int m = packed_length(encoded->source, sentence), width = attention_width(m);
     const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;

@@ -27,7 +27,4 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
 /* The encoder over all sentences: keys and values (=). */
 void encoded_compute(Encoded *encoded, const Transformer *model);
 
-/* Tokens of a sentence. */
-int encoded_length(const Encoded *encoded, int sentence);
-
 #endif

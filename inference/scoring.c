@@ -33,16 +33,9 @@ typedef struct Work {
 
 /* ---- the cut into batches ---- */
 
-/* The sentences first .. end-1 as sentences of their own, from row 0 on; start [end-first+1]. */
-static Packed slice(int *start, const Packed *side, int first, int end)
-{
-    for (int s = first; s <= end; s++) start[s - first] = side->start[s] - side->start[first];
-    return (Packed){end - first, start[end - first], side->id + side->start[first], start};
-}
-
 static int pair_tokens(const Packed *source, const Packed *target, int s)
 {
-    return source->start[s + 1] - source->start[s] + target->start[s + 1] - target->start[s];
+    return packed_length(source, s) + packed_length(target, s);
 }
 
 /* Takes, and fills if the arena does not only measure, what the batches point to. */
@@ -59,7 +52,8 @@ static void batches_layout(Work *work, Arena *arena, double *log_probability,
             if ((tokens += pair_tokens(source, target, end)) > BATCH_TOKENS) break;
         int starts = end - first + 1;
         work->batch[work->batches++] =
-            (Batch){slice(start, source, first, end), slice(start + starts, target, first, end),
+            (Batch){packed_slice(start, source, first, end),
+                    packed_slice(start + starts, target, first, end),
                     log_probability + target->start[first]};
         start += 2 * starts;
     }
@@ -167,9 +161,8 @@ static bool pairs_check(const Packed *source, const Packed *target, const ModelC
     for (int side = 0; side < 2; side++) {
         const Packed *packed = side ? target : source;
         for (int s = 0; s < packed->sentences; s++)
-            if (!sentence_check(packed->id + packed->start[s],
-                                packed->start[s + 1] - packed->start[s], config, side == 0,
-                                error))
+            if (!sentence_check(packed->id + packed->start[s], packed_length(packed, s), config,
+                                side == 0, error))
                 return error_prefix(error, "%s sentence %d", side ? "target" : "source", s + 1);
     }
     return true;

@@ -38,21 +38,16 @@ typedef struct Work {
     Error *error;
 } Work;
 
-static int length_of(const Packed *packed, int s)
-{
-    return packed->start[s + 1] - packed->start[s];
-}
-
 static SearchTask task_of(const Work *work, int s)
 {
     const TranslatorInput *input = work->input;
     int own = input->prefix && input->prefix->sentences > 1 ? s : 0;
-    int prefix = input->prefix ? length_of(input->prefix, own) : 0;
-    int unknowns = 0, first = input->source.start[s];
-    for (int t = 0; work->config->copy_unknown && t < length_of(&input->source, s); t++)
+    int prefix = input->prefix ? packed_length(input->prefix, own) : 0;
+    int unknowns = 0, first = input->source.start[s], length = packed_length(&input->source, s);
+    for (int t = 0; work->config->copy_unknown && t < length; t++)
         unknowns += input->source.id[first + t] == ID_UNKNOWN;
     return (SearchTask){
-        .limit = search_limit(work->config, &work->model, length_of(&input->source, s), prefix),
+        .limit = search_limit(work->config, &work->model, length, prefix),
         .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
         .prefix_length = prefix,
         .unknowns = unknowns,
@@ -148,7 +143,7 @@ static void batches_layout(Work *work, Arena *arena)
     work->batch = ARENA_TAKE(arena, Batch, S);
     if (!work->batch) return;
 
-    for (int s = 0; s < source->sentences; s++) place[s] = (Place){length_of(source, s), s};
+    for (int s = 0; s < source->sentences; s++) place[s] = (Place){packed_length(source, s), s};
     qsort(place, S, sizeof *place, longer_first);
     work->batches = 0;
     for (int left = source->sentences; left > 0;) {
@@ -242,8 +237,8 @@ static bool input_check(const Work *work, Error *error)
         return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
                          prefix->sentences);
     for (int s = 0; s < source->sentences; s++) {
-        if (!sentence_check(source->id + source->start[s], length_of(source, s), &work->model,
-                            true, error))
+        if (!sentence_check(source->id + source->start[s], packed_length(source, s),
+                            &work->model, true, error))
             return error_prefix(error, "sentence %d", s + 1);
         SearchTask task = task_of(work, s);
         if (task.prefix_length >= task.limit)

@@ -181,8 +181,8 @@ double transformer_flops(const ModelConfig *config, const Packed *source, const 
     double N = source->rows, M = target->rows, D = config->d_model, F = config->ffn;
     double self_source = 0, self_target = 0, cross = 0;  // multiplications of Q Kᵀ and of P V
     for (int s = 0; s < source->sentences; s++) {
-        double n = source->start[s + 1] - source->start[s];
-        double m = target->start[s + 1] - target->start[s];
+        double n = packed_length(source, s);
+        double m = packed_length(target, s);
         self_source += 2 * n * n * D;
         self_target += 2 * m * (m + 1) / 2 * D;
         cross += 2 * m * n * D;
