@@ -31,6 +31,7 @@ LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LI
 ROOMS    = base model training inference data plots program
 SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
 OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc))
+LIBRARY  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/example.c,$(wildcard library/*.c)))
 DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
@@ -38,15 +39,22 @@ TOOLS    = $(BUILD)/data/toy/generate
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 
-all: $(BIN)/train $(BIN)/translate
+all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a
 
-$(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+$(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
-$(BUILD)/libqkv.a: $(OBJECTS)
+$(BUILD)/rooms.a: $(OBJECTS)
 	rm -f $@ && ar rcs $@ $^
-$(BUILD)/libqkv-double.a: $(DOUBLES)
+$(BUILD)/rooms-double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
+
+# The library: its face and what that needs, as one object in which all but qkv_… is local.
+$(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/rooms.a
+	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
+	nm -g --defined-only $(BUILD)/qkv.o | awk '$$2 ~ /[TDBRC]/ && $$3 !~ /^qkv_/ { print $$3 }' >$(BUILD)/qkv.local
+	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
+	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
 # A file that is new whenever MPI is another than in the last build.
@@ -74,17 +82,18 @@ $(BUILD)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(FLAGS) -c $< -o $@
 
-$(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/libqkv-double.a
+$(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/rooms-double.a
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/libqkv.a
+$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TOOLS): $(TOY) $(BUILD)/libqkv.a
+$(TOOLS): $(TOY) $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
-$(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/libqkv.a
+$(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/toy: | $(TOOLS)
 $(BUILD)/tests/vocabulary: $(BUILD)/tests/usual-model.o
+$(BUILD)/tests/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests

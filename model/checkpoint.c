@@ -184,13 +184,24 @@ static bool read_metadata(CheckpointFile *c, Error *error)
     return true;
 }
 
-bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
+static bool read_rest(CheckpointFile *c, Error *error)
 {
-    *c = (CheckpointFile){0};
-    if (!safetensors_open(&c->file, path, error)) return false;
     if (read_metadata(c, error) && read_tokenizers(c, error)) return true;
     checkpoint_close(c);
     return false;
+}
+
+bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
+{
+    *c = (CheckpointFile){0};
+    return safetensors_open(&c->file, path, error) && read_rest(c, error);
+}
+
+bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length, const char *name,
+                           Error *error)
+{
+    *c = (CheckpointFile){0};
+    return safetensors_open_bytes(&c->file, bytes, length, name, error) && read_rest(c, error);
 }
 
 void checkpoint_close(CheckpointFile *c)

@@ -145,6 +145,12 @@ static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t le
                     Error *error)
 {
     char *next = data;
+    if (file->bytes) {
+        if (offset > file->length || length > file->length - offset)
+            return error_set(error, "'%s' ends too early: it is cut off", file->path);
+        memcpy(data, file->bytes + offset, length);
+        return true;
+    }
     while (length) {
         ssize_t got = pread(file->fd, next, length, (off_t)offset);
         if (got < 0 && errno == EINTR) continue;
@@ -184,9 +190,10 @@ static bool recognise(const SafeFile *file, const char *bytes, size_t length, Er
 }
 
 /* Bytes 0 .. 8+n-1. free() it; NULL on error. */
-static char *read_header(const SafeFile *file, uint64_t size, uint64_t *length, Error *error)
+static char *read_header(const SafeFile *file, uint64_t *length, Error *error)
 {
     char begin[32];
+    uint64_t size = file->length;
     size_t known = size < sizeof begin ? (size_t)size : sizeof begin;
     if (!size) error_set(error, "'%s' is empty", file->path);
     if (!size || !read_at(file, 0, begin, known, error)) return NULL;
@@ -348,20 +355,13 @@ static bool read_tensors(SafeFile *file, Error *error)
     return check_places(file, error);
 }
 
-static bool read_file(SafeFile *file, Error *error)
+static bool read_all(SafeFile *file, Error *error)
 {
-    struct stat found;
     uint64_t length = 0;
-    if (fstat(file->fd, &found))
-        return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
-    if (!S_ISREG(found.st_mode))
-        return error_set(error, "cannot read '%s': it is %s, not a file", file->path,
-                         S_ISDIR(found.st_mode) ? "a folder" : "a device or a pipe");
-    uint64_t size = (uint64_t)found.st_size;
-    char *bytes = read_header(file, size, &length, error);
+    char *bytes = read_header(file, &length, error);
     if (!bytes) return false;
     file->start = LENGTH_BYTES + length;
-    file->size = size - file->start;
+    file->size = file->length - file->start;
     file->header = json_parse(bytes + LENGTH_BYTES, length, "header", error);
     if (!file->header) error_prefix(error, "'%s' is damaged", file->path);
     bool good = file->header && check_metadata(file, error) &&
@@ -370,15 +370,39 @@ static bool read_file(SafeFile *file, Error *error)
     return good && read_tensors(file, error);
 }
 
-bool safetensors_open(SafeFile *file, const char *path, Error *error)
+static bool open_file(SafeFile *file, Error *error)
 {
-    *file = (SafeFile){.fd = -1, .path = strdup(path)};
-    if (!file->path) return error_set(error, "not enough memory to read '%s'", path);
-    file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
-    if (file->fd < 0) error_set(error, "cannot read '%s': %s", path, strerror(errno));
-    if (file->fd >= 0 && read_file(file, error)) return true;
+    struct stat found;
+    file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
+    if (file->fd < 0 || fstat(file->fd, &found))
+        return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
+    if (!S_ISREG(found.st_mode))
+        return error_set(error, "cannot read '%s': it is %s, not a file", file->path,
+                         S_ISDIR(found.st_mode) ? "a folder" : "a device or a pipe");
+    file->length = (uint64_t)found.st_size;
+    return true;
+}
+
+static bool open_any(SafeFile *file, const char *name, Error *error)
+{
+    if (!(file->path = strdup(name)))
+        return error_set(error, "not enough memory to read '%s'", name);
+    if ((file->bytes || open_file(file, error)) && read_all(file, error)) return true;
     safetensors_close(file);
     return false;
+}
+
+bool safetensors_open(SafeFile *file, const char *path, Error *error)
+{
+    *file = (SafeFile){.fd = -1};
+    return open_any(file, path, error);
+}
+
+bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t length, const char *name,
+                            Error *error)
+{
+    *file = (SafeFile){.fd = -1, .bytes = bytes, .length = length};
+    return open_any(file, name, error);
 }
 
 void safetensors_close(SafeFile *file)

@@ -66,8 +66,10 @@ bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
 /* ---- reading ---- */
 
 typedef struct SafeFile {
-    int fd;
-    char *path;          // for the errors
+    int fd;                      // or -1, if it is in memory:
+    const unsigned char *bytes;  // [length], not owned
+    uint64_t length;             // of the whole
+    char *path;                  // for the errors
     Json *header;        // owns the names
     uint64_t start;      // of the data in the file
     uint64_t size;       // of the data
@@ -77,6 +79,11 @@ typedef struct SafeFile {
 
 /* Reads and checks the header. Close it only if this succeeded. */
 bool safetensors_open(SafeFile *file, const char *path, Error *error);
+
+/* The same for a file that is in memory, which must stay until it is closed; `name` is for the
+ * errors. */
+bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t length, const char *name,
+                            Error *error);
 void safetensors_close(SafeFile *file);
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name);  // or NULL

@@ -70,22 +70,37 @@ static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkp
     return vocabulary_copy(vocabulary, model, size, error) && vocabulary_load(vocabulary, error);
 }
 
+/* Closes the checkpoint. */
+static bool load(Bundle *bundle, CheckpointFile *checkpoint, Error *error)
+{
+    const char *name = checkpoint->file.path;
+    bool good = read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
+                error_prefix(error, "%s", name);
+    good = good && read_model(&bundle->model, checkpoint, &bundle->vocabulary, name, error);
+    if (good && !(bundle->config = strdup(checkpoint->config)))
+        good = error_set(error, "not enough memory for the configuration of '%s'", name);
+    checkpoint_close(checkpoint);
+    bundle->max_length = bundle->model.config.max_length;
+    if (!good) bundle_free(bundle);
+    return good;
+}
+
 bool bundle_load(Bundle *bundle, const char *path, Error *error)
 {
     char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
-    if (!find(file, sizeof file, path, error) || !checkpoint_open(&checkpoint, file, error))
-        return false;
-    bool good = read_vocabulary(&bundle->vocabulary, &checkpoint, error) ||
-                error_prefix(error, "%s", file);
-    good = good && read_model(&bundle->model, &checkpoint, &bundle->vocabulary, file, error);
-    if (good && !(bundle->config = strdup(checkpoint.config)))
-        good = error_set(error, "not enough memory for the configuration of '%s'", file);
-    checkpoint_close(&checkpoint);
-    bundle->max_length = bundle->model.config.max_length;
-    if (!good) bundle_free(bundle);
-    return good;
+    return find(file, sizeof file, path, error) && checkpoint_open(&checkpoint, file, error) &&
+           load(bundle, &checkpoint, error);
+}
+
+bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
+                       Error *error)
+{
+    CheckpointFile checkpoint;
+    *bundle = (Bundle){0};
+    return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
+           load(bundle, &checkpoint, error);
 }
 
 void bundle_free(Bundle *bundle)

@@ -15,6 +15,10 @@ typedef struct Bundle {
 
 /* Loads a checkpoint file, or best.safetensors (else last.safetensors) of a run's folder. */
 bool bundle_load(Bundle *bundle, const char *path, Error *error);
+
+/* Loads a checkpoint file that is in memory, and not needed afterwards; `name` is for the errors. */
+bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
+                       Error *error);
 void bundle_free(Bundle *bundle);
 
 /* Makes the matrices ready for translating (model/ready.h), rounded to int8 or as they are. Those

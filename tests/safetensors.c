@@ -52,35 +52,48 @@ static void write_good(void)
     assert_true(good);
 }
 
-/* Opens what is at the path and reads all of it: false with an error, or true, and then it must be
- * what write_good has written. */
-static bool reads_right(Error *error)
+/* Reads all of it and closes it. */
+static bool holds_right(SafeFile *file, Error *error)
 {
-    SafeFile file;
     static const size_t bytes[TENSORS] = {sizeof matrix, 0, sizeof ids, 1};
     unsigned char data[sizeof matrix];
-    strcpy(error->text, "");
-    if (!safetensors_open(&file, path, error)) {
-        assert_true(error->text[0]);
-        return false;
-    }
+    bool good = true;
     for (int i = 0; i < TENSORS; i++) {
-        const SafeTensor *found = safetensors_find(&file, tensors[i].name);
-        bool good = found && found->dtype == tensors[i].dtype && found->bytes == bytes[i] &&
+        const SafeTensor *found = safetensors_find(file, tensors[i].name);
+        good = found && found->dtype == tensors[i].dtype && found->bytes == bytes[i] &&
                     found->dimensions == tensors[i].dimensions;
         if (!good) error_set(error, "not there as it was");
-        if (!good || !safetensors_read(&file, found, data, error)) {
-            assert_true(error->text[0]);
-            safetensors_close(&file);
-            return false;
-        }
+        good = good && safetensors_read(file, found, data, error);
+        if (!good) break;
         assert_memory_equal(found->shape, tensors[i].shape, sizeof found->shape);
         assert_memory_equal(data, tensors[i].data, bytes[i]);
     }
-    for (int i = 0; i < METADATA; i++)
-        assert_string_equal(safetensors_metadata(&file, metadata[i].key), metadata[i].text);
-    safetensors_close(&file);
-    return true;
+    for (int i = 0; good && i < METADATA; i++)
+        assert_string_equal(safetensors_metadata(file, metadata[i].key), metadata[i].text);
+    safetensors_close(file);
+    return good;
+}
+
+/* Opens what is at the path and reads all of it: false with an error, or true, and then it must be
+ * what write_good has written. The same from memory, with the same error. */
+static bool reads_right(Error *error)
+{
+    SafeFile file;
+    Error other = {""};
+    size_t size;
+    char *read = file_read(path, 1 << 20, &size, error), *bytes = malloc(size + !size);
+    assert_non_null(read);
+    memcpy(bytes, read, size);  // none too many, for AddressSanitizer to see
+    free(read);
+    strcpy(error->text, "");
+    bool good = safetensors_open(&file, path, error) && holds_right(&file, error);
+    bool same = safetensors_open_bytes(&file, bytes, size, path, &other) &&
+                holds_right(&file, &other);
+    free(bytes);
+    assert_int_equal(good, same);
+    assert_string_equal(error->text, other.text);
+    assert_int_equal(!good, error->text[0] != '\0');
+    return good;
 }
 
 static void what_is_written_is_read(void **state)
