@@ -71,9 +71,15 @@ bool arena_reserve(Arena *arena, Error *error)
     return true;
 }
 
-void arena_reset(Arena *arena)
+bool arena_fit(Arena *arena, size_t bytes, Error *error)
 {
+    if (!arena->base || arena->size < bytes) {
+        arena_free(arena);
+        arena->used = bytes;
+        if (!arena_reserve(arena, error)) return false;
+    }
     arena->used = 0;
+    return true;
 }
 
 void arena_free(Arena *arena)

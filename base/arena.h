@@ -18,7 +18,7 @@
 typedef struct Arena {
     unsigned char *base;  // NULL while measuring
     size_t size;          // bytes reserved
-    size_t used;          // bytes handed out (or counted) since the last reset
+    size_t used;          // bytes handed out (or counted) since it was empty
 } Arena;
 
 enum { ARENA_ALIGNMENT = 64 };  // a cache line, and the widest vector
@@ -30,7 +30,9 @@ void *arena_take(Arena *arena, size_t count, size_t size);
 /* Reserves what has been counted so far and starts from empty. */
 bool arena_reserve(Arena *arena, Error *error);
 
-void arena_reset(Arena *arena);
+/* Empties it, with room for `bytes` at least: for layouts of which one is larger than another. */
+bool arena_fit(Arena *arena, size_t bytes, Error *error);
+
 void arena_free(Arena *arena);
 
 /* A block of its own of `size` bytes, aligned, not cleared, to be freed with free(). A large one

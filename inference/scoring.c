@@ -74,21 +74,6 @@ static void room_layout(Room *room, Arena *arena, const Transformer *model, cons
     room->logits = logits_layout(arena, batch->target.rows, model->config.vocab);
 }
 
-static bool room_reserve(Room *room, size_t bytes, Error *error)
-{
-    if (!room->arena.base || room->arena.size < bytes) {
-        arena_free(&room->arena);
-        room->arena.used = bytes;
-        if (!arena_reserve(&room->arena, NULL))
-            return error_set(error,
-                             "not enough memory to score with %.1f MB: shorter sentences "
-                             "or fewer --threads need less",
-                             (double)bytes / 1e6);
-    }
-    arena_reset(&room->arena);
-    return true;
-}
-
 /* each [M] (=) ln p of one model. */
 static bool score_rows(double *each, Room *room, const Transformer *model, Error *error)
 {
@@ -123,7 +108,9 @@ static bool score_batch(const Ensemble *ensemble, const Batch *batch, Room *room
     for (int m = 0; good && m < models; m++) {
         Arena measure = {0};
         room_layout(room, &measure, ensemble->model[m], batch);
-        good = room_reserve(room, measure.used, error);
+        good = arena_fit(&room->arena, measure.used, NULL) ||
+               error_set(error, "not enough memory to score with %.1f MB: shorter sentences or "
+                         "fewer --threads need less", (double)measure.used / 1e6);
         if (!good) break;
         room_layout(room, &room->arena, ensemble->model[m], batch);
         good = score_rows(m ? each : sum, room, ensemble->model[m], error);

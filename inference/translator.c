@@ -190,16 +190,11 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
     Search search;
     Arena measure = {0};
     search_layout(&search, &measure, work, batch);
-    if (!arena->base || arena->size < measure.used) {
-        arena_free(arena);
-        arena->used = measure.used;
-        if (!arena_reserve(arena, NULL))
-            return error_set(error,
-                             "not enough memory to search with %.1f MB: a smaller --beam "
-                             "or --max-length-ratio, or fewer --threads, need less",
-                             (double)measure.used / 1e6);
-    }
-    arena_reset(arena);
+    if (!arena_fit(arena, measure.used, NULL))
+        return error_set(error,
+                         "not enough memory to search with %.1f MB: a smaller --beam or "
+                         "--max-length-ratio, or fewer --threads, need less",
+                         (double)measure.used / 1e6);
     search_layout(&search, arena, work, batch);
     if (is_greedy(work->config) ? greedy_search(batch->found, &search.greedy)
                                 : beam_search(batch->found, &search.beam))

@@ -86,13 +86,7 @@ size_t microbatch_bytes(MicroBatch *b, const Transformer *model, PassKind kind)
 
 bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, Error *error)
 {
-    size_t bytes = microbatch_bytes(b, model, kind);
-    if (bytes > b->arena.size) {
-        arena_free(&b->arena);
-        b->arena.used = bytes;
-        if (!arena_reserve(&b->arena, error)) return false;
-    }
-    arena_reset(&b->arena);
+    if (!arena_fit(&b->arena, microbatch_bytes(b, model, kind), error)) return false;
     layout(b, &b->arena, model, kind);
     return true;
 }
