@@ -25,7 +25,8 @@ static inline int packed_length(const Packed *packed, int sentence)
 static inline Packed packed_slice(int *start, const Packed *all, int first, int end)
 {
     for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
-    return (Packed){end - first, start[end - first], all->id + all->start[first], start};
+    Packed slice = {end - first, start[end - first], all->id + all->start[first], start};
+    return slice;  // as C++ has it, too
 }
 
 /* Ids that mean the same in every vocabulary. The last id, V-1, is <pad>: the decoder's first
