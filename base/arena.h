@@ -44,8 +44,8 @@ size_t block_bytes(size_t size);  // that such a block really takes
 /* A block of zeros; memory that is not written to is not taken from the system. */
 void *block_zeros(size_t size);
 
-/* Gives the memory under these bytes of a block back to the system, as far as it is whole pages;
- * they are not to be read again. */
+/* Gives the memory under these bytes of a block, or of what malloc gave, back to the system, as far
+ * as it is whole pages; they are not to be read again. */
 void block_release(void *at, size_t size);
 
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
