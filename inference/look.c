@@ -195,9 +195,9 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
-    if (!G || !row) return free(G), free(row), error_set(error, "not enough memory for the lengths of values");
     AttentionMap map = look_map(look, kind, layer, 0);
-    for (int j = 0; j < map.columns; j++) {
+    bool good = (G && row) || error_set(error, "not enough memory for the lengths of values");
+    for (int j = 0; good && j < map.columns; j++) {
         given_by(G, G + H * H, row, look, kind, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
@@ -211,7 +211,7 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     }
     free(G);
     free(row);
-    return true;
+    return good;
 }
 
 void look_probabilities(double *log_probability, const Look *look)

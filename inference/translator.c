@@ -214,7 +214,7 @@ static void take_batches(void *context, int worker)
         const Batch *batch = &work->batch[next];
         if (!batch_search(work, batch, &work->arena[worker], &error)) {
             if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
-            return;
+            break;
         }
         int sentences = batch->source.sentences;
         int done = atomic_fetch_add(&work->done, sentences) + sentences;
