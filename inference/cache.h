@@ -61,8 +61,8 @@ size_t cache_node_bytes(const ModelConfig *config);
 void cache_encode(Cache *cache, const Transformer *model);
 
 /* One row through the decoder for each prefix. The prefixes of a sentence must be neighbours, and
- * all parents of the step before. Returns the decoder's output [count,D], which logits_forward turns
- * into scores; prefix i has become node cache->nodes - count + i. */
+ * all parents of the step before. Returns the decoder's output [count,D], which logits_forward
+ * turns into scores; prefix i has become node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
 /* id (=) the tokens that led to `node`, without <pad>. Returns how many. */

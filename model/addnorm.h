@@ -28,11 +28,10 @@ typedef struct Stream {
 
 /* The gradients of a Stream, on the way back through a stack. */
 typedef struct StreamGradient {
-    real *dX;     // [N,D]
-    real *dY;     // [N,D], dX itself where X and Y are one
-    real *below;  // where dY is, once below a sum
-    GemmMode
-        mode;  // how a sublayer leaves its gradient at dY: ADD to what went past it, or SET
+    real *dX;       // [N,D]
+    real *dY;       // [N,D], dX itself where X and Y are one
+    real *below;    // where dY is, once below a sum
+    GemmMode mode;  // how a sublayer leaves its own at dY: ADD to what went past it, or SET
 } StreamGradient;
 
 typedef struct AddNorm {

@@ -64,8 +64,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
-/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in the
- * file, too; in pre-norm the file names it by the sublayer that it stands before. */
+/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in
+ * the file, too; in pre-norm the file names it by the sublayer that it stands before. */
 typedef struct EncoderLayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -93,7 +93,7 @@ typedef struct Weights {
     const Matrix *ready_source, *ready_target;  // embeddings, to look up rows; NULL: as above
     const Matrix *ready_output;                 // to multiply by; NULL: as above
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
-    NormWeights encoder_first, decoder_first;  // before the first sublayer, in pre-norm
+    NormWeights encoder_first, decoder_first;   // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];
     DecoderLayerWeights decoder[MAX_LAYERS];
 } Weights;

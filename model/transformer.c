@@ -112,7 +112,8 @@ void transformer_forward(Pass *pass, const Transformer *model)
                      PLACE_EMBEDDING + 1);
     }
     embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
-                      w->ready_source, model->source_positions, pass->keep_source, scale, D);         // (1)
+                      w->ready_source, model->source_positions, pass->keep_source, scale,
+                      D);                                                            // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
                       w->ready_target, model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
