@@ -15,7 +15,6 @@ struct Look {
     Packed source, target;
     int source_start[2], target_start[2];
     Pass pass;
-    real *logits;  // of LOGITS_ROWS rows
 };
 
 /* The sentence as a batch of one; takes its copy. */
@@ -33,7 +32,6 @@ static void layout(Look *look, const int *source, int n, const int *target, int 
     pack(&look->target, look->target_start, &look->arena, target, m);
     transformer_layout(&look->pass, &look->arena, look->model, &look->source, &look->target,
                        NULL, PASS_LOOK);
-    look->logits = logits_layout(&look->arena, m, look->model->config.vocab);
 }
 
 Look *look_open(const Transformer *model, const int *source, int source_length,
@@ -212,14 +210,4 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     free(G);
     free(row);
     return good;
-}
-
-void look_probabilities(double *log_probability, const Look *look)
-{
-    const Weights *w = &look->model->weights;
-    int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
-    for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w, M, V, D);
-        log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
-    }
 }

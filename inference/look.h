@@ -66,7 +66,4 @@ void look_mean(float *out, const Look *look, LookKind kind, int layer);
  * arXiv 2004.10102). Rows do not add up to 1. */
 bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error);
 
-/* log_probability [m] (=) ln p of each target token. */
-void look_probabilities(double *log_probability, const Look *look);
-
 #endif
