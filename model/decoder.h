@@ -36,6 +36,6 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
  * dencoded [N,D] (=)   dw (+=) */
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
                       const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch, const Dropout *dropout);
+                      Scratch *scratch);
 
 #endif

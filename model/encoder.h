@@ -46,7 +46,7 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
 
 /* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=) */
 void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch, const Dropout *dropout);
+                      const ModelConfig *config, Scratch *scratch);
 
 /* Places for dropout: each is a stream of random numbers of its own. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };

@@ -83,6 +83,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     pass->X_source = ARENA_TAKE(arena, real, N * D);
     pass->X_target = ARENA_TAKE(arena, real, M * D);
     pass->keep_source = pass->keep_target = NULL;
+    pass->keep_scale = dropout_scale(dropout ? dropout->residual : 0);
     if (dropout && dropout->residual > 0) {
         pass->keep_source = ARENA_TAKE(arena, uint8_t, N * D);
         pass->keep_target = ARENA_TAKE(arena, uint8_t, M * D);
@@ -102,10 +103,9 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Weights *w = &model->weights;
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
-    real scale = 1;
+    real scale = pass->keep_scale;
     Part before = parts_enter(PART_EMBEDDING);
     if (pass->keep_source) {
-        scale = dropout_scale(dropout->residual);
         dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
                      PLACE_EMBEDDING);
         dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
@@ -144,26 +144,25 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
-    const Dropout *dropout = pass->dropout;
     int D = config->d_model;
+    real keep_scale = pass->keep_scale;
 
     Part before = parts_enter(PART_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
         rdrop_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
-                       w->logits_bias, pass->target->id, smoothing, dropout->r_drop,
-                       &pass->twice, pass->target->rows, config->vocab, D);          // (4)
+                       w->logits_bias, pass->target->id, smoothing,
+                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
+                       D);                                                           // (4)
     else
         loss_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);                         // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
-                     &pass->scratch, dropout);                                       // (3)
-    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch,
-                     dropout);                                                       // (2)
+                     &pass->scratch);                                                // (3)
+    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch); // (2)
     parts_enter(PART_EMBEDDING);
-    real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
     embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)
     embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
@@ -182,8 +181,7 @@ double transformer_flops(const ModelConfig *config, const Packed *source, const 
     double N = source->rows, M = target->rows, D = config->d_model, F = config->ffn;
     double self_source = 0, self_target = 0, cross = 0;  // multiplications of Q Kᵀ and of P V
     for (int s = 0; s < source->sentences; s++) {
-        double n = packed_length(source, s);
-        double m = packed_length(target, s);
+        double n = packed_length(source, s), m = packed_length(target, s);
         self_source += 2 * n * n * D;
         self_target += 2 * m * (m + 1) / 2 * D;
         cross += 2 * m * n * D;

@@ -32,7 +32,8 @@ typedef struct Pass {
     const Packed *source, *target;  // target: what is to be produced, each ending in </s>
     const Dropout *dropout;         // NULL: none
     real *X_source, *X_target;      // [N,D] [M,D] embedded
-    uint8_t *keep_source, *keep_target;
+    uint8_t *keep_source, *keep_target;  // [N,D] [M,D], or NULL: no dropout
+    real keep_scale;                     // 1 / (1 - p)
     Encoder encoder;
     Decoder decoder;
     const real *encoded;  // [N,D]
