@@ -11,21 +11,16 @@
 
 #include "inference/constraints.h"
 
-static int hypotheses(const SearchConfig *config)
-{
-    return config->sample ? config->n_best : 1;
-}
-
 void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
                    const SearchTask *task, const SearchConfig *config)
 {
-    int S = source->sentences, rows = S * hypotheses(config), longest = 0, capacity = 0;
+    int S = source->sentences, rows = S * search_rows(config), longest = 0, capacity = 0;
     greedy->config = config;
     greedy->source = source;
     greedy->task = task;
     for (int s = 0; s < S; s++) {
         if (task[s].limit > longest) longest = task[s].limit;
-        capacity += task[s].limit * hypotheses(config);
+        capacity += task[s].limit * search_rows(config);
     }
     greedy->live = ARENA_TAKE(arena, Prefix, (size_t)rows);
     greedy->walk = ARENA_TAKE(arena, Walk, (size_t)rows);
@@ -72,14 +67,14 @@ static void report(Translation *found, const Greedy *greedy, const Walk *walk, i
     hypothesis->length = length;
     hypothesis->log_probability = walk->log_probability;
     hypothesis->score = search_score(greedy->config, walk->log_probability, length);
-    found->count = hypotheses(greedy->config);
+    found->count = search_rows(greedy->config);
 }
 
 bool greedy_search(Translation *const *found, Greedy *greedy)
 {
     int pad = greedy->predictor.ensemble->model[0]->config.vocab - 1, live = 0;
     for (int s = 0; s < greedy->source->sentences; s++)
-        for (int number = 0; number < hypotheses(greedy->config); number++, live++) {
+        for (int number = 0; number < search_rows(greedy->config); number++, live++) {
             greedy->live[live] = (Prefix){s, NO_NODE, pad};
             greedy->walk[live] = (Walk){s, number, 0};
         }
