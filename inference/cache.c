@@ -43,8 +43,8 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     for (int r = 0; cache->start && r <= rows; r++) cache->start[r] = r;
     cache->path = ARENA_TAKE(arena, int, (size_t)steps *R);
 
-    scratch_layout(&cache->scratch, arena, config, rows, false);
     cache->X = ARENA_TAKE(arena, real, R * D);
+    cache->F = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
     size_t self = (size_t)config->heads * (size_t)attention_width(steps);
@@ -155,7 +155,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     int D = config->d_model;
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
-    real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
+    real *X = cache->X, *F = cache->F, *O = cache->O, *Q = cache->QKV;
     const Weights *w = &model->weights;
     const real *P = model->target_positions;
 

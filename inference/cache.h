@@ -35,10 +35,9 @@ typedef struct Cache {
     int *token;    // [capacity] what the node read
     int *first;    // [steps+1] the first node of each step, and what comes behind the last
 
-    Scratch scratch;  // [rows,D]
     int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
     int *path;        // [rows,steps] each row's nodes, from the root to its own
-    real *X;          // [rows,D]
+    real *X, *F;      // [rows,D] embedded; what a sublayer adds
     real *QKV, *O;    // [rows,3D] [rows,D]
     real *P;          // scores and probabilities of one row, or of one sentence and head
     AddNorm norm_first, self_norm, cross_norm, final_norm;

@@ -71,8 +71,7 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
         slice_layout(&slice, &encoded->encoder, &measure, config, source, s);
         if (measure.used > most) most = measure.used;
     }
-    encoded->room_size = most;
-    encoded->room = ARENA_TAKE(arena, unsigned char, most);
+    encoded->room = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
 }
 
 /* The keys and values of a layer (=) those of the slice's KV [N,2D]. */
@@ -99,7 +98,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
     int D = config->d_model;
     Part part = parts_enter(PART_ENCODER);
     for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
-        Arena room = {encoded->room, encoded->room_size, 0};
+        Arena room = encoded->room;
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding,

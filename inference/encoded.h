@@ -15,8 +15,7 @@ typedef struct Encoded {
     size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
     EncodedLayer layer[MAX_LAYERS];
 
-    unsigned char *room;  // [room_size] for the encoder's pass over a slice
-    size_t room_size;
+    Arena room;  // for the encoder's pass over a slice; lies in the arena of all
     Encoder encoder;
 } Encoded;
 
