@@ -69,12 +69,12 @@ bool arena_reserve(Arena *arena, Error *error)
     return true;
 }
 
-bool arena_fit(Arena *arena, size_t bytes, Error *error)
+bool arena_fit(Arena *arena, size_t bytes)
 {
     if (!arena->base || arena->size < bytes) {
         arena_free(arena);
         arena->used = bytes;
-        if (!arena_reserve(arena, error)) return false;
+        if (!arena_reserve(arena, NULL)) return false;
     }
     arena->used = 0;
     return true;

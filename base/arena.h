@@ -30,8 +30,9 @@ void *arena_take(Arena *arena, size_t count, size_t size);
 /* Reserves what has been counted so far and starts from empty. */
 bool arena_reserve(Arena *arena, Error *error);
 
-/* Empties it, with room for `bytes` at least: for layouts of which one is larger than another. */
-bool arena_fit(Arena *arena, size_t bytes, Error *error);
+/* Empties it, with room for `bytes` at least, for layouts of which one is larger than another. False:
+ * not enough memory. */
+bool arena_fit(Arena *arena, size_t bytes);
 
 void arena_free(Arena *arena);
 

@@ -128,26 +128,26 @@ LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head)
                          .scale = 1 / sqrt(dh)};
 }
 
-/* out [rows,columns] (+=) weight · map */
-static void add_map(float *out, AttentionMap map, double weight)
+/* out [rows,columns] (+=) map */
+static void add_map(float *out, AttentionMap map)
 {
     for (int i = 0; i < map.rows; i++)
         for (int j = 0; j < map.columns; j++)
-            out[i * map.columns + j] += (float)(weight * map.at[i * map.width + j]);
+            out[i * map.columns + j] += (float)map.at[i * map.width + j];
 }
 
 void look_head(float *out, const Look *look, LookKind kind, int layer, int head)
 {
     AttentionMap map = look_map(look, kind, layer, head);
     memset(out, 0, (size_t)map.rows * (size_t)map.columns * sizeof *out);
-    add_map(out, map, 1);
+    add_map(out, map);
 }
 
 void look_mean(float *out, const Look *look, LookKind kind, int layer)
 {
     int heads = look_heads(look);
     look_head(out, look, kind, layer, 0);
-    for (int h = 1; h < heads; h++) add_map(out, look_map(look, kind, layer, h), 1);
+    for (int h = 1; h < heads; h++) add_map(out, look_map(look, kind, layer, h));
     AttentionMap map = look_map(look, kind, layer, 0);
     size_t count = (size_t)map.rows * (size_t)map.columns;
     for (size_t i = 0; i < count; i++) out[i] /= (float)heads;

@@ -108,7 +108,7 @@ static bool score_batch(const Ensemble *ensemble, const Batch *batch, Room *room
     for (int m = 0; good && m < models; m++) {
         Arena measure = {0};
         room_layout(room, &measure, ensemble->model[m], batch);
-        good = arena_fit(&room->arena, measure.used, NULL) ||
+        good = arena_fit(&room->arena, measure.used) ||
                error_set(error, "not enough memory to score with %.1f MB: shorter sentences or "
                          "fewer --threads need less", (double)measure.used / 1e6);
         if (!good) break;

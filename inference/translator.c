@@ -190,7 +190,7 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
     Search search;
     Arena measure = {0};
     search_layout(&search, &measure, work, batch);
-    if (!arena_fit(arena, measure.used, NULL))
+    if (!arena_fit(arena, measure.used))
         return error_set(error,
                          "not enough memory to search with %.1f MB: a smaller --beam or "
                          "--max-length-ratio, or fewer --threads, need less",
