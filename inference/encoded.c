@@ -45,7 +45,7 @@ static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena,
                           : (Packed){S, N, NULL, source->start + first};
     slice->X = ARENA_TAKE(arena, real, count);
     slice->KV = ARENA_TAKE(arena, real, 2 * count);
-    encoder_layout(encoder, arena, config, &slice->source, NULL, false, false);
+    encoder_layout(encoder, arena, config, &slice->source, NULL, PASS_SCORE);
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 

@@ -13,15 +13,16 @@
 #include "model/decoder.h"
 
 void decoder_layout(Decoder *decoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Packed *source, const Dropout *dropout, bool keep,
-                    bool training)
+                    const Packed *rows, const Packed *source, const Dropout *dropout,
+                    PassKind kind)
 {
     int M = rows->rows;
+    bool training = kind == PASS_TRAIN;
     *decoder = (Decoder){.rows = rows, .source = source, .layers = config->decoder_layers};
     real *stream = addnorm_layout_first(&decoder->first, arena, config, M);
     for (int l = 0; l < decoder->layers; l++) {
         DecoderLayer *layer = &decoder->layer[l];
-        if (l > 0 && !keep) {
+        if (l > 0 && kind == PASS_SCORE) {
             *layer = decoder->layer[0];
             continue;
         }

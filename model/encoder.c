@@ -24,14 +24,15 @@ void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, i
 }
 
 void encoder_layout(Encoder *encoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Dropout *dropout, bool keep, bool training)
+                    const Packed *rows, const Dropout *dropout, PassKind kind)
 {
     int N = rows->rows;
+    bool training = kind == PASS_TRAIN;
     *encoder = (Encoder){.rows = rows, .layers = config->encoder_layers};
     real *stream = addnorm_layout_first(&encoder->first, arena, config, N);
     for (int l = 0; l < encoder->layers; l++) {
         EncoderLayer *layer = &encoder->layer[l];
-        if (l > 0 && !keep) {
+        if (l > 0 && kind == PASS_SCORE) {
             *layer = encoder->layer[0];
             continue;
         }

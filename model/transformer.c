@@ -76,7 +76,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
 {
     const ModelConfig *config = &model->config;
     size_t N = (size_t)source->rows, M = (size_t)target->rows, D = (size_t)config->d_model;
-    bool training = kind == PASS_TRAIN, keep = kind != PASS_SCORE;
+    bool training = kind == PASS_TRAIN;
     pass->source = source;
     pass->target = target;
     pass->dropout = dropout;
@@ -89,8 +89,8 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
         pass->keep_target = ARENA_TAKE(arena, uint8_t, M * D);
     }
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
-    encoder_layout(&pass->encoder, arena, config, source, dropout, keep, training);
-    decoder_layout(&pass->decoder, arena, config, target, source, dropout, keep, training);
+    encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
+    decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
     if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab);
     else loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;

@@ -45,13 +45,6 @@ typedef struct Pass {
     real *dencoded;       // [N,D]
 } Pass;
 
-/* How long a Pass lives decides what it needs. */
-typedef enum {
-    PASS_SCORE,  // the loss only
-    PASS_LOOK,   // and every layer's attention, to be looked at
-    PASS_TRAIN   // and everything that backward needs
-} PassKind;
-
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */
 void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
                         const Packed *source, const Packed *target, const Dropout *dropout,

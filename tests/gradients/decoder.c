@@ -32,8 +32,8 @@ static double loss(void *context)
 static void layout(Case *c, Arena *arena)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
-    decoder_layout(&c->decoder, arena, &config, &target_rows, &source_rows, c->dropout, true,
-                   true);
+    decoder_layout(&c->decoder, arena, &config, &target_rows, &source_rows, c->dropout,
+                   PASS_TRAIN);
 }
 
 static void check_case(const char *layer, const Dropout *dropout)

@@ -30,7 +30,7 @@ static double loss(void *context)
 static void layout(Case *c, Arena *arena)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
-    encoder_layout(&c->encoder, arena, &config, &source_rows, c->dropout, true, true);
+    encoder_layout(&c->encoder, arena, &config, &source_rows, c->dropout, PASS_TRAIN);
 }
 
 static void check_case(const char *layer, const Dropout *dropout)
