@@ -14,20 +14,15 @@
 void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
                    const SearchTask *task, const SearchConfig *config)
 {
-    int S = source->sentences, rows = S * search_rows(config), longest = 0, capacity = 0;
+    size_t rows = (size_t)source->sentences * (size_t)search_rows(config);
     greedy->config = config;
     greedy->source = source;
     greedy->task = task;
-    for (int s = 0; s < S; s++) {
-        if (task[s].limit > longest) longest = task[s].limit;
-        capacity += task[s].limit * search_rows(config);
-    }
-    greedy->live = ARENA_TAKE(arena, Prefix, (size_t)rows);
-    greedy->walk = ARENA_TAKE(arena, Walk, (size_t)rows);
-    greedy->written = ARENA_TAKE(arena, int, (size_t)longest);
+    greedy->live = ARENA_TAKE(arena, Prefix, rows);
+    greedy->walk = ARENA_TAKE(arena, Walk, rows);
     if (config->sample)
         sampling_layout(&greedy->sampling, arena, ensemble->model[0]->config.vocab - 1);
-    predictor_layout(&greedy->predictor, arena, ensemble, source, rows, longest, capacity);
+    predictor_layout(&greedy->predictor, arena, ensemble, source, task, search_rows(config));
 }
 
 /* The next token of row r, and its ln p in *log_probability; -1: not finite. */
@@ -35,11 +30,10 @@ static int choose(Greedy *greedy, int r, double *log_probability)
 {
     const SearchConfig *config = greedy->config;
     const Ensemble *ensemble = greedy->predictor.ensemble;
-    const Cache *tree = predictor_tree(&greedy->predictor);
     const Walk *walk = &greedy->walk[r];
     const SearchTask *task = &greedy->task[walk->sentence];
-    int C = ensemble->model[0]->config.vocab - 1, step = tree->step;
-    bool back = constraints_look_back(task, config);
+    int C = ensemble->model[0]->config.vocab - 1;
+    int step = predictor_tree(&greedy->predictor)->step;
     bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
     double normaliser = 0;
 
@@ -47,8 +41,10 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (normal ? !isfinite(normaliser) : !search_finite(z, C)) return -1;
     int token = constraints_forced(task, step);
     if (token == NOTHING_FORCED) {
-        if (back) cache_written(greedy->written, tree, r);
-        constraints_apply(z, C, normaliser, greedy->written, step, task, config);
+        const int *written = constraints_look_back(task, config)
+                                 ? predictor_written(&greedy->predictor, r)
+                                 : NULL;
+        constraints_apply(z, C, normaliser, written, step, task, config);
         token = config->sample
                     ? sampling_draw(&greedy->sampling, z, C,
                                     sampling_rng(config->seed, task->line, walk->number, step),

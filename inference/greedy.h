@@ -20,7 +20,6 @@ typedef struct Greedy {
     Predictor predictor;
     Prefix *live;  // [S n_best]
     Walk *walk;    // [S n_best] of each in live
-    int *written;  // [longest limit]
     Sampling sampling;
 } Greedy;
 
