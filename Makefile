@@ -4,8 +4,8 @@
 # make bench      how fast: training, translating, starting (scripts/benchmark --help)
 # make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
 # make format     the sources in the house style (clang-format)
-# make install    qkv-train, qkv-translate, their man pages, completion and documents, below PREFIX
-#                 (/usr/local); DESTDIR goes before it. make uninstall takes them away again
+# make install    qkv-train, qkv-translate, the library, man pages, completion and documents, below
+#                 PREFIX (/usr/local); DESTDIR goes before it. make uninstall takes them away again
 # MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
 CC      ?= cc
 CXX     ?= c++
@@ -17,6 +17,8 @@ BIN     ?= .
 # Where it is installed. qkv-train looks for its toy corpus in BINDIR/../share.
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
@@ -47,7 +49,8 @@ CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
-MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1 bash zsh fish))
+MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1 bash zsh fish)) \
+           $(BUILD)/manual/qkv.3
 
 all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(MANUAL)
 
@@ -128,7 +131,7 @@ format:
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
 DOCS     = README.md LICENSE $(wildcard docs/*.md docs/*.png) \
-           checkpoints/README.md data/toy/README.md model/README.md
+           checkpoints/README.md data/toy/README.md model/README.md library/example.c library/qkv.h
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
              $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
@@ -136,12 +139,17 @@ TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.fish:$(DATADIR)/fish/vendor_completions.d/$p.fish) \
            $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align),\
              $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
-           $(foreach f,$(DOCS),$f:$(DOCDIR)/$f)
+           $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
+           library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
+           $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
 define put
 install -D -m $1 $(subst :, "$(DESTDIR),$2)"
 
 endef
-install: all
+$(BUILD)/qkv.pc: library/qkv.pc.in base/version.h .FORCE
+	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
+	    -e "s|@version@|$$(sed -n 's/.*VERSION "\(.*\)"/\1/p' base/version.h)|" $< >$@
+install: all $(BUILD)/qkv.pc
 	$(foreach f,$(PROGRAMS),$(call put,755,$f))
 	$(foreach f,$(TEXTS),$(call put,644,$f))
 uninstall:
@@ -151,7 +159,7 @@ uninstall:
 clean:
 	rm -rf build train translate
 
-.PHONY: all test tests asan bench golden format install uninstall clean
+.PHONY: all test tests asan bench golden format install uninstall clean .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
