@@ -4,21 +4,32 @@
 # make bench      how fast: training, translating, starting (scripts/benchmark --help)
 # make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
 # make format     the sources in the house style (clang-format)
-# make install    qkv-train and qkv-translate below PREFIX (DESTDIR is honoured)
+# make install    qkv-train, qkv-translate, the library, man pages, completion and documents, below
+#                 PREFIX (/usr/local); DESTDIR goes before it. make uninstall takes them away again
 # MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
 CC      ?= cc
 CXX     ?= c++
 CFLAGS  ?= -O3 -g
-PREFIX  ?= /usr/local
+CXXFLAGS ?= $(CFLAGS)
 BUILD   ?= build
 BIN     ?= .
+
+# Where it is installed. qkv-train looks for its toy corpus in BINDIR/../share.
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+DATADIR ?= $(PREFIX)/share
+MANDIR  ?= $(DATADIR)/man
+DOCDIR  ?= $(DATADIR)/doc/qkv
 
 ARCH     = $(if $(PORTABLE),-march=x86-64,-march=native)
 PACKAGES = openblas libpng zlib sentencepiece jansson pangocairo
 WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
-FLAGS    = $(CFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
+COMMON   = $(CPPFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
+FLAGS    = $(CFLAGS) $(COMMON)
 MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
 ifeq ($(MPI),1)
 $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MPI (libopenmpi-dev)))
@@ -38,8 +49,10 @@ CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
+MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1 bash zsh fish)) \
+           $(BUILD)/manual/qkv.3
 
-all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a
+all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(MANUAL)
 
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/rooms.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
@@ -72,6 +85,12 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 $(BUILD)/plots/webpage.o: $(BUILD)/plots/page.inc
 $(BUILD)/plots/webpage.o: FLAGS += -I$(BUILD)
 
+# Man pages and completion, from the tables of options.
+$(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/rooms.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(MANUAL): $(BUILD)/manual/generate $(wildcard manual/*.in)
+	$< $(@F) >$@
+
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -DREAL_IS_DOUBLE -c $< -o $@
@@ -80,7 +99,7 @@ $(BUILD)/%.o: %.c
 	$(CC) $(CSTD) $(FLAGS) -c $< -o $@
 $(BUILD)/%.o: %.cc
 	@mkdir -p $(@D)
-	$(CXX) -std=c++17 $(FLAGS) -c $< -o $@
+	$(CXX) -std=c++17 $(CXXFLAGS) $(COMMON) -c $< -o $@
 
 $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/rooms-double.a
 	@mkdir -p $(@D)
@@ -108,12 +127,39 @@ golden: $(BUILD)/tests/pictures
 	GOLDEN_PICTURES=write $(BUILD)/tests/pictures
 format:
 	clang-format -i *.c $(wildcard */*.[ch] */*.cc */*.hh tests/gradients/*.[ch] data/toy/*.[ch])
-install: all
-	install -D -m 755 $(BIN)/train $(DESTDIR)$(PREFIX)/bin/qkv-train
-	install -D -m 755 $(BIN)/translate $(DESTDIR)$(PREFIX)/bin/qkv-translate
+
+# What is installed: FILE:WHERE.
+PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
+DOCS     = README.md LICENSE $(wildcard docs/*.md docs/*.png) \
+           checkpoints/README.md data/toy/README.md model/README.md library/example.c library/qkv.h
+TEXTS    = $(foreach p,qkv-train qkv-translate,\
+             $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
+             $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
+             $(BUILD)/manual/$p.zsh:$(DATADIR)/zsh/site-functions/_$p \
+             $(BUILD)/manual/$p.fish:$(DATADIR)/fish/vendor_completions.d/$p.fish) \
+           $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align),\
+             $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
+           $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
+           library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
+           $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
+define put
+install -D -m $1 $(subst :, "$(DESTDIR),$2)"
+
+endef
+$(BUILD)/qkv.pc: library/qkv.pc.in base/version.h .FORCE
+	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
+	    -e "s|@version@|$$(sed -n 's/.*VERSION "\(.*\)"/\1/p' base/version.h)|" $< >$@
+install: all $(BUILD)/qkv.pc
+	$(foreach f,$(PROGRAMS),$(call put,755,$f))
+	$(foreach f,$(TEXTS),$(call put,644,$f))
+uninstall:
+	rm -f $(foreach f,$(PROGRAMS) $(TEXTS),"$(DESTDIR)$(lastword $(subst :, ,$f))")
+	for folder in "$(DESTDIR)$(DATADIR)/qkv" "$(DESTDIR)$(DOCDIR)"; do \
+	    ! test -d "$$folder" || find "$$folder" -depth -type d -empty -delete; done
 clean:
 	rm -rf build train translate
 
-.PHONY: all test tests asan bench golden format install clean
+.PHONY: all test tests asan bench golden format install uninstall clean .FORCE
 .SECONDARY:
+.DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/version.h"
 #include "program/candidate.h"
+#include "program/command.h"
 #include "program/picture.h"
 #include "program/progressbar.h"
 #include "program/report.h"
@@ -31,6 +33,7 @@ static volatile sig_atomic_t stop_signal;  // that this process got
 static int stop;                           // that all ranks obey: the largest of theirs
 
 static bool quiet, terminal;
+static char stopping[160];  // what is said of a signal where there are several ranks
 static Watch watch;  // of rank 0, if a sentence is watched
 
 /* The first signal asks to stop after this update; a second one ends the program at once. When a
@@ -38,11 +41,9 @@ static Watch watch;  // of rank 0, if a sentence is watched
  * not end, and this is all that can be said. */
 static void on_signal(int number)
 {
-    static const char text[] = "train: asked to stop, after this update; if a rank is gone, the "
-                               "same command goes on from the last checkpoint\n";
     stop_signal = number;
     signal(number, SIG_DFL);
-    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, text, sizeof text - 1)) {}
+    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, stopping, strlen(stopping))) {}
 }
 
 /* A line of news, in place of the progress line if there is one. */
@@ -306,6 +307,8 @@ static bool meet(Error *error)
 static bool train(Run *run, Validation *validation, Error *error)
 {
     Window window = {.shown = clock_seconds()};
+    snprintf(stopping, sizeof stopping, "%s: asked to stop, after this update; if a rank is gone, "
+             "the same command goes on from the last checkpoint\n", command_name());
     signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
     signal(SIGTERM, on_signal);
     signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job
@@ -334,7 +337,7 @@ static void say_end(const Run *run)
         snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
     say("done: %lld updates in %s; the best validation was after update %lld: loss %.4f%s",
         p->update, duration_text(time, p->seconds), p->best_update, p->best.loss, scores);
-    say("translate with: ./translate --model %s", run->settings->run.output);
+    say("translate with: %s --model %s", command_translate(), run->settings->run.output);
 }
 
 static bool whole_story(Settings *settings, Run *run, Error *error)
@@ -375,8 +378,9 @@ int main(int argc, char **argv)
     bool speaks = distributed_rank() == 0, asked = settings.run.help || settings.run.version;
     int status = good ? 0 : 2;
     if (good && (good = distributed_share(&asked, sizeof asked, &error)) && asked) {
-        char *help = settings.run.help ? settings_help() : NULL;
-        if (speaks) puts(help ? help : distributed_possible() ? "qkv 1.0, with MPI" : "qkv 1.0");
+        char *help = settings.run.help ? settings_help(command_name()) : NULL;
+        const char *version = "qkv " VERSION, *with_mpi = "qkv " VERSION ", with MPI";
+        if (speaks) puts(help ? help : distributed_possible() ? with_mpi : version);
         free(help);
     } else if (good) {
         quiet = settings.run.quiet || !speaks;
@@ -385,7 +389,8 @@ int main(int argc, char **argv)
         status = !good ? 1 : stop ? 128 + stop : 0;
     }
     if (!good && (speaks || distributed_broken()))
-        fprintf(stderr, "%strain: %s\n", terminal && !quiet ? "\r\033[K" : "", error.text);
+        fprintf(stderr, "%s%s: %s\n", terminal && !quiet ? "\r\033[K" : "", command_name(),
+                error.text);
     run_free(&run);
     settings_free(&settings);
     distributed_stop();

@@ -17,9 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/version.h"
 #include "inference/translator.h"
 #include "program/alignment.h"
 #include "program/answer.h"
+#include "program/command.h"
 #include "program/input.h"
 #include "program/likelihood.h"
 #include "program/models.h"
@@ -78,9 +80,9 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
         }
         if (cut && p->news) {
             progressbar_clear(&p->bar);
-            fprintf(p->news, "translate: line %lld has %zu tokens; only the first %d are "
-                    "translated, as the model's limit is %d\n", p->input.lines, cut,
-                    p->bundle->max_length - 1, p->bundle->max_length);
+            fprintf(p->news, "%s: line %lld has %zu tokens; only the first %d are "
+                    "translated, as the model's limit is %d\n", command_name(), p->input.lines,
+                    cut, p->bundle->max_length - 1, p->bundle->max_length);
         }
     } while (p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
     return p->lines.count > 0;
@@ -297,9 +299,9 @@ static bool work(Program *p, Error *error)
 static bool print_help(Error *error)
 {
     char *options = request_help();
-    printf("Usage: translate [OPTION]... [TEXT]...\n"
+    printf("Usage: %s [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
-           options ? options : "");
+           command_name(), options ? options : "");
     free(options);
     return flush("the help", error);
 }
@@ -308,7 +310,7 @@ static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
     if (p->request.help) return print_help(error) ? 0 : 1;
-    if (p->request.version) return puts("qkv 1.0"), 0;
+    if (p->request.version) return puts("qkv " VERSION), 0;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
@@ -321,7 +323,7 @@ int main(int argc, char **argv)
     static Program p;
     Error error;
     int status = run(&p, argc, argv, &error);
-    if (status == 1 || status == 2) fprintf(stderr, "translate: %s\n", error.text);
+    if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);
     workers_stop(p.workers);
     models_free(&p.models);
     idlines_free(&p.lines);

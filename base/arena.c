@@ -63,17 +63,21 @@ bool arena_reserve(Arena *arena, Error *error)
     assert(!arena->base);
     size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
     arena->base = block_allocate(size);
-    if (!arena->base)
-        return error_set(error, "not enough memory for %.1f MB of activations: a smaller model, "
-                         "--micro-tokens or --max-length needs less", size / 1e6);
+    if (!arena->base) return error_set(error, "not enough memory for %.1f MB", size / 1e6);
     arena->size = size;
     arena->used = 0;
     return true;
 }
 
-void arena_reset(Arena *arena)
+bool arena_fit(Arena *arena, size_t bytes)
 {
+    if (!arena->base || arena->size < bytes) {
+        arena_free(arena);
+        arena->used = bytes;
+        if (!arena_reserve(arena, NULL)) return false;
+    }
     arena->used = 0;
+    return true;
 }
 
 void arena_free(Arena *arena)

@@ -18,7 +18,7 @@
 typedef struct Arena {
     unsigned char *base;  // NULL while measuring
     size_t size;          // bytes reserved
-    size_t used;          // bytes handed out (or counted) since the last reset
+    size_t used;          // bytes handed out (or counted) since it was empty
 } Arena;
 
 enum { ARENA_ALIGNMENT = 64 };  // a cache line, and the widest vector
@@ -30,7 +30,10 @@ void *arena_take(Arena *arena, size_t count, size_t size);
 /* Reserves what has been counted so far and starts from empty. */
 bool arena_reserve(Arena *arena, Error *error);
 
-void arena_reset(Arena *arena);
+/* Empties it, with room for `bytes` at least, for layouts of which one is larger than another. False:
+ * not enough memory. */
+bool arena_fit(Arena *arena, size_t bytes);
+
 void arena_free(Arena *arena);
 
 /* A block of its own of `size` bytes, aligned, not cleared, to be freed with free(). A large one
@@ -42,8 +45,8 @@ size_t block_bytes(size_t size);  // that such a block really takes
 /* A block of zeros; memory that is not written to is not taken from the system. */
 void *block_zeros(size_t size);
 
-/* Gives the memory under these bytes of a block back to the system, as far as it is whole pages;
- * they are not to be read again. */
+/* Gives the memory under these bytes of a block, or of what malloc gave, back to the system, as far
+ * as it is whole pages; they are not to be read again. */
 void block_release(void *at, size_t size);
 
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))

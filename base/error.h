@@ -15,7 +15,7 @@ typedef struct Error {
 } Error;
 
 /* Writes the sentence into error, if there is one, and returns false. A sentence that does not
- * fit ends in "...". */
+ * fit ends in "..."; a control character, which a file may have brought in, becomes '?'. */
 bool error_set(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " before the sentence that is there, and returns false. */

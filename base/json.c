@@ -153,8 +153,6 @@ Json *json_parse(const char *bytes, size_t length, const char *source, Error *er
     json_error_t wrong;
     json_t *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &wrong);
     if (json) return (Json *)json;
-    for (char *s = wrong.text; *s; s++)  // it quotes the file, which may hold anything
-        if ((unsigned char)*s < 0x20 || *s == 0x7F) *s = ' ';
     error_set(error, "%s:%d:%d: %s", source, wrong.line, wrong.column, wrong.text);
     return NULL;
 }

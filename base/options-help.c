@@ -117,12 +117,22 @@ static char *compose(const OptionGroup *group, const Option *option, bool usage)
     return NULL;
 }
 
+char *option_usage(const OptionGroup *group, const Option *option)
+{
+    return compose(group, option, true);
+}
+
+char *option_meaning(const OptionGroup *group, const Option *option)
+{
+    return compose(group, option, false);
+}
+
 static int left_column(const OptionGroup *groups, int count)
 {
     int left = 0;
     for (int g = 0; g < count; g++)
         for (int i = 0; i < groups[g].count; i++) {
-            char *usage = compose(&groups[g], &groups[g].options[i], true);
+            char *usage = option_usage(&groups[g], &groups[g].options[i]);
             int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
             if (width > left && width <= LEFT_LIMIT) left = width;
             free(usage);
@@ -132,7 +142,7 @@ static int left_column(const OptionGroup *groups, int count)
 
 static bool write_option(FILE *out, const OptionGroup *group, const Option *option, int left)
 {
-    char *usage = compose(group, option, true), *help = compose(group, option, false);
+    char *usage = option_usage(group, option), *help = option_meaning(group, option);
     bool good = usage && help;
     if (good) {
         int width = columns(usage, strlen(usage));

@@ -134,15 +134,6 @@ static bool store(const Option *option, void *values, const char *label, const J
     return option_store(option, values, label, text, false, error);
 }
 
-static bool unknown(const char *source, const char *before, const char *key, Error *error)
-{
-    char plain[KEY_LIMIT];  // it comes from a file, which may hold anything
-    snprintf(plain, sizeof plain, "%s", key);
-    for (char *s = plain; *s; s++)
-        if ((unsigned char)*s < 0x20 || *s == 0x7F) *s = ' ';
-    return error_set(error, "%s: unknown key '%s%s'", source, before, plain);
-}
-
 static bool store_group(const OptionGroup *group, const Json *map, const char *source,
                         Error *error)
 {
@@ -155,7 +146,7 @@ static bool store_group(const OptionGroup *group, const Json *map, const char *s
             if (!group->options[i].unsaved && !strcmp(key_of(key, &group->options[i]), m.key))
                 option = &group->options[i];
         snprintf(label, sizeof label, "%s.%s", group->key, option ? key : "");
-        if (!option) return unknown(source, label, m.key, error);
+        if (!option) return error_set(error, "%s: unknown key '%s%s'", source, label, m.key);
         if (!store(option, group->values, label, m.value, error))
             return error_prefix(error, "%s", source);
     }
@@ -172,7 +163,7 @@ static bool store_groups(const OptionGroup *groups, int count, const Json *root,
         for (int g = 0; !group && g < count; g++)
             if (groups[g].key && !strcmp(groups[g].key, m.key)) group = &groups[g];
         if (!group && partly) continue;
-        if (!group) return unknown(source, "", m.key, error);
+        if (!group) return error_set(error, "%s: unknown key '%s'", source, m.key);
         if (!store_group(group, m.value, source, error)) return false;
     }
     return true;

@@ -257,7 +257,7 @@ typedef struct Mention {
     const char *text;  // NULL: taken back by --no-NAME
 } Mention;
 
-static bool can_take_back(const Option *option)
+bool option_can_take_back(const Option *option)
 {
     return option->kind == OPTION_FLAG || option->kind == OPTION_TEXT ||
            option->kind == OPTION_LIST;
@@ -296,7 +296,7 @@ static bool read_mention(const OptionGroup *groups, int count, int argc, char *c
         option = find(groups, count, name + 3, length - 3, &mention->values);
         taken_back = true;
     }
-    if (option && taken_back && !can_take_back(option))
+    if (option && taken_back && !option_can_take_back(option))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
     if (!option) {

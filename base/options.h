@@ -50,7 +50,7 @@ typedef struct Option {
     OptionKind kind;
     size_t offset;               // of the field in the group's values
     double least, most;          // of a number, both included; no limit if both are 0
-    const char *const *choices;  // of OPTION_CHOICE, ended by NULL
+    const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: some good ones
     const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
     const char *help;            // a phrase, without range and default, which are added
     bool unsaved;                // not part of config.json
@@ -95,6 +95,14 @@ bool options_set_all(const OptionGroup *groups, int count, const char *settings,
 /* The help of all groups, with the present values as defaults: call it before anything is set.
  * free() it; NULL if memory is short. */
 char *options_help(const OptionGroup *groups, int count);
+
+/* A line of the help in its two parts: "--heads N", and "attention heads (1 to 64; default 8)".
+ * free() them; NULL if memory is short. */
+char *option_usage(const OptionGroup *group, const Option *option);
+char *option_meaning(const OptionGroup *group, const Option *option);
+
+/* Whether there is a --no-NAME. */
+bool option_can_take_back(const Option *option);
 
 /* The saved configuration, {"model":{"d_model":256,...},"training":{...}}, indented, with a
  * newline at its end. The same values give the same text. free() it; NULL if memory is short. */

@@ -15,6 +15,20 @@ typedef struct Packed {
     const int *start;  // [S+1], start[0] = 0
 } Packed;
 
+/* Rows of a sentence. */
+static inline int packed_length(const Packed *packed, int sentence)
+{
+    return packed->start[sentence + 1] - packed->start[sentence];
+}
+
+/* Sentences first .. end-1 as a batch of their own, from row 0 on.   start [end-first+1] (=) */
+static inline Packed packed_slice(int *start, const Packed *all, int first, int end)
+{
+    for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
+    Packed slice = {end - first, start[end - first], all->id + all->start[first], start};
+    return slice;  // as C++ has it, too
+}
+
 /* Ids that mean the same in every vocabulary. The last id, V-1, is <pad>: the decoder's first
  * input, never produced. */
 enum { ID_END = 0, ID_UNKNOWN = 1 };

@@ -8,8 +8,8 @@
  *     parts_leave(before);
  *
  * What a part calls counts for the innermost, but for what PART_ENCODER calls: that counts for it,
- * so that decoding can tell it from the same layers in the decoder. A switch takes some 25 ns, so it belongs around
- * work on a micro-batch, not on a row. */
+ * so that decoding can tell it from the same layers in the decoder. A switch takes some 25 ns, so it
+ * belongs around work on a micro-batch, not on a row. */
 #ifndef BASE_PARTS_H
 #define BASE_PARTS_H
 

@@ -35,16 +35,16 @@ static inline void philox4x32(uint32_t out[4], const uint32_t counter[4], const 
     out[0] = c0, out[1] = c1, out[2] = c2, out[3] = c3;
 }
 
-/* A stream read in order: numbers number 0, 1, 2, … of (seed, purpose, index). */
+/* A stream read in order: the numbers 0, 1, 2, … of (seed, purpose, index). */
 typedef struct Rng {
     uint32_t key[2], counter[4], word[4];
     int next;  // the word that comes next; 4 when a new block is due
 } Rng;
 
 Rng rng_stream(uint64_t seed, RngPurpose purpose, uint64_t index);
-uint32_t rng_word(Rng *rng);                   // 32 random bits
-uint32_t rng_below(Rng *rng, uint32_t n);      // 0 .. n-1, unbiased; n > 0
-double rng_uniform(Rng *rng);                  // [0, 1), 53 bits
-double rng_normal(Rng *rng);                   // mean 0, variance 1
+uint32_t rng_word(Rng *rng);               // 32 random bits
+uint32_t rng_below(Rng *rng, uint32_t n);  // 0 .. n-1, unbiased; n > 0
+double rng_uniform(Rng *rng);              // [0, 1), 53 bits
+double rng_normal(Rng *rng);               // mean 0, variance 1
 
 #endif

@@ -1,10 +1,9 @@
 /* decoding.c -- passes over the sentences and bursts of sgemm in turn; see decoding.h. */
 #include "benchmark/decoding.h"
 
-#include <stdlib.h>
-
 #include "base/clock.h"
 #include "benchmark/child.h"
+#include "benchmark/shares.h"
 #include "data/batches.h"
 #include "inference/translator.h"
 #include "model/ready.h"
@@ -12,7 +11,9 @@
 enum { SEED = 1, MOST_SINGLE = 301 };
 static const real NEVER = -100;  // nats
 
-double decoding_flops(const ModelConfig *c, int source, int target, int beam)
+/* Operations of the matrix products that searching one sentence of `source` tokens needs, when
+ * each step but the first, which has one, has `beam` prefixes and there are `target` steps. */
+static double decoding_flops(const ModelConfig *c, int source, int target, int beam)
 {
     double n = source, D = c->d_model, F = c->ffn, V = c->vocab;
     double rows = 1 + (target - 1.0) * beam;
@@ -31,7 +32,7 @@ typedef struct Bench {
     Packed source;
     SearchConfig search;
     double flops;  // of a pass
-    double (*part)[PARTS];  // [threads] seconds
+    double part[PARTS];  // seconds of all workers
 } Bench;
 
 static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
@@ -40,9 +41,6 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
     size_t count = corpus->pairs < DECODED_SENTENCES ? corpus->pairs : DECODED_SENTENCES;
     Packed target;
     *bench = (Bench){.search = search_default};
-    bench->part = calloc((size_t)plan->threads, sizeof *bench->part);
-    if (!bench->part)
-        return error_set(error, "not enough memory for %d threads", plan->threads);
     bench->search.beam = plan->beam;
     bench->search.max_tokens = OUTPUT_TOKENS;
     bench->search.no_scores = true;  // as ./translate asks for none to print text
@@ -57,8 +55,8 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops +=
-            decoding_flops(&plan->model, bench->source.start[s + 1] - bench->source.start[s],
-                           OUTPUT_TOKENS, plan->beam);
+            decoding_flops(&plan->model, packed_length(&bench->source, s), OUTPUT_TOKENS,
+                           plan->beam);
     return true;
 }
 
@@ -68,7 +66,6 @@ static void bench_free(Bench *bench)
     peak_free(bench->peak);
     workers_stop(bench->workers);
     transformer_free(&bench->model);
-    free(bench->part);
 }
 
 /* Translates all of source; *seconds (=) how long that took. */
@@ -89,29 +86,6 @@ static bool translate(double *seconds, const Bench *bench, const Packed *source,
                              OUTPUT_TOKENS);
 }
 
-static void collect(void *context, int number)
-{
-    parts_read(((Bench *)context)->part[number]);
-}
-
-static void forget(void *context, int number)
-{
-    double unused[PARTS] = {0};
-    (void)context, (void)number;
-    parts_read(unused);
-}
-
-static void share_parts(DecodingResult *result, const Bench *bench)
-{
-    double total = 0;
-    for (int w = 0; w < workers_count(bench->workers); w++)
-        for (int p = 0; p < PARTS; p++) {
-            result->part[p] += bench->part[w][p];
-            total += bench->part[w][p];
-        }
-    for (int p = 0; p < PARTS; p++) result->part[p] /= total;
-}
-
 /* One sentence at a time. */
 static bool measure_single(DecodingResult *result, const Bench *bench, double most, Error *error)
 {
@@ -119,9 +93,8 @@ static bool measure_single(DecodingResult *result, const Bench *bench, double mo
     double begin = clock_seconds();
     int count = 0;
     do {
-        int s = count % bench->source.sentences, first = bench->source.start[s];
-        int start[2] = {0, bench->source.start[s + 1] - first};
-        Packed one = {1, start[1], bench->source.id + first, start};
+        int s = count % bench->source.sentences, start[2];
+        Packed one = packed_slice(start, &bench->source, s, s + 1);
         if (!translate(&seconds[count++], bench, &one, error)) return false;
     } while (count < MOST_SINGLE && clock_seconds() - begin < most);
     result->single = rate_median(seconds, count);
@@ -141,9 +114,9 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     rate_begin(&meter, bench->peak, seconds);
     do {
-        workers_run(bench->workers, forget, bench);
+        shares_forget(bench->workers);
         if (!translate(&seconds, bench, &bench->source, error)) return false;
-        workers_run(bench->workers, collect, bench);
+        shares_read(bench->part, bench->workers);
         rate_add(&meter, bench->flops, seconds);
     } while (meter.seconds < plan->seconds && meter.pieces < MOST_PIECES);
     result->rate = rate_end(&meter);
@@ -151,7 +124,7 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     result->sentences_per_second =
         (double)result->sentences * result->rate.pieces / result->rate.seconds;
     result->tokens_per_second = OUTPUT_TOKENS * result->sentences_per_second;
-    share_parts(result, bench);
+    shares_of(result->part, bench->part);
     return true;
 }
 

@@ -36,8 +36,4 @@ typedef struct DecodingResult {
 /* For child_run: a DecodingCase, a DecodingResult. */
 bool decoding_work(const void *plan, void *result, Error *error);
 
-/* Operations of the matrix products that searching one sentence of `source` tokens needs, when
- * each step but the first, which has one, has `beam` prefixes and there are `target` steps. */
-double decoding_flops(const ModelConfig *config, int source, int target, int beam);
-
 #endif

@@ -5,12 +5,12 @@
 #include "benchmark/training.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
+#include "benchmark/shares.h"
 #include "data/batches.h"
 #include "program/settings.h"
 #include "training/trainer.h"
@@ -46,16 +46,13 @@ typedef struct Bench {
     Peer peer;
     size_t count;  // batches, which are taken in turn
     long long update;
-    double (*part)[PARTS];  // [threads] seconds
+    double part[PARTS];  // seconds of all workers
 } Bench;
 
 static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
 {
     const TrainingConfig *training = &plan->training;
     *bench = (Bench){0};
-    bench->part = calloc((size_t)plan->threads, sizeof *bench->part);
-    if (!bench->part)
-        return error_set(error, "not enough memory for %d threads", plan->threads);
     if (!transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
         !(bench->trainer = trainer_create(&bench->model, training, bench->workers, error)) ||
@@ -77,21 +74,6 @@ static void bench_free(Bench *bench)
     trainer_free(bench->trainer);
     workers_stop(bench->workers);
     transformer_free(&bench->model);
-    free(bench->part);
-}
-
-/* ---- parts ---- */
-
-static void collect(void *context, int number)
-{
-    parts_read(((Bench *)context)->part[number]);
-}
-
-static void forget(void *context, int number)
-{
-    double unused[PARTS] = {0};
-    (void)context, (void)number;
-    parts_read(unused);
 }
 
 /* ---- one update ---- */
@@ -107,24 +89,13 @@ static bool update(Timed *timed, Bench *bench, Error *error)
     size_t u = (size_t)bench->update % bench->count;
     if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
     bench->update++;
-    workers_run(bench->workers, forget, bench);
+    shares_forget(bench->workers);
     double begin = clock_seconds();
     if (!trainer_update(bench->trainer, bench->update, &source, &target, &timed->stats, error))
         return false;
     timed->seconds = clock_seconds() - begin;
-    workers_run(bench->workers, collect, bench);
+    shares_read(bench->part, bench->workers);
     return true;
-}
-
-static void share_parts(TrainingResult *result, const Bench *bench)
-{
-    double total = 0;
-    for (int w = 0; w < workers_count(bench->workers); w++)
-        for (int p = 0; p < PARTS; p++) {
-            result->part[p] += bench->part[w][p];
-            total += bench->part[w][p];
-        }
-    for (int p = 0; p < PARTS; p++) result->part[p] /= total;
 }
 
 /* ---- the peer ---- */
@@ -163,7 +134,7 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     if (!update(&timed, bench, error) || !update(&timed, bench, error)) return false;  // warm up
     result->memory = memory_most();  // now, before the yardstick takes its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
-    memset(bench->part, 0, (size_t)plan->threads * sizeof *bench->part);
+    memset(bench->part, 0, sizeof bench->part);
     if (plan->python && !start_peer(bench, plan, error)) return false;
     rate_begin(&meter, bench->peak, timed.seconds);
     for (int n = 0; n < MOST_PIECES; n++) {
@@ -177,21 +148,15 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     }
     result->rate = rate_end(&meter);
     result->tokens_per_second = (double)result->tokens / result->rate.seconds;
-    share_parts(result, bench);
+    shares_of(result->part, bench->part);
     return true;
-}
-
-bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error)
-{
-    Bench bench;
-    *result = (TrainingResult){0};
-    memory_reset();
-    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error);
-    bench_free(&bench);
-    return good;
 }
 
 bool training_work(const void *plan, void *result, Error *error)
 {
-    return training_measure(result, plan, error);
+    Bench bench;
+    memory_reset();
+    bool good = bench_create(&bench, plan, error) && measure(result, &bench, plan, error);
+    bench_free(&bench);
+    return good;
 }

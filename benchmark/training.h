@@ -42,9 +42,6 @@ typedef struct TrainingResult {
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error);
 
-/* Trains in this process: call it through child_run. */
-bool training_measure(TrainingResult *result, const TrainingCase *plan, Error *error);
-
 /* For child_run: a TrainingCase, a TrainingResult. */
 bool training_work(const void *plan, void *result, Error *error);
 

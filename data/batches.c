@@ -204,12 +204,6 @@ bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t e
     return pack(batches, source, target, batches->order + from, 0, end - from, error);
 }
 
-bool batches_list(Batches *batches, Packed *source, Packed *target, const uint32_t *pair,
-                  size_t count, Error *error)
-{
-    return pack(batches, source, target, pair, 0, count, error);
-}
-
 bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
                    Error *error)
 {

@@ -29,7 +29,7 @@ typedef struct Batches {
     size_t updates;     // of this epoch
     uint32_t *cut;      // [updates+1] update u is pairs order[cut[u]] .. order[cut[u+1]-1]
     size_t cut_size;    // allocated
-    int *id[SIDES];     // the rows of the last update or list that was packed
+    int *id[SIDES];     // the rows of the last update or range that was packed
     int *start[SIDES];  // [sentences+1]
     size_t rows_size[SIDES], sentences_size;  // allocated
 } Batches;
@@ -49,10 +49,6 @@ bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *e
  * hold until the next call. Memory is taken when an epoch begins, not update by update. */
 bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
                     Error *error);
-
-/* The pairs `pair[0..count)`, in this order. */
-bool batches_list(Batches *batches, Packed *source, Packed *target, const uint32_t *pair,
-                  size_t count, Error *error);
 
 /* The pairs first .. end-1, in the corpus's order. */
 bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,

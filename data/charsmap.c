@@ -34,8 +34,7 @@ typedef struct Charsmap {
 
 static uint32_t unit_at(const Charsmap *map, uint32_t i)
 {
-    const unsigned char *b = map->unit + 4 * (size_t)i;
-    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+    return bytes_word(map->unit + 4 * (size_t)i);
 }
 
 static bool is_edge(uint32_t unit, unsigned char byte)
@@ -56,8 +55,7 @@ static uint32_t offset(uint32_t unit)
 static bool charsmap_parse(Charsmap *map, Bytes bytes)
 {
     if (bytes.count < 4 + 4) return false;
-    uint32_t size = bytes.at[0] | (uint32_t)bytes.at[1] << 8 | (uint32_t)bytes.at[2] << 16 |
-                    (uint32_t)bytes.at[3] << 24;
+    uint32_t size = bytes_word(bytes.at);
     if (size < 4 || size >= bytes.count - 4) return false;
     map->unit = bytes.at + 4;
     map->units = size / 4;
@@ -114,7 +112,7 @@ bool charsmap_check(Bytes table, Error *error)
     }
     bool good = state_check(&map, reach, offset(unit_at(&map, 0)), 0);
     free(reach);
-    return good ? true : error_set(error, "%s", BROKEN);
+    return good || error_set(error, "%s", BROKEN);
 }
 
 typedef struct Walk {

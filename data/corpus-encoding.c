@@ -4,28 +4,15 @@
  * are put together in their order, so that the threads change nothing. */
 #include "data/corpus-text.h"
 
+#include "base/arena.h"
 #include "base/packed.h"
 #include "data/grow.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum { RELEASE = 1 << 22 };  // bytes of text to give back at a time
-
-/* Gives the memory of bytes[*from..to) back, as far as it is whole pages; what is in them is lost.
- * The block itself is still to be freed. */
-static void release(char *bytes, size_t *from, size_t to)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    uintptr_t begin = ((uintptr_t)bytes + *from + page - 1) / page * page;
-    uintptr_t end = ((uintptr_t)bytes + to) / page * page;
-    if (end <= begin) return;
-    madvise((void *)begin, end - begin, MADV_DONTNEED);
-    *from = end - (uintptr_t)bytes;
-}
 
 /* ---- sentences to ids, by all threads ---- */
 
@@ -126,8 +113,10 @@ static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers 
             encode_blocks(round, 0);
         good = take_round(&ids, start, round, error);
         size_t done = text->start[side][round->first + round->sentences];
-        if (!keep_text && done - released >= RELEASE)
-            release(text->bytes[side], &released, done);
+        if (!keep_text && done - released >= RELEASE) {
+            block_release(text->bytes[side] + released, done - released);
+            released = done;
+        }
     }
     if (start) start[text->pairs] = ids.count;
     corpus->id[side] = ids.id;

@@ -30,8 +30,7 @@ static bool take_word(Bytes *from, uint64_t *value)
 {
     Bytes b;
     if (!take_bytes(from, &b, 4)) return false;
-    *value =
-        b.at[0] | (uint32_t)b.at[1] << 8 | (uint32_t)b.at[2] << 16 | (uint32_t)b.at[3] << 24;
+    *value = bytes_word(b.at);
     return true;
 }
 

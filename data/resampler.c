@@ -86,8 +86,6 @@ static bool draw(Resampler *r, CorpusSide side, size_t pair, Ids *ids, Error *er
 
 bool resampler_epoch(Resampler *r, uint64_t epoch, Error *error)
 {
-    if (r->has_epoch && r->epoch == epoch) return true;
-    r->has_epoch = false;
     r->epoch = epoch;
     for (int side = 0; side < SIDES; side++) {
         Ids ids = {.id = r->corpus.id[side], .size = r->size[side]};
@@ -102,6 +100,5 @@ bool resampler_epoch(Resampler *r, uint64_t epoch, Error *error)
         r->size[side] = ids.size;
         if (!good) return false;
     }
-    r->has_epoch = true;
     return true;
 }

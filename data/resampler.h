@@ -28,8 +28,7 @@ typedef struct Resampler {
     size_t *start[SIDES];       // [pairs+1] sentence i is units start[i] .. start[i+1]-1
     Corpus corpus;              // of the last epoch that was drawn
     size_t size[SIDES];         // ids that it has room for
-    bool has_epoch;
-    uint64_t epoch;
+    uint64_t epoch;             // which it is
 } Resampler;
 
 /* text: the pairs of `usual`, which must outlive the resampler; text and tokenizers are not needed

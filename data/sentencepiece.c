@@ -18,7 +18,6 @@
 #include <string.h>
 
 enum {
-    MAX_MODEL = 1 << 28,  // bytes
     MAX_PIECE = 1 << 16,  // bytes
     MAX_NESTED = 64,      // user-defined pieces of which one begins with another
 };
@@ -114,7 +113,8 @@ static bool user_defined_check(const void *model, size_t size, Error *error)
 
 bool sentencepiece_check(const void *model, size_t size, Error *error)
 {
-    if (size > MAX_MODEL) return error_set(error, "it has %zu bytes, more than any has", size);
+    if (size > SENTENCEPIECE_LIMIT)
+        return error_set(error, "it has %zu bytes, more than any has", size);
     Bytes bytes = {model, size};
     size_t pieces = 0;
     for (Field field; bytes.count > 0;) {

@@ -38,6 +38,8 @@ typedef struct Pieces {
     Piece *piece;  // [count]; the place of a piece is its id
 } Pieces;
 
+enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
+
 /* Whether the library can be given these bytes: they are a model, its pieces are text, and its
  * normalisation tables lead nowhere outside of themselves. */
 bool sentencepiece_check(const void *model, size_t size, Error *error);

@@ -61,16 +61,22 @@ static uint32_t character(const char *text, size_t length)
     return c;
 }
 
+/* Whether a text can give the piece: not </s>, <unk> or a byte. */
+static bool is_text(const Piece *piece)
+{
+    return piece->type == PIECE_NORMAL || piece->type == PIECE_USER_DEFINED ||
+           piece->type == PIECE_UNUSED;
+}
+
 /* The symbols: pieces by their ids, then the characters in pieces that are none themselves. A
- * piece that no text gives (</s>, <unk>, bytes) is filed under a name that no text has. */
+ * piece that no text gives is filed under a name that no text has. */
 static bool add_pieces(Subwords *s, Error *error)
 {
     uint32_t number;
     for (int i = 0; i < s->pieces.count; i++) {
         const Piece *piece = &s->pieces.piece[i];
         char name[16] = {(char)0xff};
-        bool text = piece->type == PIECE_NORMAL || piece->type == PIECE_USER_DEFINED ||
-                    piece->type == PIECE_UNUSED;
+        bool text = is_text(piece);
         memcpy(name + 1, &i, sizeof i);
         if (!textmap_add(&s->symbols, &number, text ? piece->text : name,
                          text ? piece->length : 1 + sizeof i, error))
@@ -87,9 +93,7 @@ static bool add_characters(Subwords *s, Error *error)
 {
     for (int i = 0; i < s->pieces.count; i++) {
         const Piece *piece = &s->pieces.piece[i];
-        if (piece->type != PIECE_NORMAL && piece->type != PIECE_USER_DEFINED &&
-            piece->type != PIECE_UNUSED)
-            continue;
+        if (!is_text(piece)) continue;
         uint32_t number, before = 0;
         for (size_t at = 0, size; at < piece->length; at += size) {
             size = text_character(piece->text + at, piece->length - at);

@@ -40,8 +40,8 @@ bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, 
  * makes sense. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
-/* Whether text_next can answer without waiting for more bytes to come: a whole line is there, or the
- * end. Reads what a descriptor has to give. (A line that is already longer than a block counts as
+/* Whether text_next can answer without waiting for more bytes to come: a whole line is there, or
+ * the end. Reads what a descriptor has to give. (A line that is already longer than a block counts as
  * there: it is text_next that must refuse what never ends.) */
 bool text_ready(TextReader *reader);
 

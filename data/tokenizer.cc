@@ -5,12 +5,12 @@
 extern "C" {
 #include "base/error.h"
 #include "base/packed.h"
+#include "data/grow.h"
 }
 #include "data/sentencepiece.h"
 #include "data/tokenizer-library.hh"
 #include "data/tokenizer.h"
 
-#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstdlib>
@@ -53,17 +53,6 @@ static void silence(void)
 const char *tokenizer_type_name(TokenizerType type)
 {
     return TYPE_NAMES[type];
-}
-
-bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error)
-{
-    for (int i = 0; i < TOKENIZER_TYPES; i++) {
-        if (strcmp(name, TYPE_NAMES[i]) != 0) continue;
-        *type = (TokenizerType)i;
-        return true;
-    }
-    return error_set(error, "there is no tokenizer '%s': there are unigram, bpe, word and char",
-                     name);
 }
 
 static bool read_type(TokenizerType *type, const void *model, size_t size, Error *error)
@@ -136,14 +125,16 @@ static bool too_long(Error *error, size_t length)
                      length, TOKENIZER_MAX_TEXT);
 }
 
+/* Whether the library has done it; if not, "what it was: why". */
+static bool done(const Status &status, const char *what, Error *error)
+{
+    return status.ok() ||
+           error_set(error, "%s: %s", what, reason(status.error_message()).c_str());
+}
+
 static void make_room(Ids *ids, size_t count)
 {
-    if (ids->count + count <= ids->size) return;
-    size_t wanted = std::max(ids->count + count, ids->size + ids->size / 2);
-    void *grown = realloc(ids->id, wanted * sizeof *ids->id);
-    if (!grown) throw std::bad_alloc();
-    ids->id = (int32_t *)grown;
-    ids->size = wanted;
+    if (!GROW(ids->id, ids->size, ids->count + count)) throw std::bad_alloc();
 }
 
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
@@ -152,12 +143,9 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
     if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
     return guarded(error, [&] {
         std::vector<int> pieces;
-        const Status status =
-            tokenizer->processor.Encode(std::string_view(text, length), &pieces);
-        if (!status.ok()) {
-            return error_set(error, "cannot tokenize: %s",
-                             reason(status.error_message()).c_str());
-        }
+        if (!done(tokenizer->processor.Encode(std::string_view(text, length), &pieces),
+                  "cannot tokenize", error))
+            return false;
         make_room(ids, pieces.size());
         for (int id : pieces) ids->id[ids->count++] = id;
         return true;
@@ -170,12 +158,10 @@ bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, 
     if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
     return guarded(error, [&] {
         sentencepiece::ImmutableSentencePieceText cut;
-        const Status status =
-            tokenizer->processor.Encode(std::string_view(text, length), cut.mutable_proto());
-        if (!status.ok()) {
-            return error_set(error, "cannot tokenize: %s",
-                             reason(status.error_message()).c_str());
-        }
+        if (!done(tokenizer->processor.Encode(std::string_view(text, length),
+                                              cut.mutable_proto()),
+                  "cannot tokenize", error))
+            return false;
         make_room(begin, cut.pieces_size());
         for (const auto &piece : cut.pieces()) begin->id[begin->count++] = (int32_t)piece.begin();
         return true;
@@ -190,12 +176,9 @@ bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *
     return guarded(error, [&] {
         const SentencePieceProcessor &processor = tokenizer->processor;
         sentencepiece::ImmutableSentencePieceText cut;
-        const Status status =
-            processor.Encode(std::string_view(text, length), cut.mutable_proto());
-        if (!status.ok()) {
-            return error_set(error, "cannot tokenize: %s",
-                             reason(status.error_message()).c_str());
-        }
+        if (!done(processor.Encode(std::string_view(text, length), cut.mutable_proto()),
+                  "cannot tokenize", error))
+            return false;
         std::string joined;
         for (const auto &piece : cut.pieces()) {
             if (processor.IsByte((int)piece.id())) {
@@ -237,11 +220,9 @@ bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int
             }
         }
         std::string decoded;
-        const Status status = tokenizer->processor.Decode(pieces, &decoded);
-        if (!status.ok()) {
-            return error_set(error, "cannot put the tokens together: %s",
-                             reason(status.error_message()).c_str());
-        }
+        if (!done(tokenizer->processor.Decode(pieces, &decoded),
+                  "cannot put the tokens together", error))
+            return false;
         for (char &c : decoded) {
             if ((unsigned char)c < 0x20) c = ' ';
         }

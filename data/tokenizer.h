@@ -65,7 +65,6 @@ typedef struct Ids {
 } Ids;
 
 const char *tokenizer_type_name(TokenizerType type);  // "unigram"
-bool tokenizer_type_parse(TokenizerType *type, const char *name, Error *error);
 
 /* Learns a model: *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
  * settings give the same bytes, with the same version of the library. The learning runs in a child

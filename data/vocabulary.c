@@ -2,11 +2,10 @@
 #include "data/vocabulary.h"
 
 #include "base/file.h"
+#include "data/sentencepiece.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { MAX_MODEL = 1 << 28 };  // bytes of a model's file
 
 static const char *const SIDE[SIDES] = {"source", "target"};
 
@@ -42,7 +41,7 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
 static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path, Error *error)
 {
     size_t size;
-    char *bytes = file_read(path, MAX_MODEL, &size, error);
+    char *bytes = file_read(path, SENTENCEPIECE_LIMIT, &size, error);
     bool good =
         bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
                                   size, error) ||

@@ -53,7 +53,8 @@ bool align_shares(float *share, const Look *look, int layer, int head, AlignStep
 
 /* ---- links ---- */
 
-bool links_add(Links *links, Link link, Error *error)
+/* Keeps neither order nor distinctness. */
+static bool links_add(Links *links, Link link, Error *error)
 {
     if (links->count == links->size) {
         int size = links->size ? 2 * links->size : 32;

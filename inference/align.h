@@ -25,8 +25,8 @@ typedef enum { STEP_WRITES, STEP_READS } AlignStep;
 enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -1 };
 
 /* Shares, (1) and (2), of all target tokens but </s>: share [m-1,n] (=).
- * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.   layer: 0 .. L-1, or for the last two ALIGN_LAYERS: all
- * of them, added. */
+ * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.   layer: 0 .. L-1, or for the last two ALIGN_LAYERS:
+ * all of them, added. */
 bool align_shares(float *share, const Look *look, int layer, int head, AlignStep step,
                   Error *error);
 
@@ -50,7 +50,6 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
  * checked against how many there are. */
 bool links_read(Links *links, const char *text, const char *where, int source_words,
                 int target_words, Error *error);
-bool links_add(Links *links, Link link, Error *error);  // keeps neither order nor distinctness
 void links_free(Links *links);
 
 /* Counts over sentences. */

@@ -38,17 +38,13 @@ static int most(int a, int b)
 void beam_layout(BeamSearch *search, Arena *arena, const Ensemble *ensemble,
                  const Packed *source, const SearchTask *task, const SearchConfig *config)
 {
-    int S = source->sentences, K = config->beam, longest = 0, capacity = 0;
+    int S = source->sentences, K = config->beam;
     search->config = config;
     search->source = source;
     search->task = task;
     search->searches = most(config->alternatives, 1);
     int room = most(K, search->searches), beams = S * search->searches;
     size_t rows = (size_t)S * (size_t)search_rows(config);
-    for (int s = 0; s < S; s++) {
-        longest = most(longest, task[s].limit);
-        capacity += task[s].limit * search_rows(config);
-    }
     search->beam = ARENA_TAKE(arena, Beam, (size_t)beams);
     Candidate *candidate = ARENA_TAKE(arena, Candidate, (size_t)beams * (size_t)room);
     Ended *ended = ARENA_TAKE(arena, Ended, (size_t)beams * (size_t)K);
@@ -58,11 +54,10 @@ void beam_layout(BeamSearch *search, Arena *arena, const Ensemble *ensemble,
     search->next_log = ARENA_TAKE(arena, double, rows);
     search->live_of = ARENA_TAKE(arena, int, rows);
     search->next_of = ARENA_TAKE(arena, int, rows);
-    search->written = ARENA_TAKE(arena, int, (size_t)longest);
     for (int b = 0; search->beam && b < beams; b++)
         search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)room,
                                  .ended = ended + (size_t)b * (size_t)K};
-    predictor_layout(&search->predictor, arena, ensemble, source, (int)rows, longest, capacity);
+    predictor_layout(&search->predictor, arena, ensemble, source, task, search_rows(config));
 }
 
 /* Puts a candidate where it belongs; the last one leaves if there is no room for it. */
@@ -107,11 +102,11 @@ static bool is_fork(const BeamSearch *search, int sentence)
 static bool find_candidates(BeamSearch *search, int r)
 {
     const SearchConfig *config = search->config;
-    const Cache *tree = predictor_tree(&search->predictor);
     const SearchTask *task = &search->task[search->live[r].sentence];
     Beam *beam = &search->beam[search->live_of[r]];
     double normaliser, before = search->live_log[r];
-    int C = search->predictor.ensemble->model[0]->config.vocab - 1, step = tree->step;
+    int C = search->predictor.ensemble->model[0]->config.vocab - 1;
+    int step = predictor_tree(&search->predictor)->step;
     int room = config->beam - beam->count, forced = constraints_forced(task, step);
 
     real *z = predictor_row(&search->predictor, r, &normaliser);
@@ -123,8 +118,10 @@ static bool find_candidates(BeamSearch *search, int r)
             keep(beam, room, (Candidate){log_probability, r, forced});
         return true;
     }
-    if (constraints_look_back(task, config)) cache_written(search->written, tree, r);
-    constraints_apply(z, C, normaliser, search->written, step, task, config);
+    const int *written = constraints_look_back(task, config)
+                             ? predictor_written(&search->predictor, r)
+                             : NULL;
+    constraints_apply(z, C, normaliser, written, step, task, config);
     if (is_fork(search, search->live[r].sentence)) room = search->searches;
     consider(beam, room, z, C, r, before, normaliser);
     return true;

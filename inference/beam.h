@@ -38,7 +38,6 @@ typedef struct BeamSearch {
     Prefix *live, *next;          // [S search_rows]
     double *live_log, *next_log;  // their log probabilities
     int *live_of, *next_of;       // and the search that each belongs to
-    int *written;                 // [longest limit]
 } BeamSearch;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */

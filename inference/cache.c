@@ -34,8 +34,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     *cache = (Cache){.rows = rows, .steps = steps, .capacity = capacity};
     encoded_layout(&cache->encoded, arena, model, source);
     for (int s = 0; s < source->sentences; s++)
-        if (encoded_length(&cache->encoded, s) > longest)
-            longest = encoded_length(&cache->encoded, s);
+        if (packed_length(source, s) > longest) longest = packed_length(source, s);
     cache->parent = ARENA_TAKE(arena, int, nodes);
     cache->token = ARENA_TAKE(arena, int, nodes);
     cache->first = ARENA_TAKE(arena, int, (size_t)steps + 1);
@@ -44,8 +43,8 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     for (int r = 0; cache->start && r <= rows; r++) cache->start[r] = r;
     cache->path = ARENA_TAKE(arena, int, (size_t)steps *R);
 
-    scratch_layout(&cache->scratch, arena, config, rows, false);
     cache->X = ARENA_TAKE(arena, real, R * D);
+    cache->F = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
     size_t self = (size_t)config->heads * (size_t)attention_width(steps);
@@ -121,7 +120,7 @@ static void attend_source(real *O, const real *Q, const Cache *cache, int layer,
 {
     const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
-    int m = encoded_length(encoded, sentence), width = attention_width(m);
+    int m = packed_length(encoded->source, sentence), width = attention_width(m);
     const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
@@ -156,7 +155,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     int D = config->d_model;
     size_t d = (size_t)D;
     Packed rows = {count, count, cache->id, cache->start};
-    real *X = cache->X, *F = cache->scratch.F, *O = cache->O, *Q = cache->QKV;
+    real *X = cache->X, *F = cache->F, *O = cache->O, *Q = cache->QKV;
     const Weights *w = &model->weights;
     const real *P = model->target_positions;
 

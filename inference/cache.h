@@ -35,10 +35,9 @@ typedef struct Cache {
     int *token;    // [capacity] what the node read
     int *first;    // [steps+1] the first node of each step, and what comes behind the last
 
-    Scratch scratch;  // [rows,D]
     int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
     int *path;        // [rows,steps] each row's nodes, from the root to its own
-    real *X;          // [rows,D]
+    real *X, *F;      // [rows,D] embedded; what a sublayer adds
     real *QKV, *O;    // [rows,3D] [rows,D]
     real *P;          // scores and probabilities of one row, or of one sentence and head
     AddNorm norm_first, self_norm, cross_norm, final_norm;
@@ -61,8 +60,8 @@ size_t cache_node_bytes(const ModelConfig *config);
 void cache_encode(Cache *cache, const Transformer *model);
 
 /* One row through the decoder for each prefix. The prefixes of a sentence must be neighbours, and
- * all parents of the step before. Returns the decoder's output [count,D], which logits_forward turns
- * into scores; prefix i has become node cache->nodes - count + i. */
+ * all parents of the step before. Returns the decoder's output [count,D], which logits_forward
+ * turns into scores; prefix i has become node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
 /* id (=) the tokens that led to `node`, without <pad>. Returns how many. */

@@ -58,5 +58,5 @@ void constraints_apply(real *z, int C, double normaliser, const int *written, in
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;
-    if (z[search_largest(z, C)] == -INFINITY) z[ID_END] = end;
+    if (search_maximum(z, C) == -INFINITY) z[ID_END] = end;
 }

@@ -14,11 +14,6 @@
 
 enum { SLICE_ROWS = 320 };  // tokens, or one sentence (docs/speed.md)
 
-int encoded_length(const Encoded *encoded, int sentence)
-{
-    return encoded->source->start[sentence + 1] - encoded->source->start[sentence];
-}
-
 /* Some sentences as a source of their own, and what the encoder needs for them. */
 typedef struct Slice {
     Packed source;
@@ -41,17 +36,16 @@ static int slice_sentences(const Packed *source, int first)
 static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena,
                          const ModelConfig *config, const Packed *source, int first)
 {
-    int S = slice_sentences(source, first), row = source->start[first];
-    int N = source->start[first + S] - row;
+    int S = slice_sentences(source, first), N = source->start[first + S] - source->start[first];
     size_t count = (size_t)N * (size_t)config->d_model;
     // while measuring, too, the encoder looks at the sentences' lengths: at where they are then
     int *start = ARENA_TAKE(arena, int, (size_t)S + 1);
-    for (int s = 0; start && s <= S; s++) start[s] = source->start[first + s] - row;
-    *slice = (Slice){.source = {S, N, source->id + row, start ? start : source->start + first},
-                     .first = first};
+    *slice = (Slice){.first = first};
+    slice->source = start ? packed_slice(start, source, first, first + S)
+                          : (Packed){S, N, NULL, source->start + first};
     slice->X = ARENA_TAKE(arena, real, count);
     slice->KV = ARENA_TAKE(arena, real, 2 * count);
-    encoder_layout(encoder, arena, config, &slice->source, NULL, false, false);
+    encoder_layout(encoder, arena, config, &slice->source, NULL, PASS_SCORE);
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 
@@ -64,7 +58,7 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
     encoded->keys = ARENA_TAKE(arena, size_t, (size_t)source->sentences + 1);
     for (int s = 0; s < source->sentences; s++) {
         if (encoded->keys) encoded->keys[s] = width * D;
-        width += (size_t)attention_width(encoded_length(encoded, s));
+        width += (size_t)attention_width(packed_length(source, s));
     }
     if (encoded->keys) encoded->keys[source->sentences] = width * D;
     for (int l = 0; l < config->decoder_layers; l++) {
@@ -77,8 +71,7 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
         slice_layout(&slice, &encoded->encoder, &measure, config, source, s);
         if (measure.used > most) most = measure.used;
     }
-    encoded->room_size = most;
-    encoded->room = ARENA_TAKE(arena, unsigned char, most);
+    encoded->room = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
 }
 
 /* The keys and values of a layer (=) those of the slice's KV [N,2D]. */
@@ -86,7 +79,7 @@ static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice
 {
     size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
     for (int s = 0; s < slice->source.sentences; s++) {
-        int m = encoded_length(encoded, slice->first + s), width = attention_width(m);
+        int m = packed_length(&slice->source, s), width = attention_width(m);
         const real *from = slice->KV + (size_t)slice->source.start[s] * 2 * d;
         real *to = layer->Kt + encoded->keys[slice->first + s];
         for (int k = 0; k < D; k++, to += width) {
@@ -105,7 +98,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
     int D = config->d_model;
     Part part = parts_enter(PART_ENCODER);
     for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
-        Arena room = {encoded->room, encoded->room_size, 0};
+        Arena room = encoded->room;
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding,

@@ -15,8 +15,7 @@ typedef struct Encoded {
     size_t *keys;  // [S+1] where in Kt the keys of a sentence begin
     EncodedLayer layer[MAX_LAYERS];
 
-    unsigned char *room;  // [room_size] for the encoder's pass over a slice
-    size_t room_size;
+    Arena room;  // for the encoder's pass over a slice; lies in the arena of all
     Encoder encoder;
 } Encoded;
 
@@ -26,8 +25,5 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
 
 /* The encoder over all sentences: keys and values (=). */
 void encoded_compute(Encoded *encoded, const Transformer *model);
-
-/* Tokens of a sentence. */
-int encoded_length(const Encoded *encoded, int sentence);
 
 #endif

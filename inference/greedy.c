@@ -11,28 +11,18 @@
 
 #include "inference/constraints.h"
 
-static int hypotheses(const SearchConfig *config)
-{
-    return config->sample ? config->n_best : 1;
-}
-
 void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
                    const SearchTask *task, const SearchConfig *config)
 {
-    int S = source->sentences, rows = S * hypotheses(config), longest = 0, capacity = 0;
+    size_t rows = (size_t)source->sentences * (size_t)search_rows(config);
     greedy->config = config;
     greedy->source = source;
     greedy->task = task;
-    for (int s = 0; s < S; s++) {
-        if (task[s].limit > longest) longest = task[s].limit;
-        capacity += task[s].limit * hypotheses(config);
-    }
-    greedy->live = ARENA_TAKE(arena, Prefix, (size_t)rows);
-    greedy->walk = ARENA_TAKE(arena, Walk, (size_t)rows);
-    greedy->written = ARENA_TAKE(arena, int, (size_t)longest);
+    greedy->live = ARENA_TAKE(arena, Prefix, rows);
+    greedy->walk = ARENA_TAKE(arena, Walk, rows);
     if (config->sample)
         sampling_layout(&greedy->sampling, arena, ensemble->model[0]->config.vocab - 1);
-    predictor_layout(&greedy->predictor, arena, ensemble, source, rows, longest, capacity);
+    predictor_layout(&greedy->predictor, arena, ensemble, source, task, search_rows(config));
 }
 
 /* The next token of row r, and its ln p in *log_probability; -1: not finite. */
@@ -40,11 +30,10 @@ static int choose(Greedy *greedy, int r, double *log_probability)
 {
     const SearchConfig *config = greedy->config;
     const Ensemble *ensemble = greedy->predictor.ensemble;
-    const Cache *tree = predictor_tree(&greedy->predictor);
     const Walk *walk = &greedy->walk[r];
     const SearchTask *task = &greedy->task[walk->sentence];
-    int C = ensemble->model[0]->config.vocab - 1, step = tree->step;
-    bool back = constraints_look_back(task, config);
+    int C = ensemble->model[0]->config.vocab - 1;
+    int step = predictor_tree(&greedy->predictor)->step;
     bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
     double normaliser = 0;
 
@@ -52,8 +41,10 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (normal ? !isfinite(normaliser) : !search_finite(z, C)) return -1;
     int token = constraints_forced(task, step);
     if (token == NOTHING_FORCED) {
-        if (back) cache_written(greedy->written, tree, r);
-        constraints_apply(z, C, normaliser, greedy->written, step, task, config);
+        const int *written = constraints_look_back(task, config)
+                                 ? predictor_written(&greedy->predictor, r)
+                                 : NULL;
+        constraints_apply(z, C, normaliser, written, step, task, config);
         token = config->sample
                     ? sampling_draw(&greedy->sampling, z, C,
                                     sampling_rng(config->seed, task->line, walk->number, step),
@@ -72,14 +63,14 @@ static void report(Translation *found, const Greedy *greedy, const Walk *walk, i
     hypothesis->length = length;
     hypothesis->log_probability = walk->log_probability;
     hypothesis->score = search_score(greedy->config, walk->log_probability, length);
-    found->count = hypotheses(greedy->config);
+    found->count = search_rows(greedy->config);
 }
 
 bool greedy_search(Translation *const *found, Greedy *greedy)
 {
     int pad = greedy->predictor.ensemble->model[0]->config.vocab - 1, live = 0;
     for (int s = 0; s < greedy->source->sentences; s++)
-        for (int number = 0; number < hypotheses(greedy->config); number++, live++) {
+        for (int number = 0; number < search_rows(greedy->config); number++, live++) {
             greedy->live[live] = (Prefix){s, NO_NODE, pad};
             greedy->walk[live] = (Walk){s, number, 0};
         }

@@ -20,16 +20,16 @@ typedef struct Greedy {
     Predictor predictor;
     Prefix *live;  // [S n_best]
     Walk *walk;    // [S n_best] of each in live
-    int *written;  // [longest limit]
     Sampling sampling;
 } Greedy;
 
-/* Takes the buffers for these sentences; measures if the arena is a measuring one. */
+/* Takes the buffers for these sentences; measures if the arena is a measuring one.
+ * config: with a beam of 1, or samples. */
 void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
                    const SearchTask *task, const SearchConfig *config);
 
-/* Fills found[s]->hypothesis[0 .. n_best-1] (one, unless sampling), whose ids have room for the
- * task's limit of tokens, and sets their count. false: the network's numbers are not finite. */
+/* Fills found[s]->hypothesis[0 .. n_best-1], whose ids have room for the task's limit of tokens, and
+ * sets their count. false: the network's numbers are not finite. */
 bool greedy_search(Translation *const *found, Greedy *greedy);
 
 #endif

@@ -15,7 +15,6 @@ struct Look {
     Packed source, target;
     int source_start[2], target_start[2];
     Pass pass;
-    real *logits;  // of LOGITS_ROWS rows
 };
 
 /* The sentence as a batch of one; takes its copy. */
@@ -33,7 +32,6 @@ static void layout(Look *look, const int *source, int n, const int *target, int 
     pack(&look->target, look->target_start, &look->arena, target, m);
     transformer_layout(&look->pass, &look->arena, look->model, &look->source, &look->target,
                        NULL, PASS_LOOK);
-    look->logits = logits_layout(&look->arena, m, look->model->config.vocab);
 }
 
 Look *look_open(const Transformer *model, const int *source, int source_length,
@@ -130,26 +128,26 @@ LookVectors look_vectors(const Look *look, LookKind kind, int layer, int head)
                          .scale = 1 / sqrt(dh)};
 }
 
-/* out [rows,columns] (+=) weight · map */
-static void add_map(float *out, AttentionMap map, double weight)
+/* out [rows,columns] (+=) map */
+static void add_map(float *out, AttentionMap map)
 {
     for (int i = 0; i < map.rows; i++)
         for (int j = 0; j < map.columns; j++)
-            out[i * map.columns + j] += (float)(weight * map.at[i * map.width + j]);
+            out[i * map.columns + j] += (float)map.at[i * map.width + j];
 }
 
 void look_head(float *out, const Look *look, LookKind kind, int layer, int head)
 {
     AttentionMap map = look_map(look, kind, layer, head);
     memset(out, 0, (size_t)map.rows * (size_t)map.columns * sizeof *out);
-    add_map(out, map, 1);
+    add_map(out, map);
 }
 
 void look_mean(float *out, const Look *look, LookKind kind, int layer)
 {
     int heads = look_heads(look);
     look_head(out, look, kind, layer, 0);
-    for (int h = 1; h < heads; h++) add_map(out, look_map(look, kind, layer, h), 1);
+    for (int h = 1; h < heads; h++) add_map(out, look_map(look, kind, layer, h));
     AttentionMap map = look_map(look, kind, layer, 0);
     size_t count = (size_t)map.rows * (size_t)map.columns;
     for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
@@ -195,9 +193,9 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
-    if (!G || !row) return free(G), free(row), error_set(error, "not enough memory for the lengths of values");
     AttentionMap map = look_map(look, kind, layer, 0);
-    for (int j = 0; j < map.columns; j++) {
+    bool good = (G && row) || error_set(error, "not enough memory for the lengths of values");
+    for (int j = 0; good && j < map.columns; j++) {
         given_by(G, G + H * H, row, look, kind, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
@@ -211,34 +209,5 @@ bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head
     }
     free(G);
     free(row);
-    return true;
-}
-
-void look_alignment(int *source_of, const Look *look, int layer)
-{
-    int heads = look_heads(look);
-    AttentionMap first = look_map(look, LOOK_CROSS, layer, 0);
-    for (int i = 0; i < first.rows; i++) {
-        double most = -1;
-        for (int j = 0; j < first.columns; j++) {
-            double sum = 0;
-            for (int h = 0; h < heads; h++) {
-                AttentionMap map = look_map(look, LOOK_CROSS, layer, h);
-                sum += map.at[i * map.width + j];
-            }
-            if (sum <= most) continue;
-            most = sum;
-            source_of[i] = j;
-        }
-    }
-}
-
-void look_probabilities(double *log_probability, const Look *look)
-{
-    const Weights *w = &look->model->weights;
-    int M = look->target.rows, V = look->model->config.vocab, D = look->model->config.d_model;
-    for (int i = 0; i < M; i++) {
-        const real *z = logits_row(look->logits, i, look->pass.output, w, M, V, D);
-        log_probability[i] = z[look->target.id[i]] - search_normaliser(z, V - 1);
-    }
+    return good;
 }

@@ -66,12 +66,4 @@ void look_mean(float *out, const Look *look, LookKind kind, int layer);
  * arXiv 2004.10102). Rows do not add up to 1. */
 bool look_norms(float *out, const Look *look, LookKind kind, int layer, int head, Error *error);
 
-/* source_of [m] (=) for each target token the source token that the heads of a layer look at most
- * on average; the first of equals. </s> is looked at by many that have no counterpart: a token
- * whose strongest place is the source's </s> gets that place, source_length - 1. */
-void look_alignment(int *source_of, const Look *look, int layer);
-
-/* log_probability [m] (=) ln p of each target token. */
-void look_probabilities(double *log_probability, const Look *look);
-
 #endif

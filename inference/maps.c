@@ -76,21 +76,6 @@ static bool mean_of_all(Map *map, const Look *look, LookKind kind, int layer, Er
     return true;
 }
 
-/* Y [rows of A, columns of X] (=) ½ A X + ½ X0; X0 is NULL (none) or as Y. */
-static bool mix(Map *Y, const Map *A, const Map *X, const Map *X0, Error *error)
-{
-    if (!map_create(Y, A->rows, X->columns, error)) return false;
-    for (int i = 0; i < Y->rows; i++) {
-        float *y = Y->at + (size_t)i * (size_t)Y->columns;
-        for (int k = 0; k < A->columns; k++) {
-            float a = A->at[i * A->columns + k] / 2;
-            for (int j = 0; j < Y->columns; j++) y[j] += a * X->at[k * X->columns + j];
-        }
-        for (int j = 0; X0 && j < Y->columns; j++) y[j] += X0->at[i * Y->columns + j] / 2;
-    }
-    return true;
-}
-
 static bool identity(Map *map, int rows, Error *error)
 {
     if (!map_create(map, rows, rows, error)) return false;
@@ -99,12 +84,21 @@ static bool identity(Map *map, int rows, Error *error)
 }
 
 /* X (=) ½ A B + ½ X, or with B = NULL ½ A X + ½ X. */
-static bool step(Map *X, const Map *A, const Map *B, Error *error)
+static bool mix(Map *X, const Map *A, const Map *B, Error *error)
 {
-    Map next;
-    if (!mix(&next, A, B ? B : X, X, error)) return false;
+    Map Y;
+    if (!B) B = X;
+    if (!map_create(&Y, A->rows, B->columns, error)) return false;
+    for (int i = 0; i < Y.rows; i++) {
+        float *y = Y.at + (size_t)i * (size_t)Y.columns;
+        for (int k = 0; k < A->columns; k++) {
+            float a = A->at[i * A->columns + k] / 2;
+            for (int j = 0; j < Y.columns; j++) y[j] += a * B->at[k * B->columns + j];
+        }
+        for (int j = 0; j < Y.columns; j++) y[j] += X->at[i * Y.columns + j] / 2;
+    }
     map_free(X);
-    *X = next;
+    *X = Y;
     return true;
 }
 
@@ -113,7 +107,7 @@ static bool encoder_rollout(Map *E, const Look *look, int layers, Error *error)
     bool good = identity(E, look_map(look, LOOK_ENCODER, 0, 0).rows, error);
     for (int l = 0; l < layers && good; l++) {
         Map A = {0};
-        good = mean_of_all(&A, look, LOOK_ENCODER, l, error) && step(E, &A, NULL, error);
+        good = mean_of_all(&A, look, LOOK_ENCODER, l, error) && mix(E, &A, NULL, error);
         map_free(&A);
     }
     return good;
@@ -135,8 +129,8 @@ static bool decoder_rollout(Map *T, Map *C, const Look *look, int layers, Error 
     for (int l = 0; l < layers && good; l++) {
         Map A = {0}, B = {0};
         good = mean_of_all(&A, look, LOOK_DECODER, l, error) &&
-               mean_of_all(&B, look, LOOK_CROSS, l, error) && step(T, &A, NULL, error) &&
-               step(C, &A, NULL, error) && step(C, &B, &E, error);
+               mean_of_all(&B, look, LOOK_CROSS, l, error) && mix(T, &A, NULL, error) &&
+               mix(C, &A, NULL, error) && mix(C, &B, &E, error);
         if (good) halve(T);
         map_free(&A);
         map_free(&B);

@@ -9,14 +9,19 @@
 #include <assert.h>
 #include <math.h>
 
-#include "inference/search.h"
 #include "model/vecexp.h"
 
 void predictor_layout(Predictor *predictor, Arena *arena, const Ensemble *ensemble,
-                      const Packed *source, int rows, int steps, int capacity)
+                      const Packed *source, const SearchTask *task, int each)
 {
+    int rows = source->sentences * each, steps = 0, capacity = 0;
+    for (int s = 0; s < source->sentences; s++) {
+        if (task[s].limit > steps) steps = task[s].limit;
+        capacity += task[s].limit * each;
+    }
     predictor->ensemble = ensemble;
     predictor->rows = 0;
+    predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
     for (int m = 0; m < ensemble->count; m++) {
         const Transformer *model = ensemble->model[m];
         predictor->logits[m] = logits_layout(arena, rows, model->config.vocab);
@@ -36,6 +41,12 @@ void predictor_step(Predictor *predictor, const Prefix *prefix, int count)
         predictor->X[m] =
             cache_step(&predictor->cache[m], predictor->ensemble->model[m], prefix, count);
     predictor->rows = count;
+}
+
+const int *predictor_written(Predictor *predictor, int r)
+{
+    cache_written(predictor->written, predictor_tree(predictor), r);
+    return predictor->written;
 }
 
 static real *model_row(Predictor *predictor, int m, int r)

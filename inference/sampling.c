@@ -50,7 +50,7 @@ Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step)
 /* weight [C] (=) */
 static void weigh(real *weight, const real *z, int C, double temperature)
 {
-    real largest = z[search_largest(z, C)], scale = (real)(1 / temperature);
+    real largest = search_maximum(z, C), scale = (real)(1 / temperature);
 #pragma omp simd
     for (int c = 0; c < C; c++)
         weight[c] = z[c] == -INFINITY ? 0 : vec_exp((z[c] - largest) * scale);

@@ -33,16 +33,9 @@ typedef struct Work {
 
 /* ---- the cut into batches ---- */
 
-/* The sentences first .. end-1 as sentences of their own, from row 0 on; start [end-first+1]. */
-static Packed slice(int *start, const Packed *side, int first, int end)
-{
-    for (int s = first; s <= end; s++) start[s - first] = side->start[s] - side->start[first];
-    return (Packed){end - first, start[end - first], side->id + side->start[first], start};
-}
-
 static int pair_tokens(const Packed *source, const Packed *target, int s)
 {
-    return source->start[s + 1] - source->start[s] + target->start[s + 1] - target->start[s];
+    return packed_length(source, s) + packed_length(target, s);
 }
 
 /* Takes, and fills if the arena does not only measure, what the batches point to. */
@@ -59,7 +52,8 @@ static void batches_layout(Work *work, Arena *arena, double *log_probability,
             if ((tokens += pair_tokens(source, target, end)) > BATCH_TOKENS) break;
         int starts = end - first + 1;
         work->batch[work->batches++] =
-            (Batch){slice(start, source, first, end), slice(start + starts, target, first, end),
+            (Batch){packed_slice(start, source, first, end),
+                    packed_slice(start + starts, target, first, end),
                     log_probability + target->start[first]};
         start += 2 * starts;
     }
@@ -78,21 +72,6 @@ static void room_layout(Room *room, Arena *arena, const Transformer *model, cons
     transformer_layout(&room->pass, arena, model, &batch->source, &batch->target, NULL,
                        PASS_SCORE);
     room->logits = logits_layout(arena, batch->target.rows, model->config.vocab);
-}
-
-static bool room_reserve(Room *room, size_t bytes, Error *error)
-{
-    if (!room->arena.base || room->arena.size < bytes) {
-        arena_free(&room->arena);
-        room->arena.used = bytes;
-        if (!arena_reserve(&room->arena, NULL))
-            return error_set(error,
-                             "not enough memory to score with %.1f MB: shorter sentences "
-                             "or fewer --threads need less",
-                             (double)bytes / 1e6);
-    }
-    arena_reset(&room->arena);
-    return true;
 }
 
 /* each [M] (=) ln p of one model. */
@@ -129,7 +108,9 @@ static bool score_batch(const Ensemble *ensemble, const Batch *batch, Room *room
     for (int m = 0; good && m < models; m++) {
         Arena measure = {0};
         room_layout(room, &measure, ensemble->model[m], batch);
-        good = room_reserve(room, measure.used, error);
+        good = arena_fit(&room->arena, measure.used) ||
+               error_set(error, "not enough memory to score with %.1f MB: shorter sentences or "
+                         "fewer --threads need less", (double)measure.used / 1e6);
         if (!good) break;
         room_layout(room, &room->arena, ensemble->model[m], batch);
         good = score_rows(m ? each : sum, room, ensemble->model[m], error);
@@ -167,9 +148,8 @@ static bool pairs_check(const Packed *source, const Packed *target, const ModelC
     for (int side = 0; side < 2; side++) {
         const Packed *packed = side ? target : source;
         for (int s = 0; s < packed->sentences; s++)
-            if (!sentence_check(packed->id + packed->start[s],
-                                packed->start[s + 1] - packed->start[s], config, side == 0,
-                                error))
+            if (!sentence_check(packed->id + packed->start[s], packed_length(packed, s), config,
+                                side == 0, error))
                 return error_prefix(error, "%s sentence %d", side ? "target" : "source", s + 1);
     }
     return true;

@@ -111,7 +111,7 @@ double search_score(const SearchConfig *config, double log_probability, int leng
     return log_probability / pow(base, config->length_penalty);
 }
 
-static real maximum(const real *z, int C)
+real search_maximum(const real *z, int C)
 {
     real largest = z[0];
 #pragma omp simd reduction(max : largest) simdlen(16)
@@ -121,7 +121,7 @@ static real maximum(const real *z, int C)
 
 double search_normaliser(const real *z, int C)
 {
-    real largest = maximum(z, C), sum = 0;
+    real largest = search_maximum(z, C), sum = 0;
 #pragma omp simd reduction(+ : sum) simdlen(16)
     for (int c = 0; c < C; c++) sum += vec_exp(z[c] - largest);
     return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
@@ -138,7 +138,7 @@ bool search_finite(const real *z, int C)
 int search_largest(const real *z, int C)
 {
     enum { BLOCK = 64 };
-    real largest = maximum(z, C);
+    real largest = search_maximum(z, C);
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
 #pragma omp simd reduction(| : there) simdlen(16)

@@ -97,7 +97,8 @@ double search_normaliser(const real *z, int C);
 /* Whether all of z [C] are numbers, neither NaN nor infinite. */
 bool search_finite(const real *z, int C);
 
-/* The place of the largest of z [C], the first of equals. */
+/* The largest of z [C], and its place, the first of equals. */
+real search_maximum(const real *z, int C);
 int search_largest(const real *z, int C);
 
 /* Whether the network can take a sentence of the source (or of the target): 1 .. max_length tokens

@@ -104,22 +104,9 @@ static const struct {
 };
 // clang-format on
 
-enum { TOKENIZATIONS = sizeof tokenizations / sizeof *tokenizations };
-
 const char *tokenization_name(Tokenization tokenization)
 {
     return tokenizations[tokenization].name;
-}
-
-bool tokenization_from_name(Tokenization *tokenization, const char *name, Error *error)
-{
-    for (int t = 0; t < TOKENIZATIONS; t++) {
-        if (strcmp(name, tokenizations[t].name) != 0) continue;
-        *tokenization = (Tokenization)t;
-        return true;
-    }
-    return error_set(error, "the tokenization is one of 13a, none, char and intl, not '%s'",
-                     name);
 }
 
 static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)

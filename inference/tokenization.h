@@ -17,7 +17,6 @@ typedef enum {
 
 /* "13a", "none", "char" or "intl". */
 const char *tokenization_name(Tokenization tokenization);
-bool tokenization_from_name(Tokenization *tokenization, const char *name, Error *error);
 
 /* Puts white space around what is to be a word of its own, after which the words are what white
  * space separates. How much of it stands between, before or behind them is left open. Fails if

@@ -38,21 +38,16 @@ typedef struct Work {
     Error *error;
 } Work;
 
-static int length_of(const Packed *packed, int s)
-{
-    return packed->start[s + 1] - packed->start[s];
-}
-
 static SearchTask task_of(const Work *work, int s)
 {
     const TranslatorInput *input = work->input;
     int own = input->prefix && input->prefix->sentences > 1 ? s : 0;
-    int prefix = input->prefix ? length_of(input->prefix, own) : 0;
-    int unknowns = 0, first = input->source.start[s];
-    for (int t = 0; work->config->copy_unknown && t < length_of(&input->source, s); t++)
+    int prefix = input->prefix ? packed_length(input->prefix, own) : 0;
+    int unknowns = 0, first = input->source.start[s], length = packed_length(&input->source, s);
+    for (int t = 0; work->config->copy_unknown && t < length; t++)
         unknowns += input->source.id[first + t] == ID_UNKNOWN;
     return (SearchTask){
-        .limit = search_limit(work->config, &work->model, length_of(&input->source, s), prefix),
+        .limit = search_limit(work->config, &work->model, length, prefix),
         .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
         .prefix_length = prefix,
         .unknowns = unknowns,
@@ -148,7 +143,7 @@ static void batches_layout(Work *work, Arena *arena)
     work->batch = ARENA_TAKE(arena, Batch, S);
     if (!work->batch) return;
 
-    for (int s = 0; s < source->sentences; s++) place[s] = (Place){length_of(source, s), s};
+    for (int s = 0; s < source->sentences; s++) place[s] = (Place){packed_length(source, s), s};
     qsort(place, S, sizeof *place, longer_first);
     work->batches = 0;
     for (int left = source->sentences; left > 0;) {
@@ -195,16 +190,11 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
     Search search;
     Arena measure = {0};
     search_layout(&search, &measure, work, batch);
-    if (!arena->base || arena->size < measure.used) {
-        arena_free(arena);
-        arena->used = measure.used;
-        if (!arena_reserve(arena, NULL))
-            return error_set(error,
-                             "not enough memory to search with %.1f MB: a smaller --beam "
-                             "or --max-length-ratio, or fewer --threads, need less",
-                             (double)measure.used / 1e6);
-    }
-    arena_reset(arena);
+    if (!arena_fit(arena, measure.used))
+        return error_set(error,
+                         "not enough memory to search with %.1f MB: a smaller --beam or "
+                         "--max-length-ratio, or fewer --threads, need less",
+                         (double)measure.used / 1e6);
     search_layout(&search, arena, work, batch);
     if (is_greedy(work->config) ? greedy_search(batch->found, &search.greedy)
                                 : beam_search(batch->found, &search.beam))
@@ -224,7 +214,7 @@ static void take_batches(void *context, int worker)
         const Batch *batch = &work->batch[next];
         if (!batch_search(work, batch, &work->arena[worker], &error)) {
             if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
-            return;
+            break;
         }
         int sentences = batch->source.sentences;
         int done = atomic_fetch_add(&work->done, sentences) + sentences;
@@ -242,8 +232,8 @@ static bool input_check(const Work *work, Error *error)
         return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
                          prefix->sentences);
     for (int s = 0; s < source->sentences; s++) {
-        if (!sentence_check(source->id + source->start[s], length_of(source, s), &work->model,
-                            true, error))
+        if (!sentence_check(source->id + source->start[s], packed_length(source, s),
+                            &work->model, true, error))
             return error_prefix(error, "sentence %d", s + 1);
         SearchTask task = task_of(work, s);
         if (task.prefix_length >= task.limit)

@@ -22,8 +22,10 @@ void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int 
                     const Dropout *dropout)
 {
     size_t count = (size_t)N * (size_t)config->d_model;
+    double rate = dropout ? dropout->residual : 0;
     layernorm_layout(&norm->saved, arena, N, config->d_model);
-    norm->keep = dropout && dropout->residual > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
+    norm->keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
+    norm->scale = dropout_scale(rate);
     norm->Y = ARENA_TAKE(arena, real, count);
     norm->sum = stream ? stream : norm->saved.normal;
     norm->past = stream ? stream : norm->Y;
@@ -44,11 +46,8 @@ Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *
                        uint32_t place)
 {
     Part part = parts_enter(PART_NORM);
-    Branch branch = {F, bias, norm->keep, 1};
-    if (norm->keep) {
-        dropout_rows(norm->keep, rows, D, dropout, dropout->residual, place);
-        branch.scale = dropout_scale(dropout->residual);
-    }
+    Branch branch = {F, bias, norm->keep, norm->scale};
+    if (norm->keep) dropout_rows(norm->keep, rows, D, dropout, dropout->residual, place);
     layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, branch, w, rows->rows, D);
     parts_leave(part);
     return (Stream){norm->past, norm->Y};
@@ -61,13 +60,12 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
 }
 
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, const Packed *rows, int D,
-                             real scale)
+                             NormWeights dw, NormWeights w, int N, int D)
 {
     Part part = parts_enter(PART_NORM);
-    Branch branch = {.keep = norm->keep, .scale = scale};
+    Branch branch = {.keep = norm->keep, .scale = norm->scale};
     layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved,
-                       branch, w, rows->rows, D);
+                       branch, w, N, D);
     g->dY = g->below;
     parts_leave(part);
     return norm->keep ? dF : g->dX;

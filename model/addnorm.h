@@ -28,16 +28,16 @@ typedef struct Stream {
 
 /* The gradients of a Stream, on the way back through a stack. */
 typedef struct StreamGradient {
-    real *dX;     // [N,D]
-    real *dY;     // [N,D], dX itself where X and Y are one
-    real *below;  // where dY is, once below a sum
-    GemmMode
-        mode;  // how a sublayer leaves its gradient at dY: ADD to what went past it, or SET
+    real *dX;       // [N,D]
+    real *dY;       // [N,D], dX itself where X and Y are one
+    real *below;    // where dY is, once below a sum
+    GemmMode mode;  // how a sublayer leaves its own at dY: ADD to what went past it, or SET
 } StreamGradient;
 
 typedef struct AddNorm {
     LayerNormSaved saved;
     uint8_t *keep;     // [N,D], or NULL: no dropout
+    real scale;        // 1 / (1 - p)
     real *sum;         // [N,D] where the sum goes: pre-norm, the stream; else saved.normal
     real *Y;           // [N,D]
     const real *past;  // [N,D] what goes past the next sublayer: sum in pre-norm, else Y
@@ -66,8 +66,7 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config);
  * dF [N,D] scratch; returns where dF is: there, or at dX if there is no dropout
  * dbias, dw (+=) */
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, const Packed *rows, int D,
-                             real scale);
+                             NormWeights dw, NormWeights w, int N, int D);
 
 /* g->dX becomes the gradient of the embedded rows.   dw (+=) */
 void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights dw,

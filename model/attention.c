@@ -31,15 +31,10 @@ int attention_width(int m)
     return (m + VECTOR - 1) / VECTOR * VECTOR;
 }
 
-static int length(const Packed *rows, int sentence)
-{
-    return rows->start[sentence + 1] - rows->start[sentence];
-}
-
 const real *attention_map(const Attention *a, int sentence, int head)
 {
-    size_t one = (size_t)length(a->queries, sentence) *
-                 (size_t)attention_width(length(a->keys, sentence));
+    size_t one = (size_t)packed_length(a->queries, sentence) *
+                 (size_t)attention_width(packed_length(a->keys, sentence));
     return a->P + a->map[sentence] + (size_t)head * one;
 }
 
@@ -55,8 +50,8 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                      .score = config->score};
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
-        size_t width = (size_t)attention_width(length(keys, s));
-        size_t one = (size_t)length(queries, s) * width;
+        size_t width = (size_t)attention_width(packed_length(keys, s));
+        size_t one = (size_t)packed_length(queries, s) * width;
         if (a->map) a->map[s] = total;
         total += (size_t)H * one;
         if (one > largest) largest = one;
@@ -181,7 +176,8 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                              dropout->attention, place, s);
     for (int s = 0; s < S; s++) {
         int i = a->queries->start[s], j = a->keys->start[s];
-        int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
+        int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
+        int width = attention_width(m);
         size_t one = (size_t)n * (size_t)width;
         for (int h = 0; h < H; h++) {
             size_t at = a->map[s] + (size_t)h * one;
@@ -229,7 +225,8 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     Part before = parts_enter(PART_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++) {
         int i = a->queries->start[s], j = a->keys->start[s];
-        int n = length(a->queries, s), m = length(a->keys, s), width = attention_width(m);
+        int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
+        int width = attention_width(m);
         size_t one = (size_t)n * (size_t)width;
         for (int h = 0; h < H; h++) {
             size_t at = a->map[s] + (size_t)h * one;

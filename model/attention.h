@@ -63,11 +63,11 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         const Attention *a, const real *Xq, const real *Xkv,
                         const AttentionWeights *w);
 
-/* z (=) its softmax over its first `seen` numbers; there is room for attention_width(seen), and what
- * is behind them becomes 0. */
+/* z (=) its softmax over its first `seen` numbers; there is room for attention_width(seen), and
+ * what is behind them becomes 0. */
 void softmax_row(real *z, int seen);
 
-/* One head of one sentence: O [n,dh] and P [n,width] (=), from Q [n,dh], K and V [m,dh].
+/* One head of one sentence: P [n,width] (=), from Q [n,dh] and K [m,dh].
  * first: how many keys query 0 sees if causal (query i sees first + i), 0 if not causal.
  * Kt [dh,width] scratch. Dropout is the caller's: this is P before it. */
 void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,

@@ -219,7 +219,7 @@ bool checkpoint_has(const CheckpointFile *c, const char *prefix)
     return false;
 }
 
-/* "[512,256]" */
+/* "F32 [512,256]" */
 static void write_shape(char *text, size_t size, const SafeTensor *tensor)
 {
     size_t used = (size_t)snprintf(text, size, "%s [", dtype_name(tensor->dtype));

@@ -92,8 +92,8 @@ bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, con
 bool checkpoint_read_rounded(const CheckpointFile *checkpoint, const Params *params, real *block,
                              Error *error);
 
-/* q [out,in] and scale [out] (=) a tensor that is there as int8, verified: scales are finite and not
- * negative, and no integer is -128. */
+/* q [out,in] and scale [out] (=) a tensor that is there as int8, verified: scales are finite and
+ * not negative, and no integer is -128. */
 bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
                           float *scale, Error *error);
 

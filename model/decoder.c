@@ -13,15 +13,16 @@
 #include "model/decoder.h"
 
 void decoder_layout(Decoder *decoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Packed *source, const Dropout *dropout, bool keep,
-                    bool training)
+                    const Packed *rows, const Packed *source, const Dropout *dropout,
+                    PassKind kind)
 {
     int M = rows->rows;
+    bool training = kind == PASS_TRAIN;
     *decoder = (Decoder){.rows = rows, .source = source, .layers = config->decoder_layers};
     real *stream = addnorm_layout_first(&decoder->first, arena, config, M);
     for (int l = 0; l < decoder->layers; l++) {
         DecoderLayer *layer = &decoder->layer[l];
-        if (l > 0 && !keep) {
+        if (l > 0 && kind == PASS_SCORE) {
             *layer = decoder->layer[0];
             continue;
         }
@@ -65,11 +66,9 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
 
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
                       const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch, const Dropout *dropout)
+                      Scratch *scratch)
 {
-    const Packed *rows = decoder->rows;
-    int M = rows->rows, D = config->d_model;
-    real scale = dropout ? dropout_scale(dropout->residual) : 1;
+    int M = decoder->rows->rows, D = config->d_model;
     GemmMode encoded_mode = SET;
     StreamGradient g = addnorm_last(dX, scratch->dY, config);
     for (int l = decoder->layers - 1; l >= 0; l--, encoded_mode = ADD) {
@@ -79,16 +78,16 @@ void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights 
         const real *dF;
 
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
-                              dp->final_norm, p->final_norm, rows, D, scale);        // (3)
+                              dp->final_norm, p->final_norm, M, D);        // (3)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->cross_norm.Y, &p->ffn, M, D, config->ffn);
         dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp->cross.out.b,
-                              dp->cross_norm, p->cross_norm, rows, D, scale);        // (2)
+                              dp->cross_norm, p->cross_norm, M, D);        // (2)
         attention_backward(g.mode, g.dY, encoded_mode, dencoded, &dp->cross, scratch->dO,
                            scratch->dQKV, dF, &layer->cross, layer->self_norm.Y, encoded,
                            &p->cross);
         dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
-                              dp->self_norm, p->self_norm, rows, D, scale);          // (1)
+                              dp->self_norm, p->self_norm, M, D);          // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,
                            &layer->self, layer->X, NULL, &p->self);
     }

@@ -22,10 +22,9 @@ typedef struct Decoder {
     DecoderLayer layer[MAX_LAYERS];
 } Decoder;
 
-/* keep, training: as for the encoder. */
 void decoder_layout(Decoder *decoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Packed *source, const Dropout *dropout, bool keep,
-                    bool training);
+                    const Packed *rows, const Packed *source, const Dropout *dropout,
+                    PassKind kind);
 
 /* Returns the decoder's output [M,D].   X [M,D] embedded target   encoded [N,D] */
 const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded,
@@ -36,6 +35,6 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
  * dencoded [N,D] (=)   dw (+=) */
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
                       const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch, const Dropout *dropout);
+                      Scratch *scratch);
 
 #endif

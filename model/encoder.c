@@ -24,14 +24,15 @@ void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, i
 }
 
 void encoder_layout(Encoder *encoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Dropout *dropout, bool keep, bool training)
+                    const Packed *rows, const Dropout *dropout, PassKind kind)
 {
     int N = rows->rows;
+    bool training = kind == PASS_TRAIN;
     *encoder = (Encoder){.rows = rows, .layers = config->encoder_layers};
     real *stream = addnorm_layout_first(&encoder->first, arena, config, N);
     for (int l = 0; l < encoder->layers; l++) {
         EncoderLayer *layer = &encoder->layer[l];
-        if (l > 0 && !keep) {
+        if (l > 0 && kind == PASS_SCORE) {
             *layer = encoder->layer[0];
             continue;
         }
@@ -67,11 +68,9 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
 }
 
 void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch, const Dropout *dropout)
+                      const ModelConfig *config, Scratch *scratch)
 {
-    const Packed *rows = encoder->rows;
-    int N = rows->rows, D = config->d_model;
-    real scale = dropout ? dropout_scale(dropout->residual) : 1;
+    int N = encoder->rows->rows, D = config->d_model;
     StreamGradient g = addnorm_last(dX, scratch->dY, config);
     for (int l = encoder->layers - 1; l >= 0; l--) {
         const EncoderLayer *layer = &encoder->layer[l];
@@ -80,11 +79,11 @@ void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weigh
         const real *dF;
 
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
-                              dp->final_norm, p->final_norm, rows, D, scale);        // (2)
+                              dp->final_norm, p->final_norm, N, D);        // (2)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->self_norm.Y, &p->ffn, N, D, config->ffn);
         dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
-                              dp->self_norm, p->self_norm, rows, D, scale);          // (1)
+                              dp->self_norm, p->self_norm, N, D);          // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,
                            &layer->self, layer->X, NULL, &p->self);
     }

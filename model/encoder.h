@@ -34,10 +34,15 @@ typedef struct Encoder {
     EncoderLayer layer[MAX_LAYERS];
 } Encoder;
 
-/* keep: every layer has buffers of its own, for backward or for looking at attention; otherwise
- * all share the first layer's. */
+/* What a pass is for decides what it needs. */
+typedef enum {
+    PASS_SCORE,  // its output only: all layers share the first one's buffers
+    PASS_LOOK,   // every layer's attention, too, to be looked at
+    PASS_TRAIN   // and everything that backward needs
+} PassKind;
+
 void encoder_layout(Encoder *encoder, Arena *arena, const ModelConfig *config,
-                    const Packed *rows, const Dropout *dropout, bool keep, bool training);
+                    const Packed *rows, const Dropout *dropout, PassKind kind);
 
 /* Returns the encoded source [N,D].   X [N,D] embedded source */
 const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
@@ -46,7 +51,7 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
 
 /* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=) */
 void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch, const Dropout *dropout);
+                      const ModelConfig *config, Scratch *scratch);
 
 /* Places for dropout: each is a stream of random numbers of its own. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };

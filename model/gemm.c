@@ -20,6 +20,8 @@
 #include <cblas.h>
 #include <string.h>
 
+#include "base/bounds.h"
+
 #if defined __AVX512F__ && !defined REAL_IS_DOUBLE
 #include <immintrin.h>
 #endif
@@ -142,11 +144,6 @@ static int piece(int size, int limit, int unit)
     int pieces = (size + limit - 1) / limit;
     int even = (size + pieces - 1) / pieces;
     return (even + unit - 1) / unit * unit;
-}
-
-static int at_most(int count, int limit)
-{
-    return count < limit ? count : limit;
 }
 
 /* A panel of C, m rows and `columns` wide, tile by tile: the next TILE_ROWS rows of A are `tile`
@@ -278,7 +275,7 @@ void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int 
                 real scale)
 {
     for (int i = 0; i < m; i += TILE_ROWS) {
-        int rows = m - i < TILE_ROWS ? m - i : TILE_ROWS, j = 0;
+        int rows = at_most(m - i, TILE_ROWS), j = 0;
         Strided a = {A.at + (size_t)i * A.row, A.row, A.column};
         real *c = C + (size_t)i * (size_t)ldc;
         for (int columns = TILE_COLUMNS; j < n; j += columns) {

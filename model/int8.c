@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bounds.h"
+
 /* Each thread's rounded rows; those of the widest matrix fit at least INT8_ROWS at a time. */
 enum { ROUNDED = INT8_ROWS * INT8_MOST_COLUMNS, ROUNDED_ROWS = 512 };
 static _Thread_local struct {
@@ -36,29 +38,36 @@ static int groups_of(int columns)
     return (columns + INT8_GROUP - 1) / INT8_GROUP;
 }
 
-static size_t panels_of(int rows)
+/* Numbers of a panel. */
+static size_t panel_size(int columns)
 {
-    return (size_t)((rows + INT8_PANEL - 1) / INT8_PANEL);
+    return (size_t)groups_of(columns) * INT8_PANEL * INT8_GROUP;
 }
 
-/* Where a row's numbers begin; each group of four is INT8_PANEL groups behind the one before. */
+/* Where a row's numbers begin, and where number k is from there: each group of four is INT8_PANEL
+ * groups behind the one before. */
 static int8_t *row_of(const Int8Panels *panels, int row)
 {
-    size_t panel = (size_t)groups_of(panels->columns) * INT8_PANEL * INT8_GROUP;
-    return panels->q + (size_t)(row / INT8_PANEL) * panel + row % INT8_PANEL * INT8_GROUP;
+    return panels->q + (size_t)(row / INT8_PANEL) * panel_size(panels->columns) +
+           row % INT8_PANEL * INT8_GROUP;
+}
+
+static inline int place_of(int k)
+{
+    return k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP;
 }
 
 void int8_layout(Int8Panels *panels, Arena *arena, int rows, int columns)
 {
     assert(columns <= INT8_MOST_COLUMNS);
-    size_t width = panels_of(rows) * INT8_PANEL;
+    size_t count = (size_t)((rows + INT8_PANEL - 1) / INT8_PANEL), width = count * INT8_PANEL;
+    size_t panel = panel_size(columns);
     panels->rows = rows;
     panels->columns = columns;
-    panels->q = ARENA_TAKE(arena, int8_t, width * (size_t)groups_of(columns) * INT8_GROUP);
+    panels->q = ARENA_TAKE(arena, int8_t, count * panel);
     panels->scale = ARENA_TAKE(arena, float, width);
     panels->offset = ARENA_TAKE(arena, int32_t, width);
-    size_t panel = INT8_PANEL * (size_t)groups_of(columns) * INT8_GROUP;
-    if (arena->base) memset(panels->q + (width / INT8_PANEL - 1) * panel, 0, panel);
+    if (arena->base) memset(panels->q + (count - 1) * panel, 0, panel);
 }
 
 /* max |x|, or NaN if a number is not finite. */
@@ -95,7 +104,7 @@ void int8_put(Int8Panels *panels, int row, const int8_t *q, float scale)
     int32_t sum = 0;
     for (int k = 0; k < groups_of(panels->columns) * INT8_GROUP; k++) {
         int8_t number = k < panels->columns ? q[k] : 0;
-        to[k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP] = number;
+        to[place_of(k)] = number;
         sum += number;
     }
     panels->scale[row] = scale;
@@ -106,7 +115,7 @@ void int8_get(int8_t *q, float *scale, const Int8Panels *panels, int row)
 {
     const int8_t *from = row_of(panels, row);
     for (int k = 0; k < panels->columns; k++)
-        q[k] = from[k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP];
+        q[k] = from[place_of(k)];
     *scale = panels->scale[row];
 }
 
@@ -125,7 +134,7 @@ void int8_dequantise(real *x, const Int8Panels *panels, int row)
     const int8_t *from = row_of(panels, row);
     real scale = panels->scale[row];
     for (int k = 0; k < panels->columns; k++)
-        x[k] = scale * from[k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP];
+        x[k] = scale * from[place_of(k)];
 }
 
 /* (1)  u [stride] (=) x [count] / t + 128, rounded; returns t. */
@@ -180,9 +189,9 @@ void int8_multiply(real *Y, const real *X, const Int8Panels *panels, const real 
                    int count)
 {
     int columns = panels->columns, stride = groups_of(columns) * INT8_GROUP;
-    int most = ROUNDED / stride < ROUNDED_ROWS ? ROUNDED / stride : ROUNDED_ROWS;
+    int most = at_most(ROUNDED / stride, ROUNDED_ROWS);
     for (int n = 0, rows; n < N; n += rows) {
-        rows = N - n < most ? N - n : most;
+        rows = at_most(N - n, most);
         for (int r = 0; r < rows; r++)
             rounded.scale[r] =
                 round_row(rounded.u + (size_t)r * (size_t)stride,

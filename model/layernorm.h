@@ -36,7 +36,7 @@ void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X,
 
 /* dX [N,D] (mode): of the sum; with ADD it holds what came past the norm   dF [N,D] (=)
  * dbias [D] (+=), or NULL if nothing was added   dw (+=)   dY [N,D]   saved, branch, w as in
- * forward. dX may be dY with SET. dF may be dX where there is no dropout (then it is not written). */
+ * forward. dX may be dY with SET. dF is not written where there is no dropout. */
 void layernorm_backward(GemmMode mode, real *dX, real *dF, real *dbias, NormWeights dw,
                         const real *dY, const LayerNormSaved *saved, Branch branch,
                         NormWeights w, int N, int D);

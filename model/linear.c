@@ -6,7 +6,8 @@
 
 #include <stddef.h>
 
-void bias_forward(real *Y, const real *b, int N, int D)
+/* Y [N,D] (+=) b [D] in every row. */
+static void bias_forward(real *Y, const real *b, int N, int D)
 {
     for (int n = 0; n < N; n++) {
         real *y = Y + (size_t)n * (size_t)D;

@@ -23,8 +23,7 @@ const real *linear_row(real *x, const Linear *w, int row, int D_in);
 void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
                      const real *W, int N, int D_out, int D_in);
 
-/* Y [N,D] (+=) b [D] in every row, and its backward: db (+=) the sum of dY's rows. */
-void bias_forward(real *Y, const real *b, int N, int D);
+/* db [D] (+=) the sum of the rows of dY [N,D]: of a bias that was added to every row. */
 void bias_backward(real *db, const real *dY, int N, int D);
 
 #endif

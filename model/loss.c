@@ -18,15 +18,11 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/bounds.h"
 #include "base/parts.h"
 #include "model/gemm.h"
 #include "model/linear.h"
 #include "model/vecexp.h"
-
-static int at_most(int count, int limit)
-{
-    return count < limit ? count : limit;
-}
 
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training)
 {

@@ -199,12 +199,10 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config)
 real *params_block(const Params *params, Error *error)
 {
     size_t bytes = params->size * sizeof(real);
-    real *block = block_zeros(bytes);
-    if (!block) {
-        error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
-        return NULL;
-    }
-    return block;
+    real *block = block_allocate(bytes);
+    if (block) return memset(block, 0, bytes);
+    error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
+    return NULL;
 }
 
 /* A name's stream of random numbers: FNV-1a, 64 bits (Fowler, Noll, Vo 1991). */

@@ -64,8 +64,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
-/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in the
- * file, too; in pre-norm the file names it by the sublayer that it stands before. */
+/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in
+ * the file, too; in pre-norm the file names it by the sublayer that it stands before. */
 typedef struct EncoderLayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -93,7 +93,7 @@ typedef struct Weights {
     const Matrix *ready_source, *ready_target;  // embeddings, to look up rows; NULL: as above
     const Matrix *ready_output;                 // to multiply by; NULL: as above
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
-    NormWeights encoder_first, decoder_first;  // before the first sublayer, in pre-norm
+    NormWeights encoder_first, decoder_first;   // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];
     DecoderLayerWeights decoder[MAX_LAYERS];
 } Weights;
@@ -105,7 +105,8 @@ void params_free(Params *params);
 /* Points every field of weights into a block of params->size reals. */
 void params_bind(Weights *weights, real *block, const ModelConfig *config);
 
-/* A block of zeros, aligned to a cache line; free() it. NULL if memory is short. */
+/* A block of zeros that are in memory already, so that no timed update waits for them; aligned to
+ * a cache line; free() it. NULL if memory is short. */
 real *params_block(const Params *params, Error *error);
 
 /* Fills a block with the initial values, a function of the seed and each tensor's name alone. */

@@ -20,6 +20,7 @@
 
 #include <math.h>
 
+#include "base/bounds.h"
 #include "model/gemm.h"
 #include "model/linear.h"
 #include "model/vecexp.h"
@@ -31,13 +32,13 @@ typedef struct Block {
 
 static Block block_at(int first, int M, int V, int D)
 {
-    int half = M / 2, left = half - first, most = LOSS_ROWS / 2;
-    return (Block){first, left < most ? left : most, half, V - 1, D};
+    int half = M / 2;
+    return (Block){first, at_most(half - first, LOSS_ROWS / 2), half, V - 1, D};
 }
 
 void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V)
 {
-    size_t rows = (size_t)(M < LOSS_ROWS ? M : LOSS_ROWS), chunks = (size_t)loss_chunks(V - 1);
+    size_t rows = (size_t)at_most(M, LOSS_ROWS), chunks = (size_t)loss_chunks(V - 1);
     loss_layout(&buffers->loss, arena, M, V, true);
     buffers->apart = ARENA_TAKE(arena, real, rows * chunks);
     buffers->between = ARENA_TAKE(arena, real, rows / 2);
@@ -126,7 +127,7 @@ static void block_forward(Loss *loss, const Block *block, const RDropBuffers *b,
     int C = block->C, chunks = loss_chunks(C), P = block->pairs, rows = 2 * P;
     for (int n = 0; n < rows; n++) l->total[n] = 0;
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
-        int width = C - first < LOSS_CLASSES ? C - first : LOSS_CLASSES;
+        int width = at_most(C - first, LOSS_CLASSES);
         real *Z = l->Z + (size_t)first * (size_t)rows;
         scores(Z, block, X, E + (size_t)first * (size_t)block->D, bias + first, width);
         for (int n = 0; n < rows; n++) {
@@ -196,7 +197,7 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
     real a = (real)(A / 2), others = (real)(smoothing / C);
     real own_share = scale * (real)(1 - smoothing);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
-        int width = C - first < LOSS_CLASSES ? C - first : LOSS_CLASSES;
+        int width = at_most(C - first, LOSS_CLASSES);
         real *Z = l->Z + (size_t)first * (size_t)(2 * P);
         for (int n = 0; n < P; n++) {
             real *z = Z + (size_t)n * (size_t)width, *twin = z + (size_t)P * (size_t)width;

@@ -8,7 +8,6 @@
 
 typedef struct Walk {
     Ready *ready;
-    Arena *arena;
     const Transformer *model;
     MatrixKind kind;
     const CheckpointFile *file;  // that the matrices are read from; NULL: they are in the block
@@ -42,9 +41,9 @@ static void read_tensors(Walk *walk, Matrix *matrix, size_t offset)
 static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
 {
     Ready *ready = walk->ready;
-    bool measuring = !walk->arena->base;
+    bool measuring = !ready->arena.base;
     Matrix measured, *matrix = measuring ? &measured : &ready->matrix[ready->count];
-    matrix_layout(matrix, walk->arena, walk->kind, rows, columns);
+    matrix_layout(matrix, &ready->arena, walk->kind, rows, columns);
     if (measuring) return NULL;
     size_t offset = ready->offset[ready->count++] = (size_t)(W - walk->model->block);
     if (walk->file)
@@ -86,8 +85,8 @@ static void network(Walk *walk, Weights *w, const ModelConfig *c)
     size_t most = (size_t)(c->encoder_layers * AN_ENCODER_LAYER +
                            c->decoder_layers * A_DECODER_LAYER + EMBEDDINGS);
     int D = c->d_model, F = c->ffn;
-    walk->ready->matrix = ARENA_TAKE(walk->arena, Matrix, most);
-    walk->ready->offset = ARENA_TAKE(walk->arena, size_t, most);
+    walk->ready->matrix = ARENA_TAKE(&walk->ready->arena, Matrix, most);
+    walk->ready->offset = ARENA_TAKE(&walk->ready->arena, size_t, most);
     embeddings(walk, w, c);
     for (int l = 0; l < c->encoder_layers; l++) {
         EncoderLayerWeights *layer = &w->encoder[l];
@@ -111,7 +110,7 @@ static bool walk_network(Walk *walk, Transformer *model)
 {
     Ready *ready = walk->ready = calloc(1, sizeof *ready);
     if (!ready) return error_set(walk->error, "not enough memory for the model");
-    walk->arena = &ready->arena, walk->model = model;
+    walk->model = model;
     network(walk, &model->weights, &model->config);
     size_t bytes = ready->arena.used;
     if (!arena_reserve(&ready->arena, NULL)) {

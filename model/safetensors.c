@@ -1,9 +1,7 @@
-/* safetensors.c -- named tensors in one file: the format is in safetensors.h. The writer is above,
- * the reader below. */
-#include "model/safetensors.h"
-#include "base/file.h"
+/* safetensors.c -- named tensors from one file, or from memory: the format is in safetensors.h. The
+ * writer is in safetensors-writing.c. */
+#include "model/safetensors-checksum.h"
 
-#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -36,110 +34,13 @@ size_t dtype_size(Dtype dtype)
     return dtypes[dtype].size;
 }
 
-#define CRC_PREFIX  "crc32."
-#define CRC_HEADER  "crc32.header"
-#define CRC_UNKNOWN "00000000"
-enum { CRC_DIGITS = 8, NAME_LIMIT = 255, LENGTH_BYTES = 8 };
-
-static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
+const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
 {
     snprintf(text, CRC_DIGITS + 1, "%08lx", crc32_z(0, bytes, length) & 0xFFFFFFFFul);
     return text;
 }
 
-/* ---- writing ---- */
-
-static size_t bytes_of(const SafeTensor *tensor)
-{
-    size_t bytes = dtype_size(tensor->dtype);
-    for (int i = 0; i < tensor->dimensions; i++) bytes *= (size_t)tensor->shape[i];
-    return bytes;
-}
-
-static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
-{
-    json_open(json, tensor->name);
-    json_put_text(json, "dtype", dtype_name(tensor->dtype));
-    json_open_array(json, "shape");
-    for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
-    json_close_array(json);
-    json_open_array(json, "data_offsets");
-    json_put_integer(json, NULL, (int64_t)begin);
-    json_put_integer(json, NULL, (int64_t)(begin + bytes_of(tensor)));
-    json_close_array(json);
-    json_close(json);
-}
-
-static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
-                       const SafeMetadata *metadata, int metadata_count)
-{
-    json_open(json, NULL);
-    json_open(json, "__metadata__");
-    json_put_text(json, CRC_HEADER, CRC_UNKNOWN);
-    for (int i = 0; i < metadata_count; i++)
-        json_put_text(json, metadata[i].key, metadata[i].text);
-    for (int i = 0; i < count; i++) {
-        char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
-        snprintf(key, sizeof key, CRC_PREFIX "%s", tensors[i].name);
-        json_put_text(json, key, crc_text(crc, tensors[i].data, bytes_of(&tensors[i])));
-    }
-    json_close(json);
-    size_t begin = 0;
-    for (int i = 0; i < count; i++) {
-        put_tensor(json, &tensors[i], begin);
-        begin += bytes_of(&tensors[i]);
-    }
-    json_close(json);
-}
-
-/* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is short. */
-static char *make_header(size_t *size, const SafeTensor *tensors, int count,
-                         const SafeMetadata *metadata, int metadata_count)
-{
-    char *bytes = NULL;
-    uint64_t length = 0;
-    FILE *out = open_memstream(&bytes, size);
-    if (!out) return NULL;
-    fwrite(&length, 1, LENGTH_BYTES, out);
-    put_header(&(JsonWriter){.out = out}, tensors, count, metadata, metadata_count);
-    while (ftell(out) % 8) fputc(' ', out);
-    if (fclose(out)) {
-        free(bytes);
-        return NULL;
-    }
-    length = *size - LENGTH_BYTES;
-    memcpy(bytes, &length, LENGTH_BYTES);
-
-    // The header's own checksum is its first member, so the first such text is the right one.
-    char crc[CRC_DIGITS + 1];
-    char *place = strstr(bytes + LENGTH_BYTES, CRC_UNKNOWN);
-    memcpy(place, crc_text(crc, bytes, *size), CRC_DIGITS);
-    return bytes;
-}
-
-bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
-                       const SafeMetadata *metadata, int metadata_count, Error *error)
-{
-    for (int i = 0; i < count; i++)
-        assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
-               tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
-    size_t size;
-    char *header = make_header(&size, tensors, count, metadata, metadata_count);
-    if (!header) return error_set(error, "not enough memory to write '%s'", path);
-    if (size > SAFETENSORS_HEADER_LIMIT) {
-        free(header);
-        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path,
-                         size);
-    }
-    AtomicFile file;
-    bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
-    free(header);
-    for (int i = 0; good && i < count; i++)
-        good = file_write(&file, tensors[i].data, bytes_of(&tensors[i]), error);
-    return good && file_commit(&file, error);
-}
-
-/* ---- reading: the bytes ---- */
+/* ---- the bytes ---- */
 
 static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t length,
                     Error *error)
@@ -240,7 +141,7 @@ static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error 
                      file->path);
 }
 
-/* ---- reading: the header ---- */
+/* ---- the header ---- */
 
 static bool wrong(const SafeFile *file, const char *name, const char *what, Error *error)
 {
@@ -414,7 +315,7 @@ void safetensors_close(SafeFile *file)
     *file = (SafeFile){.fd = -1};
 }
 
-/* ---- reading: what is in it ---- */
+/* ---- what is in it ---- */
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name)
 {

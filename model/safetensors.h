@@ -70,11 +70,11 @@ typedef struct SafeFile {
     const unsigned char *bytes;  // [length], not owned
     uint64_t length;             // of the whole
     char *path;                  // for the errors
-    Json *header;        // owns the names
-    uint64_t start;      // of the data in the file
-    uint64_t size;       // of the data
-    int count;           // tensors
-    SafeTensor *tensor;  // [count], in the order of their data
+    Json *header;                // owns the names
+    uint64_t start;              // of the data in the file
+    uint64_t size;               // of the data
+    int count;                   // tensors
+    SafeTensor *tensor;          // [count], in the order of their data
 } SafeFile;
 
 /* Reads and checks the header. Close it only if this succeeded. */

@@ -43,7 +43,10 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
     gemm_setup();
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
-    model->block = params_block(&model->params, error);
+    size_t bytes = model->params.size * sizeof(real);
+    model->block = block_zeros(bytes);
+    if (!model->block)
+        error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
     if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;
@@ -73,20 +76,21 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
 {
     const ModelConfig *config = &model->config;
     size_t N = (size_t)source->rows, M = (size_t)target->rows, D = (size_t)config->d_model;
-    bool training = kind == PASS_TRAIN, keep = kind != PASS_SCORE;
+    bool training = kind == PASS_TRAIN;
     pass->source = source;
     pass->target = target;
     pass->dropout = dropout;
     pass->X_source = ARENA_TAKE(arena, real, N * D);
     pass->X_target = ARENA_TAKE(arena, real, M * D);
     pass->keep_source = pass->keep_target = NULL;
+    pass->keep_scale = dropout_scale(dropout ? dropout->residual : 0);
     if (dropout && dropout->residual > 0) {
         pass->keep_source = ARENA_TAKE(arena, uint8_t, N * D);
         pass->keep_target = ARENA_TAKE(arena, uint8_t, M * D);
     }
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
-    encoder_layout(&pass->encoder, arena, config, source, dropout, keep, training);
-    decoder_layout(&pass->decoder, arena, config, target, source, dropout, keep, training);
+    encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
+    decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
     if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab);
     else loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
@@ -99,17 +103,17 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Weights *w = &model->weights;
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
-    real scale = 1;
+    real scale = pass->keep_scale;
     Part before = parts_enter(PART_EMBEDDING);
     if (pass->keep_source) {
-        scale = dropout_scale(dropout->residual);
         dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
                      PLACE_EMBEDDING);
         dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
                      PLACE_EMBEDDING + 1);
     }
     embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
-                      w->ready_source, model->source_positions, pass->keep_source, scale, D);         // (1)
+                      w->ready_source, model->source_positions, pass->keep_source, scale,
+                      D);                                                            // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
                       w->ready_target, model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
@@ -140,26 +144,25 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
-    const Dropout *dropout = pass->dropout;
     int D = config->d_model;
+    real keep_scale = pass->keep_scale;
 
     Part before = parts_enter(PART_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
         rdrop_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
-                       w->logits_bias, pass->target->id, smoothing, dropout->r_drop,
-                       &pass->twice, pass->target->rows, config->vocab, D);          // (4)
+                       w->logits_bias, pass->target->id, smoothing,
+                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
+                       D);                                                           // (4)
     else
         loss_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);                         // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
-                     &pass->scratch, dropout);                                       // (3)
-    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch,
-                     dropout);                                                       // (2)
+                     &pass->scratch);                                                // (3)
+    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch); // (2)
     parts_enter(PART_EMBEDDING);
-    real keep_scale = dropout ? dropout_scale(dropout->residual) : 1;
     embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)
     embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
@@ -178,8 +181,7 @@ double transformer_flops(const ModelConfig *config, const Packed *source, const 
     double N = source->rows, M = target->rows, D = config->d_model, F = config->ffn;
     double self_source = 0, self_target = 0, cross = 0;  // multiplications of Q Kᵀ and of P V
     for (int s = 0; s < source->sentences; s++) {
-        double n = source->start[s + 1] - source->start[s];
-        double m = target->start[s + 1] - target->start[s];
+        double n = packed_length(source, s), m = packed_length(target, s);
         self_source += 2 * n * n * D;
         self_target += 2 * m * (m + 1) / 2 * D;
         cross += 2 * m * n * D;

@@ -18,7 +18,8 @@ typedef struct Transformer {
     struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
 } Transformer;
 
-/* Weights are zero: params_initialise or a checkpoint fills model->block. */
+/* Weights are zero: params_initialise or a checkpoint fills model->block. What is not written to
+ * takes no memory: a model whose matrices are rounded in its file never has them as floats. */
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
 
@@ -31,7 +32,8 @@ typedef struct Pass {
     const Packed *source, *target;  // target: what is to be produced, each ending in </s>
     const Dropout *dropout;         // NULL: none
     real *X_source, *X_target;      // [N,D] [M,D] embedded
-    uint8_t *keep_source, *keep_target;
+    uint8_t *keep_source, *keep_target;  // [N,D] [M,D], or NULL: no dropout
+    real keep_scale;                     // 1 / (1 - p)
     Encoder encoder;
     Decoder decoder;
     const real *encoded;  // [N,D]
@@ -42,13 +44,6 @@ typedef struct Pass {
     real *dX;             // [M,D]
     real *dencoded;       // [N,D]
 } Pass;
-
-/* How long a Pass lives decides what it needs. */
-typedef enum {
-    PASS_SCORE,  // the loss only
-    PASS_LOOK,   // and every layer's attention, to be looked at
-    PASS_TRAIN   // and everything that backward needs
-} PassKind;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */
 void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,

@@ -4,6 +4,7 @@
 #include "data/words.h"
 #include "model/checkpoint.h"
 #include "model/ready.h"
+#include "program/command.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,8 +18,8 @@ static bool find(char *file, size_t size, const char *path, Error *error)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return error_set(error, "no model at '%s': ./train makes one (in checkpoints/toy, if not "
-                         "told otherwise), and --model names another", path);
+        return error_set(error, "no model at '%s': %s makes one (in checkpoints/toy, if not "
+                         "told otherwise), and --model names another", path, command_train());
     if (!S_ISDIR(about.st_mode)) {
         snprintf(file, size, "%s", path);
         return true;
@@ -29,7 +30,7 @@ static bool find(char *file, size_t size, const char *path, Error *error)
         if (access(file, F_OK) == 0) return true;
     }
     return error_set(error, "no model in '%s' (neither best.safetensors nor last.safetensors): "
-                     "./train makes one, and --model names another", path);
+                     "%s makes one, and --model names another", path, command_train());
 }
 
 /* The network that a checkpoint describes, with its weights. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
+static const char *const HEADS[] = {"mean", "max", "best", NULL};
 
 // clang-format off
 const Option choice_options[] = {
@@ -13,7 +14,7 @@ const Option choice_options[] = {
      "of translation at source, of source at source, of translation at itself", true},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the one that suits", true},
-    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, NULL, "N|N,N|mean|max|best",
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
      "a head, from 1, or several; or a layer's heads together; or the one that aligns words "
      "best", true},
 };
@@ -42,17 +43,14 @@ static bool parse_some(Choice *choice, const char *text)
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
     static const LookKind kinds[] = {LOOK_CROSS, LOOK_ENCODER, LOOK_DECODER, LOOK_CROSS};
-    static const struct {
-        const char *name;
-        int head;
-    } words[] = {{"mean", CHOICE_MEAN}, {"max", CHOICE_MAX}, {"best", CHOICE_BEST}};
+    static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_BEST};
     *choice = choice_default;
     choice->kind = kinds[config->kind];
     choice->all_kinds = config->kind == 3;
     if (config->layer) choice->layer = config->layer - 1;
     if (!config->head) return true;
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(config->head, words[i].name)) return choice->head = words[i].head, true;
+    for (int i = 0; HEADS[i]; i++)
+        if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;
     if (strchr(config->head, ',') && parse_some(choice, config->head)) return true;
     char *end;
     long head = strtol(config->head, &end, 10);

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "program/command.h"
+
 bool pairs_line(TextReader *reader, const char **line, size_t *length, Error *error)
 {
     TextResult result = text_next(reader, line, length, error);
@@ -44,9 +46,9 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
     *too_long = cut || other_cut;
     if (*too_long && p->news)
         fprintf(p->news,
-                "translate: line %lld has %zu tokens on the %s side, and the model takes "
+                "%s: line %lld has %zu tokens on the %s side, and the model takes "
                 "%d: not %s\n",
-                p->input->lines, cut ? cut : other_cut, cut ? "source" : "target",
+                command_name(), p->input->lines, cut ? cut : other_cut, cut ? "source" : "target",
                 p->bundle->max_length - 1, p->done);
     return true;
 }

@@ -121,8 +121,7 @@ static bool check(Request *r, Error *error)
     return search_check(&r->search, error);
 }
 
-/* The defaults, and the groups that point at them. */
-static bool start(Request *r, Error *error)
+bool request_defaults(Request *r, Error *error)
 {
     *r = (Request){.search = search_default, .picture = picture_default};
     r->search.copy_unknown = true;
@@ -141,7 +140,8 @@ static bool start(Request *r, Error *error)
 
 bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
-    if (!start(r, error) || !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
+    if (!request_defaults(r, error) ||
+        !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
         !check(r, error))
         return false;
     r->several = r->search.alternatives || r->search.n_best > 1;
@@ -152,7 +152,8 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
 char *request_help(void)
 {
     static Request defaults;
-    char *help = start(&defaults, NULL) ? options_help(defaults.groups, REQUEST_GROUPS) : NULL;
+    char *help = NULL;
+    if (request_defaults(&defaults, NULL)) help = options_help(defaults.groups, REQUEST_GROUPS);
     request_free(&defaults);
     return help;
 }

@@ -26,9 +26,12 @@ typedef struct Request {
     OptionGroup groups[REQUEST_GROUPS];
 } Request;
 
-/* Defaults, then the command line. A false is wrong use. The request must stay where it is. */
+/* The defaults; the groups point into the request, which must stay where it is. */
+bool request_defaults(Request *request, Error *error);
+
+/* Defaults, then the command line. A false is wrong use. */
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
-void request_free(Request *request);  // after request_read, or of {0}
+void request_free(Request *request);  // after one of these, or of {0}
 
 /* The help of all options; free() it. */
 char *request_help(void);

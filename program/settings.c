@@ -14,11 +14,12 @@ static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL}
 static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
                                              "identity", NULL};
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
+static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL};
 
 // clang-format off
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
-    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, NULL, "NAME",
+    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
      "toy, tiny, small or base: defaults for all below", true},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
      "a config.json as a run writes it", true},
@@ -84,32 +85,31 @@ static const Option data_options[] = {
 };
 #undef FIELD
 
-static const struct { const char *name, *what, *settings; } PRESETS[] = {
-    {"toy", "the built-in corpus of whole words, in a minute",
+static const struct { const char *what, *settings; } PRESETS[] = {  // as PRESET_NAMES
+    {"the built-in corpus of whole words, in a minute",
      "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
      "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
      "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
      "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
-    {"tiny", "some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
+    {"some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
      "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
      "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
      "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
      "label-smoothing=0.1 clip-norm=25 patience=10"},
-    {"small", "some 100,000 pairs",
+    {"some 100,000 pairs",
      "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
      "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
      "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
      "clip-norm=5 patience=10"},
-    {"base", "a million pairs and more: the base model of Vaswani et al. 2017",
+    {"a million pairs and more: the base model of Vaswani et al. 2017",
      "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
      "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 "
      "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
      "label-smoothing=0.1 clip-norm=1 patience=10"},
 };
 // clang-format on
-enum { PRESET_COUNT = sizeof PRESETS / sizeof *PRESETS };
-
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+_Static_assert(COUNT(PRESETS) + 1 == COUNT(PRESET_NAMES), "a name for each preset");
 
 void settings_defaults(Settings *s)
 {
@@ -132,28 +132,36 @@ void settings_defaults(Settings *s)
                                  training_option_count, &s->training};
 }
 
+Preset settings_preset(int i)
+{
+    if (i >= COUNT(PRESETS)) return (Preset){0};
+    return (Preset){PRESET_NAMES[i], PRESETS[i].what, PRESETS[i].settings};
+}
+
 static const char *preset_settings(const char *name)
 {
-    for (int i = 0; i < PRESET_COUNT; i++)
-        if (!strcmp(PRESETS[i].name, name)) return PRESETS[i].settings;
+    for (int i = 0; i < COUNT(PRESETS); i++)
+        if (!strcmp(PRESET_NAMES[i], name)) return PRESETS[i].settings;
     return NULL;
 }
 
-/* data/toy beside the program, so that ./train works from any folder; or below this one. */
+/* data/toy below this folder; or beside the program, so that ./train works from any folder; or
+ * share/qkv/toy beside the folder of the program, once it is installed. */
 static bool toy_file(StringList *list, const char *name, Error *error)
 {
     char path[4200], program[4096];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    program[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(program, '/');
-    if (slash) *slash = '\0';
     snprintf(path, sizeof path, "data/toy/%s", name);
-    if (access(path, R_OK) != 0 && slash)
-        snprintf(path, sizeof path, "%s/data/toy/%s", program, name);
+    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
+        while (length > 0 && program[--length] != '/') {}
+        if (length < 0) break;
+        snprintf(path, sizeof path, "%.*s/%s/%s", (int)length, program,
+                 up ? "share/qkv/toy" : "data/toy", name);
+    }
     if (access(path, R_OK) != 0)
-        return error_set(error, "the toy corpus data/toy/%s is neither in this folder nor beside "
-                         "the program: run ./train in the folder of qkv, or name a corpus with "
-                         "--train-source and --train-target", name);
+        return error_set(error, "the toy corpus (%s) is neither in data/toy, of this folder or of "
+                         "the program's, nor in ../share/qkv/toy of the program's: name a corpus "
+                         "with --train-source and --train-target", name);
     return strings_add(list, path, error);
 }
 
@@ -276,7 +284,7 @@ void settings_free(Settings *s)
     options_free(s->groups, SETTINGS_GROUPS);
 }
 
-char *settings_help(void)
+char *settings_help(const char *program)
 {
     Settings s;
     settings_defaults(&s);
@@ -284,11 +292,11 @@ char *settings_help(void)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (out && options) {
-        fprintf(out, "Usage: train [OPTION]...\n"
+        fprintf(out, "Usage: %s [OPTION]...\n"
                      "Learns to translate from a parallel corpus; without options, from the toy "
-                     "corpus.\n\n%s\nPresets\n", options);
-        for (int i = 0; i < PRESET_COUNT; i++) {
-            fprintf(out, "  %-6s %s:\n", PRESETS[i].name, PRESETS[i].what);
+                     "corpus.\n\n%s\nPresets\n", program, options);
+        for (int i = 0; i < COUNT(PRESETS); i++) {
+            fprintf(out, "  %-6s %s:\n", PRESET_NAMES[i], PRESETS[i].what);
             const char *rest = PRESETS[i].settings;
             for (int column = 0; *rest;) {
                 int word = (int)strcspn(rest, " ");

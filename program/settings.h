@@ -53,8 +53,14 @@ bool settings_read(Settings *settings, int argc, char *const *argv, Error *error
 
 void settings_free(Settings *settings);
 
-/* The help, presets included; free() it. */
-char *settings_help(void);
+/* The presets in the order of the help; one with a NULL name is behind the last. */
+typedef struct Preset {
+    const char *name, *what, *settings;
+} Preset;
+Preset settings_preset(int i);
+
+/* The help, presets included, of the program of this name; free() it. */
+char *settings_help(const char *program);
 
 /* What is saved as config.json and in checkpoints; free() it. */
 char *settings_to_json(const Settings *settings);

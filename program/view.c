@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "data/words.h"
+#include "program/command.h"
 #include "program/explain.h"
 #include "program/page.h"
 #include "program/picture.h"
@@ -61,7 +62,7 @@ static bool draw(View *view, const IdLines *lines, int s, const Hypothesis *best
             path, &view->bundle->model, &view->bundle->vocabulary, r->model.item[0], &pair,
             &view->drawn, &r->picture, error))
         return false;
-    if (view->news) fprintf(view->news, "translate: drew %s\n", path);
+    if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
     return true;
 }
 

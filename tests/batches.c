@@ -194,12 +194,6 @@ static void test_ranges_and_lists(void **state)
     assert_packed(&corpus, &source, &target);
     assert_int_equal(source.rows, corpus.start[SOURCE][corpus.pairs]);
 
-    const uint32_t list[] = {7, 199, 0, 7};
-    assert_true(batches_list(&batches, &source, &target, list, 4, &error));
-    assert_packed(&corpus, &source, &target);
-    for (int i = 0; i < 4; i++) assert_int_equal(pair_of(&corpus, &target, i, TARGET), list[i]);
-    assert_true(batches_list(&batches, &source, &target, list, 0, &error));
-    assert_int_equal(source.sentences + source.rows + target.rows, 0);
     size_t tokens = update(&batches, &source, &target, 0, 0);
     assert_in_range(tokens, 50, 100);
     batches_free(&batches);

@@ -2,8 +2,8 @@
 # dependencies.sh -- the house rules that a compiler does not check.
 #
 #   arrows    each room includes only what it may: base <- model <- training, inference;
-#             base <- data; base <- plots; program, benchmark and the mains join them, and no room
-#             includes these.
+#             base <- data; base <- plots; program, library, benchmark and the mains join them, and
+#             no room includes these.
 #   headers   each library stands behind the files named here, and no other is used.
 #   silence   no file of a room prints to the terminal or ends the program. (_exit is allowed: so
 #             ends a forked child.)
@@ -16,8 +16,9 @@ LC_ALL=C
 export LC_ALL
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-rooms='base model training inference data plots program benchmark'
+rooms='base model training inference data plots program library benchmark'
 mains='data/toy/generate.c
+library/example.c
 benchmark/benchmark.c'                          # programs that live in a room
 headers_of_libraries='
 cblas.h             model/gemm.c benchmark/peak.c
@@ -119,6 +120,7 @@ arrow plots base plots
 arrow training base model training
 arrow inference base model inference
 arrow program base model training inference data plots program
+arrow library base data inference program library
 arrow benchmark base model training inference data plots program benchmark
 
 # shellcheck disable=SC2086

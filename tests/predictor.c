@@ -43,9 +43,11 @@ static void first_step(double *probability, const Ensemble *ensemble)
     Predictor *predictor = calloc(1, sizeof *predictor);
     Arena arena = {0};
     Prefix prefix[S];
-    predictor_layout(predictor, &arena, ensemble, &source, S, 4, 4 * S);
+    SearchTask task[S];
+    for (int s = 0; s < S; s++) task[s] = (SearchTask){.limit = 4};
+    predictor_layout(predictor, &arena, ensemble, &source, task, 1);
     assert_true(arena_reserve(&arena, &error));
-    predictor_layout(predictor, &arena, ensemble, &source, S, 4, 4 * S);
+    predictor_layout(predictor, &arena, ensemble, &source, task, 1);
     for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1};
     predictor_encode(predictor);
     predictor_step(predictor, prefix, S);

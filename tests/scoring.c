@@ -1,10 +1,9 @@
-/* Scoring against the training loss, against the model looked at pair by pair, and an ensemble
- * against the mean of its models' probabilities. */
+/* Scoring against the training loss, of all and of each token, and an ensemble against the mean of
+ * its models' probabilities. */
 #include "tests/test.h"
 
 #include <math.h>
 
-#include "inference/look.h"
 #include "inference/scoring.h"
 #include "tests/random-model.h"
 
@@ -33,17 +32,25 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The loss as training computes it, all pairs in one pass. */
-static Loss training_loss(const Transformer *model)
+/* The loss as training computes it, all pairs in one pass; own [rows] (=) of each token alone. */
+static Loss training_loss(double *own, const Transformer *model)
 {
     Pass *pass = calloc(1, sizeof *pass);
     Arena arena = {0};
     Loss loss = {0};
+    const Weights *w = &model->weights;
+    int D = model->config.d_model;
     transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
     assert_true(arena_reserve(&arena, &error));
     transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
     transformer_forward(pass, model);
     transformer_loss(&loss, pass, model, 0.1);
+    for (int i = 0; i < target.rows; i++) {
+        Loss one = {0};
+        loss_forward(&one, pass->output + i * D, w->output, w->logits_bias, target.id + i, 0.1,
+                     &pass->loss, 1, V, D);
+        own[i] = one.nll;
+    }
     arena_free(&arena);
     free(pass);
     return loss;
@@ -56,40 +63,23 @@ static void equals_the_training_loss(void **state)
     for (int v = 0; v < VARIANTS; v++) {
         Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 10 + v);
         Ensemble ensemble = ensemble_of(&model);
-        double *each = malloc((size_t)target.rows * sizeof *each), sum = 0;
+        size_t bytes = (size_t)target.rows * sizeof(double);
+        double *each = malloc(bytes), *own = malloc(bytes), sum = 0;
         assert_true(scoring_run(each, &ensemble, &source, &target, workers[2], NULL, &error));
-        for (int i = 0; i < target.rows; i++) sum += each[i];
-        Loss loss = training_loss(&model);
+        Loss loss = training_loss(own, &model);
+        for (int i = 0; i < target.rows; i++) {
+            assert_true(fabs(each[i] + own[i]) < 1e-4);
+            sum += each[i];
+        }
         assert_int_equal(loss.tokens, target.rows);
         double d = fabs(-sum - loss.nll) / (double)loss.tokens;
         if (d > worst) worst = d;
         assert_true(d < 1e-5);
         free(each);
+        free(own);
         transformer_free(&model);
     }
     print_message("at most %.1e nats a token apart\n", worst);
-}
-
-static void each_token_as_looked_at(void **state)
-{
-    (void)state;
-    Transformer model = random_model(V, MOST_LENGTH, 20);
-    Ensemble ensemble = ensemble_of(&model);
-    double *each = malloc((size_t)target.rows * sizeof *each), alone[MOST_LENGTH];
-    assert_true(scoring_run(each, &ensemble, &source, &target, workers[3], NULL, &error));
-    for (int s = 0; s < S; s++) {
-        int n = source.start[s + 1] - source.start[s],
-            m = target.start[s + 1] - target.start[s];
-        Look *look = look_open(&model, source.id + source.start[s], n,
-                               target.id + target.start[s], m, &error);
-        assert_non_null(look);
-        look_probabilities(alone, look);
-        for (int t = 0; t < m; t++)
-            assert_true(fabs(alone[t] - each[target.start[s] + t]) < 1e-4);
-        look_close(look);
-    }
-    free(each);
-    transformer_free(&model);
 }
 
 static void threads_change_nothing(void **state)
@@ -181,7 +171,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(equals_the_training_loss),
-        cmocka_unit_test(each_token_as_looked_at),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(ensemble_is_the_mean),
         cmocka_unit_test(refusals),

@@ -125,17 +125,8 @@ static void test_char_and_none(void **state)
 static void test_names(void **state)
 {
     (void)state;
-    Error error;
-    Tokenization t;
     static const char *const names[] = {"13a", "none", "char", "intl"};
-    for (int i = 0; i < 4; i++) {
-        assert_true(tokenization_from_name(&t, names[i], &error));
-        assert_int_equal(t, i);
-        assert_string_equal(tokenization_name(t), names[i]);
-    }
-    assert_false(tokenization_from_name(&t, "14", &error));
-    assert_string_equal(error.text,
-                        "the tokenization is one of 13a, none, char and intl, not '14'");
+    for (int i = 0; i < 4; i++) assert_string_equal(tokenization_name((Tokenization)i), names[i]);
 }
 
 static void test_lower(void **state)

@@ -54,11 +54,6 @@ static void test_what_cannot_work(void **state)
         free(good ? model : NULL);
     }
     free(longest);
-    TokenizerType type;
-    Error error;
-    assert_true(tokenizer_type_parse(&type, "bpe", &error));
-    assert_int_equal(type, TOKENIZER_BPE);
-    assert_false(tokenizer_type_parse(&type, "wordpiece", &error));
     assert_string_equal(tokenizer_type_name(TOKENIZER_CHAR), "char");
 }
 

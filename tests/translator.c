@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "inference/look.h"
+#include "inference/scoring.h"
 #include "inference/translator.h"
 #include "tests/searches.h"
 
@@ -117,20 +117,19 @@ static void log_probability_is_the_models(void **state)
     config.n_best = 3;
     config.length_penalty = 0.7;
     Translations all;
+    Ensemble alone = ensemble_of(&model);
     assert_true(run_translator(&all, &source, &config, workers[1], NULL, &error));
     for (int s = 0; s < S; s++)
         for (int i = 0; i < all.sentence[s].count; i++) {
             const Hypothesis *hypothesis = &all.sentence[s].hypothesis[i];
-            Look *look = look_open(&model, source.id + source.start[s],
-                                   source.start[s + 1] - source.start[s], hypothesis->id,
-                                   hypothesis->length, &error);
-            assert_non_null(look);
+            int start[2], length = hypothesis->length;
+            Packed from = packed_slice(start, &source, s, s + 1);
+            Packed to = {1, length, hypothesis->id, (int[]){0, length}};
             double each[MOST_LENGTH], sum = 0;
-            look_probabilities(each, look);
+            assert_true(scoring_run(each, &alone, &from, &to, workers[1], NULL, &error));
             for (int t = 0; t < hypothesis->length; t++) sum += each[t];
             assert_true(fabs(sum - hypothesis->log_probability) < 1e-4);
             assert_true(fabs(sum / pow(hypothesis->length, 0.7) - hypothesis->score) < 1e-4);
-            look_close(look);
         }
     translations_free(&all);
     free_sentences(source);

@@ -16,7 +16,7 @@ typedef struct TrainingConfig {
     int max_updates, max_epochs;   // 0: no limit
     int batch_tokens;              // source + target tokens of an update, at most
     int micro_tokens;              // of a micro-batch, about
-    int accumulators;              // gradient blocks that micro-batches are summed in; 0: by processors
+    int accumulators;              // blocks that gradients are summed in; 0: by processors
     double learning_rate;          // the peak of the schedule
     int schedule;                  // a Schedule
     int warmup;                    // updates

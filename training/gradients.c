@@ -39,10 +39,8 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     for (size_t i = 0; i < count; i++) {
         if (!(g->block[i] = params_block(&model->params, error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
-        gradients_clear(g, g->first + (int)i);  // which takes the memory now
     }
-    if (R == 1) return true;
-    g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
+    if (R > 1) g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
     return true;
 }
 
@@ -133,7 +131,7 @@ static bool exchange(Gradients *g, int used, Error *error)
     tree_places(g->place, g->tree, used);
     for (int a = 0; a < g->tree.accumulators; a++)
         g->node[a] = gradients_has(g, a) ? g->block[a - g->first] + g->own : NULL;
-    for (int round = 0; round < g->rounds && ranks > 1; round++) {
+    for (int round = 0; round < g->rounds; round++) {
         real *received = g->received ? g->received + (size_t)round * (size_t)ranks * own : NULL;
         const real *block = NULL;
         memset(g->sends, 0, (size_t)ranks * sizeof *g->sends);
@@ -165,6 +163,16 @@ static void sum_own(void *context, size_t begin, size_t count)
     g->squares[begin / SLICE] = squares;
 }
 
+/* *norm (=) the root of the squares of all slices, of which each rank has its own. */
+static bool norm_of_slices(Gradients *g, double *norm, Error *error)
+{
+    double squares = 0;
+    if (!distributed_sum(g->squares, g->slices, error)) return false;
+    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
+    *norm = sqrt(squares);
+    return true;
+}
+
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
     int rank = distributed_rank();
@@ -178,17 +186,12 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     memset(g->squares, 0, g->slices * sizeof *g->squares);
     g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, true);
     slices_run(workers, g->own, g->own_end, sum_own, g);                            // (c)
-    if (!distributed_sum(g->squares, g->slices, error)) return false;
-    double squares = 0;
-    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
-    *norm = sqrt(squares);
-    return true;
+    return norm_of_slices(g, norm, error);
 }
 
 bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Error *error)
 {
     size_t begin = tensor->offset, end = begin + tensor->count;
-    double squares = 0;
     if (begin < g->own) begin = g->own;
     if (end > g->own_end) end = g->own_end;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
@@ -196,10 +199,7 @@ bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Err
         double x = (double)*gradients_from(g, i);
         g->squares[i / SLICE] += x * x;
     }
-    if (!distributed_sum(g->squares, g->slices, error)) return false;
-    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
-    *norm = sqrt(squares);
-    return true;
+    return norm_of_slices(g, norm, error);
 }
 
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)

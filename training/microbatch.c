@@ -31,13 +31,6 @@ int microbatch_cut(int *first, const Packed *source, const Packed *target, int m
     return count;
 }
 
-/* A view of sentences first .. end-1, with starts of its own. */
-static Packed part(const Packed *all, int first, int end, int *start)
-{
-    for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
-    return (Packed){end - first, start[end - first], all->id + all->start[first], start};
-}
-
 /* The same sentences once more behind themselves, in a block of their own. */
 static bool twice(MicroBatch *b, Packed *packed, int side, Error *error)
 {
@@ -69,8 +62,8 @@ bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, 
         }
         b->room = sentences;
     }
-    b->source = part(source, first, end, b->start[0]);
-    b->target = part(target, first, end, b->start[1]);
+    b->source = packed_slice(b->start[0], source, first, end);
+    b->target = packed_slice(b->start[1], target, first, end);
     b->dropout = dropout ? *dropout : (Dropout){0};
     b->dropout.first_sentence = (uint32_t)first;
     if (!doubled) return true;
@@ -94,12 +87,9 @@ size_t microbatch_bytes(MicroBatch *b, const Transformer *model, PassKind kind)
 bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, Error *error)
 {
     size_t bytes = microbatch_bytes(b, model, kind);
-    if (bytes > b->arena.size) {
-        arena_free(&b->arena);
-        b->arena.used = bytes;
-        if (!arena_reserve(&b->arena, error)) return false;
-    }
-    arena_reset(&b->arena);
+    if (!arena_fit(&b->arena, bytes))
+        return error_set(error, "not enough memory for %.1f MB of activations: a smaller model, "
+                         "--micro-tokens or --max-length needs less", (double)bytes / 1e6);
     layout(b, &b->arena, model, kind);
     return true;
 }

@@ -11,32 +11,23 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "training/distributed.h"
 
-/* Numbers of a block on this rank; one, if it owns nothing of so small a model. */
-static size_t numbers(const Gradients *g)
+/* A block of this rank; of one number, if it owns nothing of so small a model. */
+static Params block_of(const Gradients *g)
 {
     size_t own = g->own_end - g->own;
-    return distributed_rank() == 0 ? g->size : own ? own : 1;
-}
-
-/* Zeros that are in memory already, so that what training takes can be told before it begins. */
-static real *moments(size_t count, Error *error)
-{
-    real *block = params_block(&(Params){.size = count}, error);
-    if (block) memset(block, 0, count * sizeof *block);
-    return block;
+    return (Params){.size = distributed_rank() == 0 ? g->size : own ? own : 1};
 }
 
 bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradients,
                       const TrainingConfig *config, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
-    return (o->m = moments(numbers(gradients), error)) &&
-           (o->v = moments(numbers(gradients), error)) &&
-           (config->ema == 0 || (o->ema = moments(numbers(gradients), error)));
+    Params block = block_of(gradients);
+    return (o->m = params_block(&block, error)) && (o->v = params_block(&block, error)) &&
+           (config->ema == 0 || (o->ema = params_block(&block, error)));
 }
 
 void optimizer_free(Optimizer *o)
@@ -100,5 +91,5 @@ bool optimizer_scatter(const Optimizer *o, Error *error)
 
 size_t optimizer_memory(const Optimizer *o)
 {
-    return (o->ema ? 3 : 2) * numbers(o->gradients) * sizeof(real);
+    return (o->ema ? 3 : 2) * block_of(o->gradients).size * sizeof(real);
 }

@@ -14,7 +14,7 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* The updates of validations whose weights are files (program/snapshots.h), in order. */
+/* The updates of validations whose weights are files (program/candidate.h), in order. */
 typedef struct UpdateList {
     long long update[MAX_SNAPSHOTS];
     int count;
@@ -24,7 +24,7 @@ typedef struct Progress {
     long long update;           // updates done
     long long epoch;            // the epoch that the next update is in, from 0
     long long update_in_epoch;  // updates of it that are done
-    Quality best;                 // of the validation that is in best.safetensors
+    Quality best;               // of the validation that is in best.safetensors
     long long best_update;      // after which it was; 0: there was none
     long long validated;        // the update after which the last validation was
     int stale;                  // validations since the best one

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/parts.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
@@ -312,7 +313,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
 
     double norm;
     Gradients *g = &t->gradients;
-    int used = job->count < t->accumulators ? job->count : t->accumulators;
+    int used = at_most(job->count, t->accumulators);
     if (!gradients_sum(g, &norm, used, t->workers, error) ||                        // (2)
         !distributed_sum(job->nll, 2 * (size_t)job->count, error))
         return false;
@@ -366,8 +367,6 @@ bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const 
         if (these > *bytes) *bytes = these;
     }
     microbatch_free(&batch);
-    if (threads > own) threads = own;
-    if (threads > t->job.count) threads = t->job.count;
-    *bytes = block_bytes(*bytes) * (size_t)threads;
+    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, at_most(own, t->job.count));
     return good;
 }

@@ -32,8 +32,7 @@ typedef struct UpdateStats {
 } UpdateStats;
 
 /* Borrows model, config and workers. The moments start at zero, and so does the moving average,
- * which is to be given the initial weights. At most as many ranks as
- * accumulators. */
+ * which is to be given the initial weights. At most as many ranks as accumulators. */
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
                         Error *error);
 void trainer_free(Trainer *trainer);
@@ -61,8 +60,8 @@ bool trainer_gradient_norm(Trainer *trainer, double *norm, const Tensor *tensor,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
-/* What --accumulators 0 means: one for each processor of this machine, 2 to 8. A run decides it once,
- * when it begins. */
+/* What --accumulators 0 means: one for each processor of this machine, 2 to 8. A run decides it
+ * once, when it begins. */
 int trainer_default_accumulators(void);
 
 /* How many threads can be at work at a time, on all ranks together. */

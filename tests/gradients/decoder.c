@@ -24,8 +24,8 @@ static double loss(void *context)
 static void layout(Case *c, Arena *arena)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
-    decoder_layout(&c->decoder, arena, &config, &target_rows, &source_rows, c->dropout, true,
-                   true);
+    decoder_layout(&c->decoder, arena, &config, &target_rows, &source_rows, c->dropout,
+                   PASS_TRAIN);
 }
 
 static void check_case(const char *layer, const Dropout *dropout)
@@ -48,8 +48,7 @@ static void check_case(const char *layer, const Dropout *dropout)
 
     loss(&c);
     dX = copy_of(c.R, m);
-    decoder_backward(&c.decoder, dX, dencoded, &dw, c.encoded, &c.w, &config, &c.scratch,
-                     dropout);
+    decoder_backward(&c.decoder, dX, dencoded, &dw, c.encoded, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, m);

@@ -22,7 +22,7 @@ static double loss(void *context)
 static void layout(Case *c, Arena *arena)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
-    encoder_layout(&c->encoder, arena, &config, &source_rows, c->dropout, true, true);
+    encoder_layout(&c->encoder, arena, &config, &source_rows, c->dropout, PASS_TRAIN);
 }
 
 static void check_case(const char *layer, const Dropout *dropout)
@@ -44,7 +44,7 @@ static void check_case(const char *layer, const Dropout *dropout)
 
     loss(&c);
     dX = copy_of(c.R, count);
-    encoder_backward(&c.encoder, dX, &dw, &c.w, &config, &c.scratch, dropout);
+    encoder_backward(&c.encoder, dX, &dw, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, count);
