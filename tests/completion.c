@@ -1,11 +1,6 @@
 /* completion.c -- the option table as completion: what each shell's file says of each kind of
  * option, in quotes that hold. What the shells make of it is in tests/install.sh. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 

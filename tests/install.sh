@@ -3,12 +3,11 @@
 # pages and the completion of bash, zsh and fish know every option, and what TAB offers.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-here=$PWD
 made=$(cd "${BUILD:-build}" && pwd)/manual
 . tests/shell/checks.sh
 cd "$room" || exit 1
 
-run_make() { MAKEFLAGS='' make -s -C "$here" BUILD="${BUILD:-build}" BIN="${BIN:-.}" "$@"; }
+run_make() { MAKEFLAGS='' make -s -C "$here" BUILD="${BUILD:-build}" BIN="$BIN" "$@"; }
 root="$room/a root"
 usr="$root/opt/qkv"
 check "make install" run_make install PREFIX=/opt/qkv DESTDIR="$root"
@@ -26,7 +25,7 @@ for file in share/man/man1/qkv-train.1 share/man/man1/qkv-translate.1 \
         sh -c 'test -s "$1" && test "$(stat -c %a "$1")" = 644' sh "$usr/$file"
 done
 check "everything is below PREFIX" sh -c 'test "$(ls "$1")" = opt && test "$(ls "$1/opt")" = qkv' sh "$root"
-sed -n 's/[^(]*](\([^)#:]*\))/\1\n/gp' "$here/README.md" | sed '/^[^ ]*$/!d; /^$/d' | sort -u >links
+grep -o ']([^)#:]*)' "$here/README.md" | tr -d ']()' | sort -u >links
 check "every link of the installed README leads somewhere" sh -c '
     test -s "$2" && cd "$1" && while read -r link; do
         test -e "$link" || { echo "$link" >&2; exit 1; }; done <"$2"' sh "$usr/share/doc/qkv" "$room/links"

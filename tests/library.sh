@@ -3,8 +3,6 @@
 # one in C++, and with no name in it but its own.
 set -u
 cd "$(dirname "$0")/.." || exit 1
-here=$PWD
-BIN=$(cd "${BIN:-.}" && pwd)
 build=${BUILD:-build}
 . tests/shell/checks.sh
 cd "$room" || exit 1

@@ -1,10 +1,5 @@
 /* manual.c -- the option table as roff, to the letter. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
+#include "tests/test.h"
 #include <stdlib.h>
 #include <string.h>
 
