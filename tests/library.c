@@ -11,12 +11,10 @@
 #include "base/packed.h"
 #include "inference/translator.h"
 #include "library/qkv.h"
-#include "model/checkpoint.h"
 #include "program/bundle.h"
-#include "tests/random-model.h"
-#include "tests/small-model.h"
+#include "tests/alphabet.h"
 
-enum { LONGEST = 40, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
+enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
 
 static char folder[] = "/tmp/qkv-library-XXXXXX", path[64];
 static char text[TEXTS][TEXT_SIZE];
@@ -25,41 +23,19 @@ static QkvError wrong;
 static char *bytes;
 static size_t size;
 
-/* A checkpoint of random numbers over the letters a to l. */
-static bool save_model(Error *error)
-{
-    static SmallModel letters;
-    small_model_begin(&letters, PIECES_CHAR, false);
-    small_model_piece(&letters, "\xe2\x96\x81", -1, PIECE_NORMAL);
-    for (char c = 'a'; c <= 'l'; c++)
-        small_model_piece(&letters, (char[]){c, '\0'}, -2, PIECE_NORMAL);
-    Transformer model = random_model(16, LONGEST, 3);
-    model.weights.logits_bias[ID_END] += 1;
-    const OptionGroup group = {"", "model", model_options, model_option_count, &model.config};
-    char *config = options_to_json(&group, 1);
-    const Checkpoint checkpoint = {.params = &model.params, .weights = model.block,
-                                   .config = config, .tokenizer = letters.bytes,
-                                   .tokenizer_size = letters.size};
-    bool good = checkpoint_save(&checkpoint, path, error);
-    free(config);
-    transformer_free(&model);
-    return good;
-}
-
 static int setup(void **state)
 {
     (void)state;
     Error error = {""};
     Rng rng = rng_stream(1, RNG_TEST, 0);
     for (int s = 0; s < TEXTS; s++) {
-        int length = s == 3 ? 0 : 1 + (int)rng_below(&rng, TEXT_SIZE - 2);
-        for (int i = 0; i < length; i++)
-            text[s][i] = i % 6 == 5 ? ' ' : (char)('a' + rng_below(&rng, 12));
+        alphabet_text(text[s], TEXT_SIZE, &rng);
         texts[s] = text[s];
     }
+    text[3][0] = '\0';
     if (!mkdtemp(folder)) return -1;
     snprintf(path, sizeof path, "%s/best.safetensors", folder);
-    bool good = save_model(&error) && (bytes = file_read(path, 1 << 24, &size, &error));
+    bool good = alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
     if (!good) print_error("%s\n", error.text);
     return good ? 0 : -1;
 }
