@@ -8,6 +8,7 @@
  * With several ranks (training/distributed.h) all of them go through the same story in step; rank
  * 0 alone speaks, validates, saves and draws, and all decisions are rank 0's. */
 #include <inttypes.h>
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -382,6 +383,9 @@ int main(int argc, char **argv)
         const char *version = "qkv " VERSION, *with_mpi = "qkv " VERSION ", with MPI";
         if (speaks) puts(help ? help : distributed_possible() ? with_mpi : version);
         free(help);
+        good = (fflush(stdout) == 0 && !ferror(stdout)) ||
+               error_set(&error, "cannot write what was asked for: %s", strerror(errno));
+        status = !good;
     } else if (good) {
         quiet = settings.run.quiet || !speaks;
         terminal = isatty(STDERR_FILENO);

@@ -107,8 +107,8 @@ static void print_end(const Likelihood *l)
                 "perplexity %.4f (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
                 exp(loss), loss, l->scored, l->tokens);
     if (l->pairs.news && l->too_long)
-        fprintf(l->pairs.news, "%lld pairs are too long for the model, and not counted\n",
-                l->too_long);
+        fprintf(l->pairs.news, "%lld %s too long for the model, and not counted\n", l->too_long,
+                l->too_long == 1 ? "pair is" : "pairs are");
 }
 
 bool likelihood_run(Likelihood *l, const volatile sig_atomic_t *stop, Error *error)

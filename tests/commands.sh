@@ -199,6 +199,7 @@ for way in "--model run one" "$scores" "$scores --json" "--help"; do
     [ ! -c /dev/full ] || wrong "nowhere to print to: $way" 1 "No space left" sh -c \
         "'$BIN/translate' $way >/dev/full"
 done
+[ ! -c /dev/full ] || wrong "train: nowhere to print to" 1 "No space left" sh -c "'$BIN/train' --help >/dev/full"
 { cat train.s; echo; echo one two; echo "$long"; } >holes.s
 { cat train.t; echo ONE; echo; echo ONE; } >holes.t
 "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
