@@ -7,44 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- writing ---- */
+#include "base/utf8.h"
 
-/* How many bytes the UTF-8 character at s has, 0 if it is none: RFC 3629, §4. */
-static int utf8_length(const unsigned char *s)
-{
-    int length = s[0] < 0x80   ? 1
-                 : s[0] < 0xC2 ? 0
-                 : s[0] < 0xE0 ? 2
-                 : s[0] < 0xF0 ? 3
-                 : s[0] < 0xF5 ? 4
-                               : 0;
-    for (int i = 1; i < length; i++)
-        if ((s[i] & 0xC0) != 0x80) return 0;
-    if ((s[0] == 0xE0 && s[1] < 0xA0) || (s[0] == 0xF0 && s[1] < 0x90)) return 0;  // overlong
-    if ((s[0] == 0xED && s[1] > 0x9F) || (s[0] == 0xF4 && s[1] > 0x8F))
-        return 0;  // no character
-    return length;
-}
+/* ---- writing ---- */
 
 /* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD: a reader wants valid JSON. */
 static void write_text(FILE *out, const char *text)
 {
     fputc('"', out);
-    for (const unsigned char *s = (const unsigned char *)text; *s;) {
-        int length = utf8_length(s);
+    for (const char *s = text; *s;) {
+        unsigned code;
+        int length = utf8_next(s, &code);
         if (*s == '"' || *s == '\\')
             fprintf(out, "\\%c", *s);
         else if (*s == '\n')
             fputs("\\n", out);
         else if (*s == '\t')
             fputs("\\t", out);
-        else if (*s < 0x20 || *s == 0x7F)
-            fprintf(out, "\\u%04x", *s);
-        else if (length)
-            fwrite(s, 1, (size_t)length, out);
-        else
+        else if (code < 0x20 || code == 0x7F)
+            fprintf(out, "\\u%04x", code);
+        else if (length == 1 && code > 0x7F)
             fputs("\xEF\xBF\xBD", out);
-        s += length ? length : 1;
+        else
+            fwrite(s, 1, (size_t)length, out);
+        s += length;
     }
     fputc('"', out);
 }

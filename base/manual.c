@@ -5,23 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 enum { WIDTH = 64 };  // before there are escapes in it
 
 /* The code point at *text, and *text moves behind it; bytes that are no UTF-8 count one by one. */
 static unsigned decode(const char **text)
 {
-    const unsigned char *s = (const unsigned char *)*text;
-    int more = *s >= 0xF0 ? 3 : *s >= 0xE0 ? 2 : *s >= 0xC0 ? 1 : 0;
-    unsigned point = more ? *s & (0x3Fu >> more) : *s;
-    for (int i = 1; i <= more; i++) {
-        if ((s[i] & 0xC0) != 0x80) {
-            ++*text;
-            return *s;
-        }
-        point = point << 6 | (s[i] & 0x3F);
-    }
-    *text += more + 1;
-    return point;
+    unsigned code;
+    int bytes = utf8_next(*text, &code);
+    if (bytes == 1) code = (unsigned char)**text;
+    *text += bytes;
+    return code;
 }
 
 /* One character as roff; `literal`: a minus and a straight quote, no hyphen and no apostrophe. */

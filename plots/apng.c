@@ -7,7 +7,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 enum { LEVEL = 9, CHANNELS = 4, FILTER_NONE = 0, FILTER_UP = 2 };
 

@@ -7,7 +7,7 @@
  * A page of attention writes the same hundred numbers and twenty words thousands of times, so
  * a line that was once shaped is kept: the cache is direct-mapped by a hash of text and style. */
 #include "plots/canvas.h"
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 #include <math.h>
 #include <pango/pangocairo.h>

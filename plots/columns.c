@@ -5,7 +5,7 @@
 #include <glib.h>
 #include <string.h>
 
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 static int width_of(unsigned code)
 {

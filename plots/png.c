@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 typedef struct Picture {
     const Canvas *canvas;   // its rows, or

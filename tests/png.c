@@ -1,7 +1,7 @@
 /* Pictures written to PNG files: what libpng reads back is what was drawn, and what cannot be
  * written leaves nothing behind. */
 #include "plots/png.h"
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 #include "tests/test.h"
 

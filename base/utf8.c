@@ -8,7 +8,7 @@
  *
  * Pango complains on stderr about anything else, and a PNG reader may reject the file: tokens of
  * a byte-level model are often half a character, so both must be protected. */
-#include "plots/utf8.h"
+#include "base/utf8.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* utf8.h -- text from anywhere, made safe to draw and to store. */
-#ifndef PLOTS_UTF8_H
-#define PLOTS_UTF8_H
+/* utf8.h -- text from anywhere, character by character, made safe to draw and to store. */
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
 
 #include <stdbool.h>
 #include <stddef.h>
