@@ -8,7 +8,6 @@
  * With several ranks (training/distributed.h) all of them go through the same story in step; rank
  * 0 alone speaks, validates, saves and draws, and all decisions are rank 0's. */
 #include <inttypes.h>
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/version.h"
 #include "program/candidate.h"
 #include "program/command.h"
@@ -383,9 +383,7 @@ int main(int argc, char **argv)
         const char *version = "qkv " VERSION, *with_mpi = "qkv " VERSION ", with MPI";
         if (speaks) puts(help ? help : distributed_possible() ? with_mpi : version);
         free(help);
-        good = (fflush(stdout) == 0 && !ferror(stdout)) ||
-               error_set(&error, "cannot write what was asked for: %s", strerror(errno));
-        status = !good;
+        status = !(good = stream_flush(stdout, "what was asked for", &error));
     } else if (good) {
         quiet = settings.run.quiet || !speaks;
         terminal = isatty(STDERR_FILENO);

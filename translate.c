@@ -9,7 +9,6 @@
  * translations are (program/likelihood.h); with --align and --target, or --gold, it aligns their
  * words (program/alignment.h); with --hypothesis it scores a file of translations, without a
  * model; with --save-int8 it writes the model with rounded weights. */
-#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/version.h"
 #include "inference/translator.h"
 #include "program/alignment.h"
@@ -54,12 +54,6 @@ typedef struct Program {
     ProgressBar bar;
     FILE *news;  // standard error; NULL: --quiet
 } Program;
-
-static bool flush(const char *what, Error *error)
-{
-    return (fflush(stdout) == 0 && !ferror(stdout)) ||
-           error_set(error, "cannot write %s: %s", what, strerror(errno));
-}
 
 /* ---- translating ---- */
 
@@ -175,7 +169,7 @@ static bool translate_chunk(Program *p, Error *error)
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
-    return good && flush("the translations", error);
+    return good && stream_flush(stdout, "the translations", error);
 }
 
 /* --prefix as ids, without an end. */
@@ -259,7 +253,7 @@ static bool score(Program *p, Error *error)
     if (!good || result == TEXT_ERROR || !scores_end(&p->scores, &p->reference, error))
         return false;
     (p->request.json ? scores_print_json : scores_print)(&p->scores, stdout);
-    return flush("the scores", error);
+    return stream_flush(stdout, "the scores", error);
 }
 
 /* The model with its weights rounded, for another day. */
@@ -303,7 +297,7 @@ static bool print_help(Error *error)
            "Translates each TEXT, or standard input line by line.\n\n%s",
            command_name(), options ? options : "");
     free(options);
-    return flush("the help", error);
+    return stream_flush(stdout, "the help", error);
 }
 
 static int run(Program *p, int argc, char **argv, Error *error)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <libgen.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -173,6 +172,12 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error)
     else
         error_set(error, "cannot read '%s': %s", path, strerror(reason));
     return NULL;
+}
+
+bool stream_flush(FILE *out, const char *what, Error *error)
+{
+    return (fflush(out) == 0 && !ferror(out)) ||
+           error_set(error, "cannot write %s: %s", what, strerror(errno));
 }
 
 static bool make_one(const char *part, const char *path, Error *error)

@@ -17,6 +17,7 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 typedef struct AtomicFile {
     int fd;
@@ -39,6 +40,9 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
 /* Reads a whole file of at most `limit` bytes; a NUL is added behind it. free() it. NULL on error.
  * `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
+
+/* Whether all that was written to a stream has got out; if not, "cannot write WHAT: …". */
+bool stream_flush(FILE *out, const char *what, Error *error);
 
 /* Makes a folder and those above it, where they are missing. */
 bool folder_make(const char *path, Error *error);

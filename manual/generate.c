@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/completion.h"
+#include "base/file.h"
 #include "base/manual.h"
 #include "base/version.h"
 #include "program/request.h"
@@ -99,9 +100,8 @@ int main(int argc, char **argv)
         {"qkv-train", "train", NULL, settings.groups, SETTINGS_GROUPS},
         {"qkv-translate", "translate", "TEXT", request.groups, REQUEST_GROUPS},
     };
-    good = good && write_file(stdout, argv[1], programs, 2, &error);
-    if (good && (fflush(stdout) != 0 || ferror(stdout)))
-        good = error_set(&error, "cannot write %s: %s", argv[1], strerror(errno));
+    good = good && write_file(stdout, argv[1], programs, 2, &error) &&
+           stream_flush(stdout, argv[1], &error);
     if (!good) fprintf(stderr, "generate: %s\n", error.text);
     request_free(&request);
     settings_free(&settings);

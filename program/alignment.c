@@ -1,10 +1,10 @@
 /* alignment.c -- given translations aligned; see alignment.h. */
 #include "program/alignment.h"
 
-#include <errno.h>
+#include "base/file.h"
+
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* All ways to read attention as an alignment: at each step those of each layer, its heads, their
  * mean and norm, and the mean and norm of all layers. */
@@ -183,8 +183,7 @@ bool alignment_run(Alignment *a, const Choice *choice, const volatile sig_atomic
         find_best(a, &ways);
         print_table(a, &ways);
     }
-    if (good && (fflush(a->out) != 0 || ferror(a->out)))
-        good = error_set(error, "cannot write the alignments: %s", strerror(errno));
+    good = good && stream_flush(a->out, "the alignments", error);
     idlines_free(&pair.source);
     idlines_free(&pair.target);
     free(ways.counts);

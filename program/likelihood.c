@@ -1,12 +1,11 @@
 /* likelihood.c -- chunk by chunk: pairs of lines → ids → log probabilities; see likelihood.h. */
 #include "program/likelihood.h"
 
+#include "base/file.h"
 #include "base/json.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CHUNK = 2000 };
 
@@ -84,8 +83,7 @@ static bool score_pairs(Likelihood *l, Chunk *chunk, const volatile sig_atomic_t
     if (!scoring_run(each, l->ensemble, &source, &target, l->workers, stop, error))
         return false;
     for (int s = 0; s < source.sentences; s++) answer(l, chunk, s);
-    return fflush(l->out) == 0 ||
-           error_set(error, "cannot write the scores: %s", strerror(errno));
+    return stream_flush(l->out, "the scores", error);
 }
 
 /* The last line: what the corpus says. */
@@ -123,8 +121,7 @@ bool likelihood_run(Likelihood *l, const volatile sig_atomic_t *stop, Error *err
     good = good && !failed && (*stop || pairs_end(&l->pairs, l->pairs.target, error));
     if (good) {
         print_end(l);
-        good = fflush(l->out) == 0 ||
-               error_set(error, "cannot write the scores: %s", strerror(errno));
+        good = stream_flush(l->out, "the scores", error);
     }
     idlines_free(&chunk->source);
     idlines_free(&chunk->target);
