@@ -214,14 +214,20 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
     }
 }
 
-void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
+void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m, int n,
+             int k)
 {
-    if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, NULL,
+    if (ours(m)) {
+        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, bias,
                         m, n, k);
-    else
-        CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD,
-                   C, n);
+        return;
+    }
+    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C, n);
+    for (int i = 0; bias && i < m; i++) {
+        real *row = C + (size_t)i * (size_t)n;
+#pragma omp simd
+        for (int j = 0; j < n; j++) row[j] += bias[j];
+    }
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
@@ -242,6 +248,22 @@ void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
     else
         CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
                    C, n);
+}
+
+Repeated gemm_repeated(real *room, const real *B, int n, int k)
+{
+    if (!ours(k)) return (Repeated){B, NULL, n, k};
+    copy_panels(room, (Strided){B, (size_t)n, 1}, n, k);
+    return (Repeated){B, room, n, k};
+}
+
+void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
+{
+    if (B->panels)
+        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){0}, B->panels, NULL, m, B->n,
+                        B->k);
+    else
+        gemm_tn(mode, C, A, B->B, m, B->n, B->k);
 }
 
 bool gemm_packs(void)

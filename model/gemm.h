@@ -13,12 +13,26 @@
 
 #include <stdbool.h>
 
-/* C [m,n] = A [m,k] · B [n,k]ᵀ          Y  = X Wᵀ */
-void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
+/* C [m,n] = A [m,k] · B [n,k]ᵀ          Y  = X Wᵀ       + bias [n] in every row, or NULL: none */
+void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m, int n,
+             int k);
 /* C [m,n] = A [m,k] · B [k,n]           dX = dY W */
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
+
+/* dW = dYᵀ X where one X is multiplied often, by one block of dY's columns after the other: what a
+ * product would copy of X is copied once. */
+typedef struct Repeated {
+    const real *B;       // [k,n]
+    const real *panels;  // NULL: OpenBLAS multiplies
+    int n, k;
+} Repeated;
+
+/* room: gemm_packed_size(n, k) reals, aligned as arena.h aligns, which must last as long as B */
+Repeated gemm_repeated(real *room, const real *B, int n, int k);
+/* C [m,n] = A [k,m]ᵀ · B [k,n] */
+void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
 
 /* X Wᵀ + b by a W that is multiplied often and does not change: packed once into panels as the
  * tile reads them (gemm.c), so that a product copies nothing. It needs no BLAS for any number of

@@ -6,16 +6,6 @@
 
 #include <stddef.h>
 
-/* Y [N,D] (+=) b [D] in every row. */
-static void bias_forward(real *Y, const real *b, int N, int D)
-{
-    for (int n = 0; n < N; n++) {
-        real *y = Y + (size_t)n * (size_t)D;
-#pragma omp simd
-        for (int k = 0; k < D; k++) y[k] += b[k];
-    }
-}
-
 void bias_backward(real *db, const real *dY, int N, int D)
 {
     for (int n = 0; n < N; n++) {
@@ -28,8 +18,7 @@ void bias_backward(real *db, const real *dY, int N, int D)
 void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
                     int D_in)
 {
-    gemm_nt(SET, Y, X, W, N, D_out, D_in);
-    if (b) bias_forward(Y, b, N, D_out);
+    gemm_nt(SET, Y, X, W, b, N, D_out, D_in);
 }
 
 void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,

@@ -24,12 +24,13 @@
 #include "model/linear.h"
 #include "model/vecexp.h"
 
-void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training)
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool training)
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), C = (size_t)V - 1;
     size_t chunks = (size_t)loss_chunks((int)C);
     size_t kept = training || C < LOSS_CLASSES ? C : LOSS_CLASSES;
     buffers->Z = ARENA_TAKE(arena, real, rows * kept);
+    buffers->X = training ? ARENA_TAKE(arena, real, gemm_packed_size(D, (int)rows)) : NULL;
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -61,9 +62,9 @@ real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int
 static real exponentials(real *z, real *largest, double *total, int width)
 {
     real top = z[0], sum = 0, scores = 0;
-#pragma omp simd reduction(max : top)
+#pragma omp simd reduction(max : top) simdlen(16)
     for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
-#pragma omp simd reduction(+ : sum, scores)
+#pragma omp simd reduction(+ : sum, scores) simdlen(16)
     for (int c = 0; c < width; c++) {
         scores += z[c];
         z[c] = vec_exp(z[c] - top);
@@ -132,19 +133,20 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Lo
                            int rows, int C, int D)
 {
     int chunks = loss_chunks(C);
+    Repeated repeated = gemm_repeated(b->X, X, D, rows);
     real others = scale * (real)(smoothing / C), own_share = scale * (real)(1 - smoothing);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = b->Z + (size_t)first * (size_t)rows;
         for (int n = 0; n < rows; n++) {
             real *z = Z + (size_t)n * (size_t)width, factor = scale * b->largest[n * chunks + k];
-#pragma omp simd
+#pragma omp simd simdlen(16)
             for (int c = 0; c < width; c++) z[c] = z[c] * factor - others;
             int own = target[n] - first;
             if (own >= 0 && own < width) z[own] -= own_share;
         }
         gemm_nn(k == 0 ? SET : ADD, dX, Z, E + (size_t)first * (size_t)D, rows, D, width);
-        gemm_tn(ADD, dE + (size_t)first * (size_t)D, Z, X, width, D, rows);
+        gemm_tn_repeated(ADD, dE + (size_t)first * (size_t)D, Z, &repeated, width);
         if (dbias) bias_backward(dbias + first, Z, rows, width);
     }
 }

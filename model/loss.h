@@ -11,7 +11,7 @@
 #include "model/params.h"
 
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
-enum { LOSS_CLASSES = 128 };  // of a chunk
+enum { LOSS_CLASSES = 256 };  // of a chunk
 
 static inline int loss_chunks(int C)
 {
@@ -27,13 +27,14 @@ typedef struct Loss {
 /* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
 typedef struct LossBuffers {
     real *Z;          // scores [R,V-1] by chunks of classes; room for one chunk if not training
+    real *X;          // the block's rows of X [R,D], as gemm_repeated copies them
     real *largest;    // [R,chunks] the largest score of a row in a chunk
     real *sum;        // [R,chunks] of e^(z - largest)
     double *total;    // [R] Σ_c z_c
     real *at_target;  // [R] z of the target
 } LossBuffers;
 
-void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, bool training);
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool training);
 
 /* Adds to loss what the rows of X cost.
  * X [M,D]   E [V,D]   bias [V]   target [M]   smoothing ε */

@@ -36,10 +36,10 @@ static Block block_at(int first, int M, int V, int D)
     return (Block){first, at_most(half - first, LOSS_ROWS / 2), half, V - 1, D};
 }
 
-void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V)
+void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V, int D)
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), chunks = (size_t)loss_chunks(V - 1);
-    loss_layout(&buffers->loss, arena, M, V, true);
+    loss_layout(&buffers->loss, arena, M, V, D, true);
     buffers->apart = ARENA_TAKE(arena, real, rows * chunks);
     buffers->between = ARENA_TAKE(arena, real, rows / 2);
     buffers->divergence = ARENA_TAKE(arena, real, rows);
@@ -65,9 +65,9 @@ static real chunk_sums(real *largest, real *apart, double *total, const real *z,
                        const real *twin, int width)
 {
     real top = z[0], sum = 0, all = 0, weighted = 0;
-#pragma omp simd reduction(max : top)
+#pragma omp simd reduction(max : top) simdlen(16)
     for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
-#pragma omp simd reduction(+ : sum, all, weighted)
+#pragma omp simd reduction(+ : sum, all, weighted) simdlen(16)
     for (int c = 0; c < width; c++) {
         real e = vec_exp(z[c] - top);
         all += z[c];
@@ -162,7 +162,7 @@ typedef struct Side {
 static void chunk_backward(real *z, real *twin, Side s, Side t, real between, real a,
                            real scale, real others, int width)
 {
-#pragma omp simd
+#pragma omp simd simdlen(16)
     for (int c = 0; c < width; c++) {
         real p = s.factor * vec_exp(z[c] - s.largest),
              q = t.factor * vec_exp(twin[c] - t.largest);
@@ -172,19 +172,34 @@ static void chunk_backward(real *z, real *twin, Side s, Side t, real between, re
     }
 }
 
-/* dX of the block (mode: SET or ADD), dE, dbias from dZ [2 pairs,width]. */
-static void products(GemmMode mode, real *dX, real *dE, real *dbias, const Block *block,
-                     const real *dZ, const real *X, const real *E, int width)
+/* The block's rows of X, or of dX, lie in one piece if their twins follow at once. */
+typedef struct Pieces {
+    int count, rows;
+    size_t at[2];   // numbers into X
+    Repeated X[2];
+} Pieces;
+
+static Pieces pieces_of(const Block *block, const real *X, real *room)
 {
-    size_t D = (size_t)block->D;
     bool one = block->pairs == block->half;
-    int rows = one ? 2 * block->pairs : block->pairs;
-    for (int side = 0; side < (one ? 1 : 2); side++) {
-        size_t at = (size_t)(block->first + side * block->half) * D;
-        const real *dz = dZ + (size_t)side * (size_t)rows * (size_t)width;
-        gemm_nn(mode, dX + at, dz, E, rows, block->D, width);
-        gemm_tn(ADD, dE, dz, X + at, width, block->D, rows);
-        if (dbias) bias_backward(dbias, dz, rows, width);
+    Pieces p = {.count = one ? 1 : 2, .rows = one ? 2 * block->pairs : block->pairs};
+    for (int i = 0; i < p.count; i++) {
+        p.at[i] = (size_t)(block->first + i * block->half) * (size_t)block->D;
+        p.X[i] = gemm_repeated(room + (size_t)i * gemm_packed_size(block->D, p.rows),
+                               X + p.at[i], block->D, p.rows);
+    }
+    return p;
+}
+
+/* dX of the block (mode: SET or ADD), dE, dbias from dZ [2 pairs,width]. */
+static void products(GemmMode mode, real *dX, real *dE, real *dbias, const Pieces *pieces,
+                     const real *dZ, const real *E, int width, int D)
+{
+    int rows = pieces->rows;
+    for (int i = 0; i < pieces->count; i++, dZ += (size_t)rows * (size_t)width) {
+        gemm_nn(mode, dX + pieces->at[i], dZ, E, rows, D, width);
+        gemm_tn_repeated(ADD, dE, dZ, &pieces->X[i], width);
+        if (dbias) bias_backward(dbias, dZ, rows, width);
     }
 }
 
@@ -196,6 +211,7 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
     int C = block->C, chunks = loss_chunks(C), P = block->pairs;
     real a = (real)(A / 2), others = (real)(smoothing / C);
     real own_share = scale * (real)(1 - smoothing);
+    Pieces pieces = pieces_of(block, X, l->X);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = l->Z + (size_t)first * (size_t)(2 * P);
@@ -209,8 +225,8 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
             if (own >= 0 && own < width) z[own] -= own_share, twin[own] -= own_share;
         }
         products(k == 0 ? SET : ADD, dX, dE + (size_t)first * (size_t)block->D,
-                 dbias ? dbias + first : NULL, block, Z, X,
-                 E + (size_t)first * (size_t)block->D, width);
+                 dbias ? dbias + first : NULL, &pieces, Z,
+                 E + (size_t)first * (size_t)block->D, width, block->D);
     }
 }
 

@@ -21,7 +21,7 @@ typedef struct RDropBuffers {
     real *divergence;  // [R] KL from this row's distribution to its twin's
 } RDropBuffers;
 
-void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V);
+void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V, int D);
 
 /* Adds to loss what the rows cost: its tokens are M, nll and objective sums over both copies.
  * X [M,D]   E [V,D]   bias [V]   target [M], the second half as the first   smoothing ε */

@@ -91,8 +91,10 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
     encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
     decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
-    if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab);
-    else loss_layout(&pass->loss, arena, target->rows, config->vocab, training);
+    if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab,
+                                     config->d_model);
+    else loss_layout(&pass->loss, arena, target->rows, config->vocab, config->d_model,
+                     training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }

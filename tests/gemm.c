@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "tests/test.h"
 #include "base/arena.h"
@@ -34,6 +35,12 @@ static void assert_close(real got, double expected, int k)
 
 typedef enum { NT, NN, TN } Form;
 
+/* gemm_nt has a bias, too; without one it is a product like the others. */
+static void nt(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
+{
+    gemm_nt(mode, C, A, B, NULL, m, n, k);
+}
+
 static double element(Form form, const real *A, const real *B, int m, int n, int k, int i,
                       int j)
 {
@@ -49,7 +56,7 @@ static void check_form(Form form, GemmMode mode, int m, int n, int k)
     real *A = numbers(m * k, 1), *B = numbers(k * n, 2), *C = numbers(m * n, 3);
     real *before = numbers(m * n, 3);
     void (*const product[])(GemmMode, real *, const real *, const real *, int, int,
-                            int) = {gemm_nt, gemm_nn, gemm_tn};
+                            int) = {nt, gemm_nn, gemm_tn};
     product[form](mode, C, A, B, m, n, k);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++)
@@ -101,12 +108,47 @@ static void test_blocks(void **state)
         }
 }
 
+/* C starts from a bias, and dYᵀ X by an X that was copied before has the bits of the copy that
+ * each product makes. */
+static void check_bias_and_repeated(int m, int n, int k)
+{
+    real *A = numbers(m * k, 1), *B = numbers(k * n, 2), *bias = numbers(n, 3);
+    real *C = numbers(m * n, 4), *D = numbers(m * n, 4);
+    gemm_nt(SET, C, A, B, bias, m, n, k);
+    for (int i = 0; i < m * n; i++)
+        assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n], k + 1);
+
+    Arena arena = {.used = gemm_packed_size(n, k) * sizeof(real)};
+    assert_true(arena_reserve(&arena, NULL));
+    Repeated repeated =
+        gemm_repeated(ARENA_TAKE(&arena, real, gemm_packed_size(n, k)), B, n, k);
+    memcpy(D, C, (size_t)(m * n) * sizeof *D);
+    for (int times = 0; times < 2; times++) {
+        gemm_tn(ADD, C, A, B, m, n, k);
+        gemm_tn_repeated(ADD, D, A, &repeated, m);
+        assert_memory_equal(D, C, (size_t)(m * n) * sizeof *D);
+    }
+    arena_free(&arena);
+    free(A), free(B), free(bias), free(C), free(D);
+}
+
+static void test_bias_and_repeated(void **state)
+{
+    (void)state;
+    for (int a = 0; a < SIZE_COUNT; a++)
+        for (int b = 0; b < SIZE_COUNT; b++)
+            for (int c = 0; c < SIZE_COUNT; c++)
+                check_bias_and_repeated(SIZES[a], SIZES[b], SIZES[c]);
+    check_bias_and_repeated(530, 45, 30);
+    check_bias_and_repeated(60, 1050, 520);
+}
+
 /* SET overwrites whatever was there, NaN too. */
 static void test_set_over_nan(void **state)
 {
     (void)state;
     real a[2] = {1, 2}, b[2] = {3, 4}, c[1];
-    c[0] = (real)NAN, gemm_nt(SET, c, a, b, 1, 1, 2);
+    c[0] = (real)NAN, gemm_nt(SET, c, a, b, NULL, 1, 1, 2);
     assert_true(c[0] == 11);
     c[0] = (real)NAN, gemm_nn(SET, c, a, b, 1, 1, 2);
     assert_true(c[0] == 11);
@@ -198,8 +240,9 @@ int main(void)
     gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nt),    cmocka_unit_test(test_nn),
-        cmocka_unit_test(test_tn),    cmocka_unit_test(test_blocks), cmocka_unit_test(test_set_over_nan),
-        cmocka_unit_test(test_small), cmocka_unit_test(test_packed),
+        cmocka_unit_test(test_tn),    cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_small), cmocka_unit_test(test_set_over_nan),
+        cmocka_unit_test(test_packed), cmocka_unit_test(test_bias_and_repeated),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);
 }

@@ -18,9 +18,9 @@ static int target[M];
 static int setup(void **state)
 {
     (void)state;
-    loss_layout(&buffers, &arena, M, V, true);
+    loss_layout(&buffers, &arena, M, V, D, true);
     if (!arena_reserve(&arena, NULL)) return -1;
-    loss_layout(&buffers, &arena, M, V, true);
+    loss_layout(&buffers, &arena, M, V, D, true);
     Rng rng = rng_stream(1, RNG_TEST, 1);
     for (int i = 0; i < M * D; i++) X[i] = (real)rng_normal(&rng);
     for (int i = 0; i < V * D; i++) E[i] = (real)rng_normal(&rng);

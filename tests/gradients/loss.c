@@ -21,9 +21,9 @@ static void check_case(const char *layer, int M, int V, double smoothing, bool l
     Output *o = &c.o;
     for (int n = 0; n < M; n++) o->target[n] = (n * n + n / 5) % (V - 1);
     Arena arena = {0};
-    loss_layout(&c.buffers, &arena, M, V, true);
+    loss_layout(&c.buffers, &arena, M, V, D, true);
     assert_true(arena_reserve(&arena, NULL));
-    loss_layout(&c.buffers, &arena, M, V, true);
+    loss_layout(&c.buffers, &arena, M, V, D, true);
 
     Loss forward = {0}, backward = {0};
     loss_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, &c.buffers, M, V, D);

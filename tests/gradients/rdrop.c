@@ -67,9 +67,9 @@ static void check_case(const char *layer, int M, int V, double smoothing, double
         o->target[n] = (pair * pair + pair / 5) % (V - 1);
     }
     Arena arena = {0};
-    rdrop_layout(&c.buffers, &arena, M, V);
+    rdrop_layout(&c.buffers, &arena, M, V, D);
     assert_true(arena_reserve(&arena, NULL));
-    rdrop_layout(&c.buffers, &arena, M, V);
+    rdrop_layout(&c.buffers, &arena, M, V, D);
 
     Loss forward = {0}, backward = {0}, defined = by_definition(&c);
     rdrop_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
@@ -107,8 +107,8 @@ static void test_without_divergence(void **state)
         RDropBuffers twice;
         Arena arena[2] = {{0}, {0}};
         for (int pass = 0; pass < 2; pass++) {
-            loss_layout(&plain, &arena[0], M, V, true);
-            rdrop_layout(&twice, &arena[1], M, V);
+            loss_layout(&plain, &arena[0], M, V, D, true);
+            rdrop_layout(&twice, &arena[1], M, V, D);
             for (int i = 0; i < 2 && pass == 0; i++)
                 assert_true(arena_reserve(&arena[i], NULL));
         }
