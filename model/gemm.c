@@ -116,14 +116,14 @@ static void copy_panels(real *to, Strided B, int n, int k)
 }
 
 /* copy.A (=) the block of A [m,k], tile behind tile; each as A is, by rows or by columns. Returns
- * how far one tile is from the next. */
+ * how far one tile is from the next, or 0: as far as its rows are. */
 static size_t copy_block(Strided A, int m, int k)
 {
-    int tile = A.column == 1 ? TILE_ROWS * k : TILE_ROWS * k + CHUNK - TILE_ROWS;
+    int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
     if (A.column == 1) {
         for (int i = 0; i < m; i++)
             memcpy(copy.A + i * k, A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
-        return (size_t)tile;
+        return 0;
     }
     for (int p = 0; p < k; p++) {
         const real *column = A.at + (size_t)p * A.column;
@@ -147,7 +147,8 @@ static int piece(int size, int limit, int unit)
 }
 
 /* A panel of C, m rows and `columns` wide, tile by tile: the next TILE_ROWS rows of A are `tile`
- * further. Where A lies by rows, all tiles are about as high, since low ones are slow.
+ * further, or 0: A's tiles were not copied one by one. Then all are about as high, since low ones
+ * are slow.
  * next: how far behind this panel the one is that comes after it, or 0: need not be asked for. A
  * step reads two cache lines of its panel and asks for one of the next, each tile for the other. */
 static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
@@ -155,7 +156,7 @@ static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t
                            int k)
 {
     int height = TILE_ROWS;
-    if (A.column == 1) height = piece(m, TILE_ROWS, 1), tile = (size_t)height * A.row;
+    if (!tile) height = piece(m, TILE_ROWS, 1), tile = (size_t)height * A.row;
     for (int i = 0; i < m; i += height, A.at += tile, C += (size_t)height * ldc) {
         int rows = at_most(m - i, height);
         if (columns >= TILE_COLUMNS) {
@@ -189,7 +190,7 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
             int depth = at_most(k - p, k_step);
             const real *start = p == 0 ? bias : NULL;
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
-            size_t tile = TILE_ROWS * A.row;
+            size_t tile = 0;
             if (copied) {
                 tile = copy_block(a, rows, depth);
                 a = A.column == 1 ? (Strided){copy.A, (size_t)depth, 1}

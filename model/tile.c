@@ -17,10 +17,10 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
     Vector s0 = *(const Vector *)start, s1 = vectors > 1 ? *(const Vector *)(start + LANES) : s0;
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++) sum[i][0] = s0, sum[i][1] = s1;
-    const real *ahead = C;
+    const real *ahead = C;  // no nearer than the second-level cache, lest A and B wait for C
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++, ahead += ldc)
-        for (int v = 0; v < vectors; v++) __builtin_prefetch(ahead + v * LANES, 1);
+        for (int v = 0; v < vectors; v++) __builtin_prefetch(ahead + v * LANES, 0, 2);
     for (int p = 0; p < k; p++, A += column, B += ldb) {
         __builtin_prefetch(B + next, 0, 2);
         Vector b0 = *(const Vector *)B, b1 = vectors > 1 ? *(const Vector *)(B + LANES) : b0;
