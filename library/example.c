@@ -2,7 +2,7 @@
  * the first translation which piece of the source was looked at most when it was written.
  *
  *     cc example.c -o example $(pkg-config --cflags --libs qkv)
- *     ./example checkpoints/toy "jane visits africa in september." */
+ *     ./example checkpoints/toy "jane visits africa in september" */
 #include <qkv.h>
 #include <stdio.h>
 #include <stdlib.h>
