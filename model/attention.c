@@ -142,26 +142,57 @@ void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, in
     }
 }
 
-/* Pd (=) dropout(P) where there is dropout; otherwise P itself serves. */
-static const real *dropped(const Attention *a, const real *P, size_t at, size_t count)
-{
-    if (!a->keep) return P;
-    const uint8_t *keep = a->keep + at;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) a->Pd[i] = P[i] * (a->keep_scale * (real)keep[i]);
-    return a->Pd;
-}
-
 static Rows rows_of(real *matrix, int stride, int row, int column)
 {
     return (Rows){matrix + (size_t)row * (size_t)stride + column, stride};
 }
 
+/* One head of one sentence: its n queries and m keys, and its map P [n,width]. */
+typedef struct Head {
+    int n, m, width, dh;
+    int query, key, column;  // the first row of each, and the first column
+    Rows Q, K, V;
+    size_t map, count;       // where in P, and how many numbers
+} Head;
+
+static Head head_of(const Attention *a, int s, int h)
+{
+    int dh = a->D / a->H, query = a->queries->start[s], key = a->keys->start[s];
+    int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
+    size_t count = (size_t)n * (size_t)attention_width(m);
+    return (Head){.n = n, .m = m, .width = attention_width(m), .dh = dh,
+                  .query = query, .key = key, .column = h * dh,
+                  .Q = rows_of(a->Q, a->q_stride, query, h * dh),
+                  .K = rows_of(a->K, a->kv_stride, key, h * dh),
+                  .V = rows_of(a->V, a->kv_stride, key, h * dh),
+                  .map = a->map[s] + (size_t)h * count, .count = count};
+}
+
+/* dropout(P) of a head: in the scratch Pd where there is dropout; otherwise P itself serves. */
+static const real *dropped(const Attention *a, const Head *head)
+{
+    const real *P = a->P + head->map;
+    if (!a->keep) return P;
+    const uint8_t *keep = a->keep + head->map;
+#pragma omp simd
+    for (size_t i = 0; i < head->count; i++) a->Pd[i] = P[i] * (a->keep_scale * (real)keep[i]);
+    return a->Pd;
+}
+
+static void head_forward(const Attention *a, const Head *h)
+{
+    Rows O = rows_of(a->O, a->D, h->query, h->column);
+    attention_probabilities(a->P + h->map, a->Kt, h->Q, h->K, h->n, h->m, h->dh, a->causal,
+                            a->score);                                           // (2), (3)
+    const real *Pd = dropped(a, h);
+    small_gemm(O.at, O.stride, (Strided){Pd, h->width, 1}, h->V.at, h->V.stride, h->n, h->dh, h->m,
+               1);                                                                  // (4)
+}
+
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                        const AttentionWeights *w, const Dropout *dropout, uint32_t place)
 {
-    int D = a->D, H = a->H, dh = D / H, S = a->queries->sentences;
-    int N = a->queries->rows, M = a->keys->rows;
+    int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
 
     if (!Xkv) {                                                                     // (1)
         linear_project(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
@@ -174,23 +205,11 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
         for (int s = 0; s < S; s++)
             dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
                              dropout->attention, place, s);
-    for (int s = 0; s < S; s++) {
-        int i = a->queries->start[s], j = a->keys->start[s];
-        int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-        int width = attention_width(m);
-        size_t one = (size_t)n * (size_t)width;
-        for (int h = 0; h < H; h++) {
-            size_t at = a->map[s] + (size_t)h * one;
-            Rows Q = rows_of(a->Q, a->q_stride, i, h * dh);
-            Rows K = rows_of(a->K, a->kv_stride, j, h * dh);
-            Rows V = rows_of(a->V, a->kv_stride, j, h * dh);
-            Rows O = rows_of(a->O, D, i, h * dh);
-            real *P = a->P + at;
-            attention_probabilities(P, a->Kt, Q, K, n, m, dh, a->causal, a->score);
-            const real *Pd = dropped(a, P, at, one);
-            small_gemm(O.at, D, (Strided){Pd, width, 1}, V.at, V.stride, n, dh, m, 1);  // (4)
+    for (int s = 0; s < S; s++)
+        for (int h = 0; h < a->H; h++) {
+            Head head = head_of(a, s, h);
+            head_forward(a, &head);                                           // (2) to (4)
         }
-    }
     parts_leave(before);
     linear_project(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
 }
@@ -212,44 +231,42 @@ static void softmax_backward(real *dP, const real *P, const uint8_t *keep, real 
     }
 }
 
+static void head_backward(const Attention *a, const Head *h, real *dQ, real *dK, real *dV,
+                          real *dO)
+{
+    int n = h->n, m = h->m, width = h->width, dh = h->dh;
+    real root = 1 / (real)sqrt(dh), *dP = a->dP;
+    Rows dQh = rows_of(dQ, a->q_stride, h->query, h->column);
+    Rows dKh = rows_of(dK, a->kv_stride, h->key, h->column);
+    Rows dVh = rows_of(dV, a->kv_stride, h->key, h->column);
+    Rows dOh = rows_of(dO, a->D, h->query, h->column);
+
+    small_gemm(dVh.at, dVh.stride, (Strided){dropped(a, h), 1, width}, dOh.at, dOh.stride, m, dh, n,
+               1);                                                                  // (4)
+    transpose(a->Kt, h->V, m, dh);
+    small_gemm(dP, width, (Strided){dOh.at, dOh.stride, 1}, a->Kt, width, n, width, dh, 1);
+    softmax_backward(dP, a->P + h->map, a->keep ? a->keep + h->map : NULL, a->keep_scale, n,
+                     width);                                                        // (3)
+    small_gemm(dQh.at, dQh.stride, (Strided){dP, width, 1}, h->K.at, h->K.stride, n, dh, m,
+               root);                                                               // (2)
+    small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, h->Q.at, h->Q.stride, m, dh, n, root);
+}
+
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
                         AttentionWeights *dw, real *dO, real *dQKV, const real *dY,
                         const Attention *a, const real *Xq, const real *Xkv,
                         const AttentionWeights *w)
 {
-    int D = a->D, H = a->H, dh = D / H, N = a->queries->rows, M = a->keys->rows;
+    int D = a->D, N = a->queries->rows, M = a->keys->rows;
     real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
-    real root = 1 / (real)sqrt(dh);
 
     linear_backward(SET, dO, dw->out.W, NULL, dY, a->O, w->out.W, N, D, D);         // (5)
     Part before = parts_enter(PART_ATTENTION);
-    for (int s = 0; s < a->queries->sentences; s++) {
-        int i = a->queries->start[s], j = a->keys->start[s];
-        int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-        int width = attention_width(m);
-        size_t one = (size_t)n * (size_t)width;
-        for (int h = 0; h < H; h++) {
-            size_t at = a->map[s] + (size_t)h * one;
-            Rows Q = rows_of(a->Q, a->q_stride, i, h * dh);
-            Rows K = rows_of(a->K, a->kv_stride, j, h * dh);
-            Rows V = rows_of(a->V, a->kv_stride, j, h * dh);
-            Rows dQh = rows_of(dQ, a->q_stride, i, h * dh);
-            Rows dKh = rows_of(dK, a->kv_stride, j, h * dh);
-            Rows dVh = rows_of(dV, a->kv_stride, j, h * dh);
-            const real *dOh = dO + (size_t)i * (size_t)D + h * dh;
-            const real *P = a->P + at, *Pd = dropped(a, P, at, one);
-            real *dP = a->dP;
-            small_gemm(dVh.at, dVh.stride, (Strided){Pd, 1, width}, dOh, D, m, dh, n, 1);
-            transpose(a->Kt, V, m, dh);
-            small_gemm(dP, width, (Strided){dOh, D, 1}, a->Kt, width, n, width, dh, 1); // (4)
-            softmax_backward(dP, P, a->keep ? a->keep + at : NULL, a->keep_scale, n,
-                             width);                                                // (3)
-            small_gemm(dQh.at, dQh.stride, (Strided){dP, width, 1}, K.at, K.stride, n, dh, m,
-                       root);                                                       // (2)
-            small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, Q.at, Q.stride, m, dh, n,
-                       root);
+    for (int s = 0; s < a->queries->sentences; s++)
+        for (int h = 0; h < a->H; h++) {
+            Head head = head_of(a, s, h);
+            head_backward(a, &head, dQ, dK, dV, dO);                          // (4) to (2)
         }
-    }
     parts_leave(before);
     if (!Xkv) {                                                                     // (1)
         linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, 3 * D, D);
