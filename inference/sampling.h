@@ -9,9 +9,9 @@
  * Of equally probable tokens the lower id counts as the more probable.
  *
  * The draw depends on the seed, the number of the line in the user's input, the number of the
- * sample and the place of the token, and on nothing else: not on the batch, nor on the thread. Only
- * the rounding errors of the scores depend on the batch, and decide where a draw falls as close as
- * that to a border; how c is drawn keeps the borders few (sampling.c). */
+ * sample and the place of the token, and on nothing else: not on the batch, nor on the thread. (Where
+ * OpenBLAS multiplies, gemm.h, the scores' rounding errors depend on the batch, and decide where a
+ * draw falls as close as that to a border; how c is drawn keeps the borders few: sampling.c.) */
 #ifndef INFERENCE_SAMPLING_H
 #define INFERENCE_SAMPLING_H
 
