@@ -33,15 +33,16 @@
 #endif
 
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
-enum { ROW_LIMIT = 4096, COLUMN_LIMIT = 2048 };  // bytes; from here on A is copied (measured)
-enum { AHEAD = 24 };                             // rows of B asked for before their turn (measured)
+enum { COPY_LIMIT = 2048 };         // bytes from row to row, or column: from here on A is copied
+enum { LINE = 64 / sizeof(real) };  // lies between copied rows, which would share a cache set
+enum { AHEAD = 24 };                // rows of B that are asked for before their turn
 /* What copying dYᵀ moves at a time: whole vectors, as they are faster. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
 /* Each thread's copies. */
 static _Thread_local struct {
-    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];            // panels [k,TILE_COLUMNS]
-    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * K_BLOCK];  // tile behind tile
+    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];                     // panels [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile behind tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;
 
@@ -136,7 +137,7 @@ static size_t copy_block(Strided A, int m, int k)
     int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
     if (A.column == 1) {
         for (int i = 0; i < m; i++)
-            memcpy(copy.A + i * k, A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
+            memcpy(copy.A + i * (k + LINE), A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
         return 0;
     }
     for (int p = 0; p < k; p++) {
@@ -197,7 +198,8 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
 {
     int m_step = piece(m, M_BLOCK, 1), k_step = piece(k, K_BLOCK, LANES);
     int n_step = piece(n, N_BLOCK, TILE_COLUMNS);
-    bool copied = A.row * sizeof(real) >= ROW_LIMIT || A.column * sizeof(real) >= COLUMN_LIMIT;
+    size_t step = A.column == 1 ? A.row : A.column;
+    bool copied = step * sizeof(real) >= COPY_LIMIT;
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
@@ -207,7 +209,7 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
             size_t tile = 0;
             if (copied) {
                 tile = copy_block(a, rows, depth);
-                a = A.column == 1 ? (Strided){copy.A, (size_t)depth, 1}
+                a = A.column == 1 ? (Strided){copy.A, (size_t)(depth + LINE), 1}
                                   : (Strided){copy.A, 1, TILE_ROWS};
             }
             for (int j = 0; j < n; j += n_step) {
