@@ -9,6 +9,8 @@
  * sentence of either language comes twice, and every word is common: a word that fewer than
  * COMMON training sentences hold takes all its sentences with it, until none such is left. */
 #include "base/error.h"
+#include "data/grow.h"
+#include "data/textmap.h"
 #include "data/toy/grammar.h"
 
 #include <errno.h>
@@ -18,48 +20,7 @@
 #include <zlib.h>
 
 enum { TRAIN = 20000, VALID = 500, TEST = 500, ALL = TRAIN + VALID + TEST };
-enum { POOL = 80000, COMMON = 40, STEP = 5, TABLE = 1 << 18, MAX_DERIVATIONS = 1 << 17 };
-
-// ---- a set of texts, with a count each ------------------------------------------------------
-
-typedef struct Entry {
-    char *text;
-    int count;
-} Entry;
-
-typedef struct Set {
-    Entry entry[TABLE];
-} Set;
-
-static void *allocate(size_t bytes)
-{
-    void *memory = calloc(1, bytes);
-    if (!memory) {
-        fprintf(stderr, "generate: there is not enough memory\n");
-        exit(1);
-    }
-    return memory;
-}
-
-/* The entry of a text, which is added with count 0 if it is not there. */
-static Entry *set_entry(Set *set, const char *text)
-{
-    uint64_t hash = 14695981039346656037u;  // FNV-1a
-    for (const char *c = text; *c; c++) hash = (hash ^ (unsigned char)*c) * 1099511628211u;
-    size_t e = hash % TABLE;
-    while (set->entry[e].text && strcmp(set->entry[e].text, text) != 0) e = (e + 1) % TABLE;
-    if (!set->entry[e].text) {
-        set->entry[e].text = allocate(strlen(text) + 1);
-        strcpy(set->entry[e].text, text);
-    }
-    return &set->entry[e];
-}
-
-static void set_free(Set *set)
-{
-    for (int e = 0; e < TABLE; e++) free(set->entry[e].text);
-    free(set);
-}
+enum { POOL = 80000, COMMON = 40, STEP = 5, MAX_DERIVATIONS = 1 << 17 };
 
 // ---- choosing the sentences -----------------------------------------------------------------
 
@@ -73,82 +34,122 @@ static void words_line(char line[MAX_WORDS * WORD_BYTES], const Words *words)
     }
 }
 
-/* True the first time that neither side has been seen. */
-static bool is_new(Set *seen[2], const Sentence *sentence)
+/* *is_new: neither side has been seen before. */
+static bool see(TextMap seen[2], const Sentence *sentence, bool *is_new, Error *error)
 {
     const Words *side[2] = {&sentence->en, &sentence->fr};
     char line[2][MAX_WORDS * WORD_BYTES];
+    *is_new = true;
     for (int s = 0; s < 2; s++) {
         words_line(line[s], side[s]);
-        if (set_entry(seen[s], line[s])->count > 0) return false;
+        if (textmap_find(&seen[s], line[s], strlen(line[s])) != TEXTMAP_NONE) *is_new = false;
     }
-    for (int s = 0; s < 2; s++) set_entry(seen[s], line[s])->count++;
+    for (int s = 0; s < 2 && *is_new; s++) {
+        uint32_t number;
+        if (!textmap_add(&seen[s], &number, line[s], strlen(line[s]), error)) return false;
+    }
     return true;
 }
 
-/* Fills the pool with distinct sentences, the constructions taking turns; returns how many. */
-static int pool_fill(Sentence *pool)
+/* The next new sentence of a construction; *found: there is one. */
+static bool next_sentence(Sentence *sentence, int construction, int *derivation,
+                          TextMap seen[2], bool *found, Error *error)
 {
-    Set *seen[2] = {allocate(sizeof(Set)), allocate(sizeof(Set))};
-    int *next = allocate((size_t)construction_count * sizeof(int));
-    int count = 0;
-    grammar_jane(&pool[count++]);
-    is_new(seen, &pool[0]);
-    for (bool more = true; more && count < POOL;) {
-        more = false;
-        for (int c = 0; c < construction_count && count < POOL; c++)
-            while (next[c] < MAX_DERIVATIONS) {
-                if (!grammar_sentence(&pool[count], c, (uint64_t)next[c]++)) continue;
-                if (!is_new(seen, &pool[count])) continue;
-                count++;
-                more = true;
-                break;
-            }
+    *found = false;
+    while (!*found && *derivation < MAX_DERIVATIONS)
+        if (grammar_sentence(sentence, construction, (uint64_t)(*derivation)++) &&
+            !see(seen, sentence, found, error))
+            return false;
+    return true;
+}
+
+/* Fills the pool with *count distinct sentences, the constructions taking turns. */
+static bool pool_fill(Sentence *pool, int *count, Error *error)
+{
+    TextMap seen[2] = {{0}, {0}};
+    int *next = calloc((size_t)construction_count, sizeof *next);
+    bool good = next || error_set(error, "there is not enough memory"), more = true, found;
+    *count = 0;
+    if (good) {
+        grammar_jane(&pool[(*count)++]);
+        good = see(seen, &pool[0], &found, error);
     }
-    set_free(seen[0]);
-    set_free(seen[1]);
+    while (good && more) {
+        more = false;
+        for (int c = 0; c < construction_count && *count < POOL && good; c++) {
+            good = next_sentence(&pool[*count], c, &next[c], seen, &found, error);
+            if (good && found) ++*count, more = true;
+        }
+    }
+    for (int s = 0; s < 2; s++) textmap_free(&seen[s]);
     free(next);
-    return count;
+    return good;
 }
 
-static void count_words(Set *counts[2], const Sentence *sentence)
+/* How often the words of a language come. */
+typedef struct Counts {
+    TextMap words;
+    int *count;  // [words.count]
+    size_t room;
+} Counts;
+
+static void counts_free(Counts *counts)
+{
+    textmap_free(&counts->words);
+    free(counts->count);
+}
+
+static bool count_words(Counts counts[2], const Sentence *sentence, Error *error)
 {
     const Words *side[2] = {&sentence->en, &sentence->fr};
     for (int s = 0; s < 2; s++)
-        for (int w = 0; w < side[s]->count; w++)
-            set_entry(counts[s], side[s]->word[w].text)->count++;
+        for (int w = 0; w < side[s]->count; w++) {
+            Counts *c = &counts[s];
+            const char *text = side[s]->word[w].text;
+            uint32_t number, before = c->words.count;
+            if (!textmap_add(&c->words, &number, text, strlen(text), error)) return false;
+            if (!GROW(c->count, c->room, c->words.count))
+                return error_set(error, "there is not enough memory");
+            if (number == before) c->count[number] = 0;
+            c->count[number]++;
+        }
+    return true;
 }
 
-static bool has_rare_word(Set *counts[2], const Sentence *sentence, int common)
+static bool has_rare_word(const Counts counts[2], const Sentence *sentence, int common)
 {
     const Words *side[2] = {&sentence->en, &sentence->fr};
     for (int s = 0; s < 2; s++)
-        for (int w = 0; w < side[s]->count; w++)
-            if (set_entry(counts[s], side[s]->word[w].text)->count < common) return true;
+        for (int w = 0; w < side[s]->count; w++) {
+            const char *text = side[s]->word[w].text;
+            uint32_t number = textmap_find(&counts[s].words, text, strlen(text));
+            if (number == TEXTMAP_NONE || counts[s].count[number] < common) return true;
+        }
     return false;
 }
 
-/* Keeps the sentences whose words are all common in the training set, which is what follows the
- * first TEST + VALID, up to ALL; returns how many are left. The rarest words go first, since what
- * remains becomes more common by that. */
-static int pool_prune(Sentence *pool, int count)
+/* Keeps of the *count sentences those whose words are all common in the training set, which is
+ * what follows the first TEST + VALID, up to ALL. The rarest words go first, since what remains
+ * becomes more common by that. */
+static bool pool_prune(Sentence *pool, int *count, Error *error)
 {
-    for (int common = STEP; common <= COMMON;) {
-        Set *counts[2] = {allocate(sizeof(Set)), allocate(sizeof(Set))};
-        for (int i = TEST + VALID; i < ALL && i < count; i++) count_words(counts, &pool[i]);
+    bool good = true;
+    for (int common = STEP; good && common <= COMMON;) {
+        Counts counts[2] = {{.room = 0}, {.room = 0}};
+        for (int i = TEST + VALID; i < ALL && i < *count && good; i++)
+            good = count_words(counts, &pool[i], error);
         int kept = 0;
         bool rare = false;
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < *count && good; i++) {
             bool drop = has_rare_word(counts, &pool[i], common);
             if (drop && i < ALL) rare = true;
             if (!drop) pool[kept++] = pool[i];
         }
-        set_free(counts[0]);
-        set_free(counts[1]);
-        count = kept;
+        for (int s = 0; s < 2; s++) counts_free(&counts[s]);
+        *count = kept;
         if (!rare) common += STEP;
     }
-    return count;
+    return good;
 }
 
 // ---- writing them ---------------------------------------------------------------------------
@@ -197,10 +198,13 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: generate DIRECTORY\n");
         return 2;
     }
-    Sentence *pool = allocate(POOL * sizeof(Sentence));
-    int count = pool_prune(pool, pool_fill(pool));
     Error error;
-    bool good = count >= ALL || error_set(&error, "the grammar gives only %d sentences", count);
+    int count;
+    Sentence *pool = malloc(POOL * sizeof *pool);
+    bool good = pool || error_set(&error, "there is not enough memory");
+    good = good && pool_fill(pool, &count, &error) && pool_prune(pool, &count, &error);
+    if (good && count < ALL)
+        good = error_set(&error, "the grammar gives only %d sentences", count);
     static const struct {
         const char *name;
         int first, last;
