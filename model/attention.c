@@ -31,11 +31,22 @@ int attention_width(int m)
     return (m + VECTOR - 1) / VECTOR * VECTOR;
 }
 
+/* How many numbers the map of one head has. */
+static size_t map_count(const Attention *a, int sentence)
+{
+    return (size_t)packed_length(a->queries, sentence) *
+           (size_t)attention_width(packed_length(a->keys, sentence));
+}
+
+/* Where in P the map of a head begins. */
+static size_t map_at(const Attention *a, int sentence, int head)
+{
+    return a->map[sentence] + (size_t)head * map_count(a, sentence);
+}
+
 const real *attention_map(const Attention *a, int sentence, int head)
 {
-    size_t one = (size_t)packed_length(a->queries, sentence) *
-                 (size_t)attention_width(packed_length(a->keys, sentence));
-    return a->P + a->map[sentence] + (size_t)head * one;
+    return a->P + map_at(a, sentence, head);
 }
 
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
@@ -159,13 +170,12 @@ static Head head_of(const Attention *a, int s, int h)
 {
     int dh = a->D / a->H, query = a->queries->start[s], key = a->keys->start[s];
     int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-    size_t count = (size_t)n * (size_t)attention_width(m);
     return (Head){.n = n, .m = m, .width = attention_width(m), .dh = dh,
                   .query = query, .key = key, .column = h * dh,
                   .Q = rows_of(a->Q, a->q_stride, query, h * dh),
                   .K = rows_of(a->K, a->kv_stride, key, h * dh),
                   .V = rows_of(a->V, a->kv_stride, key, h * dh),
-                  .map = a->map[s] + (size_t)h * count, .count = count};
+                  .map = map_at(a, s, h), .count = map_count(a, s)};
 }
 
 /* dropout(P) of a head: in the scratch Pd where there is dropout; otherwise P itself serves. */

@@ -130,14 +130,16 @@ static void copy_panels(real *to, Strided B, int n, int k)
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
-/* copy.A (=) the block of A [m,k], tile behind tile; each as A is, by rows or by columns. Returns
- * how far one tile is from the next, or 0: as far as its rows are. */
-static size_t copy_block(Strided A, int m, int k)
+/* copy.A (=) the block [m,k] of A, which becomes the copy: row behind row, or, where A lies by
+ * columns, tile behind tile. Returns how far one tile is from the next, or 0: as its rows are. */
+static size_t copy_block(Strided *block, int m, int k)
 {
+    Strided A = *block;
     int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
     if (A.column == 1) {
         for (int i = 0; i < m; i++)
             memcpy(copy.A + i * (k + LINE), A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
+        *block = (Strided){copy.A, (size_t)(k + LINE), 1};
         return 0;
     }
     for (int p = 0; p < k; p++) {
@@ -149,6 +151,7 @@ static size_t copy_block(Strided A, int m, int k)
         for (; i < m; i += TILE_ROWS, to += tile)
             for (int r = 0; r < TILE_ROWS && i + r < m; r++) to[r] = column[i + r];
     }
+    *block = (Strided){copy.A, 1, TILE_ROWS};
     return (size_t)tile;
 }
 
@@ -206,12 +209,7 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
             int depth = at_most(k - p, k_step);
             const real *start = p == 0 ? bias : NULL;
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
-            size_t tile = 0;
-            if (copied) {
-                tile = copy_block(a, rows, depth);
-                a = A.column == 1 ? (Strided){copy.A, (size_t)(depth + LINE), 1}
-                                  : (Strided){copy.A, 1, TILE_ROWS};
-            }
+            size_t tile = copied ? copy_block(&a, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
                 const real *panels = copy.B;

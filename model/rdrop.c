@@ -25,15 +25,24 @@
 #include "model/linear.h"
 #include "model/vecexp.h"
 
-/* A block: `pairs` rows from row `first` on, and their twins, M/2 below. */
+/* A block: `pairs` rows from row `first` on, and their twins, M/2 below. In X they lie in pieces
+ * of `rows` rows each: in one, if the twins follow at once. */
 typedef struct Block {
     int first, pairs, half, C, D;
+    int pieces, rows;
 } Block;
 
 static Block block_at(int first, int M, int V, int D)
 {
-    int half = M / 2;
-    return (Block){first, at_most(half - first, LOSS_ROWS / 2), half, V - 1, D};
+    int half = M / 2, pairs = at_most(half - first, LOSS_ROWS / 2);
+    bool one = pairs == half;
+    return (Block){first, pairs, half, V - 1, D, one ? 1 : 2, one ? 2 * pairs : pairs};
+}
+
+/* Where in X piece i begins. */
+static size_t piece_at(const Block *block, int i)
+{
+    return (size_t)(block->first + i * block->half) * (size_t)block->D;
 }
 
 void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V, int D)
@@ -49,15 +58,8 @@ void rdrop_layout(RDropBuffers *buffers, Arena *arena, int M, int V, int D)
 static void scores(real *Z, const Block *block, const real *X, const real *E, const real *bias,
                    int width)
 {
-    size_t D = (size_t)block->D, pairs = (size_t)block->pairs;
-    const real *from = X + (size_t)block->first * D;
-    if (block->pairs == block->half) {  // one behind the other in X, too
-        linear_forward(Z, from, E, bias, 2 * block->pairs, width, block->D);
-        return;
-    }
-    linear_forward(Z, from, E, bias, block->pairs, width, block->D);
-    linear_forward(Z + pairs * (size_t)width, from + (size_t)block->half * D, E, bias,
-                   block->pairs, width, block->D);
+    for (int i = 0; i < block->pieces; i++, Z += (size_t)block->rows * (size_t)width)
+        linear_forward(Z, X + piece_at(block, i), E, bias, block->rows, width, block->D);
 }
 
 /* What lse and K need of a chunk's scores z [width], with the twin's. Returns Σ e^(z - m). */
@@ -172,33 +174,14 @@ static void chunk_backward(real *z, real *twin, Side s, Side t, real between, re
     }
 }
 
-/* The block's rows of X, or of dX, lie in one piece if their twins follow at once. */
-typedef struct Pieces {
-    int count, rows;
-    size_t at[2];   // numbers into X
-    Repeated X[2];
-} Pieces;
-
-static Pieces pieces_of(const Block *block, const real *X, real *room)
+/* dX of the block (mode: SET or ADD), dE, dbias from dZ [2 pairs,width]. repeated: its pieces */
+static void products(GemmMode mode, real *dX, real *dE, real *dbias, const Block *block,
+                     const real *dZ, const Repeated repeated[2], const real *E, int width)
 {
-    bool one = block->pairs == block->half;
-    Pieces p = {.count = one ? 1 : 2, .rows = one ? 2 * block->pairs : block->pairs};
-    for (int i = 0; i < p.count; i++) {
-        p.at[i] = (size_t)(block->first + i * block->half) * (size_t)block->D;
-        p.X[i] = gemm_repeated(room + (size_t)i * gemm_packed_size(block->D, p.rows),
-                               X + p.at[i], block->D, p.rows);
-    }
-    return p;
-}
-
-/* dX of the block (mode: SET or ADD), dE, dbias from dZ [2 pairs,width]. */
-static void products(GemmMode mode, real *dX, real *dE, real *dbias, const Pieces *pieces,
-                     const real *dZ, const real *E, int width, int D)
-{
-    int rows = pieces->rows;
-    for (int i = 0; i < pieces->count; i++, dZ += (size_t)rows * (size_t)width) {
-        gemm_nn(mode, dX + pieces->at[i], dZ, E, rows, D, width);
-        gemm_tn_repeated(ADD, dE, dZ, &pieces->X[i], width);
+    int rows = block->rows;
+    for (int i = 0; i < block->pieces; i++, dZ += (size_t)rows * (size_t)width) {
+        gemm_nn(mode, dX + piece_at(block, i), dZ, E, rows, block->D, width);
+        gemm_tn_repeated(ADD, dE, dZ, &repeated[i], width);
         if (dbias) bias_backward(dbias, dZ, rows, width);
     }
 }
@@ -211,7 +194,10 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
     int C = block->C, chunks = loss_chunks(C), P = block->pairs;
     real a = (real)(A / 2), others = (real)(smoothing / C);
     real own_share = scale * (real)(1 - smoothing);
-    Pieces pieces = pieces_of(block, X, l->X);
+    Repeated repeated[2];
+    for (int i = 0; i < block->pieces; i++)
+        repeated[i] = gemm_repeated(l->X + (size_t)i * gemm_packed_size(block->D, block->rows),
+                                    X + piece_at(block, i), block->D, block->rows);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = l->Z + (size_t)first * (size_t)(2 * P);
@@ -225,8 +211,8 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
             if (own >= 0 && own < width) z[own] -= own_share, twin[own] -= own_share;
         }
         products(k == 0 ? SET : ADD, dX, dE + (size_t)first * (size_t)block->D,
-                 dbias ? dbias + first : NULL, &pieces, Z,
-                 E + (size_t)first * (size_t)block->D, width, block->D);
+                 dbias ? dbias + first : NULL, block, Z, repeated,
+                 E + (size_t)first * (size_t)block->D, width);
     }
 }
 
