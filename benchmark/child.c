@@ -129,13 +129,6 @@ bool child_wait(pid_t child)
     return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }
 
-void temporary_pattern(char path[TEMPORARY_SIZE])
-{
-    const char *folder = getenv("TMPDIR");
-    if (!folder || !*folder || strlen(folder) > TEMPORARY_SIZE - 40) folder = "/tmp";
-    snprintf(path, TEMPORARY_SIZE, "%s/qkv-benchmark-XXXXXX", folder);
-}
-
 /* ---- memory ---- */
 
 double memory_most(void)

@@ -22,10 +22,6 @@ pid_t child_start(int *input, int *output, char *const *argv, Error *error);
 /* Waits for its end; whether that was with status 0. */
 bool child_wait(pid_t child);
 
-/* "/tmp/qkv-benchmark-XXXXXX", or below TMPDIR: for mkstemp and mkdtemp. */
-enum { TEMPORARY_SIZE = 512 };
-void temporary_pattern(char path[TEMPORARY_SIZE]);
-
 /* The most memory that this process held in RAM since memory_reset, in bytes; 0 if the system
  * does not say. */
 double memory_most(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "benchmark/child.h"
 
 static const char SCRIPT[] = "benchmark/peer.py";
@@ -92,10 +93,9 @@ bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 Error *error)
 {
     char path[TEMPORARY_SIZE];
-    temporary_pattern(path);
     *peer = (Peer){0};
-    int fd = mkstemp(path);
-    if (fd < 0) return error_set(error, "cannot make a temporary file: %s", strerror(errno));
+    int fd = temporary_file(path, error);
+    if (fd < 0) return false;
     signal(SIGPIPE, SIG_IGN);  // a peer that ended is an error of peer_update
     bool good = write_batches(fd, batches, updates, error) &&
                 launch(peer, python, path, model, training, threads, error);

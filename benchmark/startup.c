@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/temporary.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
 #include "program/run.h"
@@ -70,9 +70,7 @@ static bool time_translate(Startup *startup, const char *programs, const char *m
 static bool time_with_own(Startup *startup, const char *programs, Error *error)
 {
     char folder[TEMPORARY_SIZE], file[TEMPORARY_SIZE + 32];
-    temporary_pattern(folder);
-    if (!mkdtemp(folder))
-        return error_set(error, "cannot make a temporary folder: %s", strerror(errno));
+    if (!temporary_folder(folder, error)) return false;
     snprintf(file, sizeof file, "%s/best.safetensors", folder);
     snprintf(startup->model, sizeof startup->model, "toy-size model of random weights");
     bool good = save_toy(folder, error) && time_translate(startup, programs, folder, error);

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "model/checkpoint.h"
 #include "tests/variants.h"
 
-static char folder[] = "/tmp/qkv-checkpoint-XXXXXX";
-static char path[64];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
 static const ModelConfig config = {.vocab = 11,
                                    .d_model = 6,
                                    .heads = 2,
@@ -27,7 +27,7 @@ static int make(void **state)
 {
     (void)state;
     Error error;
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/x.safetensors", folder);
     if (!params_table(&params, &config, &error)) return -1;
     real **block[] = {&weights, &m, &v, &average};

@@ -2,6 +2,7 @@
 #ifndef TESTS_CORPUS_FILES_H
 #define TESTS_CORPUS_FILES_H
 
+#include "base/temporary.h"
 #include "data/corpus.h"
 
 #include <stdio.h>
@@ -9,13 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-static char folder[64], path[4][96];
+static char folder[TEMPORARY_SIZE], path[4][TEMPORARY_SIZE + 8];
 
 static inline int setup(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/qkv-corpus-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     for (int i = 0; i < 4; i++) snprintf(path[i], sizeof *path, "%s/%c", folder, 'a' + i);
     return 0;
 }

@@ -13,14 +13,14 @@
 
 #include "base/file.h"
 #include "base/rng.h"
+#include "base/temporary.h"
 
-static char folder[] = "/tmp/qkv-file-XXXXXX";
-static char path[64], temporary[72];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8], temporary[TEMPORARY_SIZE + 16];
 
 static int make(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/file", folder);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     return 0;
@@ -29,7 +29,7 @@ static int make(void **state)
 static int sweep(void **state)
 {
     (void)state;
-    char command[64];
+    char command[TEMPORARY_SIZE + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
 }
@@ -99,7 +99,7 @@ static void a_link_is_followed_and_a_pipe_is_written(void **state)
 {
     (void)state;
     Error error = {""};
-    char link[80];
+    char link[TEMPORARY_SIZE + 8];
     struct stat found;
     snprintf(link, sizeof link, "%s/link", folder);
     assert_int_equal(symlink("file", link), 0);
@@ -108,7 +108,7 @@ static void a_link_is_followed_and_a_pipe_is_written(void **state)
     assert_int_equal(lstat(link, &found), 0);
     assert_true(S_ISLNK(found.st_mode));
 
-    char pipe_path[80], text[8] = {0};
+    char pipe_path[TEMPORARY_SIZE + 8], text[8] = {0};
     snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
     assert_int_equal(mkfifo(pipe_path, 0600), 0);
     int reader = open(pipe_path, O_RDONLY | O_NONBLOCK);
@@ -209,7 +209,7 @@ static void folders_are_made(void **state)
 {
     (void)state;
     Error error = {""};
-    char deep[96];
+    char deep[TEMPORARY_SIZE + 32];
     struct stat found;
     snprintf(deep, sizeof deep, "%s/a//b/c/", folder);
     assert_true(folder_make(deep, &error));

@@ -3,9 +3,9 @@
 #ifndef TESTS_HOSTILE_WORDS_H
 #define TESTS_HOSTILE_WORDS_H
 
-#include <stdlib.h>
 #include <unistd.h>
 
+#include "base/temporary.h"
 #include "program/picture.h"
 #include "tests/random-model.h"
 #include "tests/small-model.h"
@@ -26,7 +26,7 @@ static const char *const PIECE[] = {
 };
 enum { PIECES = sizeof PIECE / sizeof *PIECE, V = PIECES + 3, LONGEST = 40 };
 
-static char folder[64];  // for files
+static char folder[TEMPORARY_SIZE];  // for files
 static Transformer model;
 static Vocabulary vocabulary;
 
@@ -39,8 +39,7 @@ static bool hostile_setup(void)
 {
     static SmallModel small;
     Error error;
-    strcpy(folder, "/tmp/qkv-words-XXXXXX");
-    if (!mkdtemp(folder)) return false;
+    if (!temporary_folder(folder, NULL)) return false;
     small_model_begin(&small, PIECES_BPE, false);
     for (int i = 0; i < PIECES; i++)
         small_model_piece(&small, PIECE[i], (float)-i, PIECE_NORMAL);

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/packed.h"
+#include "base/temporary.h"
 #include "inference/translator.h"
 #include "library/qkv.h"
 #include "program/bundle.h"
@@ -16,7 +17,7 @@
 
 enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
 
-static char folder[] = "/tmp/qkv-library-XXXXXX", path[64];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 24];
 static char text[TEXTS][TEXT_SIZE];
 static const char *texts[TEXTS];
 static QkvError wrong;
@@ -33,7 +34,7 @@ static int setup(void **state)
         texts[s] = text[s];
     }
     text[3][0] = '\0';
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/best.safetensors", folder);
     bool good = alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
     if (!good) print_error("%s\n", error.text);

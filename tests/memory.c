@@ -8,16 +8,17 @@
 #include <unistd.h>
 
 #include "tests/test.h"
+#include "base/temporary.h"
 
 enum { MOST = 64 };
 
-static char folder[] = "/tmp/qkv-memory-XXXXXX";
+static char folder[TEMPORARY_SIZE];
 
 /* Runs ./train with these options; returns its largest resident size in MB. What it says on
  * standard error goes to folder/err. */
 static double train(const char *options)
 {
-    char program[4096], path[64], copy[1024], *argument[MOST] = {program};
+    char program[4096], path[TEMPORARY_SIZE + 8], copy[4096], *argument[MOST] = {program};
     int count = 1, status;
     snprintf(program, sizeof program, "%s/train", getenv("BIN") ? getenv("BIN") : ".");
     snprintf(path, sizeof path, "%s/err", folder);
@@ -39,7 +40,7 @@ static double train(const char *options)
 /* The two numbers of the last report's line of memory. */
 static void said(double *training, double *validating)
 {
-    char path[64], line[512];
+    char path[TEMPORARY_SIZE + 8], line[512];
     bool found = false;
     snprintf(path, sizeof path, "%s/err", folder);
     FILE *file = fopen(path, "r");
@@ -54,7 +55,7 @@ static void said(double *training, double *validating)
 /* A corpus of 1,500 pairs of the toy's length in words that no one knows. */
 static void write_corpus(void)
 {
-    char path[2][64];
+    char path[2][TEMPORARY_SIZE + 8];
     FILE *file[2];
     for (int side = 0; side < 2; side++) {
         snprintf(path[side], sizeof path[side], "%s/%c", folder, "st"[side]);
@@ -82,7 +83,7 @@ static void test_said_and_taken(void **state)
 {
     (void)state;
     for (int i = 0; i < 2; i++) {
-        char options[1024];
+        char options[4096];
         double training, validating, took;
         snprintf(
             options, sizeof options,
@@ -111,7 +112,7 @@ static void test_said_and_taken(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     write_corpus();
     return 0;
 }
@@ -119,7 +120,7 @@ static int make_folder(void **state)
 static int remove_folder(void **state)
 {
     (void)state;
-    char command[80];
+    char command[TEMPORARY_SIZE + 16];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     return system(command);
 }

@@ -12,7 +12,7 @@
 #include "program/page.h"
 #include "tests/hostile-words.h"
 
-static char path[96];
+static char path[TEMPORARY_SIZE + 32];
 
 static int setup(void **state)
 {

@@ -16,7 +16,7 @@
 #include "plots/png.h"
 #include "tests/hostile-words.h"
 
-static char path[96];
+static char path[TEMPORARY_SIZE + 32];
 
 static int setup(void **state)
 {

@@ -1,6 +1,7 @@
 /* Pictures written to PNG files: what libpng reads back is what was drawn, and what cannot be
  * written leaves nothing behind. */
 #include "plots/png.h"
+#include "base/temporary.h"
 #include "base/utf8.h"
 
 #include "tests/test.h"
@@ -13,13 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[64];
+static char folder[TEMPORARY_SIZE];
 
 static int make_folder(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/qkv-png-XXXXXX");
-    return mkdtemp(folder) ? 0 : -1;
+    return temporary_folder(folder, NULL) ? 0 : -1;
 }
 
 static const char *in_folder(const char *name)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "inference/translator.h"
 #include "model/linear.h"
 #include "model/ready.h"
@@ -16,15 +17,14 @@ enum { V = 61, LONGEST = 48, S = 40 };
 static Error error;
 static Workers *workers;
 static Packed source, target;
-static char folder[] = "/tmp/qkv-ready-XXXXXX";
-static char path[64];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
 
 static int setup(void **state)
 {
     (void)state;
     source = random_sentences(S, 20, V, 2);
     target = random_sentences(S, 25, V, 3);
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/x.safetensors", folder);
     workers = workers_start(2, &error);
     return workers ? 0 : -1;

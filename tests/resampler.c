@@ -1,6 +1,7 @@
 /* resampler.c -- the cut of a sentence depends on seed, epoch, pair and side alone. */
 #include "tests/test.h"
 #include "base/packed.h"
+#include "base/temporary.h"
 #include "data/batches.h"
 #include "data/resampler.h"
 
@@ -11,7 +12,7 @@
 
 /* A corpus of so many pairs, the same text on both sides, and what cuts it. */
 typedef struct World {
-    char path[64];
+    char path[TEMPORARY_SIZE];
     CorpusText text;
     CorpusReport report;
     Corpus corpus;
@@ -24,10 +25,9 @@ enum { PAIRS = 400 };
 static unsigned char *model[2];  // bpe, unigram
 static size_t model_size[2];
 
-static void write_lines(char path[64], int pairs)
+static void write_lines(char path[TEMPORARY_SIZE], int pairs)
 {
-    strcpy(path, "/tmp/resampler-XXXXXX");
-    int file = mkstemp(path);
+    int file = temporary_file(path, NULL);
     FILE *out = fdopen(file, "w");
     static const char *const WORD[] = {"winter",  "summer",    "children", "garden",
                                        "playing", "beautiful", "almost",   "always",

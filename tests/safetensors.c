@@ -7,15 +7,15 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/temporary.h"
 #include "model/safetensors.h"
 
-static char folder[] = "/tmp/qkv-safetensors-XXXXXX";
-static char path[64];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
 
 static int make(void **state)
 {
     (void)state;
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/x.safetensors", folder);
     return 0;
 }

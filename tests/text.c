@@ -1,6 +1,7 @@
 /* text.c -- lines and their ends, byte order marks, compressed files; and what is not text. */
 #include "tests/test.h"
 #include "base/rng.h"
+#include "base/temporary.h"
 #include "data/text.h"
 
 #include <fcntl.h>
@@ -12,13 +13,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[64], path[96];
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8];
 
 static int setup(void **state)
 {
     (void)state;
-    strcpy(folder, "/tmp/qkv-text-XXXXXX");
-    if (!mkdtemp(folder)) return -1;
+    if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/text", folder);
     return 0;
 }
@@ -41,7 +41,7 @@ static void write_file(const void *bytes, size_t count)
 /* Compresses the file at path, with the tool and not the library under test. */
 static size_t compress_file(void)
 {
-    char command[512];
+    char command[4 * sizeof path + 32];
     snprintf(command, sizeof command, "gzip -nc %s > %s.gz && mv %s.gz %s", path, path, path,
              path);
     assert_int_equal(system(command), 0);

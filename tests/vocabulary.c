@@ -3,6 +3,7 @@
 #include "base/file.h"
 #include "base/packed.h"
 #include "base/rng.h"
+#include "base/temporary.h"
 #include "data/vocabulary.h"
 #include "tests/small-model.h"
 #include "tests/usual-model.h"
@@ -190,12 +191,11 @@ static void test_hostile_models(void **state)
     }
 }
 
-static void write_corpus(CorpusText *text, char path[2][64])
+static void write_corpus(CorpusText *text, char path[2][TEMPORARY_SIZE])
 {
     Error error = {""};
     for (int side = 0; side < SIDES; side++) {
-        strcpy(path[side], "/tmp/vocabulary-XXXXXX");
-        FILE *out = fdopen(mkstemp(path[side]), "w");
+        FILE *out = fdopen(temporary_file(path[side], &error), "w");
         for (int i = 0; i < LINES / 2; i++)
             fprintf(out, "%s\n", LINE[side == SOURCE ? i + LINES / 2 : i]);
         fclose(out);
@@ -211,7 +211,7 @@ static void test_one_or_two(void **state)
 {
     (void)state;
     CorpusText text;
-    char path[2][64];
+    char path[2][TEMPORARY_SIZE];
     Error error = {""};
     write_corpus(&text, path);
     TokenizerSettings source = {.type = TOKENIZER_CHAR, .vocab_size = 100},
@@ -255,8 +255,8 @@ static void test_files(void **state)
     unsigned char *model =
         usual_model_learn(&size, LINE, LINES, "--vocab_size=80 --hard_vocab_limit=false");
     Error error = {""};
-    char good[] = "/tmp/vocabulary-XXXXXX", bad[] = "/tmp/vocabulary-XXXXXX";
-    close(mkstemp(good)), close(mkstemp(bad));
+    char good[TEMPORARY_SIZE], bad[TEMPORARY_SIZE];
+    close(temporary_file(good, &error)), close(temporary_file(bad, &error));
     assert_true(file_replace(good, model, size, &error));
     assert_true(file_replace(bad, "this is text\n", 13, &error));
     Vocabulary v;
