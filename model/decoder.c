@@ -65,8 +65,8 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
 }
 
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
-                      const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch)
+                      Turn *turn, const real *encoded, const Weights *w,
+                      const ModelConfig *config, Scratch *scratch)
 {
     int M = decoder->rows->rows, D = config->d_model;
     GemmMode encoded_mode = SET;
@@ -77,15 +77,18 @@ void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights 
         DecoderLayerWeights *dp = &dw->decoder[l];
         const real *dF;
 
+        turn_next(turn, 1);
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
                               dp->final_norm, p->final_norm, M, D);        // (3)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->cross_norm.Y, &p->ffn, M, D, config->ffn);
+        turn_next(turn, 1);
         dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp->cross.out.b,
                               dp->cross_norm, p->cross_norm, M, D);        // (2)
         attention_backward(g.mode, g.dY, encoded_mode, dencoded, &dp->cross, scratch->dO,
                            scratch->dQKV, dF, &layer->cross, layer->self_norm.Y, encoded,
                            &p->cross);
+        turn_next(turn, 1);
         dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
                               dp->self_norm, p->self_norm, M, D);          // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,

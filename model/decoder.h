@@ -32,9 +32,9 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
                             const Dropout *dropout);
 
 /* dX [M,D]: in, the gradient of the output; out, that of the embedded target.
- * dencoded [N,D] (=)   dw (+=) */
+ * dencoded [N,D] (=)   dw (+=)   turn: a stage for each sublayer */
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
-                      const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch);
+                      Turn *turn, const real *encoded, const Weights *w,
+                      const ModelConfig *config, Scratch *scratch);
 
 #endif

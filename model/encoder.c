@@ -67,8 +67,8 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
     return s.Y;
 }
 
-void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch)
+void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, Turn *turn,
+                      const Weights *w, const ModelConfig *config, Scratch *scratch)
 {
     int N = encoder->rows->rows, D = config->d_model;
     StreamGradient g = addnorm_last(dX, scratch->dY, config);
@@ -78,10 +78,12 @@ void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weigh
         EncoderLayerWeights *dp = &dw->encoder[l];
         const real *dF;
 
+        turn_next(turn, 1);
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
                               dp->final_norm, p->final_norm, N, D);        // (2)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->self_norm.Y, &p->ffn, N, D, config->ffn);
+        turn_next(turn, 1);
         dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
                               dp->self_norm, p->self_norm, N, D);          // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,

@@ -5,6 +5,7 @@
 #include "model/addnorm.h"
 #include "model/attention.h"
 #include "model/feedforward.h"
+#include "model/turns.h"
 
 /* Buffers that one sublayer after another uses; R = the larger of N and M. */
 typedef struct Scratch {
@@ -49,9 +50,10 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
                             const ModelConfig *config, Scratch *scratch,
                             const Dropout *dropout);
 
-/* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=) */
-void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch);
+/* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=);
+ * turn: a stage for each sublayer */
+void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, Turn *turn,
+                      const Weights *w, const ModelConfig *config, Scratch *scratch);
 
 /* Places for dropout: each is a stream of random numbers of its own. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };

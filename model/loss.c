@@ -128,9 +128,10 @@ void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, co
                       at_most(M - first, LOSS_ROWS), V - 1, D, false);
 }
 
-static void block_backward(real *dX, real *dE, real *dbias, real scale, const LossBuffers *b,
-                           const real *X, const real *E, const int *target, double smoothing,
-                           int rows, int C, int D)
+/* turn: a stage for each chunk, or NULL */
+static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                           const LossBuffers *b, const real *X, const real *E,
+                           const int *target, double smoothing, int rows, int C, int D)
 {
     int chunks = loss_chunks(C);
     Repeated repeated = gemm_repeated(b->X, X, D, rows);
@@ -146,20 +147,23 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Lo
             if (own >= 0 && own < width) z[own] -= own_share;
         }
         gemm_nn(k == 0 ? SET : ADD, dX, Z, E + (size_t)first * (size_t)D, rows, D, width);
+        turn_next(turn, 1);
         gemm_tn_repeated(ADD, dE + (size_t)first * (size_t)D, Z, &repeated, width);
         if (dbias) bias_backward(dbias + first, Z, rows, width);
     }
 }
 
-void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
-                   const real *E, const real *bias, const int *target, double smoothing,
-                   const LossBuffers *b, int M, int V, int D)
+void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                   const real *X, const real *E, const real *bias, const int *target,
+                   double smoothing, const LossBuffers *b, int M, int V, int D)
 {
+    bool one = M <= LOSS_ROWS;  // block: else each adds to all chunks
+    if (!one) turn_next(turn, loss_chunks(V - 1));
     for (int first = 0; first < M; first += LOSS_ROWS) {
         size_t at = (size_t)first * (size_t)D;
         int rows = at_most(M - first, LOSS_ROWS);
         block_forward(loss, b, X + at, E, bias, target + first, smoothing, rows, V - 1, D, true);
-        block_backward(dX + at, dE, dbias, scale, b, X + at, E, target + first, smoothing, rows,
-                       V - 1, D);
+        block_backward(dX + at, dE, dbias, one ? turn : NULL, scale, b, X + at, E,
+                       target + first, smoothing, rows, V - 1, D);
     }
 }

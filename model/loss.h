@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/real.h"
 #include "model/params.h"
+#include "model/turns.h"
 
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 256 };  // of a chunk
@@ -43,10 +44,11 @@ void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, co
 
 /* The same, and the gradients of scale · objective:
  * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned
+ * turn: loss_chunks stages, or NULL
  * buffers: laid out for training */
-void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
-                   const real *E, const real *bias, const int *target, double smoothing,
-                   const LossBuffers *buffers, int M, int V, int D);
+void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                   const real *X, const real *E, const real *bias, const int *target,
+                   double smoothing, const LossBuffers *buffers, int M, int V, int D);
 
 /* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);

@@ -186,9 +186,10 @@ static void products(GemmMode mode, real *dX, real *dE, real *dbias, const Block
     }
 }
 
-static void block_backward(real *dX, real *dE, real *dbias, real scale, const Block *block,
-                           const RDropBuffers *b, const real *X, const real *E,
-                           const int *target, double smoothing, double A)
+/* turn: a stage for each chunk, or NULL */
+static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                           const Block *block, const RDropBuffers *b, const real *X,
+                           const real *E, const int *target, double smoothing, double A)
 {
     const LossBuffers *l = &b->loss;
     int C = block->C, chunks = loss_chunks(C), P = block->pairs;
@@ -210,19 +211,22 @@ static void block_backward(real *dX, real *dE, real *dbias, real scale, const Bl
             int own = target[block->first + n] - first;
             if (own >= 0 && own < width) z[own] -= own_share, twin[own] -= own_share;
         }
+        turn_next(turn, 1);
         products(k == 0 ? SET : ADD, dX, dE + (size_t)first * (size_t)block->D,
                  dbias ? dbias + first : NULL, block, Z, repeated,
                  E + (size_t)first * (size_t)block->D, width);
     }
 }
 
-void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
-                    const real *E, const real *bias, const int *target, double smoothing,
-                    double A, const RDropBuffers *b, int M, int V, int D)
+void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                    const real *X, const real *E, const real *bias, const int *target,
+                    double smoothing, double A, const RDropBuffers *b, int M, int V, int D)
 {
+    bool one = M <= LOSS_ROWS;  // block: else each adds to all chunks
+    if (!one) turn_next(turn, loss_chunks(V - 1));
     for (int first = 0; first < M / 2; first += LOSS_ROWS / 2) {
         Block block = block_at(first, M, V, D);
         block_forward(loss, &block, b, X, E, bias, target, smoothing, A);
-        block_backward(dX, dE, dbias, scale, &block, b, X, E, target, smoothing, A);
+        block_backward(dX, dE, dbias, one ? turn : NULL, scale, &block, b, X, E, target, smoothing, A);
     }
 }

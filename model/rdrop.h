@@ -30,9 +30,10 @@ void rdrop_forward(Loss *loss, const real *X, const real *E, const real *bias,
                    int M, int V, int D);
 
 /* The same, and the gradients of scale · objective:
- * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned */
-void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, real scale, const real *X,
-                    const real *E, const real *bias, const int *target, double smoothing,
-                    double A, const RDropBuffers *buffers, int M, int V, int D);
+ * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned
+ * turn: loss_chunks stages, or NULL */
+void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
+                    const real *X, const real *E, const real *bias, const int *target,
+                    double smoothing, double A, const RDropBuffers *buffers, int M, int V, int D);
 
 #endif

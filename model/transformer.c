@@ -142,7 +142,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 }
 
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
-                          double smoothing, real scale)
+                          Turn *turn, double smoothing, real scale)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
@@ -152,18 +152,20 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     Part before = parts_enter(PART_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
-        rdrop_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
+        rdrop_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
                        w->logits_bias, pass->target->id, smoothing,
                        pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
                        D);                                                           // (4)
     else
-        loss_backward(loss, pass->dX, dw->output, dbias, scale, pass->output, w->output,
+        loss_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);                         // (4)
     parts_enter(PART_LINEAR);
-    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, pass->encoded, w, config,
-                     &pass->scratch);                                                // (3)
-    encoder_backward(&pass->encoder, pass->dencoded, dw, w, config, &pass->scratch); // (2)
+    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, pass->encoded, w,
+                     config, &pass->scratch);                                        // (3)
+    encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config,
+                     &pass->scratch);                                                // (2)
+    turn_next(turn, 1);
     parts_enter(PART_EMBEDDING);
     embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);                                               // (1)

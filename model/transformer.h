@@ -56,9 +56,10 @@ void transformer_forward(Pass *pass, const Transformer *model);
 /* Adds the loss of pass->output. */
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
 
-/* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward. */
+/* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward.
+ * turn: of a pass that shares dw with others (turns.h), or NULL */
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
-                          double smoothing, real scale);
+                          Turn *turn, double smoothing, real scale);
 
 /* Floating-point operations of the matrix products that the mathematics needs for these
  * sentences, forward and backward (twice forward): a multiplication and an addition are two. */

@@ -156,12 +156,12 @@ static void print_warnings(FILE *out, const Run *run)
                  "--tokenizer bpe, or --byte-fallback keeps them",
                  unknown, side == SOURCE ? "source" : "target");
     }
-    if (trainer_accumulators(run->trainer) < workers_count(run->workers))
+    int threads = workers_count(run->workers), at_work = trainer_at_work(run->trainer, threads);
+    if (at_work < threads)
         line(out, "warning",
              "%d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
              "more, lets all",
-             trainer_accumulators(run->trainer), workers_count(run->workers),
-             workers_count(run->workers),
+             at_work, threads, threads,
              (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
         line(out, "warning",

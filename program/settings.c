@@ -103,7 +103,7 @@ static const struct { const char *what, *settings; } PRESETS[] = {  // as PRESET
      "clip-norm=5 patience=10"},
     {"a million pairs and more: the base model of Vaswani et al. 2017",
      "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
-     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 "
+     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 accumulators=1 "
      "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
      "label-smoothing=0.1 clip-norm=1 patience=10"},
 };

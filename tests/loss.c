@@ -102,7 +102,7 @@ static void test_extreme_scores(void **state)
     loss_forward(&loss, zero, E, ahead, &sure, 0, &buffers, 1, V, D);
     assert_true(fabs(loss.nll) < 1e-30);
     loss = (Loss){0};
-    loss_backward(&loss, dX, dE, dbias, 1, zero, E, ahead, &wrong, 0, &buffers, 1, V, D);
+    loss_backward(&loss, dX, dE, dbias, NULL, 1, zero, E, ahead, &wrong, 0, &buffers, 1, V, D);
     assert_true(fabs(loss.nll - 10000) < 1e-2);
     assert_true(dbias[sure] == 1 && dbias[wrong] == -1);
     for (int k = 0; k < D; k++)

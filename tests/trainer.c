@@ -18,19 +18,28 @@ static void test_norms_of_tensors_make_the_norm(void **state)
     free_result(&result);
 }
 
-static void test_threads_change_no_bit(void **state)
+static void check_threads(const TrainingConfig *c)
 {
-    (void)state;
-    TrainingConfig c = config();
     Result one;
-    train(&one, &c, 1, 1, UPDATES, NULL);
+    train(&one, c, 1, 1, UPDATES, NULL);
     for (int threads = 2; threads <= 6; threads++) {
         Result many;
-        train(&many, &c, threads, 1, UPDATES, NULL);
+        train(&many, c, threads, 1, UPDATES, NULL);
         assert_same_bits(&one, &many);
         free_result(&many);
     }
     free_result(&one);
+}
+
+static void test_threads_change_no_bit(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    check_threads(&c);
+    c.accumulators = 1;  // which all share
+    check_threads(&c);
+    c.r_drop = 2;
+    check_threads(&c);
 }
 
 static void test_going_on_changes_no_bit(void **state)
@@ -100,6 +109,24 @@ static void test_the_cut_changes_only_rounding(void **state)
     assert_near(fine.last.gradient_norm, coarse.last.gradient_norm, 1e-5);
     free_result(&fine);
     free_result(&coarse);
+}
+
+/* So do one accumulator, with the lookups' sum beside it, and several. */
+static void test_accumulators_change_only_rounding(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result four, one;
+    c.micro_tokens = 20;
+    train(&four, &c, 2, 1, 1, NULL);
+    c.accumulators = 1;
+    train(&one, &c, 2, 1, 1, NULL);
+    for (int t = 0; t < one.model.params.count; t++)
+        assert_true(fabs(one.norm[t] - four.norm[t]) <= 1e-5 * one.last.gradient_norm);
+    assert_near(one.last.gradient_norm, four.last.gradient_norm, 1e-5);
+    assert_near(one.last.loss.nll, four.last.loss.nll, 1e-5);
+    free_result(&four);
+    free_result(&one);
 }
 
 static void test_pad_stays_zero(void **state)
@@ -202,6 +229,7 @@ int main(void)
         cmocka_unit_test(test_moving_average),
         cmocka_unit_test(test_norms_of_tensors_make_the_norm),
         cmocka_unit_test(test_the_cut_changes_only_rounding),
+        cmocka_unit_test(test_accumulators_change_only_rounding),
         cmocka_unit_test(test_pad_stays_zero),
         cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
         cmocka_unit_test(test_training_lowers_the_loss),

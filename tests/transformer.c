@@ -105,7 +105,7 @@ static real *backward(Run *run, const Packed *from, const Packed *to, const Drop
     params_bind(&dw, block, &config);
     run_layout(run, from, to, dropout, PASS_TRAIN);
     transformer_forward(&run->pass, &model);
-    transformer_backward(&run->loss, &run->pass, &model, &dw, SMOOTHING, 1);
+    transformer_backward(&run->loss, &run->pass, &model, &dw, NULL, SMOOTHING, 1);
     return block;
 }
 

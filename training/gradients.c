@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/parts.h"
 #include "training/distributed.h"
 
@@ -19,6 +20,20 @@ static void cut(Gradients *g)
     }
     g->own = g->part[rank];
     g->own_end = g->part[rank + 1];
+}
+
+/* Where an embedding is the output layer's matrix, its gradients go to g->lookups. */
+static bool part_lookups(Gradients *g, const Transformer *model, Error *error)
+{
+    Weights *w = &g->weights[0];
+    if (w->output != w->target_embedding) return true;
+    Params matrix = {.size = (size_t)model->config.vocab * (size_t)model->config.d_model};
+    if (!(g->lookups = params_block(&matrix, error))) return false;
+    g->matrix = (size_t)(w->output - g->block[0]);
+    g->count = matrix.size;
+    w->target_embedding = g->lookups;
+    if (w->source_embedding == w->output) w->source_embedding = g->lookups;
+    return true;
 }
 
 static bool allocate(Gradients *g, const Transformer *model, Error *error)
@@ -41,7 +56,7 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
     if (R > 1) g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
-    return true;
+    return !gradients_shared(g->tree.accumulators) || part_lookups(g, model, error);
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
@@ -49,9 +64,9 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
     int ranks = distributed_ranks(), rank = distributed_rank();
     *g = (Gradients){.tree = {accumulators, ranks}, .size = model->params.size};
     if (ranks > accumulators)
-        return error_set(error, "%d ranks are more than the %d accumulators of gradients: start "
+        return error_set(error, "%d ranks are more than the %d accumulator%s of gradients: start "
                          "no more than %d, or a new run with --accumulators %d or more", ranks,
-                         accumulators, accumulators, ranks);
+                         accumulators, accumulators > 1 ? "s" : "", accumulators, ranks);
     if (ranks > 1 && g->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
@@ -69,6 +84,7 @@ void gradients_free(Gradients *g)
     for (int i = 0; g->block && i < g->end - g->first; i++) free(g->block[i]);
     free(g->block);
     free(g->weights);
+    free(g->lookups);
     free(g->part);
     free(g->received);
     free(g->sends);
@@ -83,7 +99,12 @@ size_t gradients_memory(const Gradients *g)
 {
     size_t own = g->own_end - g->own;
     return sizeof(real) * (g->size * (size_t)(g->end - g->first) +
-                           own * (size_t)g->rounds * (size_t)g->tree.ranks);
+                           own * (size_t)g->rounds * (size_t)g->tree.ranks + g->count);
+}
+
+bool gradients_shared(int accumulators)
+{
+    return accumulators == 1;
 }
 
 bool gradients_has(const Gradients *g, int a)
@@ -96,11 +117,16 @@ Weights *gradients_weights(const Gradients *g, int a)
     return &g->weights[a - g->first];
 }
 
-void gradients_clear(const Gradients *g, int a)
+static void clear(void *context, size_t begin, size_t count)
 {
-    Part before = parts_enter(PART_OPTIMIZER);
-    memset(g->block[a - g->first], 0, g->size * sizeof(real));
-    parts_leave(before);
+    memset((real *)context + begin, 0, count * sizeof(real));
+}
+
+void gradients_clear(const Gradients *g, int used, Workers *workers)
+{
+    for (int a = g->first; a < at_most(g->end, used); a++)
+        slices_run(workers, 0, g->size, clear, g->block[a - g->first]);
+    slices_run(workers, 0, g->count, clear, g->lookups);
 }
 
 const real *gradients_from(const Gradients *g, size_t begin)
@@ -149,6 +175,14 @@ static bool exchange(Gradients *g, int used, Error *error)
     return true;
 }
 
+/* Numbers begin .. end-1 of the block take up what looking up rows adds to them. */
+static void add_lookups(const Gradients *g, size_t begin, size_t end)
+{
+    if (begin < g->matrix) begin = g->matrix;
+    if (end > g->matrix + g->count) end = g->matrix + g->count;
+    if (begin < end) add(g->block[0] + begin, g->lookups + (begin - g->matrix), end - begin);
+}
+
 /* (c) */
 static void sum_own(void *context, size_t begin, size_t count)
 {
@@ -156,6 +190,7 @@ static void sum_own(void *context, size_t begin, size_t count)
     size_t at = begin - g->own;
     for (int p = 0; p < g->pair_count; p++)
         add(g->node[g->pairs[p].left] + at, g->node[g->pairs[p].right] + at, count);
+    if (g->lookups) add_lookups(g, begin, begin + count);
     const real *sum = g->node[0] + at;
     double squares = 0;
 #pragma omp simd reduction(+ : squares)

@@ -11,6 +11,10 @@
  * on every rank and are added in the order of the slices. So the bits of sum and norm depend
  * neither on threads nor on ranks.
  *
+ * An accumulator that is the only one is shared by all threads: its micro-batches take turns
+ * (model/turns.h). Where the output layer and the embeddings are one matrix, what looking up rows
+ * adds to it is then a sum of its own, which (c) takes up.
+ *
  * Owners hold their part of Adam's moments, too, and update their part of the weights, which then
  * goes to all: block · (R-1)/R numbers again. Together that is what a ring all-reduce would move
  * (Patarasuk and Yuan 2009: 2 · (R-1)/R, the least possible), with Adam's work and memory divided
@@ -28,6 +32,8 @@ typedef struct Gradients {
     size_t size;          // numbers of a block
     real **block;         // [end-first] the accumulators
     Weights *weights;     // [end-first] their tensors
+    real *lookups;        // [V,D] what looking up rows adds to the matrix, or NULL
+    size_t matrix, count; // where in the block the matrix is, and its numbers
     size_t *part;         // [R+1] rank r owns numbers part[r] .. part[r+1]-1
     size_t own, own_end;  // this rank's: part[rank], part[rank+1]
     int rounds;           // roots that a rank sends, at most
@@ -46,10 +52,15 @@ bool gradients_create(Gradients *gradients, const Transformer *model, int accumu
                       Error *error);
 void gradients_free(Gradients *gradients);
 
-/* Whether accumulator a is of this rank; then where to add to, and how to start anew. */
+/* Accumulators 0 .. used-1 start anew, those of this rank. */
+void gradients_clear(const Gradients *gradients, int used, Workers *workers);
+
+/* Whether accumulator a is of this rank; then where to add to. */
 bool gradients_has(const Gradients *gradients, int a);
 Weights *gradients_weights(const Gradients *gradients, int a);
-void gradients_clear(const Gradients *gradients, int a);
+
+/* Whether micro-batches of the same accumulator may be at work at a time, in turns. */
+bool gradients_shared(int accumulators);
 
 /* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the sum's. Collective. */
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,

@@ -9,12 +9,11 @@ static long long tokens_until(const Packed *source, const Packed *target, int se
     return (long long)source->start[sentence] + target->start[sentence];
 }
 
-int microbatch_most(const Packed *source, const Packed *target, int tokens, int accumulators)
+int microbatch_most(const Packed *source, const Packed *target, int tokens, int together)
 {
     int S = source->sentences;
     long long total = tokens_until(source, target, S), wanted = (total + tokens - 1) / tokens;
-    if (wanted > accumulators)
-        wanted = (wanted + accumulators - 1) / accumulators * accumulators;
+    if (wanted > together) wanted = (wanted + together - 1) / together * together;
     return wanted < 1 ? 1 : wanted > S ? S : (int)wanted;
 }
 

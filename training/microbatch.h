@@ -19,8 +19,8 @@ typedef struct MicroBatch {
 } MicroBatch;
 
 /* How many micro-batches microbatch_cut makes of these sentences, at most. More of them than
- * `accumulators` are made a multiple of it, so that threads end together. */
-int microbatch_most(const Packed *source, const Packed *target, int tokens, int accumulators);
+ * `together` are made a multiple of it, so that as many threads end together. */
+int microbatch_most(const Packed *source, const Packed *target, int tokens, int together);
 
 /* first [most+1] (=) the first sentence of each, and behind the last one the number of
  * sentences. Returns their number, 1 .. most. */

@@ -22,6 +22,8 @@
 #include "training/optimizer.h"
 #include "training/schedule.h"
 
+enum { SHARING = 4 };  // threads that a shared accumulator is made for, or half of them
+
 /* What is a thread's own. */
 typedef struct Worker {
     MicroBatch batch;
@@ -46,6 +48,8 @@ struct Trainer {
     Workers *workers;
     Worker *worker;        // [threads]
     int accumulators;      // A
+    bool shared;           // A is 1, and micro-batches take turns
+    Turns turns;
     Gradients gradients;
     Optimizer optimizer;
     Job job;
@@ -75,6 +79,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->workers = workers;
     t->accumulators = config->accumulators;
     if (!t->accumulators) t->accumulators = trainer_default_accumulators();
+    t->shared = gradients_shared(t->accumulators);
+    turns_init(&t->turns);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
     t->worker = calloc((size_t)workers_count(workers), sizeof *t->worker);
@@ -94,6 +100,7 @@ void trainer_free(Trainer *t)
     if (!t) return;
     for (int i = 0; t->worker && i < workers_count(t->workers); i++)
         microbatch_free(&t->worker[i].batch);
+    turns_free(&t->turns);
     gradients_free(&t->gradients);
     optimizer_free(&t->optimizer);
     free(t->worker);
@@ -131,9 +138,9 @@ bool trainer_scatter(Trainer *t, Error *error)
     return optimizer_scatter(&t->optimizer, error);
 }
 
-int trainer_accumulators(const Trainer *t)
+int trainer_at_work(const Trainer *t, int threads)
 {
-    return t->accumulators;
+    return t->shared ? threads : at_most(threads, t->accumulators);
 }
 
 size_t trainer_memory(const Trainer *t)
@@ -156,7 +163,8 @@ static bool cut(Trainer *t, Error *error)
     Job *job = &t->job;
     int tokens = t->config->micro_tokens;
     if (is_twice(t)) tokens = (tokens + 1) / 2;
-    int most = microbatch_most(job->source, job->target, tokens, t->accumulators);
+    int together = t->shared ? SHARING : t->accumulators;
+    int most = microbatch_most(job->source, job->target, tokens, together);
     if (most > t->capacity) {
         int *first = realloc(job->first, ((size_t)most + 1) * sizeof *first);
         if (first) job->first = first;
@@ -188,12 +196,11 @@ static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
 }
 
 /* One micro-batch: forward and, when training, backward. */
-static bool micro_batch(Trainer *t, Worker *worker, int k)
+static bool micro_batch(Trainer *t, Worker *worker, Turn *turn, int k)
 {
     Job *job = &t->job;
     MicroBatch *batch = &worker->batch;
     double smoothing = t->config->label_smoothing;
-    int accumulator = k % t->accumulators;
     if (!pack(t, batch, k, &worker->error) ||
         !microbatch_layout(batch, t->model, job->training ? PASS_TRAIN : PASS_SCORE,
                            &worker->error))
@@ -203,10 +210,9 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
     double share = is_twice(t) ? 0.5 : 1;  // the mean of both copies
     transformer_forward(&batch->pass, t->model);
     if (job->training) {
-        if (k < t->accumulators) gradients_clear(&t->gradients, accumulator);
         transformer_backward(&loss, &batch->pass, t->model,
-                             gradients_weights(&t->gradients, accumulator), smoothing,
-                             (real)(share / job->target->rows));
+                             gradients_weights(&t->gradients, k % t->accumulators), turn,
+                             smoothing, (real)(share / job->target->rows));
     } else {
         transformer_loss(&loss, &batch->pass, t->model, smoothing);
     }
@@ -215,8 +221,8 @@ static bool micro_batch(Trainer *t, Worker *worker, int k)
     return true;
 }
 
-/* Takes the first micro-batch of this rank whose accumulator is free. -1: there is none now, and
- * if not *more, none will come. */
+/* Takes the first micro-batch of this rank whose accumulator is free, or shared. -1: there is none
+ * now, and if not *more, none will come. */
 static int take(Trainer *t, bool *more)
 {
     int first = -1;
@@ -225,7 +231,7 @@ static int take(Trainer *t, bool *more)
         int k = a + t->accumulators * t->taken[a];
         if (k >= t->job.count || (t->job.training && !gradients_has(&t->gradients, a))) continue;
         *more = true;
-        bool free = t->taken[a] == t->done[a] || !t->job.training;
+        bool free = t->taken[a] == t->done[a] || t->shared || !t->job.training;
         if (free && (first < 0 || k < first)) first = k;
     }
     if (first >= 0) t->taken[first % t->accumulators]++;
@@ -249,7 +255,10 @@ static void micro_batches(void *context, int number)
             continue;
         }
         pthread_mutex_unlock(&t->lock);
-        bool good = !worker->failed && micro_batch(t, worker, k);
+        Turn one = {.turns = &t->turns, .number = k};
+        Turn *turn = t->shared && t->job.training ? &one : NULL;
+        bool good = !worker->failed && micro_batch(t, worker, turn, k);
+        turn_end(turn);
         pthread_mutex_lock(&t->lock);
         if (!good) worker->failed = true;
         t->done[k % t->accumulators]++;
@@ -262,7 +271,9 @@ static bool run_micro_batches(Trainer *t, Error *error)
 {
     memset(t->taken, 0, (size_t)t->accumulators * sizeof *t->taken);
     memset(t->done, 0, (size_t)t->accumulators * sizeof *t->done);
-    if (!cut(t, error)) return false;
+    if (!cut(t, error) || !turns_begin(&t->turns, t->job.count, error)) return false;
+    if (t->job.training)
+        gradients_clear(&t->gradients, at_most(t->job.count, t->accumulators), t->workers);
     workers_run(t->workers, micro_batches, t);
     for (int i = 0; i < workers_count(t->workers); i++)
         if (t->worker[i].failed) {
@@ -356,7 +367,8 @@ bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const 
                          Error *error)
 {
     MicroBatch batch = {0};
-    int threads = workers_count(t->workers), own = t->gradients.end - t->gradients.first;
+    int own = t->gradients.end - t->gradients.first, threads = workers_count(t->workers);
+    if (!t->shared) threads = at_most(threads, own);
     t->job = (Job){.source = source, .target = target, .training = true,
                    .first = t->job.first, .nll = t->job.nll};
     bool good = cut(t, error);
@@ -367,6 +379,6 @@ bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const 
         if (these > *bytes) *bytes = these;
     }
     microbatch_free(&batch);
-    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, at_most(own, t->job.count));
+    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, t->job.count);
     return good;
 }

@@ -4,7 +4,8 @@
  * configuration alone. Micro-batch k adds its gradients to accumulator k mod A, after micro-batch
  * k - A has; in the end the A accumulators are summed pairwise. So each number is the sum of the
  * same terms in the same order whatever the number of threads, and the bits are the same. At most
- * A threads can be at work at a time.
+ * A threads can be at work at a time; but all of them share an accumulator that is the only one,
+ * stage by stage of the network (model/turns.h).
  *
  * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and
  * objective are means over both copies.
@@ -64,8 +65,8 @@ bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *targ
  * once, when it begins. */
 int trainer_default_accumulators(void);
 
-/* How many threads can be at work at a time, on all ranks together. */
-int trainer_accumulators(const Trainer *trainer);
+/* How many of `threads` can be at work at a time, on all ranks together. */
+int trainer_at_work(const Trainer *trainer, int threads);
 
 /* Bytes that training takes on this rank: weights, moments, accumulators, activations of all
  * workers so far. */

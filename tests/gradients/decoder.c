@@ -48,7 +48,7 @@ static void check_case(const char *layer, const Dropout *dropout)
 
     loss(&c);
     dX = copy_of(c.R, m);
-    decoder_backward(&c.decoder, dX, dencoded, &dw, c.encoded, &c.w, &config, &c.scratch);
+    decoder_backward(&c.decoder, dX, dencoded, &dw, NULL, c.encoded, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, m);

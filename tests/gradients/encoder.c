@@ -44,7 +44,7 @@ static void check_case(const char *layer, const Dropout *dropout)
 
     loss(&c);
     dX = copy_of(c.R, count);
-    encoder_backward(&c.encoder, dX, &dw, &c.w, &config, &c.scratch);
+    encoder_backward(&c.encoder, dX, &dw, NULL, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, count);

@@ -27,8 +27,8 @@ static void check_case(const char *layer, int M, int V, double smoothing, bool l
 
     Loss forward = {0}, backward = {0};
     loss_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, &c.buffers, M, V, D);
-    loss_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, o->scale, o->X, o->E,
-                  o->bias, o->target, smoothing, &c.buffers, M, V, D);
+    loss_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, NULL, o->scale, o->X,
+                  o->E, o->bias, o->target, smoothing, &c.buffers, M, V, D);
     assert_memory_equal(&forward, &backward, sizeof forward);
     assert_int_equal(forward.tokens, M);
     output_check(layer, loss, &c, o, learn_bias);

@@ -73,8 +73,8 @@ static void check_case(const char *layer, int M, int V, double smoothing, double
 
     Loss forward = {0}, backward = {0}, defined = by_definition(&c);
     rdrop_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
-    rdrop_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, o->scale, o->X, o->E,
-                   o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
+    rdrop_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, NULL, o->scale, o->X,
+                   o->E, o->bias, o->target, smoothing, A, &c.buffers, M, V, D);
     assert_memory_equal(&forward, &backward, sizeof forward);
     assert_int_equal(forward.tokens, M);
     assert_true(fabs(forward.nll - defined.nll) < 1e-9 * fabs(defined.nll));
@@ -119,10 +119,10 @@ static void test_without_divergence(void **state)
             dbias[i] = memset(numbers(V), 0, V * sizeof(real));
         }
         Loss one = {0}, two = {0};
-        loss_backward(&one, dX[0], dE[0], dbias[0], 0.3, X, E, bias, target, 0.1, &plain, M, V,
-                      D);
-        rdrop_backward(&two, dX[1], dE[1], dbias[1], 0.3, X, E, bias, target, 0.1, same ? 7 : 0,
-                       &twice, M, V, D);
+        loss_backward(&one, dX[0], dE[0], dbias[0], NULL, 0.3, X, E, bias, target, 0.1, &plain, M,
+                      V, D);
+        rdrop_backward(&two, dX[1], dE[1], dbias[1], NULL, 0.3, X, E, bias, target, 0.1,
+                       same ? 7 : 0, &twice, M, V, D);
         assert_true(fabs(one.objective - two.objective) < 1e-12 * one.objective);
         assert_true(fabs(one.nll - two.nll) < 1e-12 * one.nll);
         for (int i = 0; i < M * D; i++) assert_true(fabs(dX[0][i] - dX[1][i]) < 1e-12);

@@ -58,7 +58,7 @@ static void check_rows(const char *layer, const Variant *variant, const Packed *
     Loss forward = {0}, backward = {0};
     transformer_forward(&c.pass, &c.model);
     transformer_loss(&forward, &c.pass, &c.model, SMOOTHING);
-    transformer_backward(&backward, &c.pass, &c.model, &dw, SMOOTHING, (real)SCALE);
+    transformer_backward(&backward, &c.pass, &c.model, &dw, NULL, SMOOTHING, (real)SCALE);
     assert_memory_equal(&forward, &backward, sizeof forward);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};

@@ -1,0 +1,55 @@
+/* turns.c -- a pass follows the pass before it, stage by stage; see turns.h. */
+#include "model/turns.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/parts.h"
+
+void turns_init(Turns *turns)
+{
+    *turns = (Turns){0};
+    pthread_mutex_init(&turns->lock, NULL);
+    pthread_cond_init(&turns->moved, NULL);
+}
+
+void turns_free(Turns *turns)
+{
+    pthread_cond_destroy(&turns->moved);
+    pthread_mutex_destroy(&turns->lock);
+    free(turns->left);
+}
+
+bool turns_begin(Turns *turns, int passes, Error *error)
+{
+    int *left = realloc(turns->left, (size_t)passes * sizeof *left);
+    if (!left) return error_set(error, "not enough memory for %d micro-batches", passes);
+    turns->left = left;
+    memset(left, 0, (size_t)passes * sizeof *left);
+    return true;
+}
+
+void turn_next(Turn *turn, int stages)
+{
+    if (!turn) return;
+    Turns *turns = turn->turns;
+    Part before = parts_enter(PART_WAITING);
+    pthread_mutex_lock(&turns->lock);
+    turns->left[turn->number] = turn->entered;
+    pthread_cond_broadcast(&turns->moved);
+    turn->entered += stages;
+    while (turn->number > 0 && turns->left[turn->number - 1] < turn->entered)
+        pthread_cond_wait(&turns->moved, &turns->lock);
+    pthread_mutex_unlock(&turns->lock);
+    parts_leave(before);
+}
+
+void turn_end(Turn *turn)
+{
+    if (!turn) return;
+    pthread_mutex_lock(&turn->turns->lock);
+    turn->turns->left[turn->number] = INT_MAX;
+    pthread_cond_broadcast(&turn->turns->moved);
+    pthread_mutex_unlock(&turn->turns->lock);
+}
