@@ -1,23 +1,16 @@
 /* textmap.c -- texts to numbers; see textmap.h. */
 #include "data/textmap.h"
 
+#include "base/hash.h"
 #include "data/grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a with 64 bits (Fowler, Noll, Vo 1991), its high bits folded onto the low ones. */
-static uint64_t hash(const char *text, size_t length)
-{
-    uint64_t h = 0xcbf29ce484222325u;
-    for (size_t i = 0; i < length; i++) h = (h ^ (unsigned char)text[i]) * 0x100000001b3u;
-    return h ^ h >> 32;
-}
-
 /* The slot of a text, or the empty one where it would go. */
 static size_t place(const TextMap *map, const char *text, size_t length)
 {
-    size_t at = hash(text, length) & (map->slots - 1);
+    size_t at = hash_folded(hash_bytes(HASH_START, text, length)) & (map->slots - 1);
     for (;; at = (at + 1) & (map->slots - 1)) {
         uint32_t number = map->slot[at];
         if (number == TEXTMAP_NONE) return at;

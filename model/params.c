@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/rng.h"
 
 enum { ALIGNMENT = 16 };
@@ -205,21 +206,14 @@ real *params_block(const Params *params, Error *error)
     return NULL;
 }
 
-/* A name's stream of random numbers: FNV-1a, 64 bits (Fowler, Noll, Vo 1991). */
-static uint64_t name_hash(const char *name)
-{
-    uint64_t hash = 0xcbf29ce484222325u;
-    for (; *name; name++) hash = (hash ^ (unsigned char)*name) * 0x100000001b3u;
-    return hash;
-}
-
 void params_initialise(const Params *params, real *block, uint64_t seed)
 {
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         real *x = block + tensor->offset;
         int out = tensor->shape[0], in = tensor->shape[1];
-        Rng rng = rng_stream(seed, RNG_INIT, name_hash(tensor->name));
+        uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
+        Rng rng = rng_stream(seed, RNG_INIT, stream);
         double bound = sqrt(6.0 / (in + out)), deviation = 1 / sqrt(in);
         switch (tensor->init) {
         case INIT_ZERO:

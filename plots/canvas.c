@@ -7,6 +7,7 @@
  * A page of attention writes the same hundred numbers and twenty words thousands of times, so
  * a line that was once shaped is kept: the cache is direct-mapped by a hash of text and style. */
 #include "plots/canvas.h"
+#include "base/hash.h"
 #include "base/utf8.h"
 
 #include <math.h>
@@ -264,14 +265,12 @@ static bool line_is(const Line *line, const char *text, const TextStyle *style)
            line->max_width == style->max_width && strcmp(line->text, text) == 0;
 }
 
-static unsigned line_hash(const char *text, const TextStyle *style)
+static uint64_t line_hash(const char *text, const TextStyle *style)
 {
-    unsigned hash = 2166136261u;  // FNV-1a
-    for (; *text; text++) hash = (hash ^ (unsigned char)*text) * 16777619u;
-    hash = (hash ^ (unsigned)(style->size * 16)) * 16777619u;
-    hash = (hash ^ (unsigned)style->max_width) * 16777619u;
-    hash = (hash ^ style->bold) * 16777619u;
-    return hash ^ hash >> 15;
+    uint64_t hash = hash_bytes(HASH_START, text, strlen(text));
+    hash = hash_word(hash, (unsigned)(style->size * 16));
+    hash = hash_word(hash, (unsigned)style->max_width);
+    return hash_folded(hash_word(hash, style->bold));
 }
 
 static void line_shape(Line *line, PangoContext *pango, const char *clean)

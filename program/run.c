@@ -2,6 +2,7 @@
 #include "program/run.h"
 
 #include "base/file.h"
+#include "base/hash.h"
 #include "model/checkpoint.h"
 #include "plots/curves.h"
 #include "plots/png.h"
@@ -116,29 +117,22 @@ static bool share_vocabulary(Run *run, Error *error)
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* FNV-1a, 64 bits, of words instead of bytes (Fowler, Noll, Vo 1991). */
-static uint64_t hash(uint64_t h, uint32_t word)
-{
-    return (h ^ word) * 0x100000001b3u;
-}
-
 /* Whether every rank will train the same: the ids of the corpus, the model, the training. (Paths
  * may differ.) Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     const Corpus *corpus = &run->corpus;
-    uint64_t mine = 0xcbf29ce484222325u, first;
+    uint64_t mine = HASH_START, first;
     for (int side = 0; side < SIDES; side++)
         for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
-            mine = hash(mine, (uint32_t)corpus->id[side][i]);
+            mine = hash_word(mine, (uint32_t)corpus->id[side][i]);
     char *settings = options_to_json(run->settings->groups + 2, 2);
-    for (const char *c = settings; c && *c; c++) mine = hash(mine, (unsigned char)*c);
+    if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
     const double subwords[] = {run->settings->data.subword_dropout,
                                run->settings->data.subword_alpha};
-    for (size_t i = 0; i < sizeof subwords; i++)
-        mine = hash(mine, ((const unsigned char *)subwords)[i]);
-    mine = hash(mine, run->settings->run.dry_run);
+    mine = hash_bytes(mine, subwords, sizeof subwords);
+    mine = hash_word(mine, run->settings->run.dry_run);
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)

@@ -1,0 +1,27 @@
+/* hash.h -- FNV-1a, 64 bits (Fowler, Noll, Vo 1991), of bytes or of whole words. */
+#ifndef BASE_HASH_H
+#define BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HASH_START 0xcbf29ce484222325u
+
+static inline uint64_t hash_word(uint64_t hash, uint64_t word)
+{
+    return (hash ^ word) * 0x100000001b3u;
+}
+
+static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++) hash = hash_word(hash, ((const unsigned char *)bytes)[i]);
+    return hash;
+}
+
+/* For a table: the high bits, which are the better ones, folded onto the low ones. */
+static inline uint64_t hash_folded(uint64_t hash)
+{
+    return hash ^ hash >> 32;
+}
+
+#endif
