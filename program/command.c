@@ -10,9 +10,11 @@ const char *command_name(void)
     return program_invocation_short_name;
 }
 
+/* Whether this is not one of the two where they were built: it is installed as qkv-…, or another
+ * program, with the library. */
 static bool installed(void)
 {
-    return !strncmp(command_name(), "qkv-", 4);
+    return strcmp(command_name(), "train") != 0 && strcmp(command_name(), "translate") != 0;
 }
 
 const char *command_train(void)

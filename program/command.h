@@ -1,5 +1,5 @@
 /* command.h -- what the two programs are called here: ./train and ./translate as make builds them,
- * qkv-train and qkv-translate once they are installed. */
+ * qkv-train and qkv-translate once they are installed, and in what the library says. */
 #ifndef PROGRAM_COMMAND_H
 #define PROGRAM_COMMAND_H
 
