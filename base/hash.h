@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HASH_START 0xcbf29ce484222325u
+static const uint64_t HASH_START = 0xcbf29ce484222325u;
 
 static inline uint64_t hash_word(uint64_t hash, uint64_t word)
 {
