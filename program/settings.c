@@ -358,8 +358,9 @@ bool settings_accumulators(Settings *s, const char *config, const char *path, Er
     bool good = !config ||
                 options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
     int *count = &s->training.accumulators;
-    if (!*count) *count = was.training.accumulators;
-    if (!*count) *count = trainer_default_accumulators();
+    bool goes_on = was.training.accumulators > 0;
+    if (!goes_on) *count = trainer_first_accumulators(*count);
+    else if (*count <= 1) *count = was.training.accumulators;
     settings_free(&was);
     return good;
 }

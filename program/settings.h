@@ -70,8 +70,8 @@ char *settings_to_json(const Settings *settings);
 bool settings_agree(const Settings *settings, const char *config, const char *path,
                     Error *error);
 
-/* Where they are not given, as many accumulators as the run with this configuration has; without
- * one (NULL) or if it does not say, the default for this machine. */
+/* Where they are not given (0, or the 1 that a preset gives), as many accumulators as the run with
+ * this configuration has; without one (NULL) or if it does not say, what a run begins with. */
 bool settings_accumulators(Settings *settings, const char *config, const char *path,
                            Error *error);
 

@@ -24,8 +24,8 @@ const Option training_options[] = {
     {"micro-tokens", OPTION_INT, FIELD(micro_tokens), 1, 1 << 20, NULL, NULL,
      "tokens of a micro-batch, which a thread works on at a time", false},
     {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
-     "blocks that gradients are summed in, one for each thread of all ranks, or 1: all threads of "
-     "one process share it; 0: one for each processor, 2 to 8, as when the run began",
+     "blocks that gradients are summed in, each for one thread of all ranks; 0: one for each "
+     "processor, 2 to 8; 1: all threads share it; with 0 or 1 at least one for each rank",
      false},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
      "the peak of the schedule", false},

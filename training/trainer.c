@@ -60,10 +60,12 @@ struct Trainer {
     int *done;             // [A] and those that it holds
 };
 
-int trainer_default_accumulators(void)
+int trainer_first_accumulators(int wanted)
 {
-    int processors = workers_processors();
-    return processors < 2 ? 2 : processors > 8 ? 8 : processors;
+    int ranks = distributed_ranks(), processors = at_most(workers_processors(), 8);
+    if (wanted == 0) wanted = processors < 2 ? 2 : processors;
+    else if (wanted > 1) return wanted;
+    return wanted > ranks ? wanted : ranks;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -78,7 +80,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->config = config;
     t->workers = workers;
     t->accumulators = config->accumulators;
-    if (!t->accumulators) t->accumulators = trainer_default_accumulators();
+    if (!t->accumulators) t->accumulators = trainer_first_accumulators(0);
     t->shared = gradients_shared(t->accumulators);
     turns_init(&t->turns);
     pthread_mutex_init(&t->lock, NULL);

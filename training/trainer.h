@@ -61,9 +61,9 @@ bool trainer_gradient_norm(Trainer *trainer, double *norm, const Tensor *tensor,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
-/* What --accumulators 0 means: one for each processor of this machine, 2 to 8. A run decides it
- * once, when it begins. */
-int trainer_default_accumulators(void);
+/* What --accumulators 0 and 1 mean to a run that begins: one for each processor of this machine,
+ * 2 to 8, or a single one; in either case at least one for each rank. Other numbers are themselves. */
+int trainer_first_accumulators(int wanted);
 
 /* How many of `threads` can be at work at a time, on all ranks together. */
 int trainer_at_work(const Trainer *trainer, int threads);
