@@ -128,6 +128,13 @@ void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, co
                       at_most(M - first, LOSS_ROWS), V - 1, D, false);
 }
 
+Turn *loss_turn(Turn *turn, int M, int C)
+{
+    if (M <= LOSS_ROWS) return turn;
+    turn_next(turn, loss_chunks(C));
+    return NULL;
+}
+
 /* turn: a stage for each chunk, or NULL */
 static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real scale,
                            const LossBuffers *b, const real *X, const real *E,
@@ -157,13 +164,12 @@ void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real
                    const real *X, const real *E, const real *bias, const int *target,
                    double smoothing, const LossBuffers *b, int M, int V, int D)
 {
-    bool one = M <= LOSS_ROWS;  // block: else each adds to all chunks
-    if (!one) turn_next(turn, loss_chunks(V - 1));
+    turn = loss_turn(turn, M, V - 1);
     for (int first = 0; first < M; first += LOSS_ROWS) {
         size_t at = (size_t)first * (size_t)D;
         int rows = at_most(M - first, LOSS_ROWS);
         block_forward(loss, b, X + at, E, bias, target + first, smoothing, rows, V - 1, D, true);
-        block_backward(dX + at, dE, dbias, one ? turn : NULL, scale, b, X + at, E,
-                       target + first, smoothing, rows, V - 1, D);
+        block_backward(dX + at, dE, dbias, turn, scale, b, X + at, E, target + first,
+                       smoothing, rows, V - 1, D);
     }
 }

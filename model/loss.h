@@ -50,6 +50,10 @@ void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real
                    const real *X, const real *E, const real *bias, const int *target,
                    double smoothing, const LossBuffers *buffers, int M, int V, int D);
 
+/* The turn that blocks of M rows go on with, a stage for each chunk of C classes. If they are
+ * several, each adds to all chunks: then all are entered here at once, and it is NULL. */
+Turn *loss_turn(Turn *turn, int M, int C);
+
 /* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 

@@ -222,11 +222,10 @@ void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, rea
                     const real *X, const real *E, const real *bias, const int *target,
                     double smoothing, double A, const RDropBuffers *b, int M, int V, int D)
 {
-    bool one = M <= LOSS_ROWS;  // block: else each adds to all chunks
-    if (!one) turn_next(turn, loss_chunks(V - 1));
+    turn = loss_turn(turn, M, V - 1);
     for (int first = 0; first < M / 2; first += LOSS_ROWS / 2) {
         Block block = block_at(first, M, V, D);
         block_forward(loss, &block, b, X, E, bias, target, smoothing, A);
-        block_backward(dX, dE, dbias, one ? turn : NULL, scale, &block, b, X, E, target, smoothing, A);
+        block_backward(dX, dE, dbias, turn, scale, &block, b, X, E, target, smoothing, A);
     }
 }

@@ -34,6 +34,7 @@ void rdrop_forward(Loss *loss, const real *X, const real *E, const real *bias,
  * turn: loss_chunks stages, or NULL */
 void rdrop_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
                     const real *X, const real *E, const real *bias, const int *target,
-                    double smoothing, double A, const RDropBuffers *buffers, int M, int V, int D);
+                    double smoothing, double A, const RDropBuffers *buffers, int M, int V,
+                    int D);
 
 #endif
