@@ -50,7 +50,7 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
                             const ModelConfig *config, Scratch *scratch,
                             const Dropout *dropout);
 
-/* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=);
+/* dX [N,D]: in, the gradient of the encoded source; out, that of the embedded source.   dw (+=)
  * turn: a stage for each sublayer */
 void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, Turn *turn,
                       const Weights *w, const ModelConfig *config, Scratch *scratch);

@@ -111,7 +111,8 @@ static Loss run(void)
     Loss loss = {0};
     memset(g.gradient, 0, g.model.params.size * sizeof *g.gradient);
     transformer_forward(&g.pass, &g.model);
-    transformer_backward(&loss, &g.pass, &g.model, &g.dw, NULL, SMOOTHING, 1 / (real)g.target.rows);
+    transformer_backward(&loss, &g.pass, &g.model, &g.dw, NULL, SMOOTHING,
+                         1 / (real)g.target.rows);
     return loss;
 }
 

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/test.h"
 #include "base/temporary.h"
+#include "tests/test.h"
 
 enum { MOST = 64 };
 

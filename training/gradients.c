@@ -56,13 +56,14 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
     if (R > 1) g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
-    return !gradients_shared(g->tree.accumulators) || part_lookups(g, model, error);
+    return !g->shared || part_lookups(g, model, error);
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
     int ranks = distributed_ranks(), rank = distributed_rank();
-    *g = (Gradients){.tree = {accumulators, ranks}, .size = model->params.size};
+    *g = (Gradients){.tree = {accumulators, ranks}, .shared = accumulators == 1,
+                     .size = model->params.size};
     if (ranks > accumulators)
         return error_set(error, "%d ranks are more than the %d accumulator%s of gradients: start "
                          "no more than %d, or a new run with --accumulators %d or more", ranks,
@@ -100,11 +101,6 @@ size_t gradients_memory(const Gradients *g)
     size_t own = g->own_end - g->own;
     return sizeof(real) * (g->size * (size_t)(g->end - g->first) +
                            own * (size_t)g->rounds * (size_t)g->tree.ranks + g->count);
-}
-
-bool gradients_shared(int accumulators)
-{
-    return accumulators == 1;
 }
 
 bool gradients_has(const Gradients *g, int a)

@@ -29,6 +29,7 @@
 typedef struct Gradients {
     Tree tree;
     int first, end;       // the accumulators of this rank
+    bool shared;          // there is one, and micro-batches take turns at it
     size_t size;          // numbers of a block
     real **block;         // [end-first] the accumulators
     Weights *weights;     // [end-first] their tensors
@@ -58,9 +59,6 @@ void gradients_clear(const Gradients *gradients, int used, Workers *workers);
 /* Whether accumulator a is of this rank; then where to add to. */
 bool gradients_has(const Gradients *gradients, int a);
 Weights *gradients_weights(const Gradients *gradients, int a);
-
-/* Whether micro-batches of the same accumulator may be at work at a time, in turns. */
-bool gradients_shared(int accumulators);
 
 /* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the sum's. Collective. */
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,

@@ -22,7 +22,9 @@
 #include "training/optimizer.h"
 #include "training/schedule.h"
 
-enum { SHARING = 4 };  // threads that a shared accumulator is made for, or half of them
+/* Where threads share an accumulator, micro-batches are cut without regard to how many they are:
+ * an update has a multiple of this, so that 2 or 4 threads end together. */
+enum { SHARING = 4 };
 
 /* What is a thread's own. */
 typedef struct Worker {
@@ -48,9 +50,8 @@ struct Trainer {
     Workers *workers;
     Worker *worker;        // [threads]
     int accumulators;      // A
-    bool shared;           // A is 1, and micro-batches take turns
-    Turns turns;
     Gradients gradients;
+    Turns turns;           // of micro-batches at accumulator 0, if it is shared
     Optimizer optimizer;
     Job job;
     int capacity;          // micro-batches that job.first and job.nll have room for
@@ -81,7 +82,6 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->workers = workers;
     t->accumulators = config->accumulators;
     if (!t->accumulators) t->accumulators = trainer_first_accumulators(0);
-    t->shared = gradients_shared(t->accumulators);
     turns_init(&t->turns);
     pthread_mutex_init(&t->lock, NULL);
     pthread_cond_init(&t->finished, NULL);
@@ -140,9 +140,14 @@ bool trainer_scatter(Trainer *t, Error *error)
     return optimizer_scatter(&t->optimizer, error);
 }
 
+static int at_work(const Trainer *t, int threads, int accumulators)
+{
+    return t->gradients.shared ? threads : at_most(threads, accumulators);
+}
+
 int trainer_at_work(const Trainer *t, int threads)
 {
-    return t->shared ? threads : at_most(threads, t->accumulators);
+    return at_work(t, threads, t->accumulators);
 }
 
 size_t trainer_memory(const Trainer *t)
@@ -159,13 +164,19 @@ static bool is_twice(const Trainer *t)
     return t->job.training && t->config->r_drop > 0;
 }
 
+/* Whether micro-batches take turns at one accumulator. */
+static bool takes_turns(const Trainer *t)
+{
+    return t->job.training && t->gradients.shared;
+}
+
 /* Cuts the job's sentences into micro-batches, with a loss of zero each. */
 static bool cut(Trainer *t, Error *error)
 {
     Job *job = &t->job;
     int tokens = t->config->micro_tokens;
     if (is_twice(t)) tokens = (tokens + 1) / 2;
-    int together = t->shared ? SHARING : t->accumulators;
+    int together = t->gradients.shared ? SHARING : t->accumulators;
     int most = microbatch_most(job->source, job->target, tokens, together);
     if (most > t->capacity) {
         int *first = realloc(job->first, ((size_t)most + 1) * sizeof *first);
@@ -233,7 +244,7 @@ static int take(Trainer *t, bool *more)
         int k = a + t->accumulators * t->taken[a];
         if (k >= t->job.count || (t->job.training && !gradients_has(&t->gradients, a))) continue;
         *more = true;
-        bool free = t->taken[a] == t->done[a] || t->shared || !t->job.training;
+        bool free = t->taken[a] == t->done[a] || takes_turns(t) || !t->job.training;
         if (free && (first < 0 || k < first)) first = k;
     }
     if (first >= 0) t->taken[first % t->accumulators]++;
@@ -258,7 +269,7 @@ static void micro_batches(void *context, int number)
         }
         pthread_mutex_unlock(&t->lock);
         Turn one = {.turns = &t->turns, .number = k};
-        Turn *turn = t->shared && t->job.training ? &one : NULL;
+        Turn *turn = takes_turns(t) ? &one : NULL;
         bool good = !worker->failed && micro_batch(t, worker, turn, k);
         turn_end(turn);
         pthread_mutex_lock(&t->lock);
@@ -273,7 +284,8 @@ static bool run_micro_batches(Trainer *t, Error *error)
 {
     memset(t->taken, 0, (size_t)t->accumulators * sizeof *t->taken);
     memset(t->done, 0, (size_t)t->accumulators * sizeof *t->done);
-    if (!cut(t, error) || !turns_begin(&t->turns, t->job.count, error)) return false;
+    if (!cut(t, error)) return false;
+    if (takes_turns(t) && !turns_begin(&t->turns, t->job.count, error)) return false;
     if (t->job.training)
         gradients_clear(&t->gradients, at_most(t->job.count, t->accumulators), t->workers);
     workers_run(t->workers, micro_batches, t);
@@ -369,8 +381,8 @@ bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const 
                          Error *error)
 {
     MicroBatch batch = {0};
-    int own = t->gradients.end - t->gradients.first, threads = workers_count(t->workers);
-    if (!t->shared) threads = at_most(threads, own);
+    int own = t->gradients.end - t->gradients.first;
+    int threads = at_work(t, workers_count(t->workers), own);
     t->job = (Job){.source = source, .target = target, .training = true,
                    .first = t->job.first, .nll = t->job.nll};
     bool good = cut(t, error);

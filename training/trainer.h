@@ -62,7 +62,8 @@ bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *targ
                       Error *error);
 
 /* What --accumulators 0 and 1 mean to a run that begins: one for each processor of this machine,
- * 2 to 8, or a single one; in either case at least one for each rank. Other numbers are themselves. */
+ * 2 to 8, or a single one; in either case at least one for each rank. Other numbers are
+ * themselves. */
 int trainer_first_accumulators(int wanted);
 
 /* How many of `threads` can be at work at a time, on all ranks together. */
