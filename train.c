@@ -132,22 +132,20 @@ static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *erro
 /* Adds to the sentence about numbers that are not finite which pairs they came from. */
 static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 {
-    enum { FIRST = 5 };
     const Progress *p = &run->progress;
     const Batches *b = &run->batches;
     const DataConfig *data = &run->settings->data;
-    const uint32_t *cut = b->cut + p->update_in_epoch;
+    const uint32_t *update = b->order + b->cut[p->update_in_epoch];
     char what[sizeof error->text], pairs[512] = "";
     if (!stats->not_finite) return false;
-    uint32_t from = cut[0] + (uint32_t)stats->suspect;
-    for (uint32_t n = 0; n < FIRST && from + n < cut[1]; n++) {
-        CorpusLine line = run->corpus.line[b->order[from + n]];
+    for (int n = 0; n < stats->suspects; n++) {
+        CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
                  run_file(&data->train_source, &data->train_tsv, line.file), (uint64_t)line.line);
     }
     snprintf(what, sizeof what, "%s", error->text);
-    return error_set(error, "%s; the first pairs there: %s", what, pairs);
+    return error_set(error, "%s; some of its pairs: %s", what, pairs);
 }
 
 static bool finished(Run *run)

@@ -47,9 +47,9 @@ void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, doubl
                       uint32_t place, int sentence)
 {
     bool again = dropout->copy && sentence >= dropout->copy;
+    int own = again ? sentence - dropout->copy : sentence;
     uint32_t limit = threshold(rate), number = 0, second = again ? 1u << 31 : 0;
-    uint32_t index = dropout->first_sentence +
-                     (uint32_t)(again ? sentence - dropout->copy : sentence) + second;
+    uint32_t index = (uint32_t)(dropout->sentence ? dropout->sentence[own] : own) + second;
     for (; count >= GROUP; count -= GROUP, keep += GROUP)
         group(keep, dropout, limit, place, index, number++);
     if (count) {

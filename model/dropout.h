@@ -20,7 +20,7 @@ typedef struct Dropout {
     double attention;         // on attention probabilities; 0 is off
     uint64_t seed;
     uint32_t update;
-    uint32_t first_sentence;  // of this micro-batch, counted within the update
+    const int *sentence;      // [S] the micro-batch's, as numbered in the update; NULL: 0, 1, …
     int copy;                 // R-Drop (rdrop.h): sentence copy + i is sentence i once more,
     double r_drop;            // with decisions of its own; and the objective's A; 0, 0: none
 } Dropout;

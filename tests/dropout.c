@@ -96,7 +96,7 @@ static void test_micro_batches(void **state)
     const Packed all = {3, 13, NULL, start}, first = {1, 5, NULL, start};
     const Packed last = {2, 8, NULL, rest};
     Dropout later = base;
-    later.first_sentence = 1;
+    later.sentence = (const int[]){1, 2};
     dropout_rows(mask, &all, WIDTH, &base, 0.3, 3);
     dropout_rows(other, &first, WIDTH, &base, 0.3, 3);
     dropout_rows(other + 5 * WIDTH, &last, WIDTH, &later, 0.3, 3);
@@ -121,7 +121,7 @@ static void test_copies(void **state)
     for (int s = 0; s < ALL; s++)
         for (int t = 0; t < ALL; t++)
             assert_independent(mask + s * WIDTH, mask + (ALL + t) * WIDTH, WIDTH, 0.3);
-    copies.copy = 1, copies.first_sentence = 2;  // the third sentence alone
+    copies.copy = 1, copies.sentence = (const int[]){2};  // the third sentence alone
     dropout_rows(other, &last, WIDTH, &copies, 0.3, 3);
     assert_memory_equal(other, mask + 2 * WIDTH, WIDTH);
     assert_memory_equal(other + WIDTH, mask + (ALL + 2) * WIDTH, WIDTH);

@@ -4,70 +4,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-static long long tokens_until(const Packed *source, const Packed *target, int sentence)
+static int rows_of(const Packed *all, const int *sentence, int count)
 {
-    return (long long)source->start[sentence] + target->start[sentence];
+    int rows = 0;
+    for (int i = 0; i < count; i++) rows += packed_length(all, sentence[i]);
+    return rows;
 }
 
-int microbatch_most(const Packed *source, const Packed *target, int tokens, int together)
+static bool make_room(MicroBatch *b, int side, int sentences, int rows, Error *error)
 {
-    int S = source->sentences;
-    long long total = tokens_until(source, target, S), wanted = (total + tokens - 1) / tokens;
-    if (wanted > together) wanted = (wanted + together - 1) / together * together;
-    return wanted < 1 ? 1 : wanted > S ? S : (int)wanted;
+    int *start = realloc(b->start[side], ((size_t)sentences + 1) * sizeof *start);
+    if (start) b->start[side] = start;
+    int *id = realloc(b->id[side], (size_t)rows * sizeof *id);
+    if (id) b->id[side] = id;
+    return (start && id) || error_set(error, "not enough memory for a micro-batch");
 }
 
-int microbatch_cut(int *first, const Packed *source, const Packed *target, int most)
+/* The sentences, `copies` times one after the other. */
+static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
+                   const int *sentence, int count, int copies, Error *error)
 {
-    int S = source->sentences, count = 0;
-    long long total = tokens_until(source, target, S);
-    for (int k = 0, s = 0; k < most && s < S; k++) {
-        long long end = total * (k + 1) / most;
-        first[count++] = s++;
-        while (s < S && tokens_until(source, target, s + 1) <= end) s++;
+    int rows = copies * rows_of(all, sentence, count);
+    if (!make_room(b, side, copies * count, rows, error)) return false;
+    int *id = b->id[side], *start = b->start[side];
+    start[0] = 0;
+    for (int i = 0; i < copies * count; i++) {
+        int s = sentence[i % count], length = packed_length(all, s);
+        memcpy(id + start[i], all->id + all->start[s], (size_t)length * sizeof *id);
+        start[i + 1] = start[i] + length;
     }
-    first[count] = S;
-    return count;
-}
-
-/* The same sentences once more behind themselves, in a block of their own. */
-static bool twice(MicroBatch *b, Packed *packed, int side, Error *error)
-{
-    int S = packed->sentences, rows = packed->rows, *start = b->start[side];
-    size_t wanted = 2 * (size_t)rows;
-    if (wanted > b->rows_room[side]) {
-        int *id = realloc(b->id[side], wanted * sizeof *id);
-        if (!id) return error_set(error, "not enough memory for a micro-batch");
-        b->id[side] = id;
-        b->rows_room[side] = wanted;
-    }
-    for (int copy = 0; copy < 2; copy++)
-        memcpy(b->id[side] + copy * rows, packed->id, (size_t)rows * sizeof *packed->id);
-    for (int s = 1; s <= S; s++) start[S + s] = rows + start[s];
-    *packed = (Packed){2 * S, 2 * rows, b->id[side], start};
+    *packed = (Packed){copies * count, rows, id, start};
     return true;
 }
 
-bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, int first,
-                     int end, const Dropout *dropout, Error *error)
+bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, const Cut *cut,
+                     int k, const Dropout *dropout, Error *error)
 {
-    bool doubled = dropout && dropout->r_drop > 0;
-    size_t sentences = (size_t)(end - first) * (doubled ? 2 : 1);
-    if (sentences > b->room) {
-        for (int side = 0; side < 2; side++) {
-            int *start = realloc(b->start[side], (sentences + 1) * sizeof *start);
-            if (!start) return error_set(error, "not enough memory for a micro-batch");
-            b->start[side] = start;
-        }
-        b->room = sentences;
-    }
-    b->source = packed_slice(b->start[0], source, first, end);
-    b->target = packed_slice(b->start[1], target, first, end);
+    const int *sentence = cut_sentence(cut, k);
+    int count = cut_sentences(cut, k), copies = dropout && dropout->r_drop > 0 ? 2 : 1;
     b->dropout = dropout ? *dropout : (Dropout){0};
-    b->dropout.first_sentence = (uint32_t)first;
-    if (!doubled) return true;
-    b->dropout.copy = end - first;
-    return twice(b, &b->source, 0, error) && twice(b, &b->target, 1, error);
+    b->dropout.sentence = sentence;
+    if (copies == 2) b->dropout.copy = count;
+    return gather(&b->source, b, 0, source, sentence, count, copies, error) &&
+           gather(&b->target, b, 1, target, sentence, count, copies, error);
 }
 
 static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKind kind)

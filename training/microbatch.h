@@ -1,35 +1,25 @@
 /* microbatch.h -- the sentences that a thread runs the network over at a time.
  *
- * An update's sentences are cut into micro-batches of nearly equal numbers of tokens, so that
- * the activations of one stay in a processor's cache. A MicroBatch is one thread's room for
- * them, used again and again; it grows to the largest it has seen. */
+ * They are few, so that what they take stays in a processor's cache. A MicroBatch is one
+ * thread's room for them, used again and again; it grows to the largest it has seen. */
 #ifndef TRAINING_MICROBATCH_H
 #define TRAINING_MICROBATCH_H
 
 #include "model/transformer.h"
+#include "training/cut.h"
 
 typedef struct MicroBatch {
     Arena arena;
     Pass pass;
     Dropout dropout;  // of the pass, where it trains
     Packed source, target;
-    int *start[2];  // [room+1] of source and target: starts counted from the micro-batch
-    int *id[2];     // [rows_room] of sentences that are packed twice
-    size_t room, rows_room[2];
+    int *id[2], *start[2];  // of source and target
 } MicroBatch;
 
-/* How many micro-batches microbatch_cut makes of these sentences, at most. More of them than
- * `together` are made a multiple of it, so that as many threads end together. */
-int microbatch_most(const Packed *source, const Packed *target, int tokens, int together);
-
-/* first [most+1] (=) the first sentence of each, and behind the last one the number of
- * sentences. Returns their number, 1 .. most. */
-int microbatch_cut(int *first, const Packed *source, const Packed *target, int most);
-
-/* Makes batch sentences first .. end-1; with a dropout->r_drop the same again behind them.
- * dropout is NULL, or copied, and then has the first sentence. */
-bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target, int first,
-                     int end, const Dropout *dropout, Error *error);
+/* Makes batch micro-batch k of the cut, of which dropout->sentence becomes a part; with a
+ * dropout->r_drop its sentences twice, one after the other. dropout is NULL, or copied. */
+bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target,
+                     const Cut *cut, int k, const Dropout *dropout, Error *error);
 
 /* Bytes of activations that what is packed takes in a pass. */
 size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, PassKind kind);

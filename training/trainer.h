@@ -1,14 +1,9 @@
 /* trainer.h -- one update of the weights from one update's sentences, on all threads of all ranks.
  *
  * An update is cut into micro-batches of about micro_tokens, evenly, by the data and the
- * configuration alone. Micro-batch k adds its gradients to accumulator k mod A, after micro-batch
- * k - A has; in the end the A accumulators are summed pairwise. So each number is the sum of the
- * same terms in the same order whatever the number of threads, and the bits are the same. At most
- * A threads can be at work at a time; but all of them share an accumulator that is the only one,
- * stage by stage of the network (model/turns.h).
- *
- * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; loss and
- * objective are means over both copies.
+ * configuration alone; their gradients go to A accumulators in a fixed order (passes.h), which are
+ * then summed pairwise. So the bits are the same whatever the number of threads. With R-Drop, loss
+ * and objective are means over both copies.
  *
  * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
  * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
@@ -22,6 +17,8 @@
 
 typedef struct Trainer Trainer;
 
+enum { SUSPECTS = 5 };
+
 typedef struct UpdateStats {
     Loss loss;             // over the update's target tokens
     double gradient_norm;  // before clipping
@@ -29,7 +26,8 @@ typedef struct UpdateStats {
     double flops;          // as transformer_flops counts them
     long long tokens;      // source + target
     bool not_finite;       // why the update failed; then
-    int suspect;           // the first sentence of its first micro-batch with such a loss, or 0
+    int suspects;          // are these sentences, of its first micro-batch with such a loss or,
+    int suspect[SUSPECTS]; // if there is none, of the update
 } UpdateStats;
 
 /* Borrows model, config and workers. The moments start at zero, and so does the moving average,

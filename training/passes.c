@@ -1,0 +1,249 @@
+/* passes.c -- the network's passes over an update's sentences, on all threads; see passes.h. */
+#include "training/passes.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "base/parts.h"
+
+/* Where threads share an accumulator, micro-batches are cut without regard to how many they are:
+ * an update has a multiple of this, so that 2 or 4 threads end together. */
+enum { SHARING = 4 };
+
+static int accumulators(const Passes *p)
+{
+    return p->gradients->tree.accumulators;
+}
+
+bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *config,
+                   Gradients *gradients, Workers *workers, Error *error)
+{
+    *p = (Passes){
+        .model = model, .config = config, .gradients = gradients, .workers = workers};
+    turns_init(&p->turns);
+    pthread_mutex_init(&p->lock, NULL);
+    pthread_cond_init(&p->finished, NULL);
+    p->worker = calloc((size_t)workers_count(workers), sizeof *p->worker);
+    p->taken = calloc((size_t)accumulators(p), sizeof *p->taken);
+    p->done = calloc((size_t)accumulators(p), sizeof *p->done);
+    return (p->worker && p->taken && p->done) || error_set(error, "not enough memory to train");
+}
+
+void passes_free(Passes *p)
+{
+    for (int i = 0; p->worker && i < workers_count(p->workers); i++)
+        microbatch_free(&p->worker[i].batch);
+    free(p->worker);
+    free(p->taken);
+    free(p->done);
+    free(p->nll);
+    cut_free(&p->cut);
+    turns_free(&p->turns);
+    pthread_cond_destroy(&p->finished);
+    pthread_mutex_destroy(&p->lock);
+    *p = (Passes){0};
+}
+
+bool passes_are_twice(const Passes *p)
+{
+    return p->training && p->config->r_drop > 0;
+}
+
+int passes_at_work(const Passes *p, int threads, int accumulators)
+{
+    return p->gradients->shared ? threads : at_most(threads, accumulators);
+}
+
+/* Whether micro-batches take turns at one accumulator. */
+static bool take_turns(const Passes *p)
+{
+    return p->training && p->gradients->shared;
+}
+
+/* Cuts the sentences into micro-batches, with a loss of zero each. */
+static bool cut(Passes *p, Error *error)
+{
+    int tokens = p->config->micro_tokens;
+    if (passes_are_twice(p)) tokens = (tokens + 1) / 2;
+    int together = p->gradients->shared ? SHARING : accumulators(p);
+    if (!cut_make(&p->cut, p->source, p->target, tokens, together, error)) return false;
+    int count = p->cut.count;
+    if (count > p->room) {
+        double *nll = realloc(p->nll, 2 * (size_t)count * sizeof *nll);
+        if (!nll) return error_set(error, "not enough memory for %d micro-batches", count);
+        p->nll = nll;
+        p->room = count;
+    }
+    p->objective = p->nll + count;
+    memset(p->nll, 0, 2 * (size_t)count * sizeof *p->nll);
+    return true;
+}
+
+static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
+{
+    const TrainingConfig *c = p->config;
+    Dropout dropout = {.residual = c->dropout,
+                       .activation = c->activation_dropout,
+                       .attention = c->attention_dropout,
+                       .seed = c->seed,
+                       .update = (uint32_t)p->update,
+                       .r_drop = c->r_drop};
+    return microbatch_pack(batch, p->source, p->target, &p->cut, k,
+                           p->training ? &dropout : NULL, error);
+}
+
+/* One micro-batch: forward and, when training, backward. */
+static bool pass(Passes *p, Worker *worker, Turn *turn, int k)
+{
+    MicroBatch *batch = &worker->batch;
+    double smoothing = p->config->label_smoothing;
+    if (!pack(p, batch, k, &worker->error) ||
+        !microbatch_layout(batch, p->model, p->training ? PASS_TRAIN : PASS_SCORE,
+                           &worker->error))
+        return false;
+
+    Loss loss = {0};
+    double share = passes_are_twice(p) ? 0.5 : 1;  // the mean of both copies
+    transformer_forward(&batch->pass, p->model);
+    if (p->training) {
+        transformer_backward(&loss, &batch->pass, p->model,
+                             gradients_weights(p->gradients, k % accumulators(p)), turn,
+                             smoothing, (real)(share / p->target->rows));
+    } else {
+        transformer_loss(&loss, &batch->pass, p->model, smoothing);
+    }
+    p->nll[k] = share * loss.nll;
+    p->objective[k] = share * loss.objective;
+    return true;
+}
+
+/* Takes the first micro-batch of this rank whose accumulator is free, or shared. -1: there is
+ * none now, and if not *more, none will come. */
+static int take(Passes *p, bool *more)
+{
+    int first = -1, A = accumulators(p);
+    *more = false;
+    for (int a = 0; a < A; a++) {
+        int k = a + A * p->taken[a];
+        if (k >= p->cut.count || (p->training && !gradients_has(p->gradients, a))) continue;
+        *more = true;
+        bool free = p->taken[a] == p->done[a] || take_turns(p) || !p->training;
+        if (free && (first < 0 || k < first)) first = k;
+    }
+    if (first >= 0) p->taken[first % A]++;
+    return first;
+}
+
+static void work(void *context, int number)
+{
+    Passes *p = context;
+    Worker *worker = &p->worker[number];
+    pthread_mutex_lock(&p->lock);
+    bool more;
+    for (;;) {
+        int k = take(p, &more);
+        if (!more) break;
+        if (k < 0) {
+            Part before = parts_enter(PART_WAITING);
+            pthread_cond_wait(&p->finished, &p->lock);
+            parts_leave(before);
+            continue;
+        }
+        pthread_mutex_unlock(&p->lock);
+        Turn one = {.turns = &p->turns, .number = k};
+        Turn *turn = take_turns(p) ? &one : NULL;
+        bool good = !worker->failed && pass(p, worker, turn, k);
+        turn_end(turn);
+        pthread_mutex_lock(&p->lock);
+        if (!good) worker->failed = true;
+        p->done[k % accumulators(p)]++;
+        pthread_cond_broadcast(&p->finished);
+    }
+    pthread_mutex_unlock(&p->lock);
+}
+
+static bool run(Passes *p, Error *error)
+{
+    memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
+    memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
+    if (!cut(p, error)) return false;
+    if (take_turns(p) && !turns_begin(&p->turns, p->cut.count, error)) return false;
+    if (p->training)
+        gradients_clear(p->gradients, at_most(p->cut.count, accumulators(p)), p->workers);
+    workers_run(p->workers, work, p);
+    for (int i = 0; i < workers_count(p->workers); i++)
+        if (p->worker[i].failed) {
+            p->worker[i].failed = false;
+            return error_set(error, "%s", p->worker[i].error.text);
+        }
+    return true;
+}
+
+static void begin(Passes *p, const Packed *source, const Packed *target, bool training,
+                  long long update)
+{
+    p->source = source;
+    p->target = target;
+    p->training = training;
+    p->update = update;
+}
+
+bool passes_train(Passes *p, long long update, const Packed *source, const Packed *target,
+                  Error *error)
+{
+    begin(p, source, target, true, update);
+    return run(p, error);
+}
+
+bool passes_score(Passes *p, const Packed *source, const Packed *target, Error *error)
+{
+    begin(p, source, target, false, 0);
+    return run(p, error);
+}
+
+Loss passes_loss(const Passes *p)
+{
+    Loss total = {.tokens = p->target->rows};
+    for (int k = 0; k < p->cut.count; k++) {
+        total.nll += p->nll[k];
+        total.objective += p->objective[k];
+    }
+    return total;
+}
+
+int passes_suspects(const Passes *p, int *sentence, int most)
+{
+    int k = 0, count = p->cut.count;
+    while (k < count && isfinite(p->objective[k])) k++;
+    most = at_most(most, k < count ? cut_sentences(&p->cut, k) : p->source->sentences);
+    for (int i = 0; i < most; i++) sentence[i] = k < count ? cut_sentence(&p->cut, k)[i] : i;
+    return most;
+}
+
+size_t passes_memory(const Passes *p)
+{
+    size_t bytes = 0;
+    for (int i = 0; i < workers_count(p->workers); i++) bytes += p->worker[i].batch.arena.size;
+    return bytes;
+}
+
+bool passes_activations(Passes *p, size_t *bytes, const Packed *source, const Packed *target,
+                        Error *error)
+{
+    MicroBatch batch = {0};
+    int own = p->gradients->end - p->gradients->first;
+    int threads = passes_at_work(p, workers_count(p->workers), own);
+    begin(p, source, target, true, 0);
+    bool good = cut(p, error);
+    *bytes = 0;
+    for (int k = 0; good && k < p->cut.count; k++) {
+        good = pack(p, &batch, k, error);
+        size_t these = good ? microbatch_bytes(&batch, p->model, PASS_TRAIN) : 0;
+        if (these > *bytes) *bytes = these;
+    }
+    microbatch_free(&batch);
+    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, p->cut.count);
+    return good;
+}
