@@ -6,6 +6,7 @@
  * max(batch_tokens, longest pair) rows in all, and a sentence has two rows or more. */
 #include "data/batches.h"
 
+#include "base/grow.h"
 #include "base/rng.h"
 
 #include <assert.h>
@@ -118,12 +119,7 @@ static void shuffle(uint32_t *order, uint32_t count, Rng rng)
 
 static bool add_cut(Batches *batches, size_t at, uint32_t pair, Error *error)
 {
-    if (at >= batches->cut_size) {
-        size_t size = batches->cut_size ? 2 * batches->cut_size : 1024;
-        uint32_t *cut = realloc(batches->cut, size * sizeof *cut);
-        if (!cut) return no_memory(error);
-        batches->cut = cut, batches->cut_size = size;
-    }
+    if (!GROW(batches->cut, batches->cut_size, at + 1)) return no_memory(error);
     batches->cut[at] = pair;
     return true;
 }

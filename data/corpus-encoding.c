@@ -5,8 +5,8 @@
 #include "data/corpus-text.h"
 
 #include "base/arena.h"
+#include "base/grow.h"
 #include "base/packed.h"
-#include "data/grow.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

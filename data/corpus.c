@@ -14,8 +14,8 @@
  *     1.23 encoded as words (tests/corpus-encoding.c) */
 #include "data/corpus-text.h"
 
+#include "base/grow.h"
 #include "base/rng.h"
-#include "data/grow.h"
 #include "data/textmap.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * there. */
 #include "data/lattice.h"
 
-#include "data/grow.h"
+#include "base/grow.h"
 #include "data/text.h"
 
 #include <float.h>

@@ -1,7 +1,7 @@
 /* protobuf.c -- protocol buffer messages, field by field; see protobuf.h. */
 #include "data/protobuf.h"
 
-#include "data/grow.h"
+#include "base/grow.h"
 
 #include <string.h>
 

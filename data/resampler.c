@@ -1,8 +1,8 @@
 /* resampler.c -- every epoch cuts the training text anew; see resampler.h. */
 #include "data/resampler.h"
 
+#include "base/grow.h"
 #include "base/packed.h"
-#include "data/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,9 +14,9 @@
  * of the work (29,000 pairs of Multi30k: see resampler.h). */
 #include "data/subwords.h"
 
+#include "base/grow.h"
 #include "base/packed.h"
 #include "data/bpe.h"
-#include "data/grow.h"
 #include "data/lattice.h"
 #include "data/pairmap.h"
 #include "data/text.h"

@@ -1,8 +1,8 @@
 /* textmap.c -- texts to numbers; see textmap.h. */
 #include "data/textmap.h"
 
+#include "base/grow.h"
 #include "base/hash.h"
-#include "data/grow.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
 #include "base/parts.h"
 
 void turns_init(Turns *turns)
@@ -23,10 +24,9 @@ void turns_free(Turns *turns)
 
 bool turns_begin(Turns *turns, int passes, Error *error)
 {
-    int *left = realloc(turns->left, (size_t)passes * sizeof *left);
-    if (!left) return error_set(error, "not enough memory for %d micro-batches", passes);
-    turns->left = left;
-    memset(left, 0, (size_t)passes * sizeof *left);
+    if (!GROW(turns->left, turns->room, (size_t)passes))
+        return error_set(error, "not enough memory for %d micro-batches", passes);
+    memset(turns->left, 0, (size_t)passes * sizeof *turns->left);
     return true;
 }
 

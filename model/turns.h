@@ -19,7 +19,8 @@
 typedef struct Turns {
     pthread_mutex_t lock;
     pthread_cond_t moved;
-    int *left;  // [passes] how many stages each has left
+    int *left;    // [passes] how many stages each has left
+    size_t room;  // for so many passes
 } Turns;
 
 /* One pass. In its place NULL, everywhere: the pass is alone and waits for nobody. */

@@ -41,7 +41,7 @@ static int weigh(int *tokens, const Cut *cut, int k, const Text *source, const T
         last = length;
         *tokens += length;
     }
-    assert_int_equal(*tokens, cut->tokens[k]);
+    assert_int_equal(*tokens, cut->part[k].tokens);
     return last;
 }
 
@@ -87,12 +87,13 @@ static void test_by_hand(void **state)
     (void)state;
     const int ends[] = {0, 1, 5, 9, 10, 13}, starts[] = {0, 1, 5, 10, 11, 13};
     const Packed source = {5, 13, NULL, ends}, target = {5, 13, NULL, starts};
-    const int first[] = {0, 3, 5}, sentence[] = {2, 0, 3, 1, 4};
+    const CutPart part[] = {{0, 3, 13}, {3, 5, 13}};
+    const int sentence[] = {2, 0, 3, 1, 4};
     Cut cut = {0};
     Error error;
     assert_true(cut_make(&cut, &source, &target, 13, 1, &error));
     assert_int_equal(cut.count, 2);
-    assert_memory_equal(cut.first, first, sizeof first);
+    assert_memory_equal(cut.part, part, sizeof part);
     assert_memory_equal(cut.sentence, sentence, sizeof sentence);
     cut_free(&cut);
 }

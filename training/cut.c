@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int count_of(const Packed *source, const Packed *target, int tokens, int together)
 {
     int S = source->sentences;
@@ -13,29 +15,6 @@ static int count_of(const Packed *source, const Packed *target, int tokens, int 
     return count < 1 ? 1 : count > S ? S : (int)count;
 }
 
-static bool grow(int **numbers, size_t count)
-{
-    int *grown = realloc(*numbers, count * sizeof **numbers);
-    if (grown) *numbers = grown;
-    return grown;
-}
-
-static bool make_room(Cut *cut, int sentences, int count)
-{
-    size_t S = (size_t)sentences, K = (size_t)count;
-    if (count > cut->room) {
-        if (!grow(&cut->first, K + 1) || !grow(&cut->tokens, K)) return false;
-        cut->room = count;
-    }
-    if (sentences > cut->sentences_room) {
-        Share *share = realloc(cut->share, S * sizeof *share);
-        if (share) cut->share = share;
-        if (!share || !grow(&cut->sentence, S)) return false;
-        cut->sentences_room = sentences;
-    }
-    return true;
-}
-
 static int longer_first(const void *a, const void *b)
 {
     const Share *one = a, *other = b;
@@ -43,11 +22,11 @@ static int longer_first(const void *a, const void *b)
     return one->sentence < other->sentence ? -1 : 1;
 }
 
-static int lightest(const int *tokens, int count)
+static int lightest(const CutPart *part, int count)
 {
     int least = 0;
     for (int k = 1; k < count; k++)
-        if (tokens[k] < tokens[least]) least = k;
+        if (part[k].tokens < part[least].tokens) least = k;
     return least;
 }
 
@@ -55,34 +34,36 @@ bool cut_make(Cut *cut, const Packed *source, const Packed *target, int tokens, 
               Error *error)
 {
     int S = source->sentences, count = count_of(source, target, tokens, together);
-    if (!make_room(cut, S, count))
+    if (!GROW(cut->part, cut->part_room, (size_t)count) ||
+        !GROW(cut->sentence, cut->sentence_room, (size_t)S) ||
+        !GROW(cut->share, cut->share_room, (size_t)S))
         return error_set(error, "not enough memory for %d micro-batches", count);
+    CutPart *part = cut->part;
     Share *share = cut->share;
     for (int s = 0; s < S; s++)
         share[s] = (Share){packed_length(source, s) + packed_length(target, s), s, 0};
     qsort(share, (size_t)S, sizeof *share, longer_first);
 
-    int *first = cut->first;
     cut->count = count;
-    memset(cut->tokens, 0, (size_t)count * sizeof *cut->tokens);
-    memset(first, 0, (size_t)count * sizeof *first);
+    memset(part, 0, (size_t)count * sizeof *part);
     for (int s = 0; s < S; s++) {
-        int k = share[s].micro_batch = lightest(cut->tokens, count);
-        cut->tokens[k] += share[s].tokens;
-        first[k]++;
+        int k = share[s].part = lightest(part, count);
+        part[k].tokens += share[s].tokens;
+        part[k].end++;
     }
-    for (int k = 1; k < count; k++) first[k] += first[k - 1];  // where each ends
-    for (int s = S - 1; s >= 0; s--)
-        cut->sentence[--first[share[s].micro_batch]] = share[s].sentence;
-    first[count] = S;
+    for (int k = 0, first = 0; k < count; k++) {
+        int sentences = part[k].end;
+        part[k].first = part[k].end = first;
+        first += sentences;
+    }
+    for (int s = 0; s < S; s++) cut->sentence[part[share[s].part].end++] = share[s].sentence;
     return true;
 }
 
 void cut_free(Cut *cut)
 {
-    free(cut->first);
+    free(cut->part);
     free(cut->sentence);
-    free(cut->tokens);
     free(cut->share);
     *cut = (Cut){0};
 }

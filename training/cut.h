@@ -7,22 +7,28 @@
 #ifndef TRAINING_CUT_H
 #define TRAINING_CUT_H
 
+#include <stddef.h>
+
 #include "base/error.h"
 #include "base/packed.h"
 
-/* A sentence on its way to a micro-batch. */
+/* A sentence on its way to a part. */
 typedef struct Share {
-    int tokens, sentence, micro_batch;
+    int tokens, sentence, part;
 } Share;
+
+/* A micro-batch: sentence[first] .. sentence[end-1] of the cut, of so many tokens. */
+typedef struct CutPart {
+    int first, end, tokens;
+} CutPart;
 
 /* Starts as zeros; every cut_make reuses its memory. */
 typedef struct Cut {
     int count;      // micro-batches
+    CutPart *part;  // [count]
     int *sentence;  // [S] those of micro-batch 0, the longest first, those of 1, …
-    int *first;     // [count+1] where in it they begin
-    int *tokens;    // [count] source and target tokens
     Share *share;   // [S] scratch
-    int room, sentences_room;
+    size_t part_room, sentence_room, share_room;
 } Cut;
 
 /* cut (=) micro-batches of about `tokens` source plus target tokens, of a sentence at least. More
@@ -34,12 +40,12 @@ void cut_free(Cut *cut);
 /* How many sentences micro-batch k has, and which. */
 static inline int cut_sentences(const Cut *cut, int k)
 {
-    return cut->first[k + 1] - cut->first[k];
+    return cut->part[k].end - cut->part[k].first;
 }
 
 static inline const int *cut_sentence(const Cut *cut, int k)
 {
-    return cut->sentence + cut->first[k];
+    return cut->sentence + cut->part[k].first;
 }
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 static int rows_of(const Packed *all, const int *sentence, int count)
 {
     int rows = 0;
@@ -11,21 +13,14 @@ static int rows_of(const Packed *all, const int *sentence, int count)
     return rows;
 }
 
-static bool make_room(MicroBatch *b, int side, int sentences, int rows, Error *error)
-{
-    int *start = realloc(b->start[side], ((size_t)sentences + 1) * sizeof *start);
-    if (start) b->start[side] = start;
-    int *id = realloc(b->id[side], (size_t)rows * sizeof *id);
-    if (id) b->id[side] = id;
-    return (start && id) || error_set(error, "not enough memory for a micro-batch");
-}
-
 /* The sentences, `copies` times one after the other. */
 static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
                    const int *sentence, int count, int copies, Error *error)
 {
     int rows = copies * rows_of(all, sentence, count);
-    if (!make_room(b, side, copies * count, rows, error)) return false;
+    if (!GROW(b->id[side], b->id_room[side], (size_t)rows) ||
+        !GROW(b->start[side], b->start_room[side], (size_t)(copies * count) + 1))
+        return error_set(error, "not enough memory for a micro-batch");
     int *id = b->id[side], *start = b->start[side];
     start[0] = 0;
     for (int i = 0; i < copies * count; i++) {

@@ -13,7 +13,8 @@ typedef struct MicroBatch {
     Pass pass;
     Dropout dropout;  // of the pass, where it trains
     Packed source, target;
-    int *id[2], *start[2];  // of source and target
+    int *id[2], *start[2];  // of source and target, with room for so many
+    size_t id_room[2], start_room[2];
 } MicroBatch;
 
 /* Makes batch micro-batch k of the cut, of which dropout->sentence becomes a part; with a

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bounds.h"
+#include "base/grow.h"
 #include "base/parts.h"
 
 /* Where threads share an accumulator, micro-batches are cut without regard to how many they are:
@@ -70,12 +71,8 @@ static bool cut(Passes *p, Error *error)
     int together = p->gradients->shared ? SHARING : accumulators(p);
     if (!cut_make(&p->cut, p->source, p->target, tokens, together, error)) return false;
     int count = p->cut.count;
-    if (count > p->room) {
-        double *nll = realloc(p->nll, 2 * (size_t)count * sizeof *nll);
-        if (!nll) return error_set(error, "not enough memory for %d micro-batches", count);
-        p->nll = nll;
-        p->room = count;
-    }
+    if (!GROW(p->nll, p->nll_room, 2 * (size_t)count))
+        return error_set(error, "not enough memory for %d micro-batches", count);
     p->objective = p->nll + count;
     memset(p->nll, 0, 2 * (size_t)count * sizeof *p->nll);
     return true;

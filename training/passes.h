@@ -39,7 +39,7 @@ typedef struct Passes {
     Cut cut;
     double *nll;        // [cut.count] of a micro-batch, 0 for those of other ranks
     double *objective;  // [cut.count] behind nll
-    int room;           // micro-batches that nll has room for
+    size_t nll_room;    // numbers
 
     Turns turns;        // at accumulator 0, if it is shared
     pthread_mutex_t lock;

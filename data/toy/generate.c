@@ -9,7 +9,7 @@
  * sentence of either language comes twice, and every word is common: a word that fewer than
  * COMMON training sentences hold takes all its sentences with it, until none such is left. */
 #include "base/error.h"
-#include "data/grow.h"
+#include "base/grow.h"
 #include "data/textmap.h"
 #include "data/toy/grammar.h"
 

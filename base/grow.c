@@ -1,5 +1,5 @@
 /* grow.c -- blocks that grow by half; see grow.h. */
-#include "data/grow.h"
+#include "base/grow.h"
 
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
  *     list[count++] = x;
  *
  * What is not yet used of a block is not touched, so takes no memory. */
-#ifndef DATA_GROW_H
-#define DATA_GROW_H
+#ifndef BASE_GROW_H
+#define BASE_GROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
