@@ -349,6 +349,7 @@ static bool whole_story(Settings *settings, Run *run, Error *error)
     bool good = validation_create(&validation, &run->valid, &run->valid_text,
                                   run->vocabulary.tokenizer[TARGET],
                                   settings->training.valid_translations,
+                                  (Tokenization)settings->data.bleu_tokenize,
                                   settings->training.batch_tokens, error) &&
                 memory_estimate(&memory, run, &validation, error);
     if (good && !quiet) report_print(stderr, run, &memory);

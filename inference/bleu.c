@@ -67,7 +67,7 @@ BleuScore bleu_score(const Bleu *bleu)
 void bleu_signature(const Bleu *bleu, char *text, size_t size)
 {
     snprintf(text, size, "nrefs:1|case:%s|eff:no|tok:%s|smooth:exp|version:" SCORE_VERSION,
-             bleu->lowercase ? "lc" : "mixed", tokenization_name(bleu->tokenization));
+             bleu->lowercase ? "lc" : "mixed", tokenization_names[bleu->tokenization]);
 }
 
 void bleu_format(const Bleu *bleu, char *text, size_t size)

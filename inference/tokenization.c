@@ -93,21 +93,21 @@ static const Rule rules_intl[] = {
 static const Rule rules_char[] = {{NULL, is_any, ISOLATE_SECOND}, {0}};
 static const Rule rules_none[] = {{0}};
 
-static const struct {
-    const char *name;
-    const Rule *rules;
-} tokenizations[] = {
-    [TOKENIZATION_13A]  = {"13a",  rules_13a},
-    [TOKENIZATION_NONE] = {"none", rules_none},
-    [TOKENIZATION_CHAR] = {"char", rules_char},
-    [TOKENIZATION_INTL] = {"intl", rules_intl},
+static const Rule *const rules[] = {
+    [TOKENIZATION_13A]  = rules_13a,
+    [TOKENIZATION_NONE] = rules_none,
+    [TOKENIZATION_CHAR] = rules_char,
+    [TOKENIZATION_INTL] = rules_intl,
+};
+
+const char *const tokenization_names[] = {
+    [TOKENIZATION_13A]  = "13a",
+    [TOKENIZATION_NONE] = "none",
+    [TOKENIZATION_CHAR] = "char",
+    [TOKENIZATION_INTL] = "intl",
+    NULL,
 };
 // clang-format on
-
-const char *tokenization_name(Tokenization tokenization)
-{
-    return tokenizations[tokenization].name;
-}
 
 static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)
 {
@@ -182,7 +182,7 @@ bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *erro
 {
     while (text->length > 0 && codepoints_is_space(text->at[text->length - 1])) text->length--;
     if (tokenization == TOKENIZATION_13A && !prepare_13a(text, error)) return false;
-    for (const Rule *rule = tokenizations[tokenization].rules; rule->second; rule++)
+    for (const Rule *rule = rules[tokenization]; rule->second; rule++)
         if (!rule_apply(rule, text, error)) return false;
     return true;
 }

@@ -15,8 +15,8 @@ typedef enum {
     TOKENIZATION_INTL,  // the punctuation and the symbols of all scripts
 } Tokenization;
 
-/* "13a", "none", "char" or "intl". */
-const char *tokenization_name(Tokenization tokenization);
+/* By Tokenization: "13a", "none", "char", "intl"; behind them NULL. */
+extern const char *const tokenization_names[];
 
 /* Puts white space around what is to be a word of its own, after which the words are what white
  * space separates. How much of it stands between, before or behind them is left open. Fails if

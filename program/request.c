@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "data/text.h"
+#include "inference/tokenization.h"
 
 #define FIELD(name) offsetof(Request, name)
-static const char *const TOKENIZATIONS[] = {"13a", "none", "char", "intl", NULL};
 // clang-format off
 static const Option request_options[] = {
     {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
@@ -36,7 +36,7 @@ static const Option request_options[] = {
      "the right translations, line by line: prints BLEU and chrF to standard error", true},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
      "with --reference: score these translations; needs no model", true},
-    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, TOKENIZATIONS, NULL,
+    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "how BLEU cuts text into words, as sacrebleu names it", true},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
      "score without regard to case", true},

@@ -2,6 +2,7 @@
 #include "program/settings.h"
 
 #include "base/file.h"
+#include "inference/tokenization.h"
 #include "training/trainer.h"
 
 #include <stddef.h>
@@ -56,6 +57,9 @@ static const Option data_options[] = {
      "or both in one file, source TAB target", false},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
+    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
+     "how the BLEU of their translations cuts text into words, as sacrebleu names it; char for "
+     "languages without spaces", false},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
      "how text is cut into tokens, learned from the training text", false},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,

@@ -14,6 +14,7 @@ typedef struct DataConfig {
     StringList train_source, train_target, train_tsv;
     StringList valid_source, valid_target, valid_tsv;
     int valid_split;     // pairs held out of the training text, where no validation files are given
+    int bleu_tokenize;   // a Tokenization, of the validation's BLEU
     int vocabulary;      // a VocabularyChoice
     int tokenizer;       // a TokenizerType
     StringList tokenizer_model;                  // files of models to use instead of learning

@@ -19,13 +19,13 @@ static void forget(Validation *v)
 }
 
 bool validation_create(Validation *v, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations, int batch_tokens,
-                       Error *error)
+                       const Tokenizer *tokenizer, int translations,
+                       Tokenization words, int batch_tokens, Error *error)
 {
     int count = (int)(corpus->pairs < (size_t)translations ? corpus->pairs
                                                            : (size_t)translations);
     *v = (Validation){.corpus = corpus, .text = text, .tokenizer = tokenizer,
-                      .translations = count};
+                      .translations = count, .words = words};
     return batches_init(&v->batches, corpus, 0, batch_tokens, error);
 }
 
@@ -62,7 +62,7 @@ static char *reference(const Validation *v, int s)
 
 static bool score(Validation *v, Error *error)
 {
-    Bleu bleu = {.tokenization = TOKENIZATION_13A};
+    Bleu bleu = {.tokenization = v->words};
     Chrf chrf = {.word_order = 0};
     bool good = true;
     for (int s = 0; s < v->translated && good; s++) {

@@ -6,6 +6,7 @@
 
 #include "data/batches.h"
 #include "data/corpus.h"
+#include "inference/tokenization.h"
 #include "inference/translator.h"
 #include "training/progress.h"
 #include "training/trainer.h"
@@ -16,6 +17,7 @@ typedef struct Validation {
     Batches batches;
     const Tokenizer *tokenizer;
     int translations;         // of the first so many pairs
+    Tokenization words;       // of BLEU
     /* results of the last validation_run */
     Loss loss;
     int translated;           // 0: no scores
@@ -26,8 +28,8 @@ typedef struct Validation {
 } Validation;
 
 bool validation_create(Validation *validation, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations, int batch_tokens,
-                       Error *error);
+                       const Tokenizer *tokenizer, int translations,
+                       Tokenization words, int batch_tokens, Error *error);
 void validation_free(Validation *validation);
 
 /* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss

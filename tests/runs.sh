@@ -49,6 +49,10 @@ check "best.safetensors is the mean of the last three" sh -c '
 "$BIN/translate" --model a1 --beam 1 --reference valid.t <valid.s >out 2>err
 check "what was validated is what ./translate takes" \
     test "$(sed -n 's/^BLEU[^=]* = \([0-9.]*\) .*/\1/p' err)" = "$(printf %.2f "$(valid a1 bleu | tail -n 1)")"
+train --bleu-tokenize char --valid-every 60 --max-updates 60 --output by-char 2>err
+"$BIN/translate" --model by-char --beam 1 --bleu-tokenize char --reference valid.t <valid.s >out 2>err
+score=$(sed -n 's/^BLEU[^=]* = \([0-9.]*\) .*/\1/p' err)
+check "so it is with another --bleu-tokenize" test "$score" = "$(printf %.2f "$(valid by-char bleu)")" -a "$score" != 0.00
 check "a kept file is a model" "$BIN/translate" --model a1/update-000050.safetensors one
 train --ema 0.9 --valid-every 10 --max-updates 60 --output ema 2>err
 check "the moving average alone keeps no files" test "$(files ema)" = "best.safetensors last.safetensors"

@@ -126,7 +126,8 @@ static void test_names(void **state)
 {
     (void)state;
     static const char *const names[] = {"13a", "none", "char", "intl"};
-    for (int i = 0; i < 4; i++) assert_string_equal(tokenization_name((Tokenization)i), names[i]);
+    for (int i = 0; i < 4; i++) assert_string_equal(tokenization_names[i], names[i]);
+    assert_null(tokenization_names[4]);
 }
 
 static void test_lower(void **state)
