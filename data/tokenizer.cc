@@ -4,8 +4,8 @@
  * sentencepiece_check has seen the model; every exception stops here. */
 extern "C" {
 #include "base/error.h"
+#include "base/grow.h"
 #include "base/packed.h"
-#include "data/grow.h"
 }
 #include "data/sentencepiece.h"
 #include "data/tokenizer-library.hh"
