@@ -47,6 +47,11 @@ void passes_free(Passes *p)
     *p = (Passes){0};
 }
 
+int passes_used(const Passes *p)
+{
+    return at_most(p->cut.count, accumulators(p));
+}
+
 bool passes_are_twice(const Passes *p)
 {
     return p->training && p->config->r_drop > 0;
@@ -167,8 +172,7 @@ static bool run(Passes *p, Error *error)
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
     if (!cut(p, error)) return false;
     if (take_turns(p) && !turns_begin(&p->turns, p->cut.count, error)) return false;
-    if (p->training)
-        gradients_clear(p->gradients, at_most(p->cut.count, accumulators(p)), p->workers);
+    if (p->training) gradients_clear(p->gradients, passes_used(p), p->workers);
     workers_run(p->workers, work, p);
     for (int i = 0; i < workers_count(p->workers); i++)
         if (p->worker[i].failed) {

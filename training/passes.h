@@ -69,6 +69,9 @@ Loss passes_loss(const Passes *passes);
  * there is none; returns how many. */
 int passes_suspects(const Passes *passes, int *sentence, int most);
 
+/* Accumulators 0 .. passes_used-1 have the gradients of some micro-batch. */
+int passes_used(const Passes *passes);
+
 /* Whether sentences go through the network twice, for R-Drop. */
 bool passes_are_twice(const Passes *passes);
 

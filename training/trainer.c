@@ -23,7 +23,6 @@ struct Trainer {
     Transformer *model;
     const TrainingConfig *config;
     Workers *workers;
-    int accumulators;  // A
     Gradients gradients;
     Passes passes;
     Optimizer optimizer;
@@ -48,10 +47,10 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->model = model;
     t->config = config;
     t->workers = workers;
-    t->accumulators = config->accumulators;
-    if (!t->accumulators) t->accumulators = trainer_first_accumulators(0);
+    int accumulators = config->accumulators;
+    if (!accumulators) accumulators = trainer_first_accumulators(0);
     Gradients *g = &t->gradients;
-    bool good = gradients_create(g, model, t->accumulators, error) &&
+    bool good = gradients_create(g, model, accumulators, error) &&
                 passes_create(&t->passes, model, config, g, workers, error) &&
                 optimizer_create(&t->optimizer, model, g, config, error);
     if (good) return t;
@@ -95,7 +94,7 @@ bool trainer_scatter(Trainer *t, Error *error)
 
 int trainer_at_work(const Trainer *t, int threads)
 {
-    return passes_at_work(&t->passes, threads, t->accumulators);
+    return passes_at_work(&t->passes, threads, t->gradients.tree.accumulators);
 }
 
 size_t trainer_memory(const Trainer *t)
@@ -131,8 +130,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
 
     double norm;
     Gradients *g = &t->gradients;
-    int used = at_most(p->cut.count, t->accumulators);
-    if (!gradients_sum(g, &norm, used, t->workers, error) ||                        // (2)
+    if (!gradients_sum(g, &norm, passes_used(p), t->workers, error) ||              // (2)
         !distributed_sum(p->nll, 2 * (size_t)p->cut.count, error))
         return false;
     Loss loss = passes_loss(p);
