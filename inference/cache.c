@@ -166,7 +166,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const DecoderLayerWeights *p = &w->decoder[l];
-        linear_project(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
+        linear_forward(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
         real *KV = node_at(cache, cache->step, cache->nodes, l, config);
         for (size_t r = 0; r < (size_t)count; r++)
             memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
@@ -176,11 +176,11 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, config);
         parts_enter(PART_LINEAR);
-        linear_project(F, O, &p->self.out, NULL, count, D, D);
+        linear_forward(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
                             NULL, 0);
 
-        linear_project(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
+        linear_forward(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
         parts_enter(PART_ATTENTION);
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
@@ -189,7 +189,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                           next - r, config);
         }
         parts_enter(PART_LINEAR);
-        linear_project(F, O, &p->cross.out, NULL, count, D, D);
+        linear_forward(F, O, &p->cross.out, NULL, count, D, D);
         s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
                             NULL, 0);
 

@@ -107,7 +107,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
             encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
-            linear_project(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);
+            linear_forward(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);
             keep(&encoded->layer[l], encoded, &slice, D);
         }
     }

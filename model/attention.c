@@ -205,10 +205,10 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
 
     if (!Xkv) {                                                                     // (1)
-        linear_project(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
+        linear_forward(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
     } else {
-        linear_project(a->Q, Xq, &w->q, w->q.b, N, D, D);
-        linear_project(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
+        linear_forward(a->Q, Xq, &w->q, w->q.b, N, D, D);
+        linear_forward(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
     }
     Part before = parts_enter(PART_ATTENTION);
     if (a->keep)
@@ -221,7 +221,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
             head_forward(a, &head);                                           // (2) to (4)
         }
     parts_leave(before);
-    linear_project(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
+    linear_forward(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
 }
 
 /* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */
@@ -270,7 +270,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     int D = a->D, N = a->queries->rows, M = a->keys->rows;
     real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
 
-    linear_backward(SET, dO, dw->out.W, NULL, dY, a->O, w->out.W, N, D, D);         // (5)
+    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);         // (5)
     Part before = parts_enter(PART_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
@@ -279,9 +279,9 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
         }
     parts_leave(before);
     if (!Xkv) {                                                                     // (1)
-        linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, 3 * D, D);
+        linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, 3 * D, D);
     } else {
-        linear_backward(q_mode, dXq, dw->q.W, dw->q.b, dQ, Xq, w->q.W, N, D, D);
-        linear_backward(kv_mode, dXkv, dw->k.W, dw->k.b, dK, Xkv, w->k.W, M, 2 * D, D);
+        linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, D, D);
+        linear_backward(kv_mode, dXkv, &dw->k, dw->k.b, dK, Xkv, &w->k, M, 2 * D, D);
     }
 }

@@ -116,16 +116,16 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
     int N = rows->rows;
     if (saved->keep) dropout_rows(saved->keep, rows, F, dropout, dropout->activation, place);
 
-    linear_project(saved->H, X, &w->fc1, NULL, N, F, D);                  // (1)
+    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);                  // (1)
     activate(saved, w->fc1.b, N, F);                                       // (2)
-    linear_project(Y, saved->H, &w->fc2, NULL, N, D, F);                  // (3)
+    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);                  // (3)
 }
 
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
                           const real *dY, const FeedforwardSaved *saved, const real *X,
                           const FeedforwardWeights *w, int N, int D, int F)
 {
-    linear_backward(SET, dH, dw->fc2.W, NULL, dY, saved->H, w->fc2.W, N, D, F);   // (3)
+    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);   // (3)
     activate_backward(dH, dw->fc1.b, saved, N, F);                                // (2)
-    linear_backward(mode, dX, dw->fc1.W, NULL, dH, X, w->fc1.W, N, F, D);         // (1)
+    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);         // (1)
 }

@@ -22,10 +22,6 @@
 
 #include "base/bounds.h"
 
-#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
-#include <immintrin.h>
-#endif
-
 #ifdef REAL_IS_DOUBLE
 #define CBLAS_GEMM cblas_dgemm
 #else
@@ -34,8 +30,8 @@
 
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };         // bytes from row to row, or column: from here on A is copied
+enum { LARGE = 512 };               // rows and columns of a W that is worth keeping packed
 enum { LINE = 64 / sizeof(real) };  // lies between copied rows, which would share a cache set
-enum { AHEAD = 24 };                // rows of B that are asked for before their turn
 /* What copying dYᵀ moves at a time: whole vectors, as they are faster. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
@@ -55,79 +51,6 @@ void gemm_setup(void)
 static bool ours(int rows)
 {
     return TILE_ROWS == 14 && rows >= 2 * TILE_ROWS;
-}
-
-/* T [LANES,LANES], rows TILE_COLUMNS apart, (=) the transpose of X, rows ld apart. */
-static void transpose(real *T, const real *X, size_t ld)
-{
-#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
-    __m512 a[16], b[16];  // pairs of rows, then of pairs, then of quarters are interleaved
-    for (int i = 0; i < 16; i++) a[i] = _mm512_loadu_ps(X + (size_t)i * ld);
-    for (int i = 0; i < 16; i += 2) {
-        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
-        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int h = 0; h < 2; h++) {
-            __m512d low = _mm512_castps_pd(b[i + h]), high = _mm512_castps_pd(b[i + 2 + h]);
-            a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            a[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-        }
-    for (int i = 0; i < 4; i++) {
-        __m512 even0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88);
-        __m512 odd0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
-        __m512 even1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
-        __m512 odd1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        _mm512_store_ps(T + (i + 0) * TILE_COLUMNS, _mm512_shuffle_f32x4(even0, even1, 0x88));
-        _mm512_store_ps(T + (i + 4) * TILE_COLUMNS, _mm512_shuffle_f32x4(odd0, odd1, 0x88));
-        _mm512_store_ps(T + (i + 8) * TILE_COLUMNS, _mm512_shuffle_f32x4(even0, even1, 0xdd));
-        _mm512_store_ps(T + (i + 12) * TILE_COLUMNS, _mm512_shuffle_f32x4(odd0, odd1, 0xdd));
-    }
-#else
-    for (int i = 0; i < LANES; i++)
-        for (int j = 0; j < LANES; j++) T[j * TILE_COLUMNS + i] = X[(size_t)i * ld + (size_t)j];
-#endif
-}
-
-/* Asks for what will be copied soon, as far as the second-level cache, which waits for more lines
- * at a time than the first. The address need not be B's, nor anybody's. */
-static void fetch(const real *x)
-{
-    __builtin_prefetch(x, 0, 2);
-}
-
-/* to (=) panels of B [k,n], the last one filled with zeros. */
-static void copy_panels(real *to, Strided B, int n, int k)
-{
-    bool by_rows = B.column == 1;
-    int whole = n / TILE_COLUMNS * TILE_COLUMNS, p = 0;
-    if (by_rows) {
-        for (; p < k; p++)
-            for (int j = 0; j < whole; j += TILE_COLUMNS) {
-                const real *from = B.at + (size_t)p * B.row + j;
-                fetch(from + AHEAD * B.row);
-                fetch(from + AHEAD * B.row + LANES);
-                memcpy(to + (size_t)j * (size_t)k + p * TILE_COLUMNS, from,
-                       TILE_COLUMNS * sizeof(real));
-            }
-    } else {
-        for (int j = 0; j < whole; j += LANES) {
-            real *panel = to + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
-            const real *rows = B.at + (size_t)j * B.column;
-            for (p = 0; p + LANES <= k; p += LANES) {
-                for (int l = LANES; l < 2 * LANES; l++) fetch(rows + p + (size_t)l * B.column);
-                transpose(panel + p * TILE_COLUMNS, rows + p, B.column);
-            }
-            for (; p < k; p++)
-                for (int l = 0; l < LANES; l++)
-                    panel[p * TILE_COLUMNS + l] = rows[(size_t)l * B.column + (size_t)p];
-        }
-    }
-    for (int j = whole; j < n; j += TILE_COLUMNS)
-        for (p = 0; p < k; p++)
-            for (int l = 0; l < TILE_COLUMNS; l++)
-                to[(size_t)j * (size_t)k + p * TILE_COLUMNS + l] =
-                    j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
 /* copy.A (=) the block [m,k] of A, which becomes the copy: row behind row, or, where A lies by
@@ -194,15 +117,50 @@ static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t
     }
 }
 
-/* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none.
- * packed: panels of all of B, or NULL */
-static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const real *packed,
-                            const real *bias, int m, int n, int k)
+/* B [k,n] of a product: strided, and copied; or all of it panels, which are multiplied as they lie;
+ * or, turned, panels of its transpose, and copied. */
+typedef struct Right {
+    Strided at;
+    const real *panels;  // or NULL
+    bool turned;
+} Right;
+
+/* C [m,n] of a product: rows `row` apart, and from one TILE_COLUMNS columns to the next `panel`. */
+typedef struct Result {
+    real *at;
+    size_t row, panel;
+} Result;
+
+static Result rows_of(real *C, int n)
 {
-    int m_step = piece(m, M_BLOCK, 1), k_step = piece(k, K_BLOCK, LANES);
-    int n_step = piece(n, N_BLOCK, TILE_COLUMNS);
-    size_t step = A.column == 1 ? A.row : A.column;
-    bool copied = step * sizeof(real) >= COPY_LIMIT;
+    return (Result){C, (size_t)n, TILE_COLUMNS};
+}
+
+/* Panels of B's rows p .. p+depth-1, columns j .. j+columns-1. *panel (=) how far from one to the
+ * next, *next (=) the same if they are not copies, or 0 (panel_multiply). */
+static const real *block_panels(size_t *panel, size_t *next, Right B, int p, int j, int depth,
+                                int columns, int n, int k)
+{
+    *panel = (size_t)depth * TILE_COLUMNS, *next = 0;
+    if (B.turned) {
+        panels_turn(copy.B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n, columns, depth);
+    } else if (B.panels) {
+        *panel = *next = (size_t)k * TILE_COLUMNS;
+        return B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
+    } else {
+        const real *at = B.at.at + (size_t)p * B.at.row + (size_t)j * B.at.column;
+        panels_copy(copy.B, (Strided){at, B.at.row, B.at.column}, columns, depth);
+    }
+    return copy.B;
+}
+
+/* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none. */
+static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const real *bias, int m,
+                            int n, int k)
+{
+    int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
+    int k_step = piece(k, K_BLOCK, B.turned ? TILE_COLUMNS : LANES);
+    bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
@@ -211,18 +169,12 @@ static void blocks_multiply(GemmMode mode, real *C, Strided A, Strided B, const 
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
             size_t tile = copied ? copy_block(&a, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
+                size_t panel, next;
                 int columns = at_most(n - j, n_step);
-                const real *panels = copy.B;
-                size_t panel = (size_t)depth;  // a column's part of it
-                if (packed)
-                    panels = packed + (size_t)j * (size_t)k + p * TILE_COLUMNS, panel = (size_t)k;
-                else
-                    copy_panels(copy.B, (Strided){B.at + (size_t)p * B.row + (size_t)j * B.column,
-                                                  B.row, B.column}, columns, depth);
-                real *c = C + (size_t)i * (size_t)n + (size_t)j;
-                for (int q = 0; q < columns; q += TILE_COLUMNS)
-                    panel_multiply(p > 0 ? ADD : mode, c + q, (size_t)n, a, tile,
-                                   panels + (size_t)q * panel, packed ? panel * TILE_COLUMNS : 0,
+                const real *b = block_panels(&panel, &next, B, p, j, depth, columns, n, k);
+                real *c = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
+                for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, c += C.panel)
+                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, next,
                                    start ? start + j + q : NULL, rows, columns - q, depth);
             }
         }
@@ -233,8 +185,8 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *b
              int k)
 {
     if (ours(m)) {
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, 1, (size_t)k}, NULL, bias,
-                        m, n, k);
+        blocks_multiply(mode, rows_of(C, n), (Strided){A, (size_t)k, 1},
+                        (Right){.at = {B, 1, (size_t)k}}, bias, m, n, k);
         return;
     }
     CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C, n);
@@ -248,8 +200,8 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *b
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(m))
-        blocks_multiply(mode, C, (Strided){A, (size_t)k, 1}, (Strided){B, (size_t)n, 1}, NULL, NULL,
-                        m, n, k);
+        blocks_multiply(mode, rows_of(C, n), (Strided){A, (size_t)k, 1},
+                        (Right){.at = {B, (size_t)n, 1}}, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
                    mode == ADD, C, n);
@@ -258,8 +210,8 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     if (ours(k))
-        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){B, (size_t)n, 1}, NULL, NULL,
-                        m, n, k);
+        blocks_multiply(mode, rows_of(C, n), (Strided){A, 1, (size_t)m},
+                        (Right){.at = {B, (size_t)n, 1}}, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
                    C, n);
@@ -268,15 +220,15 @@ void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 Repeated gemm_repeated(real *room, const real *B, int n, int k)
 {
     if (!ours(k)) return (Repeated){B, NULL, n, k};
-    copy_panels(room, (Strided){B, (size_t)n, 1}, n, k);
+    panels_copy(room, (Strided){B, (size_t)n, 1}, n, k);
     return (Repeated){B, room, n, k};
 }
 
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
 {
     if (B->panels)
-        blocks_multiply(mode, C, (Strided){A, 1, (size_t)m}, (Strided){0}, B->panels, NULL, m, B->n,
-                        B->k);
+        blocks_multiply(mode, rows_of(C, B->n), (Strided){A, 1, (size_t)m},
+                        (Right){.panels = B->panels}, NULL, m, B->n, B->k);
     else
         gemm_tn(mode, C, A, B->B, m, B->n, B->k);
 }
@@ -286,26 +238,30 @@ bool gemm_packs(void)
     return VECTOR_BYTES >= 32;
 }
 
-size_t gemm_packed_size(int n, int k)
-{
-    return (size_t)((n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS) * (size_t)k;
-}
-
-void gemm_pack(real *packed, const real *B, int n, int k)
-{
-    copy_panels(packed, (Strided){B, 1, (size_t)k}, n, k);
-}
-
-void gemm_packed_row(real *x, const real *packed, int row, int k)
-{
-    packed += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
-    for (int p = 0; p < k; p++) x[p] = packed[p * TILE_COLUMNS];
-}
-
 void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
                     int k)
 {
-    blocks_multiply(SET, C, (Strided){A, (size_t)k, 1}, (Strided){0}, packed, bias, m, n, k);
+    blocks_multiply(SET, rows_of(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = packed}, bias,
+                    m, n, k);
+}
+
+bool gemm_keeps_packed(int n, int k)
+{
+    return TILE_ROWS == 14 && sizeof(real) == sizeof(float) && n >= LARGE && k >= LARGE &&
+           k <= PANELS_DEPTH && n % TILE_COLUMNS == 0 && k % TILE_COLUMNS == 0;
+}
+
+void gemm_nn_packed(GemmMode mode, real *C, const real *A, const real *packed, int m, int n, int k)
+{
+    blocks_multiply(mode, rows_of(C, n), (Strided){A, (size_t)k, 1},
+                    (Right){.panels = packed, .turned = true}, NULL, m, n, k);
+}
+
+/* Of Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
+void gemm_tn_packed(GemmMode mode, real *packed, const real *A, const real *B, int m, int n, int k)
+{
+    blocks_multiply(mode, (Result){packed, TILE_COLUMNS, (size_t)n * TILE_COLUMNS},
+                    (Strided){B, 1, (size_t)n}, (Right){.at = {A, (size_t)m, 1}}, NULL, n, m, k);
 }
 
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,

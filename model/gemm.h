@@ -9,7 +9,7 @@
 #ifndef MODEL_GEMM_H
 #define MODEL_GEMM_H
 
-#include "model/tile.h"
+#include "model/panels.h"
 
 #include <stdbool.h>
 
@@ -29,24 +29,28 @@ typedef struct Repeated {
     int n, k;
 } Repeated;
 
-/* room: gemm_packed_size(n, k) reals, aligned as arena.h aligns, which must last as long as B */
+/* room: panels_size(n, k) reals, aligned as arena.h aligns, which must last as long as B */
 Repeated gemm_repeated(real *room, const real *B, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n] */
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
 
-/* X Wᵀ + b by a W that is multiplied often and does not change: packed once into panels as the
- * tile reads them (gemm.c), so that a product copies nothing. It needs no BLAS for any number of
- * rows, and a row of C does not depend, not in one bit, on which other rows are computed with it.
- * gemm_packs: whether this build's own tile is worth that; only then call the others. */
+/* X Wᵀ + b by a W that is multiplied often: packed (panels.h), so that a product copies nothing. It
+ * needs no BLAS for any number of rows, and a row of C does not depend, not in one bit, on which
+ * other rows are computed with it. gemm_packs: whether this build's own tile is worth that; only
+ * then call the next.
+ * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL. Of a larger B, the first n. */
 bool gemm_packs(void);
-size_t gemm_packed_size(int n, int k);  // reals; packed must be aligned as arena.h aligns
-/* packed (=) B [n,k] */
-void gemm_pack(real *packed, const real *B, int n, int k);
-/* x [k] (=) a row of B [n,k] */
-void gemm_packed_row(real *x, const real *packed, int row, int k);
-/* C [m,n] (=) A [m,k] · B [k,n] + bias [n] in every row, or NULL. Of a larger B, the first n. */
 void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
                     int k);
+
+/* A large W lies packed in training, too, and so does dW. Y = X Wᵀ is then as above, dX = dY W
+ * copies W as ever, and a tile of dW is one piece of memory, not 14: in all 4 % of a training of
+ * base (docs/speed.md). Where W has few columns, what dW copies of dY costs more than that.
+ * gemm_keeps_packed: whether that is worth it for W [n,k]; only then call the others. */
+bool gemm_keeps_packed(int n, int k);
+void gemm_nn_packed(GemmMode mode, real *C, const real *A, const real *packed, int m, int n, int k);
+/* packed: C [m,n] */
+void gemm_tn_packed(GemmMode mode, real *packed, const real *A, const real *B, int m, int n, int k);
 
 /* One thread inside each product; call before the first. */
 void gemm_setup(void);

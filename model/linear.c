@@ -15,30 +15,31 @@ void bias_backward(real *db, const real *dY, int N, int D)
     }
 }
 
-void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
-                    int D_in)
-{
-    gemm_nt(SET, Y, X, W, b, N, D_out, D_in);
-}
-
-void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
+void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
                     int D_in)
 {
     if (w->ready) matrix_multiply(Y, X, w->ready, b, N, D_out);
-    else linear_forward(Y, X, w->W, b, N, D_out, D_in);
+    else if (w->packed) gemm_nt_packed(Y, X, w->W, b, N, D_out, D_in);
+    else gemm_nt(SET, Y, X, w->W, b, N, D_out, D_in);
 }
 
 const real *linear_row(real *x, const Linear *w, int row, int D_in)
 {
-    if (!w->ready) return w->W + (size_t)row * (size_t)D_in;
-    matrix_row(x, w->ready, row);
+    if (w->ready) matrix_row(x, w->ready, row);
+    else if (w->packed) panels_row(x, w->W, row, D_in);
+    else return w->W + (size_t)row * (size_t)D_in;
     return x;
 }
 
-void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
-                     const real *W, int N, int D_out, int D_in)
+void linear_backward(GemmMode mode, real *dX, const Linear *dw, real *db, const real *dY,
+                     const real *X, const Linear *w, int N, int D_out, int D_in)
 {
     if (db) bias_backward(db, dY, N, D_out);
-    gemm_tn(ADD, dW, dY, X, D_out, D_in, N);
-    gemm_nn(mode, dX, dY, W, N, D_in, D_out);
+    if (w->packed) {
+        gemm_tn_packed(ADD, dw->W, dY, X, D_out, D_in, N);
+        gemm_nn_packed(mode, dX, dY, w->W, N, D_in, D_out);
+    } else {
+        gemm_tn(ADD, dw->W, dY, X, D_out, D_in, N);
+        gemm_nn(mode, dX, dY, w->W, N, D_in, D_out);
+    }
 }

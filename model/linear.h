@@ -6,22 +6,19 @@
 #include "model/gemm.h"
 #include "model/params.h"
 
-/* Y [N,D_out] (=)   X [N,D_in]   W [D_out,D_in]   b [D_out], or NULL where the caller adds the
- * bias itself, in a pass over Y that it makes anyway */
-void linear_forward(real *Y, const real *X, const real *W, const real *b, int N, int D_out,
+/* Y [N,D_out] (=)   X [N,D_in]   w: W [D_out,D_in], in whichever form it is there
+ * b: the layer's own [D_out], or NULL where the caller adds it itself, in a pass over Y that it
+ * makes anyway */
+void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
                     int D_in);
 
-/* The same by a layer's matrix, in whichever form it is there; b: the layer's own, or NULL. */
-void linear_project(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
-                    int D_in);
-
-/* Row `row` of a layer's matrix: where it lies, or, of one that is ready, in x [D_in]. */
+/* Row `row` of W: where it lies, or, if W is packed or ready, in x [D_in]. */
 const real *linear_row(real *x, const Linear *w, int row, int D_in);
 
-/* dX [N,D_in] (mode: SET or ADD)   dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL
- * dY [N,D_out]   X, W as in forward */
-void linear_backward(GemmMode mode, real *dX, real *dW, real *db, const real *dY, const real *X,
-                     const real *W, int N, int D_out, int D_in);
+/* dX [N,D_in] (mode: SET or ADD)   dw: dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL
+ * dY [N,D_out]   X, w as in forward */
+void linear_backward(GemmMode mode, real *dX, const Linear *dw, real *db, const real *dY,
+                     const real *X, const Linear *w, int N, int D_out, int D_in);
 
 /* db [D] (+=) the sum of the rows of dY [N,D]: of a bias that was added to every row. */
 void bias_backward(real *db, const real *dY, int N, int D);

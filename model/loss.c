@@ -30,7 +30,7 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool t
     size_t chunks = (size_t)loss_chunks((int)C);
     size_t kept = training || C < LOSS_CLASSES ? C : LOSS_CLASSES;
     buffers->Z = ARENA_TAKE(arena, real, rows * kept);
-    buffers->X = training ? ARENA_TAKE(arena, real, gemm_packed_size(D, (int)rows)) : NULL;
+    buffers->X = training ? ARENA_TAKE(arena, real, panels_size(D, (int)rows)) : NULL;
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -44,8 +44,8 @@ real *logits_layout(Arena *arena, int M, int V)
 
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D)
 {
-    Linear output = {w->output, w->logits_bias, w->ready_output};
-    linear_project(Z, X, &output, output.b, M, V - 1, D);
+    Linear output = {.W = w->output, .b = w->logits_bias, .ready = w->ready_output};
+    linear_forward(Z, X, &output, output.b, M, V - 1, D);
 }
 
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
@@ -106,7 +106,7 @@ static void block_forward(Loss *loss, const LossBuffers *b, const real *X, const
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = keep ? b->Z + (size_t)first * (size_t)rows : b->Z;
-        linear_forward(Z, X, E + (size_t)first * (size_t)D, bias + first, rows, width, D);
+        gemm_nt(SET, Z, X, E + (size_t)first * (size_t)D, bias + first, rows, width, D);
         for (int n = 0; n < rows; n++) {
             real *z = Z + (size_t)n * (size_t)width;
             int own = target[n] - first;

@@ -1,6 +1,6 @@
 /* matrix.h -- a matrix of weights as inference uses it: made ready once, multiplied often.
  *
- *   float   the same numbers, in the order in which a product reads them (gemm_pack)
+ *   float   the same numbers, in the order in which a product reads them (panels.h)
  *   int8    a quarter of the bytes, and products of integers (int8.h)
  *
  * Training, whose weights change with every update, multiplies by them as they lie (gemm.h). */

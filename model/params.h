@@ -2,7 +2,8 @@
  *
  * The table is what checkpoint, Adam, the gradient checks and the golden vectors iterate. Weights,
  * gradients, Adam's moments and averages are blocks of the same layout, so a tensor is at the same
- * offset in each. Names and [out,in] layout are Hugging Face's for MarianMT. */
+ * offset in each. Names and [out,in] layout are Hugging Face's for MarianMT; in memory a large
+ * matrix lies in panels (Tensor.packed), in files never. */
 #ifndef MODEL_PARAMS_H
 #define MODEL_PARAMS_H
 
@@ -31,6 +32,7 @@ typedef struct Tensor {
     size_t count;       // of its numbers
     Initializer init;
     bool trained;       // false: stays as it was initialised
+    bool packed;        // a large matrix of a layer: lies in panels (gemm_keeps_packed)
 } Tensor;
 
 typedef struct Params {
@@ -43,6 +45,7 @@ typedef struct Linear {
     real *W;              // [D_out,D_in]
     real *b;              // [D_out]
     const Matrix *ready;  // W for inference (ready.h), then W itself is gone; NULL: W serves
+    bool packed;          // W lies in panels (panels.h), and so does dW
 } Linear;
 
 typedef struct NormWeights {
@@ -111,6 +114,9 @@ real *params_block(const Params *params, Error *error);
 
 /* Fills a block with the initial values, a function of the seed and each tensor's name alone. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
+
+/* x [tensor->count] (=) a tensor of a block, row by row. */
+void params_rows(real *x, const Tensor *tensor, const real *block);
 
 const Tensor *params_find(const Params *params, const char *name);  // or NULL
 size_t params_trained(const Params *params);  // how many numbers are learned

@@ -59,7 +59,7 @@ static void scores(real *Z, const Block *block, const real *X, const real *E, co
                    int width)
 {
     for (int i = 0; i < block->pieces; i++, Z += (size_t)block->rows * (size_t)width)
-        linear_forward(Z, X + piece_at(block, i), E, bias, block->rows, width, block->D);
+        gemm_nt(SET, Z, X + piece_at(block, i), E, bias, block->rows, width, block->D);
 }
 
 /* What lse and K need of a chunk's scores z [width], with the twin's. Returns Σ e^(z - m). */
@@ -197,7 +197,7 @@ static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real sca
     real own_share = scale * (real)(1 - smoothing);
     Repeated repeated[2];
     for (int i = 0; i < block->pieces; i++)
-        repeated[i] = gemm_repeated(l->X + (size_t)i * gemm_packed_size(block->D, block->rows),
+        repeated[i] = gemm_repeated(l->X + (size_t)i * panels_size(block->D, block->rows),
                                     X + piece_at(block, i), block->D, block->rows);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);

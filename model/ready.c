@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+#include "model/panels.h"
+
 typedef struct Walk {
     Ready *ready;
     const Transformer *model;
@@ -54,8 +56,12 @@ static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
     return matrix;
 }
 
+/* Floats that lie packed are ready. */
 static void linear(Walk *walk, Linear *w, int D_out, int D_in)
 {
+    bool measuring = !walk->ready->arena.base;
+    if (w->packed && walk->kind == MATRIX_FLOAT) return;
+    if (w->packed && !measuring && !walk->file) panels_unpack_in_place(w->W, D_out, D_in);
     w->ready = make(walk, w->W, D_out, D_in, false);
 }
 

@@ -14,6 +14,14 @@ static size_t bytes_of(const SafeTensor *tensor)
     return bytes;
 }
 
+/* A tensor's bytes in row-major order: where they lie, or in room. */
+static const void *bytes_in_order(const SafeTensor *tensor, void *room)
+{
+    if (!tensor->rows) return tensor->data;
+    tensor->rows(room, tensor);
+    return room;
+}
+
 static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
 {
     json_open(json, tensor->name);
@@ -29,7 +37,7 @@ static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
 }
 
 static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
-                       const SafeMetadata *metadata, int metadata_count)
+                       const SafeMetadata *metadata, int metadata_count, void *room)
 {
     json_open(json, NULL);
     json_open(json, "__metadata__");
@@ -39,7 +47,8 @@ static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
     for (int i = 0; i < count; i++) {
         char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
         snprintf(key, sizeof key, CRC_PREFIX "%s", tensors[i].name);
-        json_put_text(json, key, crc_text(crc, tensors[i].data, bytes_of(&tensors[i])));
+        const void *bytes = bytes_in_order(&tensors[i], room);
+        json_put_text(json, key, crc_text(crc, bytes, bytes_of(&tensors[i])));
     }
     json_close(json);
     size_t begin = 0;
@@ -52,14 +61,14 @@ static void put_header(JsonWriter *json, const SafeTensor *tensors, int count,
 
 /* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is short. */
 static char *make_header(size_t *size, const SafeTensor *tensors, int count,
-                         const SafeMetadata *metadata, int metadata_count)
+                         const SafeMetadata *metadata, int metadata_count, void *room)
 {
     char *bytes = NULL;
     uint64_t length = 0;
     FILE *out = open_memstream(&bytes, size);
     if (!out) return NULL;
     fwrite(&length, 1, LENGTH_BYTES, out);
-    put_header(&(JsonWriter){.out = out}, tensors, count, metadata, metadata_count);
+    put_header(&(JsonWriter){.out = out}, tensors, count, metadata, metadata_count, room);
     while (ftell(out) % 8) fputc(' ', out);
     if (fclose(out)) {
         free(bytes);
@@ -75,14 +84,12 @@ static char *make_header(size_t *size, const SafeTensor *tensors, int count,
     return bytes;
 }
 
-bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
-                       const SafeMetadata *metadata, int metadata_count, Error *error)
+/* room: for the largest tensor that is put in order */
+static bool write_all(const char *path, const SafeTensor *tensors, int count,
+                      const SafeMetadata *metadata, int metadata_count, void *room, Error *error)
 {
-    for (int i = 0; i < count; i++)
-        assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
-               tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
     size_t size;
-    char *header = make_header(&size, tensors, count, metadata, metadata_count);
+    char *header = make_header(&size, tensors, count, metadata, metadata_count, room);
     if (!header) return error_set(error, "not enough memory to write '%s'", path);
     if (size > SAFETENSORS_HEADER_LIMIT) {
         free(header);
@@ -93,6 +100,23 @@ bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
     bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
     free(header);
     for (int i = 0; good && i < count; i++)
-        good = file_write(&file, tensors[i].data, bytes_of(&tensors[i]), error);
+        good = file_write(&file, bytes_in_order(&tensors[i], room), bytes_of(&tensors[i]), error);
     return good && file_commit(&file, error);
+}
+
+bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count, Error *error)
+{
+    size_t largest = 0;
+    for (int i = 0; i < count; i++) {
+        assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
+               tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
+        if (tensors[i].rows && bytes_of(&tensors[i]) > largest) largest = bytes_of(&tensors[i]);
+    }
+    void *room = largest ? malloc(largest) : NULL;
+    bool good = room || !largest
+                    ? write_all(path, tensors, count, metadata, metadata_count, room, error)
+                    : error_set(error, "not enough memory to write '%s'", path);
+    free(room);
+    return good;
 }

@@ -117,8 +117,8 @@ static bool share_vocabulary(Run *run, Error *error)
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* Whether every rank will train the same: the ids of the corpus, the model, the training. (Paths
- * may differ.) Collective. */
+/* Whether every rank will train the same: the ids of the corpus, the model, the training, and where
+ * each number lies in memory. (Paths may differ.) Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     const Corpus *corpus = &run->corpus;
@@ -133,10 +133,12 @@ static bool same_everywhere(const Run *run, Error *error)
                                run->settings->data.subword_alpha};
     mine = hash_bytes(mine, subwords, sizeof subwords);
     mine = hash_word(mine, run->settings->run.dry_run);
+    int D = run->settings->model.d_model;
+    mine = hash_word(mine, gemm_keeps_packed(D, D));  // how blocks are laid out in this build
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)
-        error_set(error, "its training text or its options are not those of rank 0");
+        error_set(error, "its training text, its options or its build are not those of rank 0");
     return distributed_agree(first == mine, error);
 }
 

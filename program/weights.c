@@ -16,14 +16,15 @@ static void as_initialised(real *block, const Tensor *const *tensor, uint64_t se
 {
     for (int t = 0; t < MATRICES; t++) {
         Tensor alone = *tensor[t];
-        alone.offset = 0;
+        alone.offset = 0, alone.packed = false;
         Params params = {.count = 1, .tensor = &alone, .size = alone.count};
         params_initialise(&params, block + (size_t)t * alone.count, seed);
     }
 }
 
+/* before, now [3,count]: the three tensors row by row */
 static bool draw(const char *path, const Run *run, const Tensor *const *tensor,
-                 const real *before, double *number, Error *error)
+                 const real *before, const real *now, double *number, Error *error)
 {
     static const char *const names[MATRICES] = {"W_Q", "W_K", "W_V"};
     size_t lines = (size_t)run->metrics.train_count;
@@ -38,8 +39,8 @@ static bool draw(const char *path, const Run *run, const Tensor *const *tensor,
     WeightsColumn columns[MATRICES];
     for (int t = 0; t < MATRICES; t++) {
         norms[t] = (Series){names[t], x, norm + (size_t)t * lines, (int)lines, t, false};
-        columns[t] = (WeightsColumn){names[t], before + (size_t)t * tensor[0]->count,
-                                     run->model.block + tensor[t]->offset, tensor[t]->shape[0],
+        size_t at = (size_t)t * tensor[0]->count;
+        columns[t] = (WeightsColumn){names[t], before + at, now + at, tensor[t]->shape[0],
                                      tensor[t]->shape[1]};
     }
     char title[128], subtitle[160];
@@ -65,13 +66,16 @@ bool weights_draw(const Run *run, Error *error)
     const Tensor *tensor[MATRICES];
     run_watch_tensors(tensor, run);
     char *path = run_path(run->settings, "weights.png", error);
-    real *before = malloc(MATRICES * tensor[0]->count * sizeof *before);
+    size_t count = MATRICES * tensor[0]->count;
+    real *before = malloc(2 * count * sizeof *before), *now = before + count;
     double *number = malloc((4 * (size_t)run->metrics.train_count + 1) * sizeof *number);
     bool good = path && before && number;
     if (path && !good) error_set(error, "not enough memory to draw '%s'", path);
     if (good) {
         as_initialised(before, tensor, run->batches.seed);
-        good = draw(path, run, tensor, before, number, error);
+        for (int t = 0; t < MATRICES; t++)
+            params_rows(now + (size_t)t * tensor[0]->count, tensor[t], run->model.block);
+        good = draw(path, run, tensor, before, now, number, error);
     }
     free(path);
     free(before);

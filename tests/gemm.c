@@ -118,10 +118,10 @@ static void check_bias_and_repeated(int m, int n, int k)
     for (int i = 0; i < m * n; i++)
         assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n], k + 1);
 
-    Arena arena = {.used = gemm_packed_size(n, k) * sizeof(real)};
+    Arena arena = {.used = panels_size(n, k) * sizeof(real)};
     assert_true(arena_reserve(&arena, NULL));
     Repeated repeated =
-        gemm_repeated(ARENA_TAKE(&arena, real, gemm_packed_size(n, k)), B, n, k);
+        gemm_repeated(ARENA_TAKE(&arena, real, panels_size(n, k)), B, n, k);
     memcpy(D, C, (size_t)(m * n) * sizeof *D);
     for (int times = 0; times < 2; times++) {
         gemm_tn(ADD, C, A, B, m, n, k);
@@ -196,12 +196,12 @@ static void check_packed(int m, int n, int all, int k)
 {
     real *A = numbers(m * k, 1), *B = numbers(all * k, 2), *bias = numbers(n, 3);
     real *C = numbers(m * n, 4), *alone = numbers(n, 5), *row = numbers(k, 6);
-    Arena arena = {.used = gemm_packed_size(all, k) * sizeof(real)};
+    Arena arena = {.used = panels_size(all, k) * sizeof(real)};
     assert_true(arena_reserve(&arena, NULL));
-    real *packed = ARENA_TAKE(&arena, real, gemm_packed_size(all, k));
-    gemm_pack(packed, B, all, k);
+    real *packed = ARENA_TAKE(&arena, real, panels_size(all, k));
+    panels_pack(packed, B, all, k);
     for (int r = 0; r < all; r++) {
-        gemm_packed_row(row, packed, r, k);
+        panels_row(row, packed, r, k);
         assert_memory_equal(row, B + r * k, (size_t)k * sizeof *row);
     }
     for (int with = 0; with < 2; with++) {

@@ -63,7 +63,7 @@ static void check_use(const char *layer, const Packed *queries, const Packed *ke
     dw0.q.W = copy_of(dw.q.W, 3 * D * D), dw0.k.W = dw0.q.W + D * D;
     dw0.v.W = dw0.k.W + D * D;
     dw0.q.b = copy_of(dw.q.b, 3 * D), dw0.k.b = dw0.q.b + D, dw0.v.b = dw0.k.b + D;
-    dw0.out = (Linear){copy_of(dw.out.W, D * D), copy_of(dw.out.b, D), NULL};
+    dw0.out = (Linear){.W = copy_of(dw.out.W, D * D), .b = copy_of(dw.out.b, D)};
     loss(&c);
     attention_backward(q_mode, dXq, kv_mode, dXkv, &dw, numbers(n), numbers(3 * (n + m)), c.R,
                        &c.a, c.Xq, c.Xkv, &c.w);

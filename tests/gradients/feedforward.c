@@ -33,7 +33,7 @@ static void assert_no_kink(const Case *c)
 {
     real *A = numbers(N * F);
     int positive = 0;
-    linear_forward(A, c->X, c->w.fc1.W, c->w.fc1.b, N, F, D);
+    linear_forward(A, c->X, &c->w.fc1, c->w.fc1.b, N, F, D);
     for (int i = 0; i < N * F; i++) {
         assert_true(fabs(A[i]) > 2 * STEP);
         positive += A[i] > 0;
@@ -58,8 +58,8 @@ static void check_case(const char *layer, Activation activation, GemmMode mode, 
 
     real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
     FeedforwardWeights dw = weights();
-    FeedforwardWeights dw0 = {{copy_of(dw.fc1.W, F * D), copy_of(dw.fc1.b, F), NULL},
-                              {copy_of(dw.fc2.W, D * F), copy_of(dw.fc2.b, D), NULL}};
+    FeedforwardWeights dw0 = {{.W = copy_of(dw.fc1.W, F * D), .b = copy_of(dw.fc1.b, F)},
+                              {.W = copy_of(dw.fc2.W, D * F), .b = copy_of(dw.fc2.b, D)}};
     loss(&c);
     feedforward_backward(mode, dX, &dw, numbers(N * F), c.R, &c.saved, c.X, &c.w, N, D, F);
 
