@@ -136,22 +136,15 @@ static Result rows_of(real *C, int n)
     return (Result){C, (size_t)n, TILE_COLUMNS};
 }
 
-/* Panels of B's rows p .. p+depth-1, columns j .. j+columns-1. *panel (=) how far from one to the
- * next, *next (=) the same if they are not copies, or 0 (panel_multiply). */
-static const real *block_panels(size_t *panel, size_t *next, Right B, int p, int j, int depth,
-                                int columns, int n, int k)
+/* copy.B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
+static void copy_panels(Right B, int p, int j, int depth, int columns, int n)
 {
-    *panel = (size_t)depth * TILE_COLUMNS, *next = 0;
     if (B.turned) {
         panels_turn(copy.B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n, columns, depth);
-    } else if (B.panels) {
-        *panel = *next = (size_t)k * TILE_COLUMNS;
-        return B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
-    } else {
-        const real *at = B.at.at + (size_t)p * B.at.row + (size_t)j * B.at.column;
-        panels_copy(copy.B, (Strided){at, B.at.row, B.at.column}, columns, depth);
+        return;
     }
-    return copy.B;
+    B.at.at += (size_t)p * B.at.row + (size_t)j * B.at.column;
+    panels_copy(copy.B, B.at, columns, depth);
 }
 
 /* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none. */
@@ -160,6 +153,7 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     int k_step = piece(k, K_BLOCK, B.turned ? TILE_COLUMNS : LANES);
+    bool packed = B.panels && !B.turned, one_block = n <= n_step && k <= k_step;
     bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
@@ -169,12 +163,14 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
             size_t tile = copied ? copy_block(&a, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
-                size_t panel, next;
                 int columns = at_most(n - j, n_step);
-                const real *b = block_panels(&panel, &next, B, p, j, depth, columns, n, k);
+                size_t panel = (size_t)(packed ? k : depth) * TILE_COLUMNS;
+                const real *b = copy.B;
+                if (packed) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
+                else if (i == 0 || !one_block) copy_panels(B, p, j, depth, columns, n);
                 real *c = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, c += C.panel)
-                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, next,
+                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, packed ? panel : 0,
                                    start ? start + j + q : NULL, rows, columns - q, depth);
             }
         }
