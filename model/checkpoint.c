@@ -53,8 +53,8 @@ static void add(Draft *draft, const char *prefix, const Tensor *from, const char
     for (int k = 0; k < dimensions; k++) to->shape[k] = from->shape[k];
 }
 
-/* Of a matrix that lies packed. (Its numbers are floats already: gemm_keeps_packed.) */
-static void unpacked(void *to, const SafeTensor *tensor)
+/* Of a matrix that lies in panels. (Its numbers are floats already: gemm_in_panels.) */
+static void put_rows(void *to, const SafeTensor *tensor)
 {
     panels_unpack(to, tensor->data, (int)tensor->shape[0], (int)tensor->shape[1]);
 }
@@ -69,7 +69,7 @@ static bool add_block(Draft *draft, const Params *params, const char *prefix, co
         const Tensor *from = &params->tensor[i];
         if (ready_rows(rounded, from).matrix) continue;
         add(draft, prefix, from, "", DTYPE_F32, from->dimensions, numbers + from->offset);
-        if (from->packed) draft->tensor[draft->count - 1].rows = unpacked;
+        if (from->in_panels) draft->tensor[draft->count - 1].rows = put_rows;
     }
     return numbers;
 }
@@ -273,7 +273,7 @@ static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const
         if (!isfinite(numbers[i]))
             return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
                              name, isnan(numbers[i]) ? "not-a-number" : "infinity", i);
-    if (tensor->packed) panels_pack_in_place(numbers, tensor->shape[0], tensor->shape[1]);
+    if (tensor->in_panels) panels_pack_in_place(numbers, tensor->shape[0], tensor->shape[1]);
     return true;
 }
 

@@ -12,9 +12,9 @@
  * on each other in the cache; then its block is copied, tile by tile. Blocking as in Goto and van
  * de Geijn 2008, with A and B in each other's place, since here it is A that has few rows.
  *
- * A B that has been packed is panels already, all of k in each, and nothing of it is copied. It
- * comes from far, being read once a step of the decoder, so the panel after this one is asked for
- * while this one is multiplied (docs/speed.md). */
+ * A B that lies in panels, all of k in each, is not copied at all. It comes from far, being read
+ * once a step of the decoder or once a micro-batch, so the panel after this one is asked for while
+ * this one is multiplied (docs/speed.md). */
 #include "model/gemm.h"
 
 #include <cblas.h>
@@ -30,7 +30,7 @@
 
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };         // bytes from row to row, or column: from here on A is copied
-enum { LARGE = 512 };               // rows and columns of a W that is worth keeping packed
+enum { LARGE = 512 };               // rows and columns of a W that is worth panels
 enum { LINE = 64 / sizeof(real) };  // lies between copied rows, which would share a cache set
 /* What copying dYᵀ moves at a time: whole vectors, as they are faster. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
@@ -153,7 +153,7 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     int k_step = piece(k, K_BLOCK, B.turned ? TILE_COLUMNS : LANES);
-    bool packed = B.panels && !B.turned, one_block = n <= n_step && k <= k_step;
+    bool in_place = B.panels && !B.turned, one_block = n <= n_step && k <= k_step;
     bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
@@ -164,13 +164,13 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
             size_t tile = copied ? copy_block(&a, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                size_t panel = (size_t)(packed ? k : depth) * TILE_COLUMNS;
+                size_t panel = (size_t)(in_place ? k : depth) * TILE_COLUMNS;
                 const real *b = copy.B;
-                if (packed) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
+                if (in_place) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
                 else if (i == 0 || !one_block) copy_panels(B, p, j, depth, columns, n);
                 real *c = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, c += C.panel)
-                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, packed ? panel : 0,
+                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, in_place ? panel : 0,
                                    start ? start + j + q : NULL, rows, columns - q, depth);
             }
         }
@@ -234,29 +234,28 @@ bool gemm_packs(void)
     return VECTOR_BYTES >= 32;
 }
 
-void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
-                    int k)
+void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n, int k)
 {
-    blocks_multiply(SET, rows_of(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = packed}, bias,
-                    m, n, k);
+    blocks_multiply(SET, rows_of(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = B}, bias, m, n,
+                    k);
 }
 
-bool gemm_keeps_packed(int n, int k)
+bool gemm_in_panels(int n, int k)
 {
     return TILE_ROWS == 14 && sizeof(real) == sizeof(float) && n >= LARGE && k >= LARGE &&
            k <= PANELS_DEPTH && n % TILE_COLUMNS == 0 && k % TILE_COLUMNS == 0;
 }
 
-void gemm_nn_packed(GemmMode mode, real *C, const real *A, const real *packed, int m, int n, int k)
+void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     blocks_multiply(mode, rows_of(C, n), (Strided){A, (size_t)k, 1},
-                    (Right){.panels = packed, .turned = true}, NULL, m, n, k);
+                    (Right){.panels = B, .turned = true}, NULL, m, n, k);
 }
 
-/* Of Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
-void gemm_tn_packed(GemmMode mode, real *packed, const real *A, const real *B, int m, int n, int k)
+/* As Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
+void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    blocks_multiply(mode, (Result){packed, TILE_COLUMNS, (size_t)n * TILE_COLUMNS},
+    blocks_multiply(mode, (Result){C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS},
                     (Strided){B, 1, (size_t)n}, (Right){.at = {A, (size_t)m, 1}}, NULL, n, m, k);
 }
 

@@ -34,23 +34,23 @@ Repeated gemm_repeated(real *room, const real *B, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n] */
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
 
-/* X Wᵀ + b by a W that is multiplied often: packed (panels.h), so that a product copies nothing. It
- * needs no BLAS for any number of rows, and a row of C does not depend, not in one bit, on which
- * other rows are computed with it. gemm_packs: whether this build's own tile is worth that; only
- * then call the next.
+/* X Wᵀ + b by a W that is multiplied often: it lies in panels (panels.h), so that a product copies
+ * nothing. It needs no BLAS for any number of rows, and a row of C does not depend, not in one bit,
+ * on which other rows are computed with it. gemm_packs: whether this build's own tile is worth
+ * packing for; only then call the next.
  * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL. Of a larger B, the first n. */
 bool gemm_packs(void);
-void gemm_nt_packed(real *C, const real *A, const real *packed, const real *bias, int m, int n,
-                    int k);
+void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n, int k);
 
-/* A large W lies packed in training, too, and so does dW. Y = X Wᵀ is then as above, dX = dY W
- * copies W as ever, and a tile of dW is one piece of memory, not 14: in all 4 % of a training of
- * base (docs/speed.md). Where W has few columns, what dW copies of dY costs more than that.
- * gemm_keeps_packed: whether that is worth it for W [n,k]; only then call the others. */
-bool gemm_keeps_packed(int n, int k);
-void gemm_nn_packed(GemmMode mode, real *C, const real *A, const real *packed, int m, int n, int k);
-/* packed: C [m,n] */
-void gemm_tn_packed(GemmMode mode, real *packed, const real *A, const real *B, int m, int n, int k);
+/* A large W lies in panels while it is trained, too, and so does dW. Y = X Wᵀ is then as above,
+ * dX = dY W copies W as ever, and a tile of dW is one piece of memory, not 14: in all 4 % of a
+ * training of base (docs/speed.md). Where W has few columns, what dW copies of dY costs more.
+ * gemm_in_panels: whether W [n,k] is large enough; only then call the others. */
+bool gemm_in_panels(int n, int k);
+/* C [m,n] = A [m,k] · B [k,n], and B in panels of its rows */
+void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
+/* C [m,n] = A [k,m]ᵀ · B [k,n], and C in panels of its rows */
+void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
 /* One thread inside each product; call before the first. */
 void gemm_setup(void);

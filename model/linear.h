@@ -12,7 +12,7 @@
 void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
                     int D_in);
 
-/* Row `row` of W: where it lies, or, if W is packed or ready, in x [D_in]. */
+/* Row `row` of W: where it lies, or, if W is in panels or ready, in x [D_in]. */
 const real *linear_row(real *x, const Linear *w, int row, int D_in);
 
 /* dX [N,D_in] (mode: SET or ADD)   dw: dW [D_out,D_in] (+=)   db [D_out] (+=), or NULL

@@ -8,7 +8,7 @@ void matrix_layout(Matrix *matrix, Arena *arena, MatrixKind kind, int rows, int 
     *matrix = (Matrix){.kind = kind, .rows = rows, .columns = columns};
     switch (kind) {
     case MATRIX_FLOAT:
-        matrix->packed = ARENA_TAKE(arena, real, panels_size(rows, columns));
+        matrix->panels = ARENA_TAKE(arena, real, panels_size(rows, columns));
         break;
     case MATRIX_INT8: int8_layout(&matrix->int8, arena, rows, columns); break;
     }
@@ -17,7 +17,7 @@ void matrix_layout(Matrix *matrix, Arena *arena, MatrixKind kind, int rows, int 
 void matrix_set(Matrix *matrix, const real *W)
 {
     switch (matrix->kind) {
-    case MATRIX_FLOAT: panels_pack(matrix->packed, W, matrix->rows, matrix->columns); break;
+    case MATRIX_FLOAT: panels_pack(matrix->panels, W, matrix->rows, matrix->columns); break;
     case MATRIX_INT8: int8_quantise(&matrix->int8, W); break;
     }
 }
@@ -27,7 +27,7 @@ void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b
 {
     switch (matrix->kind) {
     case MATRIX_FLOAT:
-        gemm_nt_packed(Y, X, matrix->packed, b, N, count, matrix->columns);
+        gemm_nt_panels(Y, X, matrix->panels, b, N, count, matrix->columns);
         break;
     case MATRIX_INT8: int8_multiply(Y, X, &matrix->int8, b, N, count); break;
     }
@@ -36,7 +36,7 @@ void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b
 void matrix_row(real *x, const Matrix *matrix, int row)
 {
     switch (matrix->kind) {
-    case MATRIX_FLOAT: panels_row(x, matrix->packed, row, matrix->columns); break;
+    case MATRIX_FLOAT: panels_row(x, matrix->panels, row, matrix->columns); break;
     case MATRIX_INT8: int8_dequantise(x, &matrix->int8, row); break;
     }
 }

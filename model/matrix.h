@@ -15,7 +15,7 @@ typedef enum { MATRIX_FLOAT, MATRIX_INT8 } MatrixKind;
 typedef struct Matrix {
     MatrixKind kind;
     int rows, columns;  // of W: [D_out,D_in] of a layer, [V,D] of an embedding
-    real *packed;       // float
+    real *panels;       // float
     Int8Panels int8;
 } Matrix;
 

@@ -90,27 +90,27 @@ void panels_copy(real *panels, Strided B, int n, int k)
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
-void panels_turn(real *panels, const real *packed, int columns, int n, int k)
+void panels_turn(real *panels, const real *W, int columns, int n, int k)
 {
-    for (int p = 0; p < k; p += TILE_COLUMNS, packed += TILE_COLUMNS * (size_t)columns)
+    for (int p = 0; p < k; p += TILE_COLUMNS, W += TILE_COLUMNS * (size_t)columns)
         for (int j = 0; j < n; j += LANES) {
             real *panel = panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k +
                           p * TILE_COLUMNS + j % TILE_COLUMNS;
-            const real *from = packed + j * TILE_COLUMNS;
+            const real *from = W + j * TILE_COLUMNS;
             transpose(panel, TILE_COLUMNS, from, TILE_COLUMNS);
             transpose(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES, TILE_COLUMNS);
         }
 }
 
-void panels_pack(real *packed, const real *W, int n, int k)
+void panels_pack(real *panels, const real *W, int n, int k)
 {
-    panels_copy(packed, (Strided){W, 1, (size_t)k}, n, k);
+    panels_copy(panels, (Strided){W, 1, (size_t)k}, n, k);
 }
 
-void panels_unpack(real *W, const real *packed, int n, int k)
+void panels_unpack(real *W, const real *panels, int n, int k)
 {
     for (int row = 0; row < n; row += LANES) {
-        const real *panel = packed + (size_t)(row - row % TILE_COLUMNS) * (size_t)k +
+        const real *panel = panels + (size_t)(row - row % TILE_COLUMNS) * (size_t)k +
                             row % TILE_COLUMNS;
         real *to = W + (size_t)row * (size_t)k;
         int p = 0;
@@ -144,8 +144,8 @@ void panels_unpack_in_place(real *W, int n, int k)
     in_place(panels_unpack, W, n, k);
 }
 
-void panels_row(real *x, const real *packed, int row, int k)
+void panels_row(real *x, const real *panels, int row, int k)
 {
-    packed += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
-    for (int p = 0; p < k; p++) x[p] = packed[p * TILE_COLUMNS];
+    panels += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
+    for (int p = 0; p < k; p++) x[p] = panels[p * TILE_COLUMNS];
 }

@@ -8,14 +8,14 @@
  *     i j k l
  *
  * A product copies its B into panels, block by block (gemm.c). A matrix of weights W [n,k], which
- * is the B = Wᵀ of Y = X Wᵀ, is packed if it lies in such panels for good: TILE_COLUMNS rows of W
- * are a panel, and the last one is filled with zeros. */
+ * is the B = Wᵀ of Y = X Wᵀ, can lie in panels for good: TILE_COLUMNS rows of W are one, and the
+ * last one is filled with zeros. */
 #ifndef MODEL_PANELS_H
 #define MODEL_PANELS_H
 
 #include "model/tile.h"
 
-enum { PANELS_DEPTH = 4096 };  // the most columns of a W that is packed or unpacked in place
+enum { PANELS_DEPTH = 4096 };  // the most columns of a W that is packed in place
 
 /* Reals of B [k,n] in panels. They must be aligned as arena.h aligns. */
 size_t panels_size(int n, int k);
@@ -23,19 +23,19 @@ size_t panels_size(int n, int k);
 /* panels (=) B [k,n], the last one filled with zeros. */
 void panels_copy(real *panels, Strided B, int n, int k);
 
-/* panels (=) W [k,n], n columns and k rows of a packed matrix with `columns` columns; packed: where
- * they begin. k: a multiple of TILE_COLUMNS   n: of LANES */
-void panels_turn(real *panels, const real *packed, int columns, int n, int k);
+/* panels (=) W [k,n] as a B, where W is k rows and n columns of a matrix that lies in panels itself
+ * and has `columns` columns; W: where they begin. k: a multiple of TILE_COLUMNS   n: of LANES */
+void panels_turn(real *panels, const real *W, int columns, int n, int k);
 
-/* packed (=) W [n,k], and back */
-void panels_pack(real *packed, const real *W, int n, int k);
-void panels_unpack(real *W, const real *packed, int n, int k);
+/* panels (=) W [n,k] as B = Wᵀ, and back */
+void panels_pack(real *panels, const real *W, int n, int k);
+void panels_unpack(real *W, const real *panels, int n, int k);
 
 /* The same in place. n: a multiple of TILE_COLUMNS   k <= PANELS_DEPTH */
 void panels_pack_in_place(real *W, int n, int k);
 void panels_unpack_in_place(real *W, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */
-void panels_row(real *x, const real *packed, int row, int k);
+void panels_row(real *x, const real *panels, int row, int k);
 
 #endif

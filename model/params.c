@@ -48,7 +48,7 @@ static void tensor(Walk *walk, real **field, const char *module, const char *suf
                          .count = count,
                          .init = init,
                          .trained = true,
-                         .packed = layer && gemm_keeps_packed(rows, columns)};
+                         .in_panels = layer && gemm_in_panels(rows, columns)};
         snprintf(line->name, sizeof line->name, "%s%s%s", walk->prefix, module, suffix);
     }
     walk->count++;
@@ -60,7 +60,7 @@ static void linear(Walk *walk, Linear *p, const char *module, int D_out, int D_i
     align(walk), tensor(walk, &p->W, module, ".weight", D_out, D_in, INIT_XAVIER);
     align(walk), tensor(walk, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
     p->ready = NULL;
-    p->packed = gemm_keeps_packed(D_out, D_in);
+    p->in_panels = gemm_in_panels(D_out, D_in);
 }
 
 static void norm(Walk *walk, NormWeights *p, const char *module, int D)
@@ -82,7 +82,7 @@ static void attention(Walk *walk, AttentionWeights *p, const char *module, const
     tensor(walk, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
     linear(walk, &p->out, out, D, D);
     p->q.ready = p->k.ready = p->v.ready = NULL;
-    p->q.packed = p->k.packed = p->v.packed = p->out.packed;
+    p->q.in_panels = p->k.in_panels = p->v.in_panels = p->out.in_panels;
 }
 
 static void feedforward(Walk *walk, FeedforwardWeights *p, int D, int F)
@@ -231,7 +231,7 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
         case INIT_XAVIER:
             for (size_t i = 0; i < tensor->count; i++)
                 x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
-            if (tensor->packed) panels_pack_in_place(x, out, in);
+            if (tensor->in_panels) panels_pack_in_place(x, out, in);
             break;
         case INIT_EMBEDDING:
         case INIT_POSITIONS:
@@ -247,7 +247,7 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
 void params_rows(real *x, const Tensor *tensor, const real *block)
 {
     const real *from = block + tensor->offset;
-    if (tensor->packed) panels_unpack(x, from, tensor->shape[0], tensor->shape[1]);
+    if (tensor->in_panels) panels_unpack(x, from, tensor->shape[0], tensor->shape[1]);
     else memcpy(x, from, tensor->count * sizeof *x);
 }
 

@@ -3,7 +3,7 @@
  * The table is what checkpoint, Adam, the gradient checks and the golden vectors iterate. Weights,
  * gradients, Adam's moments and averages are blocks of the same layout, so a tensor is at the same
  * offset in each. Names and [out,in] layout are Hugging Face's for MarianMT; in memory a large
- * matrix lies in panels (Tensor.packed), in files never. */
+ * matrix lies in panels (Tensor.in_panels), in files never. */
 #ifndef MODEL_PARAMS_H
 #define MODEL_PARAMS_H
 
@@ -32,7 +32,7 @@ typedef struct Tensor {
     size_t count;       // of its numbers
     Initializer init;
     bool trained;       // false: stays as it was initialised
-    bool packed;        // a large matrix of a layer: lies in panels (gemm_keeps_packed)
+    bool in_panels;     // a large matrix of a layer (gemm_in_panels)
 } Tensor;
 
 typedef struct Params {
@@ -45,7 +45,7 @@ typedef struct Linear {
     real *W;              // [D_out,D_in]
     real *b;              // [D_out]
     const Matrix *ready;  // W for inference (ready.h), then W itself is gone; NULL: W serves
-    bool packed;          // W lies in panels (panels.h), and so does dW
+    bool in_panels;       // W lies in panels (panels.h), and so does dW
 } Linear;
 
 typedef struct NormWeights {

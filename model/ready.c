@@ -56,12 +56,12 @@ static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
     return matrix;
 }
 
-/* Floats that lie packed are ready. */
+/* Floats that lie in panels are ready. */
 static void linear(Walk *walk, Linear *w, int D_out, int D_in)
 {
     bool measuring = !walk->ready->arena.base;
-    if (w->packed && walk->kind == MATRIX_FLOAT) return;
-    if (w->packed && !measuring && !walk->file) panels_unpack_in_place(w->W, D_out, D_in);
+    if (w->in_panels && walk->kind == MATRIX_FLOAT) return;
+    if (w->in_panels && !measuring && !walk->file) panels_unpack_in_place(w->W, D_out, D_in);
     w->ready = make(walk, w->W, D_out, D_in, false);
 }
 

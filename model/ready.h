@@ -29,8 +29,9 @@ typedef struct MatrixRows {
 } MatrixRows;
 MatrixRows ready_rows(const Ready *ready, const Tensor *tensor);
 
-/* false: not enough memory; the model is as it was. Floats stay as they are where a build's own
- * products would be slower than OpenBLAS's (gemm_packs). */
+/* false: not enough memory; the model is as it was. Floats stay as they are where they lie in
+ * panels already (gemm_in_panels), or where a build's own products would be slower than OpenBLAS's
+ * (gemm_packs). */
 bool transformer_ready(Transformer *model, MatrixKind kind, Error *error);
 
 /* Fills a network with what a file holds, whose matrices are rounded: they go straight into their

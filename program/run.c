@@ -134,7 +134,7 @@ static bool same_everywhere(const Run *run, Error *error)
     mine = hash_bytes(mine, subwords, sizeof subwords);
     mine = hash_word(mine, run->settings->run.dry_run);
     int D = run->settings->model.d_model;
-    mine = hash_word(mine, gemm_keeps_packed(D, D));  // how blocks are laid out in this build
+    mine = hash_word(mine, gemm_in_panels(D, D));  // how blocks are laid out in this build
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)

@@ -16,7 +16,7 @@ static void as_initialised(real *block, const Tensor *const *tensor, uint64_t se
 {
     for (int t = 0; t < MATRICES; t++) {
         Tensor alone = *tensor[t];
-        alone.offset = 0, alone.packed = false;
+        alone.offset = 0, alone.in_panels = false;
         Params params = {.count = 1, .tensor = &alone, .size = alone.count};
         params_initialise(&params, block + (size_t)t * alone.count, seed);
     }

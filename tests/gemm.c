@@ -205,12 +205,12 @@ static void check_packed(int m, int n, int all, int k)
         assert_memory_equal(row, B + r * k, (size_t)k * sizeof *row);
     }
     for (int with = 0; with < 2; with++) {
-        gemm_nt_packed(C, A, packed, with ? bias : NULL, m, n, k);
+        gemm_nt_panels(C, A, packed, with ? bias : NULL, m, n, k);
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < n; j++)
                 assert_close(C[i * n + j],
                              element(NT, A, B, m, n, k, i, j) + (with ? (double)bias[j] : 0), k);
-            gemm_nt_packed(alone, A + i * k, packed, with ? bias : NULL, 1, n, k);
+            gemm_nt_panels(alone, A + i * k, packed, with ? bias : NULL, 1, n, k);
             assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
         }
     }

@@ -31,26 +31,26 @@ static real *numbers(int count, uint64_t index)
 static void check_packing(int n, int k)
 {
     size_t size = panels_size(n, k), bytes = (size_t)(n * k) * sizeof(real);
-    real *W = numbers(n * k, 1), *packed = room(size), *back = numbers(n * k, 2);
+    real *W = numbers(n * k, 1), *panels = room(size), *back = numbers(n * k, 2);
     real *row = room((size_t)k);
-    memset(packed, 0xff, size * sizeof *packed);
-    panels_pack(packed, W, n, k);
+    memset(panels, 0xff, size * sizeof *panels);
+    panels_pack(panels, W, n, k);
     for (int i = 0; i < (n + C - 1) / C * C; i++)
         for (int p = 0; p < k; p++)
-            assert_true(packed[i / C * C * k + p * C + i % C] == (i < n ? W[i * k + p] : 0));
-    panels_unpack(back, packed, n, k);
+            assert_true(panels[i / C * C * k + p * C + i % C] == (i < n ? W[i * k + p] : 0));
+    panels_unpack(back, panels, n, k);
     assert_memory_equal(back, W, bytes);
     for (int i = 0; i < n; i++) {
-        panels_row(row, packed, i, k);
+        panels_row(row, panels, i, k);
         assert_memory_equal(row, W + i * k, (size_t)k * sizeof *row);
     }
     if (n % C == 0) {
         panels_pack_in_place(back, n, k);
-        assert_memory_equal(back, packed, bytes);
+        assert_memory_equal(back, panels, bytes);
         panels_unpack_in_place(back, n, k);
         assert_memory_equal(back, W, bytes);
     }
-    free(W), free(packed), free(back), free(row);
+    free(W), free(panels), free(back), free(row);
 }
 
 static void test_packing(void **state)
@@ -61,44 +61,44 @@ static void test_packing(void **state)
     check_packing(2 * C, PANELS_DEPTH);
 }
 
-/* A block of W as it is copied when W is packed and when it is not. */
+/* A block of W is the same copy whether W lies in panels or in rows. */
 static void test_turning(void **state)
 {
     (void)state;
     enum { ROWS = 3 * C, COLUMNS = 2 * C + LANES };
-    real *W = numbers(ROWS * COLUMNS, 1), *packed = room(ROWS * COLUMNS);
+    real *W = numbers(ROWS * COLUMNS, 1), *panels = room(ROWS * COLUMNS);
     real *got = room(panels_size(COLUMNS, ROWS)), *expected = room(panels_size(COLUMNS, ROWS));
-    panels_pack(packed, W, ROWS, COLUMNS);
+    panels_pack(panels, W, ROWS, COLUMNS);
     for (int row = 0; row < ROWS; row += C)
         for (int column = 0; column < COLUMNS; column += LANES) {
             int k = ROWS - row, n = COLUMNS - column;
             const real *at = W + row * COLUMNS + column;
             memset(got, 0, panels_size(n, k) * sizeof *got);
-            panels_turn(got, packed + row * COLUMNS + column * C, COLUMNS, n, k);
+            panels_turn(got, panels + row * COLUMNS + column * C, COLUMNS, n, k);
             panels_copy(expected, (Strided){at, COLUMNS, 1}, n, k);
             assert_memory_equal(got, expected, panels_size(n, k) * sizeof *got);
         }
-    free(W), free(packed), free(got), free(expected);
+    free(W), free(panels), free(got), free(expected);
 }
 
-/* dX = dY W and dW += dYᵀ X with W [out,in] and dW packed, the same bits as with both in rows. */
+/* dX = dY W and dW += dYᵀ X with W [out,in] and dW in panels, the same bits as with both in rows. */
 static void check_products(int rows, int out, int in)
 {
-    real *W = numbers(out * in, 1), *packed = room((size_t)(out * in)), *X = numbers(rows * in, 2);
+    real *W = numbers(out * in, 1), *panels = room((size_t)(out * in)), *X = numbers(rows * in, 2);
     real *dY = numbers(rows * out, 3), *dX = numbers(rows * in, 4), *dX0 = numbers(rows * in, 4);
     real *dW = numbers(out * in, 5), *dW0 = numbers(out * in, 5), *back = room((size_t)(out * in));
-    panels_pack(packed, W, out, in);
+    panels_pack(panels, W, out, in);
     panels_pack_in_place(dW, out, in);
     for (GemmMode mode = SET; mode <= ADD; mode++) {
         gemm_nn(mode, dX0, dY, W, rows, in, out);
-        gemm_nn_packed(mode, dX, dY, packed, rows, in, out);
+        gemm_nn_panels(mode, dX, dY, panels, rows, in, out);
         assert_memory_equal(dX, dX0, (size_t)(rows * in) * sizeof *dX);
         gemm_tn(mode, dW0, dY, X, out, in, rows);
-        gemm_tn_packed(mode, dW, dY, X, out, in, rows);
+        gemm_tn_panels(mode, dW, dY, X, out, in, rows);
         panels_unpack(back, dW, out, in);
         assert_memory_equal(back, dW0, (size_t)(out * in) * sizeof *W);
     }
-    free(W), free(packed), free(X), free(dY), free(dX), free(dX0), free(dW), free(dW0), free(back);
+    free(W), free(panels), free(X), free(dY), free(dX), free(dX0), free(dW), free(dW0), free(back);
 }
 
 static void test_products(void **state)
@@ -119,14 +119,14 @@ static void test_which(void **state)
 {
     (void)state;
     bool tile = TILE_ROWS == 14 && sizeof(real) == sizeof(float);
-    assert_int_equal(gemm_keeps_packed(512, 512), tile);
-    assert_int_equal(gemm_keeps_packed(2048, 512), tile);
-    assert_int_equal(gemm_keeps_packed(512, PANELS_DEPTH), tile);
-    assert_false(gemm_keeps_packed(512, PANELS_DEPTH + C));
-    assert_false(gemm_keeps_packed(480, 512));
-    assert_false(gemm_keeps_packed(512, 480));
-    assert_false(gemm_keeps_packed(513, 512));
-    assert_false(gemm_keeps_packed(512, 520));
+    assert_int_equal(gemm_in_panels(512, 512), tile);
+    assert_int_equal(gemm_in_panels(2048, 512), tile);
+    assert_int_equal(gemm_in_panels(512, PANELS_DEPTH), tile);
+    assert_false(gemm_in_panels(512, PANELS_DEPTH + C));
+    assert_false(gemm_in_panels(480, 512));
+    assert_false(gemm_in_panels(512, 480));
+    assert_false(gemm_in_panels(513, 512));
+    assert_false(gemm_in_panels(512, 520));
 }
 
 int main(void)

@@ -1,4 +1,4 @@
-/* packed.c -- a network whose matrices are large enough to lie in panels is, bit for bit, the one
+/* large.c -- a network whose matrices are large enough to lie in panels is, bit for bit, the one
  * whose matrices lie in rows: initialised, trained, saved, read, and made ready. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,13 +21,8 @@ static const ModelConfig config = {.vocab = V,
                                    .decoder_layers = 1,
                                    .max_length = 24,
                                    .output_bias = true};
-static Transformer packed, rows;
+static Transformer large, rows;
 static Packed source, target;
-
-static void unpack(Linear *const *linear, int count)
-{
-    for (int i = 0; i < count; i++) linear[i]->packed = false;
-}
 
 static void in_rows(Weights *w)
 {
@@ -36,20 +31,20 @@ static void in_rows(Weights *w)
     Linear *all[] = {&e->self.q,  &e->self.k,  &e->self.v,  &e->self.out,  &e->ffn.fc1, &e->ffn.fc2,
                      &d->self.q,  &d->self.k,  &d->self.v,  &d->self.out,  &d->ffn.fc1, &d->ffn.fc2,
                      &d->cross.q, &d->cross.k, &d->cross.v, &d->cross.out};
-    unpack(all, sizeof all / sizeof *all);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->in_panels = false;
 }
 
 static int setup(void **state)
 {
     (void)state;
     Error error;
-    if (!transformer_create(&packed, &config, &error)) return -1;
+    if (!transformer_create(&large, &config, &error)) return -1;
     if (!transformer_create(&rows, &config, &error)) return -1;
-    params_initialise(&packed.params, packed.block, 3);
+    params_initialise(&large.params, large.block, 3);
     for (int t = 0; t < rows.params.count; t++) {
         Tensor *tensor = &rows.params.tensor[t];
-        params_rows(rows.block + tensor->offset, tensor, packed.block);
-        tensor->packed = false;
+        params_rows(rows.block + tensor->offset, tensor, large.block);
+        tensor->in_panels = false;
     }
     in_rows(&rows.weights);
     source = random_sentences(S, 23, V, 4);
@@ -60,7 +55,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    transformer_free(&packed);
+    transformer_free(&large);
     transformer_free(&rows);
     free_sentences(source);
     free_sentences(target);
@@ -68,15 +63,15 @@ static int teardown(void **state)
 }
 
 /* All matrices of layers are, where this build has a tile of its own, and nothing else. */
-static void what_lies_packed(void **state)
+static void what_lies_in_panels(void **state)
 {
     (void)state;
-    for (int t = 0; t < packed.params.count; t++) {
-        const Tensor *tensor = &packed.params.tensor[t];
+    for (int t = 0; t < large.params.count; t++) {
+        const Tensor *tensor = &large.params.tensor[t];
         bool layer = strstr(tensor->name, "layers") && tensor->dimensions == 2;
-        assert_int_equal(tensor->packed, layer && gemm_keeps_packed(D, D));
+        assert_int_equal(tensor->in_panels, layer && gemm_in_panels(D, D));
     }
-    assert_int_equal(packed.weights.decoder[0].cross.k.packed, gemm_keeps_packed(D, D));
+    assert_int_equal(large.weights.decoder[0].cross.k.in_panels, gemm_in_panels(D, D));
 }
 
 static void initialised_the_same(void **state)
@@ -112,11 +107,11 @@ static void trained_the_same(void **state)
 {
     (void)state;
     Loss a, b;
-    real *x = gradients(&packed, &a), *y = gradients(&rows, &b);
-    real *tensor = malloc(packed.params.size * sizeof *tensor);
+    real *x = gradients(&large, &a), *y = gradients(&rows, &b);
+    real *tensor = malloc(large.params.size * sizeof *tensor);
     assert_true(a.nll == b.nll && a.nll > 0);
-    for (int t = 0; t < packed.params.count; t++) {
-        const Tensor *line = &packed.params.tensor[t];
+    for (int t = 0; t < large.params.count; t++) {
+        const Tensor *line = &large.params.tensor[t];
         params_rows(tensor, line, x);
         if (memcmp(tensor, y + line->offset, line->count * sizeof *tensor))
             fail_msg("the gradients of %s differ", line->name);
@@ -131,17 +126,17 @@ static void saved_in_rows(void **state)
     char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
     Error error = {""};
     CheckpointFile file;
-    const size_t bytes = packed.params.size * sizeof(real);
-    real *block = params_block(&packed.params, NULL);
+    const size_t bytes = large.params.size * sizeof(real);
+    real *block = params_block(&large.params, NULL);
     assert_true(temporary_folder(folder, NULL));
     snprintf(path, sizeof path, "%s/x.safetensors", folder);
-    Checkpoint checkpoint = {.params = &packed.params, .weights = packed.block,
-                             .adam_m = packed.block, .config = "{}", .tokenizer = "x",
+    Checkpoint checkpoint = {.params = &large.params, .weights = large.block,
+                             .adam_m = large.block, .config = "{}", .tokenizer = "x",
                              .tokenizer_size = 1};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
     assert_true(checkpoint_open(&file, path, &error));
-    assert_true(checkpoint_read(&file, &packed.params, CHECKPOINT_WEIGHTS, block, &error));
-    assert_memory_equal(block, packed.block, bytes);
+    assert_true(checkpoint_read(&file, &large.params, CHECKPOINT_WEIGHTS, block, &error));
+    assert_memory_equal(block, large.block, bytes);
     memset(block, 0, bytes);
     assert_true(checkpoint_read(&file, &rows.params, CHECKPOINT_ADAM_M, block, &error));
     assert_memory_equal(block, rows.block, bytes);
@@ -172,27 +167,27 @@ static void ready_the_same(void **state)
     (void)state;
     Error error;
     Transformer again;
-    assert_same_output(&packed, &rows);
+    assert_same_output(&large, &rows);
     assert_true(transformer_create(&again, &config, &error));
-    memcpy(again.block, packed.block, packed.params.size * sizeof(real));
+    memcpy(again.block, large.block, large.params.size * sizeof(real));
     assert_true(transformer_ready(&again, MATRIX_FLOAT, &error));
-    if (gemm_keeps_packed(D, D)) {
+    if (gemm_in_panels(D, D)) {
         assert_null(again.weights.encoder[0].ffn.fc1.ready);
         assert_same_output(&again, &rows);
     }
     transformer_free(&again);
-    assert_true(transformer_ready(&packed, MATRIX_INT8, &error));
+    assert_true(transformer_ready(&large, MATRIX_INT8, &error));
     assert_true(transformer_ready(&rows, MATRIX_INT8, &error));
-    assert_non_null(packed.weights.encoder[0].ffn.fc1.ready);
-    assert_same_output(&packed, &rows);
+    assert_non_null(large.weights.encoder[0].ffn.fc1.ready);
+    assert_same_output(&large, &rows);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_packed), cmocka_unit_test(initialised_the_same),
+        cmocka_unit_test(what_lies_in_panels), cmocka_unit_test(initialised_the_same),
         cmocka_unit_test(trained_the_same), cmocka_unit_test(saved_in_rows),
         cmocka_unit_test(ready_the_same),
     };
-    return cmocka_run_group_tests_name("packed", tests, setup, teardown);
+    return cmocka_run_group_tests_name("large", tests, setup, teardown);
 }
