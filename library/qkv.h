@@ -14,8 +14,9 @@
  * Threads: a model never changes, and any number of translators, on any threads, can share it. A
  * translator is used by one thread at a time. Each has threads of its own to compute with. The same
  * texts and settings give the same translations, to the bit, for any number of threads and
- * whatever other texts are in the call. (OpenBLAS, which builds without AVX compute with, is told to
- * stay on the caller's thread: that is a setting of the whole process.)
+ * whatever other texts are in the call. (Builds without AVX compute with OpenBLAS: there the other
+ * texts can change a score's last digits, and OpenBLAS is told to stay on the caller's thread, a
+ * setting of the whole process.)
  *
  * Texts are UTF-8 and end in NUL. What belongs to a model (pieces) is freed with it. */
 #ifndef QKV_H

@@ -25,6 +25,15 @@ static real *numbers(int count, uint64_t index)
     return x;
 }
 
+/* Room for B [k,n] in panels. */
+static real *panels_room(Arena *arena, int n, int k)
+{
+    *arena = (Arena){0};
+    ARENA_TAKE(arena, real, panels_size(n, k));
+    assert_true(arena_reserve(arena, NULL));
+    return ARENA_TAKE(arena, real, panels_size(n, k));
+}
+
 /* Sum of k products of numbers below 1, rounded at every step: below k · k · 2⁻²⁴. */
 static void assert_close(real got, double expected, int k)
 {
@@ -118,10 +127,8 @@ static void check_bias_and_repeated(int m, int n, int k)
     for (int i = 0; i < m * n; i++)
         assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n], k + 1);
 
-    Arena arena = {.used = panels_size(n, k) * sizeof(real)};
-    assert_true(arena_reserve(&arena, NULL));
-    Repeated repeated =
-        gemm_repeated(ARENA_TAKE(&arena, real, panels_size(n, k)), B, n, k);
+    Arena arena;
+    Repeated repeated = gemm_repeated(panels_room(&arena, n, k), B, n, k);
     memcpy(D, C, (size_t)(m * n) * sizeof *D);
     for (int times = 0; times < 2; times++) {
         gemm_tn(ADD, C, A, B, m, n, k);
@@ -196,21 +203,20 @@ static void check_packed(int m, int n, int all, int k)
 {
     real *A = numbers(m * k, 1), *B = numbers(all * k, 2), *bias = numbers(n, 3);
     real *C = numbers(m * n, 4), *alone = numbers(n, 5), *row = numbers(k, 6);
-    Arena arena = {.used = panels_size(all, k) * sizeof(real)};
-    assert_true(arena_reserve(&arena, NULL));
-    real *packed = ARENA_TAKE(&arena, real, panels_size(all, k));
-    panels_pack(packed, B, all, k);
+    Arena arena;
+    real *panels = panels_room(&arena, all, k);
+    panels_pack(panels, B, all, k);
     for (int r = 0; r < all; r++) {
-        panels_row(row, packed, r, k);
+        panels_row(row, panels, r, k);
         assert_memory_equal(row, B + r * k, (size_t)k * sizeof *row);
     }
     for (int with = 0; with < 2; with++) {
-        gemm_nt_panels(C, A, packed, with ? bias : NULL, m, n, k);
+        gemm_nt_panels(C, A, panels, with ? bias : NULL, m, n, k);
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < n; j++)
                 assert_close(C[i * n + j],
                              element(NT, A, B, m, n, k, i, j) + (with ? (double)bias[j] : 0), k);
-            gemm_nt_panels(alone, A + i * k, packed, with ? bias : NULL, 1, n, k);
+            gemm_nt_panels(alone, A + i * k, panels, with ? bias : NULL, 1, n, k);
             assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
         }
     }

@@ -219,6 +219,8 @@ static void samples_are_drawn_again(void **state)
     qkv_model_free(model);
 }
 
+/* Texts without a beginning are translated as ever. Not to the bit: builds that multiply by OpenBLAS
+ * round each row as the rows beside it have it. */
 static void translations_begin_as_they_must(void **state)
 {
     (void)state;
@@ -228,11 +230,16 @@ static void translations_begin_as_they_must(void **state)
     QkvModel *model = load();
     QkvTranslations *free_ones = translate(model, 1, NULL, NULL);
     QkvTranslations *out = translate(model, 1, NULL, beginnings);
-    for (int s = 0; s < TEXTS; s++)
-        if (s % 3) assert_true(same_hypothesis(out->sentence[s].hypothesis,
-                                               free_ones->sentence[s].hypothesis));
-        else if (text[s][0])
-            assert_memory_equal(out->sentence[s].hypothesis->text, "kc ab", 5);
+    for (int s = 0; s < TEXTS; s++) {
+        const QkvHypothesis *got = out->sentence[s].hypothesis;
+        const QkvHypothesis *expected = free_ones->sentence[s].hypothesis;
+        if (s % 3 == 0) {
+            if (text[s][0]) assert_memory_equal(got->text, "kc ab", 5);
+            continue;
+        }
+        assert_string_equal(got->text, expected->text);
+        assert_true(fabs(got->score - expected->score) < 1e-4);
+    }
     qkv_translations_free(free_ones);
     qkv_translations_free(out);
     qkv_model_free(model);

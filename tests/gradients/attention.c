@@ -24,10 +24,10 @@ static double loss(void *context)
 static AttentionWeights weights(void)
 {
     real *W = numbers(3 * D * D), *b = numbers(3 * D);
-    return (AttentionWeights){.q = {W, b, NULL},
-                              .k = {W + D * D, b + D, NULL},
-                              .v = {W + 2 * D * D, b + 2 * D, NULL},
-                              .out = {numbers(D * D), numbers(D), NULL}};
+    return (AttentionWeights){.q = {.W = W, .b = b},
+                              .k = {.W = W + D * D, .b = b + D},
+                              .v = {.W = W + 2 * D * D, .b = b + 2 * D},
+                              .out = {.W = numbers(D * D), .b = numbers(D)}};
 }
 
 static void check_linear(Check *check, const char *name, Linear w, Linear dw, Linear before)

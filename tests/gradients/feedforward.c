@@ -23,8 +23,8 @@ static double loss(void *context)
 
 static FeedforwardWeights weights(void)
 {
-    return (FeedforwardWeights){{numbers(F * D), numbers(F), NULL},
-                                {numbers(D * F), numbers(D), NULL}};
+    return (FeedforwardWeights){{.W = numbers(F * D), .b = numbers(F)},
+                                {.W = numbers(D * F), .b = numbers(D)}};
 }
 
 /* A difference across the ReLU's kink is no derivative: these numbers stay away from it, and lie
