@@ -20,8 +20,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/bounds.h"
 #include "base/parts.h"
 #include "model/linear.h"
+#include "model/transpose.h"
 #include "model/vecexp.h"
 
 enum { VECTOR = 16 };
@@ -99,12 +101,15 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
 static void transpose(real *T, Rows X, int m, int dh)
 {
     int width = attention_width(m);
-    for (int j = 0; j < m; j++) {
+    for (int j = 0; j < width; j += LANES) {
+        int rows = m < j ? 0 : at_most(m - j, LANES), k = 0;
         const real *x = X.at + (size_t)j * (size_t)X.stride;
-        for (int k = 0; k < dh; k++) T[k * width + j] = x[k];
+        for (; k + LANES <= dh; k += LANES)
+            transpose_square(T + k * width + j, (size_t)width, x + k, (size_t)X.stride, rows);
+        for (; k < dh; k++)
+            for (int l = 0; l < LANES; l++)
+                T[k * width + j + l] = l < rows ? x[(size_t)l * (size_t)X.stride + (size_t)k] : 0;
     }
-    for (int k = 0; k < dh; k++)
-        for (int j = m; j < width; j++) T[k * width + j] = 0;
 }
 
 /* Rows are short, and the ends of loops slow: so whole vectors, and a table of lanes, since from an
@@ -147,9 +152,10 @@ void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, in
         break;
     }
     for (int i = 0; i < n; i++) {                                                   // (3)
-        int seen = first ? first + i : m;
-        softmax_row(P + i * width, seen);
-        memset(P + i * width + seen, 0, (size_t)(width - seen) * sizeof *P);
+        int seen = first ? first + i : m, filled = attention_width(seen);
+        real *row = P + i * width;
+        softmax_row(row, seen);
+        if (filled < width) memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
     }
 }
 

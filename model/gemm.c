@@ -262,8 +262,9 @@ void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
                 real scale)
 {
-    for (int i = 0; i < m; i += TILE_ROWS) {
-        int rows = at_most(m - i, TILE_ROWS), j = 0;
+    int height = piece(m, TILE_ROWS, 1);
+    for (int i = 0; i < m; i += height) {
+        int rows = at_most(m - i, height), j = 0;
         Strided a = {A.at + (size_t)i * A.row, A.row, A.column};
         real *c = C + (size_t)i * (size_t)ldc;
         for (int columns = TILE_COLUMNS; j < n; j += columns) {

@@ -55,7 +55,7 @@ void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 /* One thread inside each product; call before the first. */
 void gemm_setup(void);
 
-/* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. */
+/* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
                 real scale);
 

@@ -6,44 +6,9 @@
 #include <string.h>
 
 #include "base/bounds.h"
-
-#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
-#include <immintrin.h>
-#endif
+#include "model/transpose.h"
 
 enum { AHEAD = 24 };  // rows of B that are asked for before their turn
-
-/* T [LANES,LANES], rows ldt apart, (=) the transpose of X, rows ldx apart. */
-static inline void transpose(real *T, size_t ldt, const real *X, size_t ldx)
-{
-#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
-    __m512 a[16], b[16];  // pairs of rows, then of pairs, then of quarters are interleaved
-    for (size_t i = 0; i < 16; i++) a[i] = _mm512_loadu_ps(X + i * ldx);
-    for (int i = 0; i < 16; i += 2) {
-        b[i] = _mm512_unpacklo_ps(a[i], a[i + 1]);
-        b[i + 1] = _mm512_unpackhi_ps(a[i], a[i + 1]);
-    }
-    for (int i = 0; i < 16; i += 4)
-        for (int h = 0; h < 2; h++) {
-            __m512d low = _mm512_castps_pd(b[i + h]), high = _mm512_castps_pd(b[i + 2 + h]);
-            a[i + 2 * h] = _mm512_castpd_ps(_mm512_unpacklo_pd(low, high));
-            a[i + 2 * h + 1] = _mm512_castpd_ps(_mm512_unpackhi_pd(low, high));
-        }
-    for (size_t i = 0; i < 4; i++) {
-        __m512 even0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0x88);
-        __m512 odd0 = _mm512_shuffle_f32x4(a[i], a[i + 4], 0xdd);
-        __m512 even1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0x88);
-        __m512 odd1 = _mm512_shuffle_f32x4(a[i + 8], a[i + 12], 0xdd);
-        _mm512_storeu_ps(T + (i + 0) * ldt, _mm512_shuffle_f32x4(even0, even1, 0x88));
-        _mm512_storeu_ps(T + (i + 4) * ldt, _mm512_shuffle_f32x4(odd0, odd1, 0x88));
-        _mm512_storeu_ps(T + (i + 8) * ldt, _mm512_shuffle_f32x4(even0, even1, 0xdd));
-        _mm512_storeu_ps(T + (i + 12) * ldt, _mm512_shuffle_f32x4(odd0, odd1, 0xdd));
-    }
-#else
-    for (size_t i = 0; i < LANES; i++)
-        for (size_t j = 0; j < LANES; j++) T[j * ldt + i] = X[i * ldx + j];
-#endif
-}
 
 /* Asks for what will be copied soon, as far as the second-level cache, which waits for more lines
  * at a time than the first. The address need not be B's, nor anybody's. */
@@ -76,7 +41,8 @@ void panels_copy(real *panels, Strided B, int n, int k)
             const real *rows = B.at + (size_t)j * B.column;
             for (p = 0; p + LANES <= k; p += LANES) {
                 for (int l = LANES; l < 2 * LANES; l++) fetch(rows + p + (size_t)l * B.column);
-                transpose(panel + p * TILE_COLUMNS, TILE_COLUMNS, rows + p, B.column);
+                transpose_square(panel + p * TILE_COLUMNS, TILE_COLUMNS, rows + p, B.column,
+                                 LANES);
             }
             for (; p < k; p++)
                 for (int l = 0; l < LANES; l++)
@@ -97,8 +63,9 @@ void panels_turn(real *panels, const real *W, int columns, int n, int k)
             real *panel = panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k +
                           p * TILE_COLUMNS + j % TILE_COLUMNS;
             const real *from = W + j * TILE_COLUMNS;
-            transpose(panel, TILE_COLUMNS, from, TILE_COLUMNS);
-            transpose(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES, TILE_COLUMNS);
+            transpose_square(panel, TILE_COLUMNS, from, TILE_COLUMNS, LANES);
+            transpose_square(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES, TILE_COLUMNS,
+                             LANES);
         }
 }
 
@@ -115,7 +82,7 @@ void panels_unpack(real *W, const real *panels, int n, int k)
         real *to = W + (size_t)row * (size_t)k;
         int p = 0;
         for (; row + LANES <= n && p + LANES <= k; p += LANES)
-            transpose(to + p, (size_t)k, panel + p * TILE_COLUMNS, TILE_COLUMNS);
+            transpose_square(to + p, (size_t)k, panel + p * TILE_COLUMNS, TILE_COLUMNS, LANES);
         for (; p < k; p++)
             for (int l = 0; l < at_most(n - row, LANES); l++)
                 to[(size_t)l * (size_t)k + (size_t)p] = panel[p * TILE_COLUMNS + l];
