@@ -137,11 +137,12 @@ static void print_warnings(FILE *out, const Run *run)
 {
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
+    int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
     if (tokens_each < 0.05)
         line(out, "warning",
-             "the corpus has %.3f tokens a parameter: a smaller model (--preset tiny, or "
-             "--d-model, --vocab-size) is likely to translate better",
-             tokens_each);
+             "the corpus has %.3f tokens a parameter: a smaller model (%s--d-model, "
+             "--vocab-size) is likely to translate better",
+             tokens_each, D > 128 ? "--preset tiny, or " : "");
     if (run->seen * 50 > run->valid.pairs)
         line(out, "warning",
              "%zu of %zu source sentences to validate with are in the training text, too: the "
@@ -165,9 +166,9 @@ static void print_warnings(FILE *out, const Run *run)
              (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
         line(out, "warning",
-             "the corpus has %.0f tokens a parameter: a larger model (--preset small or "
-             "base) can learn more from it",
-             tokens_each);
+             "the corpus has %.0f tokens a parameter: a larger model (%s) can learn more from it",
+             tokens_each,
+             D < 256 ? "--preset small or base" : D < 512 ? "--preset base" : "--d-model, --ffn");
 }
 
 void report_print(FILE *out, const Run *run, const Memory *memory)
