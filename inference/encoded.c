@@ -79,13 +79,9 @@ static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice
 {
     size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
     for (int s = 0; s < slice->source.sentences; s++) {
-        int m = packed_length(&slice->source, s), width = attention_width(m);
-        const real *from = slice->KV + (size_t)slice->source.start[s] * 2 * d;
-        real *to = layer->Kt + encoded->keys[slice->first + s];
-        for (int k = 0; k < D; k++, to += width) {
-            for (int j = 0; j < m; j++) to[j] = from[j * 2 * D + k];
-            for (int j = m; j < width; j++) to[j] = 0;
-        }
+        Rows keys = {slice->KV + (size_t)slice->source.start[s] * 2 * d, 2 * D};
+        attention_transpose(layer->Kt + encoded->keys[slice->first + s], keys,
+                            packed_length(&slice->source, s), D);
     }
     for (size_t n = 0; n < (size_t)slice->source.rows; n++)
         memcpy(layer->V + (row + n) * d, slice->KV + n * 2 * d + d, d * sizeof *layer->V);

@@ -97,12 +97,11 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     a->keep_scale = dropout_scale(rate);
 }
 
-/* T [dh,width] (=) the transpose of X [m,dh], padded with zeros. */
-static void transpose(real *T, Rows X, int m, int dh)
+void attention_transpose(real *T, Rows X, int m, int dh)
 {
     int width = attention_width(m);
     for (int j = 0; j < width; j += LANES) {
-        int rows = m < j ? 0 : at_most(m - j, LANES), k = 0;
+        int rows = at_most(m - j, LANES), k = 0;
         const real *x = X.at + (size_t)j * (size_t)X.stride;
         for (; k + LANES <= dh; k += LANES)
             transpose_square(T + k * width + j, (size_t)width, x + k, (size_t)X.stride, rows);
@@ -146,7 +145,7 @@ void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, in
     int width = attention_width(m);
     switch ((Score)score) {
     case SCORE_SCALED_DOT:
-        transpose(Kt, K, m, dh);
+        attention_transpose(Kt, K, m, dh);
         small_gemm(P, width, (Strided){Q.at, Q.stride, 1}, Kt, width, n, width, dh,
                    1 / (real)sqrt(dh));                                             // (2)
         break;
@@ -259,7 +258,7 @@ static void head_backward(const Attention *a, const Head *h, real *dQ, real *dK,
 
     small_gemm(dVh.at, dVh.stride, (Strided){dropped(a, h), 1, width}, dOh.at, dOh.stride, m, dh, n,
                1);                                                                  // (4)
-    transpose(a->Kt, h->V, m, dh);
+    attention_transpose(a->Kt, h->V, m, dh);
     small_gemm(dP, width, (Strided){dOh.at, dOh.stride, 1}, a->Kt, width, n, width, dh, 1);
     softmax_backward(dP, a->P + h->map, a->keep ? a->keep + h->map : NULL, a->keep_scale, n,
                      width);                                                        // (3)
@@ -276,7 +275,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     int D = a->D, N = a->queries->rows, M = a->keys->rows;
     real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
 
-    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);         // (5)
+    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);           // (5)
     Part before = parts_enter(PART_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {

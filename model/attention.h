@@ -63,6 +63,9 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         const Attention *a, const real *Xq, const real *Xkv,
                         const AttentionWeights *w);
 
+/* T [dh,attention_width(m)] (=) the transpose of X [m,dh], padded with zeros: keys as columns. */
+void attention_transpose(real *T, Rows X, int m, int dh);
+
 /* z (=) its softmax over its first `seen` numbers; there is room for attention_width(seen), and
  * what is behind them becomes 0. */
 void softmax_row(real *z, int seen);

@@ -125,7 +125,7 @@ void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real 
                           const real *dY, const FeedforwardSaved *saved, const real *X,
                           const FeedforwardWeights *w, int N, int D, int F)
 {
-    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);   // (3)
+    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);     // (3)
     activate_backward(dH, dw->fc1.b, saved, N, F);                                // (2)
-    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);         // (1)
+    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);           // (1)
 }

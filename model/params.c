@@ -38,7 +38,6 @@ static void tensor(Walk *walk, real **field, const char *module, const char *suf
                    int columns, Initializer init)
 {
     size_t count = (size_t)(rows ? rows : 1) * (size_t)columns;
-    bool layer = init == INIT_XAVIER || init == INIT_ATTENTION;
     if (walk->block) *field = walk->block + walk->size;
     if (walk->tensor) {
         Tensor *line = &walk->tensor[walk->count];
@@ -47,20 +46,27 @@ static void tensor(Walk *walk, real **field, const char *module, const char *suf
                          .offset = walk->size,
                          .count = count,
                          .init = init,
-                         .trained = true,
-                         .in_panels = layer && gemm_in_panels(rows, columns)};
+                         .trained = true};
         snprintf(line->name, sizeof line->name, "%s%s%s", walk->prefix, module, suffix);
     }
     walk->count++;
     walk->size += count;
 }
 
-static void linear(Walk *walk, Linear *p, const char *module, int D_out, int D_in)
+/* The matrix of a layer. */
+static void matrix(Walk *walk, Linear *p, const char *module, const char *suffix, int D_out,
+                   int D_in, Initializer init)
 {
-    align(walk), tensor(walk, &p->W, module, ".weight", D_out, D_in, INIT_XAVIER);
-    align(walk), tensor(walk, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
+    tensor(walk, &p->W, module, suffix, D_out, D_in, init);
     p->ready = NULL;
     p->in_panels = gemm_in_panels(D_out, D_in);
+    if (walk->tensor) walk->tensor[walk->count - 1].in_panels = p->in_panels;
+}
+
+static void linear(Walk *walk, Linear *p, const char *module, int D_out, int D_in)
+{
+    align(walk), matrix(walk, p, module, ".weight", D_out, D_in, INIT_XAVIER);
+    align(walk), tensor(walk, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
 }
 
 static void norm(Walk *walk, NormWeights *p, const char *module, int D)
@@ -73,16 +79,14 @@ static void attention(Walk *walk, AttentionWeights *p, const char *module, const
                       int D)
 {
     align(walk);
-    tensor(walk, &p->q.W, module, ".q_proj.weight", D, D, INIT_ATTENTION);
-    tensor(walk, &p->k.W, module, ".k_proj.weight", D, D, INIT_ATTENTION);
-    tensor(walk, &p->v.W, module, ".v_proj.weight", D, D, INIT_ATTENTION);
+    matrix(walk, &p->q, module, ".q_proj.weight", D, D, INIT_ATTENTION);
+    matrix(walk, &p->k, module, ".k_proj.weight", D, D, INIT_ATTENTION);
+    matrix(walk, &p->v, module, ".v_proj.weight", D, D, INIT_ATTENTION);
     align(walk);
     tensor(walk, &p->q.b, module, ".q_proj.bias", 0, D, INIT_ZERO);
     tensor(walk, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
     tensor(walk, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
     linear(walk, &p->out, out, D, D);
-    p->q.ready = p->k.ready = p->v.ready = NULL;
-    p->q.in_panels = p->k.in_panels = p->v.in_panels = p->out.in_panels;
 }
 
 static void feedforward(Walk *walk, FeedforwardWeights *p, int D, int F)

@@ -219,8 +219,7 @@ static void samples_are_drawn_again(void **state)
     qkv_model_free(model);
 }
 
-/* Texts without a beginning are translated as ever. Not to the bit: builds that multiply by OpenBLAS
- * round each row as the rows beside it have it. */
+/* Texts without one are translated as ever; scores only where no product rounds by its other rows. */
 static void translations_begin_as_they_must(void **state)
 {
     (void)state;
@@ -228,19 +227,14 @@ static void translations_begin_as_they_must(void **state)
     for (int s = 0; s < TEXTS; s++)
         beginnings[s] = s % 3 == 0 ? "kc ab" : s % 3 == 1 ? "" : NULL;
     QkvModel *model = load();
-    QkvTranslations *free_ones = translate(model, 1, NULL, NULL);
+    QkvTranslations *bare = translate(model, 1, NULL, NULL);
     QkvTranslations *out = translate(model, 1, NULL, beginnings);
     for (int s = 0; s < TEXTS; s++) {
-        const QkvHypothesis *got = out->sentence[s].hypothesis;
-        const QkvHypothesis *expected = free_ones->sentence[s].hypothesis;
-        if (s % 3 == 0) {
-            if (text[s][0]) assert_memory_equal(got->text, "kc ab", 5);
-            continue;
-        }
-        assert_string_equal(got->text, expected->text);
-        assert_true(fabs(got->score - expected->score) < 1e-4);
+        const QkvHypothesis *a = out->sentence[s].hypothesis, *b = bare->sentence[s].hypothesis;
+        if (s % 3) assert_true(gemm_packs() ? same_hypothesis(a, b) : !strcmp(a->text, b->text));
+        else if (text[s][0]) assert_memory_equal(a->text, "kc ab", 5);
     }
-    qkv_translations_free(free_ones);
+    qkv_translations_free(bare);
     qkv_translations_free(out);
     qkv_model_free(model);
 }
