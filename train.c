@@ -35,7 +35,7 @@ static int stop;                           // that all ranks obey: the largest o
 
 static bool quiet, terminal;
 static char stopping[160];  // what is said of a signal where there are several ranks
-static Watch watch;  // of rank 0, if a sentence is watched
+static Watch watch;         // of rank 0, if a sentence is watched
 
 /* The first signal asks to stop after this update; a second one ends the program at once. When a
  * rank dies, mpirun sends SIGTERM to the others and kills them a second later: their update will
@@ -44,7 +44,8 @@ static void on_signal(int number)
 {
     stop_signal = number;
     signal(number, SIG_DFL);
-    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, stopping, strlen(stopping))) {}
+    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, stopping, strlen(stopping))) {
+    }
 }
 
 /* A line of news, in place of the progress line if there is one. */
@@ -92,14 +93,15 @@ static void show_progress(Run *run, const Window *w, const UpdateStats *last)
     if (most > run->progress.update && w->updates)
         snprintf(left, sizeof left, "  %s left",
                  duration_text(time, w->seconds / (double)w->updates *
-                                    (double)(most - run->progress.update)));
+                                         (double)(most - run->progress.update)));
     int length = snprintf(line, sizeof line,
                           "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
                           "%.0f GFLOP/s%s",
                           run->progress.update, most ? "/" : "", most, run->progress.epoch + 1,
                           run->progress.nll / (double)run->progress.tokens, last->learning_rate,
                           (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, left);
-    if (terminal) fprintf(stderr, "\r\033[K%.*s", length > 100 ? 100 : length, line), fflush(stderr);
+    if (terminal)
+        fprintf(stderr, "\r\033[K%.*s", length > 100 ? 100 : length, line), fflush(stderr);
     else say("%s", line);
 }
 
@@ -142,7 +144,8 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
         CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run_file(&data->train_source, &data->train_tsv, line.file), (uint64_t)line.line);
+                 run_file(&data->train_source, &data->train_tsv, line.file),
+                 (uint64_t)line.line);
     }
     snprintf(what, sizeof what, "%s", error->text);
     return error_set(error, "%s; some of its pairs: %s", what, pairs);
@@ -263,8 +266,7 @@ static bool take_in(Run *run, const Validation *v, Error *error)
             v->translated, v->bleu, v->chrf);
     if (!quiet) show_samples(run, v);
     if (!metrics_valid(&run->metrics, &line, error)) return false;
-    return !better ||
-           (run_save_model(run, run->best, error) && draw_attention(run, v, error));
+    return !better || (run_save_model(run, run->best, error) && draw_attention(run, v, error));
 }
 
 /* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
@@ -275,13 +277,11 @@ static bool measure(Run *run, Validation *v, Error *error)
     if (!candidate_enter(&candidate, run, error)) return false;
     bool good = validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error);
     char advice[ADVICE_TEXT];
-    if (good)
-        good = take_in(run, v, error);
+    if (good) good = take_in(run, v, error);
     else if (!isfinite(v->loss.nll))
         error_set(error, "update %lld: the loss of the validation is not finite; %s",
                   run->progress.update, training_advice(advice, &run->settings->training));
-    else
-        good = stop_signal != 0;
+    else good = stop_signal != 0;
     candidate_leave(&candidate, run);
     return good;
 }
@@ -306,8 +306,10 @@ static bool meet(Error *error)
 static bool train(Run *run, Validation *validation, Error *error)
 {
     Window window = {.shown = clock_seconds()};
-    snprintf(stopping, sizeof stopping, "%s: asked to stop, after this update; if a rank is gone, "
-             "the same command goes on from the last checkpoint\n", command_name());
+    snprintf(stopping, sizeof stopping,
+             "%s: asked to stop, after this update; if a rank is gone, "
+             "the same command goes on from the last checkpoint\n",
+             command_name());
     signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
     signal(SIGTERM, on_signal);
     signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job

@@ -74,9 +74,11 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
         }
         if (cut && p->news) {
             progressbar_clear(&p->bar);
-            fprintf(p->news, "%s: line %lld has %zu tokens; only the first %d are "
-                    "translated, as the model's limit is %d\n", command_name(), p->input.lines,
-                    cut, p->bundle->max_length - 1, p->bundle->max_length);
+            fprintf(p->news,
+                    "%s: line %lld has %zu tokens; only the first %d are "
+                    "translated, as the model's limit is %d\n",
+                    command_name(), p->input.lines, cut, p->bundle->max_length - 1,
+                    p->bundle->max_length);
         }
     } while (p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
     return p->lines.count > 0;
@@ -92,7 +94,8 @@ static bool find_links(Program *p, char ***links, const Translation *translation
     char **text = *links = calloc((size_t)count, sizeof *text);
     if (!text) return error_set(error, "not enough memory to align words");
     for (int h = 0; h < count; h++)
-        if (!view_look(&p->view, &text[h], &p->lines, s, &translation->hypothesis[h], number, error))
+        if (!view_look(&p->view, &text[h], &p->lines, s, &translation->hypothesis[h], number,
+                       error))
             return false;
     return true;
 }
@@ -103,8 +106,8 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     const Request *r = &p->request;
     long long number = p->input.lines - p->lines.count + s + 1;
     if (p->lines.start[s + 1] - p->lines.start[s] == 1) translation = NULL;  // an empty line
-    AnswerFormat format = {translation && r->explain ? NULL : stdout,
-                           p->bundle, &p->lines, r->json, r->several};
+    AnswerFormat format = {translation && r->explain ? NULL : stdout, p->bundle, &p->lines,
+                           r->json, r->several};
     char **links = NULL, *best = NULL;
     bool good = !translation || find_links(p, &links, translation, s, number, error);
     good = good && answer_write(&format, translation, r->align.align ? links : NULL, s, number,
@@ -133,7 +136,9 @@ static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
     bool good = encode_option(p, &given, "--given", p->request.given, error);
-    Hypothesis hypothesis = {.id = given.ids.id, .length = (int)given.ids.count, .score = NAN,
+    Hypothesis hypothesis = {.id = given.ids.id,
+                             .length = (int)given.ids.count,
+                             .score = NAN,
                              .log_probability = NAN};
     good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
     idlines_free(&given);
@@ -154,7 +159,8 @@ static bool translate_chunk(Program *p, Error *error)
     if (p->request.given) return answer_given(p, error);
     TranslatorInput input = {.source = idlines_packed(&p->lines),
                              .line = (uint64_t)(p->input.lines - p->lines.count + 1),
-                             .done = show_progress, .context = p};
+                             .done = show_progress,
+                             .context = p};
     Packed prefix;
     Translations out;
     if (p->request.prefix) {
@@ -207,16 +213,18 @@ static bool translate(Program *p, Error *error)
 
 static Pairs given_pairs(Program *p, const char *option, const char *done)
 {
-    return (Pairs){p->bundle, &p->input, p->request.target ? &p->target : NULL, p->news, option,
-                   done};
+    return (Pairs){p->bundle, &p->input, p->request.target ? &p->target : NULL,
+                   p->news,   option,    done};
 }
 
 /* How probable given translations are. */
 static bool rate(Program *p, Error *error)
 {
     Likelihood likelihood = {.pairs = given_pairs(p, "--score", "scored"),
-                             .ensemble = &p->models.ensemble, .workers = p->workers,
-                             .out = stdout, .json = p->request.json};
+                             .ensemble = &p->models.ensemble,
+                             .workers = p->workers,
+                             .out = stdout,
+                             .json = p->request.json};
     return likelihood_run(&likelihood, &stop_signal, error);
 }
 
@@ -229,7 +237,8 @@ static bool align(Program *p, Error *error)
     Alignment alignment = {.aligner = &p->view.aligner,
                            .pairs = given_pairs(p, "--gold", "aligned"),
                            .gold = config->gold ? &gold : NULL,
-                           .table = config->tsv ? &p->view.table : NULL, .out = stdout};
+                           .table = config->tsv ? &p->view.table : NULL,
+                           .out = stdout};
     good = good && alignment_run(&alignment, &p->view.choice, &stop_signal, error) &&
            (!config->save || stop_signal ||
             align_save(p->request.model.item[0], alignment.best, alignment.best_aer,
@@ -272,7 +281,8 @@ static bool prepare(Program *p, Error *error)
     p->bundle = &p->models.bundle[0];
     p->view = (View){.request = r, .bundle = p->bundle, .out = stdout, .news = p->news};
     return models_load(&p->models, &r->model, r->int8, error) && view_open(&p->view, error) &&
-           (p->workers = workers_start(r->threads ? r->threads : workers_processors(), error)) &&
+           (p->workers =
+                workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
            (!r->target || text_open(&p->target, r->target, error)) &&
            (!r->reference || text_open(&p->reference, r->reference, error));
@@ -284,9 +294,9 @@ static bool work(Program *p, Error *error)
     scores_start(&p->scores, (Tokenization)r->bleu_tokenize, r->lowercase);
     if (r->hypothesis) return score(p, error);
     if (r->save_int8) return save_int8(p, error);
-    bool good = prepare(p, error) && (r->score                        ? rate(p, error)
+    bool good = prepare(p, error) && (r->score                     ? rate(p, error)
                                       : r->target || r->align.gold ? align(p, error)
-                                                                      : translate(p, error));
+                                                                   : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;
 }
 

@@ -78,10 +78,8 @@ static void write_quoted(FILE *out, Shell shell, const char *text, size_t length
                          const char *marked)
 {
     for (const char *s = text; s < text + length; s++) {
-        if (*s == '\'')
-            fputs(shell == SHELL_FISH ? "\\'" : "'\\''", out);
-        else
-            fprintf(out, "%s%c", strchr(marked, *s) ? "\\" : "", *s);
+        if (*s == '\'') fputs(shell == SHELL_FISH ? "\\'" : "'\\''", out);
+        else fprintf(out, "%s%c", strchr(marked, *s) ? "\\" : "", *s);
     }
 }
 

@@ -169,8 +169,7 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error)
     if (reason == EFBIG)
         error_set(error, "'%s' is larger than the %zu bytes that such a file may have", path,
                   limit);
-    else
-        error_set(error, "cannot read '%s': %s", path, strerror(reason));
+    else error_set(error, "cannot read '%s': %s", path, strerror(reason));
     return NULL;
 }
 

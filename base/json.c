@@ -18,18 +18,12 @@ static void write_text(FILE *out, const char *text)
     for (const char *s = text; *s;) {
         unsigned code;
         int length = utf8_next(s, &code);
-        if (*s == '"' || *s == '\\')
-            fprintf(out, "\\%c", *s);
-        else if (*s == '\n')
-            fputs("\\n", out);
-        else if (*s == '\t')
-            fputs("\\t", out);
-        else if (code < 0x20 || code == 0x7F)
-            fprintf(out, "\\u%04x", code);
-        else if (length == 1 && code > 0x7F)
-            fputs("\xEF\xBF\xBD", out);
-        else
-            fwrite(s, 1, (size_t)length, out);
+        if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
+        else if (*s == '\n') fputs("\\n", out);
+        else if (*s == '\t') fputs("\\t", out);
+        else if (code < 0x20 || code == 0x7F) fprintf(out, "\\u%04x", code);
+        else if (length == 1 && code > 0x7F) fputs("\xEF\xBF\xBD", out);
+        else fwrite(s, 1, (size_t)length, out);
         s += length;
     }
     fputc('"', out);
@@ -121,10 +115,8 @@ void json_put_bool(JsonWriter *json, const char *key, bool value)
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
     begin_value(json, key);
-    if (text)
-        write_text(json->out, text);
-    else
-        fputs("null", json->out);
+    if (text) write_text(json->out, text);
+    else fputs("null", json->out);
 }
 
 /* ---- reading ---- */

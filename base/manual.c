@@ -31,10 +31,8 @@ static void write_character(FILE *out, unsigned point, bool literal)
     case '\'': fputs(literal ? "\\(aq" : "'", out); return;
     default: break;
     }
-    if (point < 0x80)
-        fputc((int)point, out);
-    else
-        fprintf(out, "\\[u%04X]", point);
+    if (point < 0x80) fputc((int)point, out);
+    else fprintf(out, "\\[u%04X]", point);
 }
 
 static void write_literal(FILE *out, const char *text, size_t length)
@@ -94,10 +92,8 @@ void manual_text(FILE *out, const char *text)
             fputs(stops && !isupper((unsigned char)*s) ? "\\&\n" : "\n", out);
             column = 0;
         }
-        if (column)
-            fputc(' ', out);
-        else if (*s == '.' || *s == '\'')
-            fputs("\\&", out);
+        if (column) fputc(' ', out);
+        else if (*s == '.' || *s == '\'') fputs("\\&", out);
         write_word(out, s, length);
         last = s[length - 1];
         column += length + 1;

@@ -28,15 +28,12 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
         return;
     }
     fprintf(out, "--%s ", option->name);
-    if (option->argument)
-        fputs(option->argument, out);
-    else if (option->kind == OPTION_REAL)
-        fputc('X', out);
+    if (option->argument) fputs(option->argument, out);
+    else if (option->kind == OPTION_REAL) fputc('X', out);
     else if (option->kind == OPTION_CHOICE)
         for (int i = 0; option->choices[i]; i++)
             fprintf(out, "%s%s", i ? "|" : "", option->choices[i]);
-    else
-        fputs(option->kind == OPTION_INT || option->kind == OPTION_UINT64 ? "N" : "TEXT", out);
+    else fputs(option->kind == OPTION_INT || option->kind == OPTION_UINT64 ? "N" : "TEXT", out);
 }
 
 /* " (1 to 64; default 8)", as far as there is something to say. */
@@ -147,10 +144,8 @@ static bool write_option(FILE *out, const OptionGroup *group, const Option *opti
     if (good) {
         int width = columns(usage, strlen(usage));
         fprintf(out, "  %s", usage);
-        if (width + 4 > left)
-            fprintf(out, "\n%*s", left, "");
-        else
-            fprintf(out, "%*s", left - width - 2, "");
+        if (width + 4 > left) fprintf(out, "\n%*s", left, "");
+        else fprintf(out, "%*s", left - width - 2, "");
         write_wrapped(out, help, left);
     }
     free(usage);

@@ -50,10 +50,8 @@ bool option_range(char text[RANGE_TEXT], const Option *option)
         real_text(to, most);
     }
     bool upwards = most >= (real ? INFINITY : option->kind == OPTION_INT ? INT_MAX : 0x1p63);
-    if (upwards)
-        snprintf(text, RANGE_TEXT, "%s up", from);
-    else
-        snprintf(text, RANGE_TEXT, "%s to %s", from, to);
+    if (upwards) snprintf(text, RANGE_TEXT, "%s up", from);
+    else snprintf(text, RANGE_TEXT, "%s to %s", from, to);
     return limited;
 }
 
@@ -337,10 +335,8 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
             i++;
             continue;
         }
-        if (ended)
-            i++;
-        else if (!read_mention(groups, count, argc, argv, &i, &mention, error))
-            return false;
+        if (ended) i++;
+        else if (!read_mention(groups, count, argc, argv, &i, &mention, error)) return false;
 
         const Option *option = mention.option;
         if (!option) {

@@ -3,9 +3,8 @@
 
 #include "base/clock.h"
 
-const char *const part_names[PARTS] = {"other", "embedding", "linear",    "attention",
-                                       "loss",  "norm",      "optimizer", "waiting",
-                                       "encoder", "search"};
+const char *const part_names[PARTS] = {"other", "embedding", "linear",  "attention", "loss",
+                                       "norm",  "optimizer", "waiting", "encoder",   "search"};
 
 static _Thread_local struct {
     Part part;

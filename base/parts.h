@@ -22,8 +22,8 @@ typedef enum {
     PART_NORM,       // residual sums, layer norms, and the random numbers of dropout
     PART_OPTIMIZER,  // zeroing and summing gradients, norm, Adam
     PART_WAITING,    // for another thread
-    PART_ENCODER,    // when translating: all of the encoder, the source's keys and values included
-    PART_SEARCH,     // when translating: choosing tokens and hypotheses
+    PART_ENCODER,  // when translating: all of the encoder, the source's keys and values included
+    PART_SEARCH,   // when translating: choosing tokens and hypotheses
     PARTS
 } Part;
 

@@ -10,7 +10,8 @@
 static void pattern(char path[TEMPORARY_SIZE])
 {
     const char *folder = getenv("TMPDIR"), *name = "/qkv-XXXXXX";
-    if (!folder || !*folder || strlen(folder) + strlen(name) >= TEMPORARY_SIZE) folder = P_tmpdir;
+    if (!folder || !*folder || strlen(folder) + strlen(name) >= TEMPORARY_SIZE)
+        folder = P_tmpdir;
     snprintf(path, TEMPORARY_SIZE, "%s%s", folder, name);
 }
 

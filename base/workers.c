@@ -24,8 +24,8 @@ struct Workers {
     unsigned long round;  // counts the calls of workers_run
     int busy;             // threads still at work in this round
     bool stopping;
-    int count;            // the caller included
-    Thread thread[];      // [count], of which number 0 is the caller
+    int count;        // the caller included
+    Thread thread[];  // [count], of which number 0 is the caller
 };
 
 static void *thread_main(void *argument)

@@ -54,8 +54,8 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
                                ? tokenizer_load(bytes, size, error)
                                : NULL;
     const Tokenizer *const both[SIDES] = {tokenizer, tokenizer};
-    bool good = tokenizer && corpus_encode(corpus, &text, &counts, both, NULL, MAX_LENGTH, false,
-                                           error);
+    bool good = tokenizer &&
+                corpus_encode(corpus, &text, &counts, both, NULL, MAX_LENGTH, false, error);
     tokenizer_free(tokenizer);
     free(bytes);
     if (!good) return false;
@@ -123,8 +123,8 @@ static bool decode_row(Report *report, DecodingRow row, const Plan *plan, const 
     say("translating with %s, beam %d, %s, %d thread%s …", row.preset, row.beam,
         row.int8 ? "int8" : "float", row.threads, row.threads > 1 ? "s" : "");
     if (!training_case(&sizes, row.preset, corpus, 1, 1, error)) return false;
-    DecodingCase this = {corpus, sizes.model, row.beam, row.int8, row.threads,
-                         plan->seconds * DECODING_TIME};
+    DecodingCase this = {corpus,   sizes.model, row.beam,
+                         row.int8, row.threads, plan->seconds * DECODING_TIME};
     if (!child_run(decoding_work, &this, &row.result, sizeof row.result, error))
         return error_prefix(error, "translating with %s", row.preset);
     report->decode[report->decodes++] = row;

@@ -31,7 +31,7 @@ typedef struct Bench {
     Batches batches;
     Packed source;
     SearchConfig search;
-    double flops;  // of a pass
+    double flops;        // of a pass
     double part[PARTS];  // seconds of all workers
 } Bench;
 
@@ -54,9 +54,8 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
     if (!transformer_ready(&bench->model, plan->int8 ? MATRIX_INT8 : MATRIX_FLOAT, error))
         return false;
     for (int s = 0; s < bench->source.sentences; s++)
-        bench->flops +=
-            decoding_flops(&plan->model, packed_length(&bench->source, s), OUTPUT_TOKENS,
-                           plan->beam);
+        bench->flops += decoding_flops(&plan->model, packed_length(&bench->source, s),
+                                       OUTPUT_TOKENS, plan->beam);
     return true;
 }
 
@@ -87,7 +86,8 @@ static bool translate(double *seconds, const Bench *bench, const Packed *source,
 }
 
 /* One sentence at a time. */
-static bool measure_single(DecodingResult *result, const Bench *bench, double most, Error *error)
+static bool measure_single(DecodingResult *result, const Bench *bench, double most,
+                           Error *error)
 {
     static double seconds[MOST_SINGLE];
     double begin = clock_seconds();
@@ -102,7 +102,8 @@ static bool measure_single(DecodingResult *result, const Bench *bench, double mo
 }
 
 /* The clocks of parts.h are read right before and right after the pieces of work. */
-static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *plan, Error *error)
+static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *plan,
+                    Error *error)
 {
     static RateMeter meter;
     double seconds;

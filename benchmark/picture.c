@@ -51,10 +51,8 @@ static double place_y(const Panel *panel, double y)
 /* "500", "1k", "32k" */
 static void short_number(char text[16], int value)
 {
-    if (value >= 1000 && value % 1000 == 0)
-        snprintf(text, 16, "%dk", value / 1000);
-    else
-        snprintf(text, 16, "%d", value);
+    if (value >= 1000 && value % 1000 == 0) snprintf(text, 16, "%dk", value / 1000);
+    else snprintf(text, 16, "%d", value);
 }
 
 static void paint_grid(Canvas *canvas, const Panel *panel, bool labels)

@@ -68,8 +68,8 @@ static void training_speed(const Report *report, FILE *out)
 const Part training_parts[TRAINING_PARTS] = {PART_EMBEDDING, PART_LINEAR, PART_ATTENTION,
                                              PART_LOSS,      PART_NORM,   PART_OPTIMIZER,
                                              PART_WAITING,   PART_OTHER};
-const Part decoding_parts[DECODING_PARTS] = {PART_ENCODER, PART_LINEAR, PART_ATTENTION, PART_NORM,
-                                             PART_LOSS,    PART_SEARCH, PART_WAITING};
+const Part decoding_parts[DECODING_PARTS] = {
+    PART_ENCODER, PART_LINEAR, PART_ATTENTION, PART_NORM, PART_LOSS, PART_SEARCH, PART_WAITING};
 
 const char *decoding_part_name(Part part)
 {

@@ -51,10 +51,8 @@ static int draw_token(Rng *rng, const double *cumulative, int count)
     int low = 0, high = count - 1;
     while (low < high) {
         int middle = (low + high) / 2;
-        if (cumulative[middle] > place)
-            high = middle;
-        else
-            low = middle + 1;
+        if (cumulative[middle] > place) high = middle;
+        else low = middle + 1;
     }
     return low;
 }

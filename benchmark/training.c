@@ -131,7 +131,8 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
 {
     static RateMeter meter;
     Timed timed;
-    if (!update(&timed, bench, error) || !update(&timed, bench, error)) return false;  // warm up
+    if (!update(&timed, bench, error) || !update(&timed, bench, error))
+        return false;                // warm up
     result->memory = memory_most();  // now, before the yardstick takes its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     memset(bench->part, 0, sizeof bench->part);

@@ -107,10 +107,8 @@ static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers 
         size_t left = text->pairs - round->first;
         round->sentences = left < BLOCK * BLOCKS ? left : BLOCK * BLOCKS;
         atomic_store(&round->next, 0);
-        if (workers)
-            workers_run(workers, encode_blocks, round);
-        else
-            encode_blocks(round, 0);
+        if (workers) workers_run(workers, encode_blocks, round);
+        else encode_blocks(round, 0);
         good = take_round(&ids, start, round, error);
         size_t done = text->start[side][round->first + round->sentences];
         if (!keep_text && done - released >= RELEASE) {

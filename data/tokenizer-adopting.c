@@ -72,12 +72,10 @@ static bool take_apart(Message *out, Message *spec, Bytes *piece, const void *mo
     for (Field field; good && from.count > 0;) {
         const unsigned char *begin = from.at;
         if (!protobuf_field(&from, &field)) return false;
-        if (field.number == PIECE)
-            piece[count++] = field.bytes;
+        if (field.number == PIECE) piece[count++] = field.bytes;
         else if (field.number == TRAINER)
             good = protobuf_put_fields(spec, field.bytes.at, field.bytes.count);
-        else
-            good = protobuf_put_fields(out, begin, (size_t)(from.at - begin));
+        else good = protobuf_put_fields(out, begin, (size_t)(from.at - begin));
     }
     return good;
 }

@@ -163,7 +163,8 @@ bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, 
                   "cannot tokenize", error))
             return false;
         make_room(begin, cut.pieces_size());
-        for (const auto &piece : cut.pieces()) begin->id[begin->count++] = (int32_t)piece.begin();
+        for (const auto &piece : cut.pieces())
+            begin->id[begin->count++] = (int32_t)piece.begin();
         return true;
     });
 }

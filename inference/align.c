@@ -11,10 +11,8 @@
 static bool layer_weights(float *out, const Look *look, int layer, int head, Error *error)
 {
     if (head == ALIGN_NORM) return look_norms(out, look, LOOK_CROSS, layer, -1, error);
-    if (head == ALIGN_MEAN)
-        look_mean(out, look, LOOK_CROSS, layer);
-    else
-        look_head(out, look, LOOK_CROSS, layer, head);
+    if (head == ALIGN_MEAN) look_mean(out, look, LOOK_CROSS, layer);
+    else look_head(out, look, LOOK_CROSS, layer, head);
     return true;
 }
 

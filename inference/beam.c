@@ -118,9 +118,8 @@ static bool find_candidates(BeamSearch *search, int r)
             keep(beam, room, (Candidate){log_probability, r, forced});
         return true;
     }
-    const int *written = constraints_look_back(task, config)
-                             ? predictor_written(&search->predictor, r)
-                             : NULL;
+    const int *written =
+        constraints_look_back(task, config) ? predictor_written(&search->predictor, r) : NULL;
     constraints_apply(z, C, normaliser, written, step, task, config);
     if (is_fork(search, search->live[r].sentence)) room = search->searches;
     consider(beam, room, z, C, r, before, normaliser);

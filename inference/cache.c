@@ -68,8 +68,8 @@ void cache_encode(Cache *cache, const Transformer *model)
 static real *node_at(const Cache *cache, int t, int node, int layer, const ModelConfig *config)
 {
     size_t first = (size_t)cache->first[t], rows = (size_t)cache->first[t + 1] - first;
-    size_t at = first * (size_t)config->decoder_layers + (size_t)layer * rows +
-                ((size_t)node - first);
+    size_t at =
+        first * (size_t)config->decoder_layers + (size_t)layer * rows + ((size_t)node - first);
     return cache->KV + at * 2 * (size_t)config->d_model;
 }
 

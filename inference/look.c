@@ -156,7 +156,7 @@ void look_mean(float *out, const Look *look, LookKind kind, int layer)
 static const AttentionWeights *weights_of(const Look *look, LookKind kind, int layer)
 {
     const Weights *w = &look->model->weights;
-    return kind == LOOK_ENCODER ? &w->encoder[layer].self
+    return kind == LOOK_ENCODER   ? &w->encoder[layer].self
            : kind == LOOK_DECODER ? &w->decoder[layer].self
                                   : &w->decoder[layer].cross;
 }

@@ -52,8 +52,8 @@ const int *predictor_written(Predictor *predictor, int r)
 static real *model_row(Predictor *predictor, int m, int r)
 {
     const Transformer *model = predictor->ensemble->model[m];
-    return logits_row(predictor->logits[m], r, predictor->X[m], &model->weights, predictor->rows,
-                      model->config.vocab, model->config.d_model);
+    return logits_row(predictor->logits[m], r, predictor->X[m], &model->weights,
+                      predictor->rows, model->config.vocab, model->config.d_model);
 }
 
 /* ln(1 + x) for x in [0, 1], without a branch, to 1e-7: with s = x / (2 + x) <= 1/3 it is

@@ -175,10 +175,8 @@ static int halve(const double *before, int count, Rng *rng)
     while (end - first > 1) {
         int middle = (first + end) / 2;
         double left = before[middle] - before[first], both = before[end] - before[first];
-        if (rng_uniform(rng) * both < left)
-            end = middle;
-        else
-            first = middle;
+        if (rng_uniform(rng) * both < left) end = middle;
+        else first = middle;
     }
     return first;
 }

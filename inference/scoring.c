@@ -51,10 +51,9 @@ static void batches_layout(Work *work, Arena *arena, double *log_probability,
         for (end = first + 1; end < S; end++)
             if ((tokens += pair_tokens(source, target, end)) > BATCH_TOKENS) break;
         int starts = end - first + 1;
-        work->batch[work->batches++] =
-            (Batch){packed_slice(start, source, first, end),
-                    packed_slice(start + starts, target, first, end),
-                    log_probability + target->start[first]};
+        work->batch[work->batches++] = (Batch){packed_slice(start, source, first, end),
+                                               packed_slice(start + starts, target, first, end),
+                                               log_probability + target->start[first]};
         start += 2 * starts;
     }
 }
@@ -109,8 +108,10 @@ static bool score_batch(const Ensemble *ensemble, const Batch *batch, Room *room
         Arena measure = {0};
         room_layout(room, &measure, ensemble->model[m], batch);
         good = arena_fit(&room->arena, measure.used) ||
-               error_set(error, "not enough memory to score with %.1f MB: shorter sentences or "
-                         "fewer --threads need less", (double)measure.used / 1e6);
+               error_set(error,
+                         "not enough memory to score with %.1f MB: shorter sentences or "
+                         "fewer --threads need less",
+                         (double)measure.used / 1e6);
         if (!good) break;
         room_layout(room, &room->arena, ensemble->model[m], batch);
         good = score_rows(m ? each : sum, room, ensemble->model[m], error);

@@ -31,13 +31,13 @@ typedef struct SearchConfig {
     int beam;               // hypotheses kept at every step; 1: greedy
     int n_best;             // hypotheses returned, at most `beam` (or any number, if sampling)
     double length_penalty;  // α
-    int length_penalty_form;    // a LengthPenalty
-    double max_length_ratio;    // of target to source tokens; see search_limit
-    int max_tokens;             // of a translation, </s> included; 0: no limit of its own
-    int min_length;             // tokens that come before </s>, if the limit lets them
-    bool unknown;               // may produce <unk>
-    bool copy_unknown;          // may produce as many as the source has: the caller replaces them
-    int no_repeat_ngram;        // no n tokens twice in a hypothesis; 0: they may be
+    int length_penalty_form;  // a LengthPenalty
+    double max_length_ratio;  // of target to source tokens; see search_limit
+    int max_tokens;           // of a translation, </s> included; 0: no limit of its own
+    int min_length;           // tokens that come before </s>, if the limit lets them
+    bool unknown;             // may produce <unk>
+    bool copy_unknown;        // may produce as many as the source has: the caller replaces them
+    int no_repeat_ngram;      // no n tokens twice in a hypothesis; 0: they may be
     double repetition_penalty;  // θ >= 1; see constraints.h
     int alternatives;  // hypotheses that differ in their first free token; 0: not asked for
     bool sample;       // draw instead of searching; see sampling.h

@@ -46,12 +46,11 @@ static SearchTask task_of(const Work *work, int s)
     int unknowns = 0, first = input->source.start[s], length = packed_length(&input->source, s);
     for (int t = 0; work->config->copy_unknown && t < length; t++)
         unknowns += input->source.id[first + t] == ID_UNKNOWN;
-    return (SearchTask){
-        .limit = search_limit(work->config, &work->model, length, prefix),
-        .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
-        .prefix_length = prefix,
-        .unknowns = unknowns,
-        .line = input->line + (uint64_t)s};
+    return (SearchTask){.limit = search_limit(work->config, &work->model, length, prefix),
+                        .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
+                        .prefix_length = prefix,
+                        .unknowns = unknowns,
+                        .line = input->line + (uint64_t)s};
 }
 
 /* ---- the block of results ---- */

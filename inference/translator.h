@@ -33,7 +33,7 @@ typedef struct Translations {
 } Translations;
 
 typedef struct TranslatorInput {
-    Packed source;  // S sentences of 1 .. max_length tokens, the last one </s>
+    Packed source;         // S sentences of 1 .. max_length tokens, the last one </s>
     const Packed *prefix;  // NULL, or forced beginnings without </s>, S or one for all
     uint64_t line;  // number of the first sentence in all of the input: samples depend on it
     void (*done)(void *context, int sentences);  // NULL, or called now and then on the caller's

@@ -99,9 +99,7 @@ bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAtt
         error_set(&error, "there is no layer %d: there are 0 to %d", layer, layers - 1);
     else if (head != QKV_MEAN && (head < 0 || head >= attention->heads))
         error_set(&error, "there is no head %d: there are 0 to %d", head, attention->heads - 1);
-    else if (head == QKV_MEAN)
-        return look_mean(weights, look, which, layer), true;
-    else
-        return look_head(weights, look, which, layer, head), true;
+    else if (head == QKV_MEAN) return look_mean(weights, look, which, layer), true;
+    else return look_head(weights, look, which, layer, head), true;
     return border_refuse(to, &error), false;
 }

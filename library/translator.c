@@ -18,8 +18,7 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
     enum { MOST_THREADS = 1024 };
     Error error = {""};
     QkvTranslator *translator = calloc(1, sizeof *translator);
-    if (!translator)
-        error_set(&error, "not enough memory for a translator");
+    if (!translator) error_set(&error, "not enough memory for a translator");
     else if (threads < 0 || threads > MOST_THREADS)
         error_set(&error,
                   "a translator has 1 to %d threads, or 0 for one each processor, not %d",
@@ -52,10 +51,8 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
     bool good = option && value
                     ? options_set(&group, 1, option, value, &error)
                     : error_set(&error, "an option and its value are texts, not NULL");
-    if (good)
-        translator->search = search;
-    else
-        border_refuse(to, &error);
+    if (good) translator->search = search;
+    else border_refuse(to, &error);
     border_leave(before);
     return good;
 }

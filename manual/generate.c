@@ -59,10 +59,8 @@ static bool write_page(FILE *out, const char *name, const CompletedProgram *prog
     while (good && getline(&line, &size, in) > 0) {
         if (program && !strcmp(line, "@options@\n"))
             good = manual_options(out, program->groups, program->count);
-        else if (program && !strcmp(line, "@presets@\n"))
-            write_presets(out);
-        else
-            write_line(out, line);
+        else if (program && !strcmp(line, "@presets@\n")) write_presets(out);
+        else write_line(out, line);
     }
     if (!good) error_set(error, "not enough memory for %s", name);
     if (good && ferror(in))

@@ -59,7 +59,11 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     bool self = !keys;
     if (self) keys = queries;
     size_t total = 0, widest = 0, largest = 0;
-    *a = (Attention){.queries = queries, .keys = keys, .causal = causal, .D = D, .H = H,
+    *a = (Attention){.queries = queries,
+                     .keys = keys,
+                     .causal = causal,
+                     .D = D,
+                     .H = H,
                      .score = config->score};
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
@@ -107,7 +111,8 @@ void attention_transpose(real *T, Rows X, int m, int dh)
             transpose_square(T + k * width + j, (size_t)width, x + k, (size_t)X.stride, rows);
         for (; k < dh; k++)
             for (int l = 0; l < LANES; l++)
-                T[k * width + j + l] = l < rows ? x[(size_t)l * (size_t)X.stride + (size_t)k] : 0;
+                T[k * width + j + l] =
+                    l < rows ? x[(size_t)l * (size_t)X.stride + (size_t)k] : 0;
     }
 }
 
@@ -147,10 +152,10 @@ void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, in
     case SCORE_SCALED_DOT:
         attention_transpose(Kt, K, m, dh);
         small_gemm(P, width, (Strided){Q.at, Q.stride, 1}, Kt, width, n, width, dh,
-                   1 / (real)sqrt(dh));                                             // (2)
+                   1 / (real)sqrt(dh));  // (2)
         break;
     }
-    for (int i = 0; i < n; i++) {                                                   // (3)
+    for (int i = 0; i < n; i++) {  // (3)
         int seen = first ? first + i : m, filled = attention_width(seen);
         real *row = P + i * width;
         softmax_row(row, seen);
@@ -168,19 +173,25 @@ typedef struct Head {
     int n, m, width, dh;
     int query, key, column;  // the first row of each, and the first column
     Rows Q, K, V;
-    size_t map, count;       // where in P, and how many numbers
+    size_t map, count;  // where in P, and how many numbers
 } Head;
 
 static Head head_of(const Attention *a, int s, int h)
 {
     int dh = a->D / a->H, query = a->queries->start[s], key = a->keys->start[s];
     int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-    return (Head){.n = n, .m = m, .width = attention_width(m), .dh = dh,
-                  .query = query, .key = key, .column = h * dh,
+    return (Head){.n = n,
+                  .m = m,
+                  .width = attention_width(m),
+                  .dh = dh,
+                  .query = query,
+                  .key = key,
+                  .column = h * dh,
                   .Q = rows_of(a->Q, a->q_stride, query, h * dh),
                   .K = rows_of(a->K, a->kv_stride, key, h * dh),
                   .V = rows_of(a->V, a->kv_stride, key, h * dh),
-                  .map = map_at(a, s, h), .count = map_count(a, s)};
+                  .map = map_at(a, s, h),
+                  .count = map_count(a, s)};
 }
 
 /* dropout(P) of a head: in the scratch Pd where there is dropout; otherwise P itself serves. */
@@ -198,10 +209,11 @@ static void head_forward(const Attention *a, const Head *h)
 {
     Rows O = rows_of(a->O, a->D, h->query, h->column);
     attention_probabilities(a->P + h->map, a->Kt, h->Q, h->K, h->n, h->m, h->dh, a->causal,
-                            a->score);                                           // (2), (3)
+                            a->score);  // (2), (3)
     const real *Pd = dropped(a, h);
-    small_gemm(O.at, O.stride, (Strided){Pd, h->width, 1}, h->V.at, h->V.stride, h->n, h->dh, h->m,
-               1);                                                                  // (4)
+    small_gemm(O.at, O.stride, (Strided){Pd, h->width, 1}, h->V.at, h->V.stride, h->n, h->dh,
+               h->m,
+               1);  // (4)
 }
 
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
@@ -209,7 +221,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
 {
     int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
 
-    if (!Xkv) {                                                                     // (1)
+    if (!Xkv) {  // (1)
         linear_forward(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
     } else {
         linear_forward(a->Q, Xq, &w->q, w->q.b, N, D, D);
@@ -223,10 +235,10 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     for (int s = 0; s < S; s++)
         for (int h = 0; h < a->H; h++) {
             Head head = head_of(a, s, h);
-            head_forward(a, &head);                                           // (2) to (4)
+            head_forward(a, &head);  // (2) to (4)
         }
     parts_leave(before);
-    linear_forward(Y, a->O, &w->out, NULL, N, D, D);                               // (5)
+    linear_forward(Y, a->O, &w->out, NULL, N, D, D);  // (5)
 }
 
 /* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */
@@ -256,15 +268,17 @@ static void head_backward(const Attention *a, const Head *h, real *dQ, real *dK,
     Rows dVh = rows_of(dV, a->kv_stride, h->key, h->column);
     Rows dOh = rows_of(dO, a->D, h->query, h->column);
 
-    small_gemm(dVh.at, dVh.stride, (Strided){dropped(a, h), 1, width}, dOh.at, dOh.stride, m, dh, n,
-               1);                                                                  // (4)
+    small_gemm(dVh.at, dVh.stride, (Strided){dropped(a, h), 1, width}, dOh.at, dOh.stride, m,
+               dh, n,
+               1);  // (4)
     attention_transpose(a->Kt, h->V, m, dh);
     small_gemm(dP, width, (Strided){dOh.at, dOh.stride, 1}, a->Kt, width, n, width, dh, 1);
     softmax_backward(dP, a->P + h->map, a->keep ? a->keep + h->map : NULL, a->keep_scale, n,
-                     width);                                                        // (3)
+                     width);  // (3)
     small_gemm(dQh.at, dQh.stride, (Strided){dP, width, 1}, h->K.at, h->K.stride, n, dh, m,
-               root);                                                               // (2)
-    small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, h->Q.at, h->Q.stride, m, dh, n, root);
+               root);  // (2)
+    small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, h->Q.at, h->Q.stride, m, dh, n,
+               root);
 }
 
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
@@ -275,15 +289,15 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     int D = a->D, N = a->queries->rows, M = a->keys->rows;
     real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
 
-    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);           // (5)
+    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);  // (5)
     Part before = parts_enter(PART_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
             Head head = head_of(a, s, h);
-            head_backward(a, &head, dQ, dK, dV, dO);                          // (4) to (2)
+            head_backward(a, &head, dQ, dK, dV, dO);  // (4) to (2)
         }
     parts_leave(before);
-    if (!Xkv) {                                                                     // (1)
+    if (!Xkv) {  // (1)
         linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, 3 * D, D);
     } else {
         linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, D, D);

@@ -27,16 +27,16 @@ typedef struct Attention {
     const Packed *queries, *keys;  // the same for self-attention
     bool causal;
     int D, H, score;
-    size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
-    real *Q, *K, *V; // row 0 of each, rows q_stride and kv_stride apart:
+    size_t *map;      // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
+    real *Q, *K, *V;  // row 0 of each, rows q_stride and kv_stride apart:
     int q_stride, kv_stride;  //   self: within [N,3D]; cross: Q [M,D], K and V within [N,2D]
-    real *P;         // probabilities before dropout
-    uint8_t *keep;   // as P, or NULL: no dropout
+    real *P;                  // probabilities before dropout
+    uint8_t *keep;            // as P, or NULL: no dropout
     real keep_scale;
-    real *O;         // [n,D] the heads' outputs, side by side: what out_proj reads
-    real *Kt;        // [dh,width] scratch of one head: keys (backward: values) as columns
-    real *Pd;        // [n,width] scratch of one head: probabilities after dropout
-    real *dP;        // [n,width] scratch of one head, when training
+    real *O;   // [n,D] the heads' outputs, side by side: what out_proj reads
+    real *Kt;  // [dh,width] scratch of one head: keys (backward: values) as columns
+    real *Pd;  // [n,width] scratch of one head: probabilities after dropout
+    real *dP;  // [n,width] scratch of one head, when training
 } Attention;
 
 /* A row of a map is padded with zeros to whole vectors: m rounded up to a multiple of 16. */

@@ -136,10 +136,8 @@ bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
     int count = c->progress ? 4 : 3;
     Draft draft = {0};
     bool good = make_draft(&draft, c);
-    if (good)
-        good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
-    else
-        error_set(error, "not enough memory to write '%s'", path);
+    if (good) good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
+    else error_set(error, "not enough memory to write '%s'", path);
     for (int i = 0; i < draft.copies; i++) free(draft.copy[i]);
     free(draft.q);
     free(draft.scale);
@@ -205,8 +203,8 @@ bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
     return safetensors_open(&c->file, path, error) && read_rest(c, error);
 }
 
-bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length, const char *name,
-                           Error *error)
+bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
+                           const char *name, Error *error)
 {
     *c = (CheckpointFile){0};
     return safetensors_open_bytes(&c->file, bytes, length, name, error) && read_rest(c, error);
@@ -285,7 +283,8 @@ static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const
     return safetensors_find(&c->file, name);
 }
 
-static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *prefix, Error *error)
+static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
+                 Error *error)
 {
     char name[NAME_SIZE];
     const SafeTensor *found = find(c, prefix, tensor, "", name);
@@ -359,8 +358,8 @@ bool checkpoint_read_rounded(const CheckpointFile *c, const Params *params, real
            read_block(c, params, CHECKPOINT_WEIGHTS, true, block, error);
 }
 
-bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t *q, float *scale,
-                          Error *error)
+bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t *q,
+                          float *scale, Error *error)
 {
     char name[NAME_SIZE];
     if (!fits_int8(c, tensor, error) ||
@@ -373,7 +372,9 @@ bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t 
                              c->file.path, name, (double)scale[r], r);
     for (size_t i = 0; i < tensor->count; i++)
         if (q[i] < -127)
-            return error_set(error, "'%s': tensor '%s%s' holds -128 at place %zu, where -127 is "
-                             "the least", c->file.path, tensor->name, CHECKPOINT_INT8, i);
+            return error_set(error,
+                             "'%s': tensor '%s%s' holds -128 at place %zu, where -127 is "
+                             "the least",
+                             c->file.path, tensor->name, CHECKPOINT_INT8, i);
     return true;
 }

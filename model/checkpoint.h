@@ -89,8 +89,8 @@ bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, con
                      real *block, Error *error);
 
 /* The same where weights may be rounded; those that are stay as they are in the block. */
-bool checkpoint_read_rounded(const CheckpointFile *checkpoint, const Params *params, real *block,
-                             Error *error);
+bool checkpoint_read_rounded(const CheckpointFile *checkpoint, const Params *params,
+                             real *block, Error *error);
 
 /* q [out,in] and scale [out] (=) a tensor that is there as int8, verified: scales are finite and
  * not negative, and no integer is -128. */

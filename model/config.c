@@ -51,15 +51,20 @@ int config_source_vocab(const ModelConfig *config)
 bool config_check(const ModelConfig *c, Error *error)
 {
     if (c->d_model % c->heads)
-        return error_set(error, "--heads %d does not divide --d-model %d: every head takes "
-                         "d-model / heads columns", c->heads, c->d_model);
+        return error_set(error,
+                         "--heads %d does not divide --d-model %d: every head takes "
+                         "d-model / heads columns",
+                         c->heads, c->d_model);
     const int vocabs[] = {c->vocab, config_source_vocab(c)};
     for (int i = 0; i < 2; i++)
         if (vocabs[i] < 4 || vocabs[i] > 1 << 24)
-            return error_set(error, "a vocabulary of %d tokens cannot be used: it has 4 to "
-                             "16777216", vocabs[i]);
+            return error_set(error,
+                             "a vocabulary of %d tokens cannot be used: it has 4 to "
+                             "16777216",
+                             vocabs[i]);
     if (c->tying == TYING_ALL && vocabs[0] != vocabs[1])
-        return error_set(error, "--tying all needs one vocabulary for both languages, and these "
+        return error_set(error,
+                         "--tying all needs one vocabulary for both languages, and these "
                          "have %d source and %d target tokens: give --tying decoder or none",
                          vocabs[1], vocabs[0]);
     return true;

@@ -49,24 +49,24 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
         layer->X = s.Y;
 
         attention_forward(scratch->F, &layer->self, s.Y, NULL, &p->self, dropout,
-                          place + SITE_SELF);                                        // (1)
+                          place + SITE_SELF);  // (1)
         s = addnorm_forward(&layer->self_norm, s, scratch->F, p->self.out.b, p->self_norm, rows,
                             D, dropout, place + SITE_SELF_ADD);
         attention_forward(scratch->F, &layer->cross, s.Y, encoded, &p->cross, dropout,
-                          place + SITE_CROSS);                                       // (2)
+                          place + SITE_CROSS);  // (2)
         s = addnorm_forward(&layer->cross_norm, s, scratch->F, p->cross.out.b, p->cross_norm,
                             rows, D, dropout, place + SITE_CROSS_ADD);
         feedforward_forward(scratch->F, &layer->ffn, s.Y, &p->ffn, rows, D, config->ffn,
-                            dropout, place + SITE_FFN);                              // (3)
+                            dropout, place + SITE_FFN);  // (3)
         s = addnorm_forward(&layer->final_norm, s, scratch->F, p->ffn.fc2.b, p->final_norm,
                             rows, D, dropout, place + SITE_FFN_ADD);
     }
     return s.Y;
 }
 
-void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
-                      Turn *turn, const real *encoded, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch)
+void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw, Turn *turn,
+                      const real *encoded, const Weights *w, const ModelConfig *config,
+                      Scratch *scratch)
 {
     int M = decoder->rows->rows, D = config->d_model;
     GemmMode encoded_mode = SET;
@@ -79,18 +79,18 @@ void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights 
 
         turn_next(turn, 1);
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
-                              dp->final_norm, p->final_norm, M, D);        // (3)
+                              dp->final_norm, p->final_norm, M, D);  // (3)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->cross_norm.Y, &p->ffn, M, D, config->ffn);
         turn_next(turn, 1);
         dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp->cross.out.b,
-                              dp->cross_norm, p->cross_norm, M, D);        // (2)
+                              dp->cross_norm, p->cross_norm, M, D);  // (2)
         attention_backward(g.mode, g.dY, encoded_mode, dencoded, &dp->cross, scratch->dO,
                            scratch->dQKV, dF, &layer->cross, layer->self_norm.Y, encoded,
                            &p->cross);
         turn_next(turn, 1);
-        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
-                              dp->self_norm, p->self_norm, M, D);          // (1)
+        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b, dp->self_norm,
+                              p->self_norm, M, D);  // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,
                            &layer->self, layer->X, NULL, &p->self);
     }

@@ -5,7 +5,7 @@
 #include "model/encoder.h"
 
 typedef struct DecoderLayer {
-    const real *X;          // [M,D] what self-attention reads
+    const real *X;  // [M,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     Attention cross;
@@ -15,10 +15,10 @@ typedef struct DecoderLayer {
 } DecoderLayer;
 
 typedef struct Decoder {
-    const Packed *rows;    // target
+    const Packed *rows;  // target
     const Packed *source;
     int layers;
-    AddNorm first;         // pre-norm only
+    AddNorm first;  // pre-norm only
     DecoderLayer layer[MAX_LAYERS];
 } Decoder;
 
@@ -33,8 +33,8 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
 
 /* dX [M,D]: in, the gradient of the output; out, that of the embedded target.
  * dencoded [N,D] (=)   dw (+=)   turn: a stage for each sublayer */
-void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw,
-                      Turn *turn, const real *encoded, const Weights *w,
-                      const ModelConfig *config, Scratch *scratch);
+void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw, Turn *turn,
+                      const real *encoded, const Weights *w, const ModelConfig *config,
+                      Scratch *scratch);
 
 #endif

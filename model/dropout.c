@@ -30,8 +30,8 @@ static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, u
                              (uint32_t)(dropout->seed >> 32)};
 #pragma omp simd
     for (int c = 0; c < LANES; c++) {
-        uint32_t out[4], counter[4] = {number * LANES + (uint32_t)c, place, sentence,
-                                       dropout->update};
+        uint32_t out[4],
+            counter[4] = {number * LANES + (uint32_t)c, place, sentence, dropout->update};
         philox4x32(out, counter, key);
         word[0][c] = out[0], word[1][c] = out[1], word[2][c] = out[2], word[3][c] = out[3];
     }

@@ -15,14 +15,14 @@
 #include <stdint.h>
 
 typedef struct Dropout {
-    double residual;          // rates p: on embeddings and on what a sublayer adds,
-    double activation;        // inside the feed-forward network,
-    double attention;         // on attention probabilities; 0 is off
+    double residual;    // rates p: on embeddings and on what a sublayer adds,
+    double activation;  // inside the feed-forward network,
+    double attention;   // on attention probabilities; 0 is off
     uint64_t seed;
     uint32_t update;
-    const int *sentence;      // [S] the micro-batch's, as numbered in the update; NULL: 0, 1, …
-    int copy;                 // R-Drop (rdrop.h): sentence copy + i is sentence i once more,
-    double r_drop;            // with decisions of its own; and the objective's A; 0, 0: none
+    const int *sentence;  // [S] the micro-batch's, as numbered in the update; NULL: 0, 1, …
+    int copy;             // R-Drop (rdrop.h): sentence copy + i is sentence i once more,
+    double r_drop;        // with decisions of its own; and the objective's A; 0, 0: none
 } Dropout;
 
 /* keep [count] (=) 1 or 0 for one sentence's numbers at one place. Rates are rounded to 1/65536. */

@@ -56,11 +56,11 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
         layer->X = s.Y;
 
         attention_forward(scratch->F, &layer->self, s.Y, NULL, &p->self, dropout,
-                          place + SITE_SELF);                                        // (1)
+                          place + SITE_SELF);  // (1)
         s = addnorm_forward(&layer->self_norm, s, scratch->F, p->self.out.b, p->self_norm, rows,
                             D, dropout, place + SITE_SELF_ADD);
         feedforward_forward(scratch->F, &layer->ffn, s.Y, &p->ffn, rows, D, config->ffn,
-                            dropout, place + SITE_FFN);                              // (2)
+                            dropout, place + SITE_FFN);  // (2)
         s = addnorm_forward(&layer->final_norm, s, scratch->F, p->ffn.fc2.b, p->final_norm,
                             rows, D, dropout, place + SITE_FFN_ADD);
     }
@@ -80,12 +80,12 @@ void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, Turn *turn,
 
         turn_next(turn, 1);
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp->ffn.fc2.b,
-                              dp->final_norm, p->final_norm, N, D);        // (2)
+                              dp->final_norm, p->final_norm, N, D);  // (2)
         feedforward_backward(g.mode, g.dY, &dp->ffn, scratch->dH, dF, &layer->ffn,
                              layer->self_norm.Y, &p->ffn, N, D, config->ffn);
         turn_next(turn, 1);
-        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b,
-                              dp->self_norm, p->self_norm, N, D);          // (1)
+        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp->self.out.b, dp->self_norm,
+                              p->self_norm, N, D);  // (1)
         attention_backward(g.mode, g.dY, SET, NULL, &dp->self, scratch->dO, scratch->dQKV, dF,
                            &layer->self, layer->X, NULL, &p->self);
     }

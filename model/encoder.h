@@ -21,7 +21,7 @@ void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, i
                     bool training);
 
 typedef struct EncoderLayer {
-    const real *X;          // [N,D] what self-attention reads
+    const real *X;  // [N,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     FeedforwardSaved ffn;
@@ -31,7 +31,7 @@ typedef struct EncoderLayer {
 typedef struct Encoder {
     const Packed *rows;
     int layers;
-    AddNorm first;          // pre-norm only
+    AddNorm first;  // pre-norm only
     EncoderLayer layer[MAX_LAYERS];
 } Encoder;
 

@@ -72,8 +72,8 @@ static void activate(const FeedforwardSaved *saved, const real *b, int N, int F)
     for (int n = 0; n < N; n++) {
         size_t at = (size_t)n * (size_t)F;
         real *h = saved->H + at;
-        real *slope = saved->slope ? saved->slope + (size_t)n * (size_t)saved->slope_stride
-                                   : NULL;
+        real *slope =
+            saved->slope ? saved->slope + (size_t)n * (size_t)saved->slope_stride : NULL;
         const uint8_t *keep = saved->keep ? saved->keep + at : NULL;
         switch ((Activation)saved->activation) {
         case ACTIVATION_RELU: relu_row(h, b, keep, saved->scale, F); continue;
@@ -116,16 +116,16 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
     int N = rows->rows;
     if (saved->keep) dropout_rows(saved->keep, rows, F, dropout, dropout->activation, place);
 
-    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);                  // (1)
-    activate(saved, w->fc1.b, N, F);                                       // (2)
-    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);                  // (3)
+    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);  // (1)
+    activate(saved, w->fc1.b, N, F);                      // (2)
+    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);  // (3)
 }
 
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
                           const real *dY, const FeedforwardSaved *saved, const real *X,
                           const FeedforwardWeights *w, int N, int D, int F)
 {
-    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);     // (3)
-    activate_backward(dH, dw->fc1.b, saved, N, F);                                // (2)
-    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);           // (1)
+    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);  // (3)
+    activate_backward(dH, dw->fc1.b, saved, N, F);                             // (2)
+    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);        // (1)
 }

@@ -29,15 +29,15 @@
 #endif
 
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
-enum { COPY_LIMIT = 2048 };         // bytes from row to row, or column: from here on A is copied
-enum { LARGE = 512 };               // rows and columns of a W that is worth panels
+enum { COPY_LIMIT = 2048 };  // bytes from row to row, or column: from here on A is copied
+enum { LARGE = 512 };        // rows and columns of a W that is worth panels
 enum { LINE = 64 / sizeof(real) };  // lies between copied rows, which would share a cache set
 /* What copying dYᵀ moves at a time: whole vectors, as they are faster. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
 /* Each thread's copies. */
 static _Thread_local struct {
-    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];                     // panels [k,TILE_COLUMNS]
+    _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile behind tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;
@@ -93,8 +93,8 @@ static int piece(int size, int limit, int unit)
  * next: how far behind this panel the one is that comes after it, or 0: need not be asked for. A
  * step reads two cache lines of its panel and asks for one of the next, each tile for the other. */
 static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t tile,
-                           const real *panel, size_t next, const real *start, int m, int columns,
-                           int k)
+                           const real *panel, size_t next, const real *start, int m,
+                           int columns, int k)
 {
     int height = TILE_ROWS;
     if (!tile) height = piece(m, TILE_ROWS, 1), tile = (size_t)height * A.row;
@@ -110,7 +110,8 @@ static void panel_multiply(GemmMode mode, real *C, size_t ldc, Strided A, size_t
                       TILE_COLUMNS, k, 1);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < columns; j++) {
-                real *c = C + (size_t)r * ldc + (size_t)j, sum = copy.rest[r * TILE_COLUMNS + j];
+                real *c = C + (size_t)r * ldc + (size_t)j,
+                     sum = copy.rest[r * TILE_COLUMNS + j];
                 if (start) sum += start[j];
                 *c = mode == ADD ? *c + sum : sum;
             }
@@ -140,7 +141,8 @@ static Result rows_of(real *C, int n)
 static void copy_panels(Right B, int p, int j, int depth, int columns, int n)
 {
     if (B.turned) {
-        panels_turn(copy.B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n, columns, depth);
+        panels_turn(copy.B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n, columns,
+                    depth);
         return;
     }
     B.at.at += (size_t)p * B.at.row + (size_t)j * B.at.column;
@@ -148,8 +150,8 @@ static void copy_panels(Right B, int p, int j, int depth, int columns, int n)
 }
 
 /* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none. */
-static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const real *bias, int m,
-                            int n, int k)
+static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const real *bias,
+                            int m, int n, int k)
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     int k_step = piece(k, K_BLOCK, B.turned ? TILE_COLUMNS : LANES);
@@ -170,22 +172,24 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                 else if (i == 0 || !one_block) copy_panels(B, p, j, depth, columns, n);
                 real *c = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, c += C.panel)
-                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b, in_place ? panel : 0,
-                                   start ? start + j + q : NULL, rows, columns - q, depth);
+                    panel_multiply(p > 0 ? ADD : mode, c, C.row, a, tile, b,
+                                   in_place ? panel : 0, start ? start + j + q : NULL, rows,
+                                   columns - q, depth);
             }
         }
     }
 }
 
-void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m, int n,
-             int k)
+void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,
+             int n, int k)
 {
     if (ours(m)) {
         blocks_multiply(mode, rows_of(C, n), (Strided){A, (size_t)k, 1},
                         (Right){.at = {B, 1, (size_t)k}}, bias, m, n, k);
         return;
     }
-    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C, n);
+    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C,
+               n);
     for (int i = 0; bias && i < m; i++) {
         real *row = C + (size_t)i * (size_t)n;
 #pragma omp simd
@@ -225,8 +229,7 @@ void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, 
     if (B->panels)
         blocks_multiply(mode, rows_of(C, B->n), (Strided){A, 1, (size_t)m},
                         (Right){.panels = B->panels}, NULL, m, B->n, B->k);
-    else
-        gemm_tn(mode, C, A, B->B, m, B->n, B->k);
+    else gemm_tn(mode, C, A, B->B, m, B->n, B->k);
 }
 
 bool gemm_packs(void)
@@ -234,10 +237,11 @@ bool gemm_packs(void)
     return VECTOR_BYTES >= 32;
 }
 
-void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n, int k)
+void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
+                    int k)
 {
-    blocks_multiply(SET, rows_of(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = B}, bias, m, n,
-                    k);
+    blocks_multiply(SET, rows_of(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = B}, bias,
+                    m, n, k);
 }
 
 bool gemm_in_panels(int n, int k)
@@ -256,7 +260,8 @@ void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     blocks_multiply(mode, (Result){C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS},
-                    (Strided){B, 1, (size_t)n}, (Right){.at = {A, (size_t)m, 1}}, NULL, n, m, k);
+                    (Strided){B, 1, (size_t)n}, (Right){.at = {A, (size_t)m, 1}}, NULL, n, m,
+                    k);
 }
 
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
@@ -270,8 +275,8 @@ void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int 
         for (int columns = TILE_COLUMNS; j < n; j += columns) {
             if (n - j < TILE_COLUMNS) columns = LANES;
             if (n - j < LANES) break;
-            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, 0, NULL, rows, columns,
-                          k, scale);
+            tile_multiply(SET, c + j, (size_t)ldc, a, B + j, (size_t)ldb, 0, NULL, rows,
+                          columns, k, scale);
         }
         for (; j < n; j++)  // fewer columns than a vector has
             for (int r = 0; r < rows; r++) {

@@ -14,8 +14,8 @@
 #include <stdbool.h>
 
 /* C [m,n] = A [m,k] · B [n,k]ᵀ          Y  = X Wᵀ       + bias [n] in every row, or NULL: none */
-void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m, int n,
-             int k);
+void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,
+             int n, int k);
 /* C [m,n] = A [m,k] · B [k,n]           dX = dY W */
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
@@ -40,7 +40,8 @@ void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, 
  * packing for; only then call the next.
  * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL. Of a larger B, the first n. */
 bool gemm_packs(void);
-void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n, int k);
+void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
+                    int k);
 
 /* A large W lies in panels while it is trained, too, and so does dW. Y = X Wᵀ is then as above,
  * dX = dY W copies W as ever, and a tile of dW is one piece of memory, not 14: in all 4 % of a

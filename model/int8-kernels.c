@@ -53,12 +53,14 @@ vnni_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
 VNNI static void vnni(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
                       const int32_t *offset, int rows, int groups)
 {
+// clang-format off
 #define CASE(n) case n: vnni_body(C, u, stride, panel, offset, groups, n); break;
     switch (rows) {
         CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7)
         CASE(8) CASE(9) CASE(10) CASE(11) CASE(12) CASE(13) CASE(14)
     }
 #undef CASE
+    // clang-format on
 }
 
 static bool vnni_runs(void)
@@ -70,9 +72,10 @@ static bool vnni_runs(void)
 #define AVX2 __attribute__((target("avx2")))
 
 /* Two rows at most: their eight sums, the four vectors of W and what is between take 16. */
-AVX2 static inline __attribute__((always_inline)) void
-avx2_body(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel, int groups,
-          const int rows)
+AVX2 static inline __attribute__((always_inline)) void avx2_body(int32_t *C, const uint8_t *u,
+                                                                 size_t stride,
+                                                                 const int8_t *panel,
+                                                                 int groups, const int rows)
 {
     const __m256i ones = _mm256_set1_epi16(1), flip = _mm256_set1_epi8(-128);
     __m256i sum[2][4] = {{_mm256_setzero_si256(), _mm256_setzero_si256(),

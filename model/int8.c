@@ -114,8 +114,7 @@ void int8_put(Int8Panels *panels, int row, const int8_t *q, float scale)
 void int8_get(int8_t *q, float *scale, const Int8Panels *panels, int row)
 {
     const int8_t *from = row_of(panels, row);
-    for (int k = 0; k < panels->columns; k++)
-        q[k] = from[place_of(k)];
+    for (int k = 0; k < panels->columns; k++) q[k] = from[place_of(k)];
     *scale = panels->scale[row];
 }
 
@@ -133,8 +132,7 @@ void int8_dequantise(real *x, const Int8Panels *panels, int row)
 {
     const int8_t *from = row_of(panels, row);
     real scale = panels->scale[row];
-    for (int k = 0; k < panels->columns; k++)
-        x[k] = scale * from[place_of(k)];
+    for (int k = 0; k < panels->columns; k++) x[k] = scale * from[place_of(k)];
 }
 
 /* (1)  u [stride] (=) x [count] / t + 128, rounded; returns t. */
@@ -180,8 +178,7 @@ static void panel_multiply(real *Y, size_t ldy, const Int8Panels *panels, int fi
         real *y = Y + (size_t)r * ldy;
         if (columns >= INT8_PANEL)
             to_floats(y, ldy, C, rounded.scale + r, scale, b, height, INT8_PANEL);
-        else
-            to_floats(y, ldy, C, rounded.scale + r, scale, b, height, columns);
+        else to_floats(y, ldy, C, rounded.scale + r, scale, b, height, columns);
     }
 }
 

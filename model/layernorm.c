@@ -57,9 +57,9 @@ void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X,
         const real *x = branch.F ? sum + at : X + at;
         if (branch.F)
             mean = add_row(sum + at, X + at, branch.F + at, branch.bias,
-                           branch.keep ? branch.keep + at : NULL, branch.scale, D) / (real)D;
-        else
-            mean = row_sum(x, D) / (real)D;
+                           branch.keep ? branch.keep + at : NULL, branch.scale, D) /
+                   (real)D;
+        else mean = row_sum(x, D) / (real)D;
         real var = 0;
 #pragma omp simd reduction(+ : var)
         for (int k = 0; k < D; k++) var += (x[k] - mean) * (x[k] - mean);

@@ -124,8 +124,8 @@ void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, co
                   double smoothing, const LossBuffers *b, int M, int V, int D)
 {
     for (int first = 0; first < M; first += LOSS_ROWS)
-        block_forward(loss, b, X + (size_t)first * (size_t)D, E, bias, target + first, smoothing,
-                      at_most(M - first, LOSS_ROWS), V - 1, D, false);
+        block_forward(loss, b, X + (size_t)first * (size_t)D, E, bias, target + first,
+                      smoothing, at_most(M - first, LOSS_ROWS), V - 1, D, false);
 }
 
 Turn *loss_turn(Turn *turn, int M, int C)
@@ -147,7 +147,8 @@ static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real sca
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = b->Z + (size_t)first * (size_t)rows;
         for (int n = 0; n < rows; n++) {
-            real *z = Z + (size_t)n * (size_t)width, factor = scale * b->largest[n * chunks + k];
+            real *z = Z + (size_t)n * (size_t)width,
+                 factor = scale * b->largest[n * chunks + k];
 #pragma omp simd simdlen(16)
             for (int c = 0; c < width; c++) z[c] = z[c] * factor - others;
             int own = target[n] - first;
@@ -168,8 +169,9 @@ void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real
     for (int first = 0; first < M; first += LOSS_ROWS) {
         size_t at = (size_t)first * (size_t)D;
         int rows = at_most(M - first, LOSS_ROWS);
-        block_forward(loss, b, X + at, E, bias, target + first, smoothing, rows, V - 1, D, true);
-        block_backward(dX + at, dE, dbias, turn, scale, b, X + at, E, target + first,
-                       smoothing, rows, V - 1, D);
+        block_forward(loss, b, X + at, E, bias, target + first, smoothing, rows, V - 1, D,
+                      true);
+        block_backward(dX + at, dE, dbias, turn, scale, b, X + at, E, target + first, smoothing,
+                       rows, V - 1, D);
     }
 }

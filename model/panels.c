@@ -37,7 +37,8 @@ void panels_copy(real *panels, Strided B, int n, int k)
             }
     } else {
         for (int j = 0; j < whole; j += LANES) {
-            real *panel = panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
+            real *panel =
+                panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
             const real *rows = B.at + (size_t)j * B.column;
             for (p = 0; p + LANES <= k; p += LANES) {
                 for (int l = LANES; l < 2 * LANES; l++) fetch(rows + p + (size_t)l * B.column);
@@ -64,8 +65,8 @@ void panels_turn(real *panels, const real *W, int columns, int n, int k)
                           p * TILE_COLUMNS + j % TILE_COLUMNS;
             const real *from = W + j * TILE_COLUMNS;
             transpose_square(panel, TILE_COLUMNS, from, TILE_COLUMNS, LANES);
-            transpose_square(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES, TILE_COLUMNS,
-                             LANES);
+            transpose_square(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES,
+                             TILE_COLUMNS, LANES);
         }
 }
 
@@ -77,8 +78,8 @@ void panels_pack(real *panels, const real *W, int n, int k)
 void panels_unpack(real *W, const real *panels, int n, int k)
 {
     for (int row = 0; row < n; row += LANES) {
-        const real *panel = panels + (size_t)(row - row % TILE_COLUMNS) * (size_t)k +
-                            row % TILE_COLUMNS;
+        const real *panel =
+            panels + (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
         real *to = W + (size_t)row * (size_t)k;
         int p = 0;
         for (; row + LANES <= n && p + LANES <= k; p += LANES)

@@ -18,21 +18,21 @@
 typedef enum {
     INIT_ZERO,
     INIT_ONE,
-    INIT_XAVIER,      // uniform in ±√(6 / (in + out)): Glorot and Bengio 2010
-    INIT_ATTENTION,   // the same over √2, as W_Q, W_K, W_V side by side are one [3D,D] matrix
-    INIT_EMBEDDING,   // normal, deviation 1/√D; the row of <pad> is zero
-    INIT_POSITIONS,   // normal, deviation 1/√D
+    INIT_XAVIER,     // uniform in ±√(6 / (in + out)): Glorot and Bengio 2010
+    INIT_ATTENTION,  // the same over √2, as W_Q, W_K, W_V side by side are one [3D,D] matrix
+    INIT_EMBEDDING,  // normal, deviation 1/√D; the row of <pad> is zero
+    INIT_POSITIONS,  // normal, deviation 1/√D
 } Initializer;
 
 typedef struct Tensor {
-    char name[128];     // "model.encoder.layers.0.self_attn.q_proj.weight"
-    int dimensions;     // 1 or 2
-    int shape[2];       // [out,in], or [length]
-    size_t offset;      // of its first number in a block
-    size_t count;       // of its numbers
+    char name[128];  // "model.encoder.layers.0.self_attn.q_proj.weight"
+    int dimensions;  // 1 or 2
+    int shape[2];    // [out,in], or [length]
+    size_t offset;   // of its first number in a block
+    size_t count;    // of its numbers
     Initializer init;
-    bool trained;       // false: stays as it was initialised
-    bool in_panels;     // a large matrix of a layer (gemm_in_panels)
+    bool trained;    // false: stays as it was initialised
+    bool in_panels;  // a large matrix of a layer (gemm_in_panels)
 } Tensor;
 
 typedef struct Params {
@@ -89,10 +89,10 @@ enum { MAX_LAYERS = 64 };
 
 /* Where each tensor lies in one block: the same struct over the weights and over the gradients. */
 typedef struct Weights {
-    real *source_embedding;                     // [config_source_vocab,D]
-    real *target_embedding;                     // [V,D]
-    real *output;                               // [V,D]; --tying says which of the three are one
-    real *logits_bias;                          // [V]
+    real *source_embedding;  // [config_source_vocab,D]
+    real *target_embedding;  // [V,D]
+    real *output;            // [V,D]; --tying says which of the three are one
+    real *logits_bias;       // [V]
     const Matrix *ready_source, *ready_target;  // embeddings, to look up rows; NULL: as above
     const Matrix *ready_output;                 // to multiply by; NULL: as above
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL

@@ -48,10 +48,8 @@ static const Matrix *make(Walk *walk, real *W, int rows, int columns, bool kept)
     matrix_layout(matrix, &ready->arena, walk->kind, rows, columns);
     if (measuring) return NULL;
     size_t offset = ready->offset[ready->count++] = (size_t)(W - walk->model->block);
-    if (walk->file)
-        read_tensors(walk, matrix, offset);
-    else
-        matrix_set(matrix, W);
+    if (walk->file) read_tensors(walk, matrix, offset);
+    else matrix_set(matrix, W);
     if (!kept) block_release(W, (size_t)rows * (size_t)columns * sizeof *W);
     return matrix;
 }

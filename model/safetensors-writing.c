@@ -86,7 +86,8 @@ static char *make_header(size_t *size, const SafeTensor *tensors, int count,
 
 /* room: for the largest tensor that is put in order */
 static bool write_all(const char *path, const SafeTensor *tensors, int count,
-                      const SafeMetadata *metadata, int metadata_count, void *room, Error *error)
+                      const SafeMetadata *metadata, int metadata_count, void *room,
+                      Error *error)
 {
     size_t size;
     char *header = make_header(&size, tensors, count, metadata, metadata_count, room);
@@ -100,7 +101,8 @@ static bool write_all(const char *path, const SafeTensor *tensors, int count,
     bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
     free(header);
     for (int i = 0; good && i < count; i++)
-        good = file_write(&file, bytes_in_order(&tensors[i], room), bytes_of(&tensors[i]), error);
+        good =
+            file_write(&file, bytes_in_order(&tensors[i], room), bytes_of(&tensors[i]), error);
     return good && file_commit(&file, error);
 }
 

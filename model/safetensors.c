@@ -274,7 +274,8 @@ static bool read_all(SafeFile *file, Error *error)
 static bool open_file(SafeFile *file, Error *error)
 {
     struct stat found;
-    file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
+    file->fd =
+        open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
     if (file->fd < 0 || fstat(file->fd, &found))
         return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
     if (!S_ISREG(found.st_mode))

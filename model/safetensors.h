@@ -53,8 +53,8 @@ typedef struct SafeTensor {
     const void *data;  // when writing: the numbers; when reading: NULL
     /* when writing: what puts them in row-major order, where data has another; NULL: it has it */
     void (*rows)(void *to, const struct SafeTensor *tensor);
-    uint64_t begin;    // when reading: the offset of the data, in bytes from the data's start
-    uint64_t bytes;    // when reading: its length
+    uint64_t begin;  // when reading: the offset of the data, in bytes from the data's start
+    uint64_t bytes;  // when reading: its length
 } SafeTensor;
 
 typedef struct SafeMetadata {

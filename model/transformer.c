@@ -91,10 +91,10 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
     encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
     decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
-    if (is_twice(pass)) rdrop_layout(&pass->twice, arena, target->rows, config->vocab,
-                                     config->d_model);
-    else loss_layout(&pass->loss, arena, target->rows, config->vocab, config->d_model,
-                     training);
+    if (is_twice(pass))
+        rdrop_layout(&pass->twice, arena, target->rows, config->vocab, config->d_model);
+    else
+        loss_layout(&pass->loss, arena, target->rows, config->vocab, config->d_model, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
@@ -115,14 +115,14 @@ void transformer_forward(Pass *pass, const Transformer *model)
     }
     embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
                       w->ready_source, model->source_positions, pass->keep_source, scale,
-                      D);                                                            // (1)
+                      D);  // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
                       w->ready_target, model->target_positions, pass->keep_target, scale, D);
     parts_enter(PART_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
-                                    dropout);                                        // (2)
+                                    dropout);  // (2)
     pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
-                                   &pass->scratch, dropout);                         // (3)
+                                   &pass->scratch, dropout);  // (3)
     parts_leave(before);
 }
 
@@ -134,10 +134,10 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
     if (is_twice(pass))
         rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
-                      config->d_model);                                              // (4)
+                      config->d_model);  // (4)
     else
         loss_forward(loss, pass->output, E, bias, pass->target->id, smoothing, &pass->loss,
-                     pass->target->rows, config->vocab, config->d_model);            // (4)
+                     pass->target->rows, config->vocab, config->d_model);  // (4)
     parts_leave(before);
 }
 
@@ -153,29 +153,29 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
         rdrop_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
-                       w->logits_bias, pass->target->id, smoothing,
-                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
-                       D);                                                           // (4)
+                       w->logits_bias, pass->target->id, smoothing, pass->dropout->r_drop,
+                       &pass->twice, pass->target->rows, config->vocab,
+                       D);  // (4)
     else
         loss_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
-                      pass->target->rows, config->vocab, D);                         // (4)
+                      pass->target->rows, config->vocab, D);  // (4)
     parts_enter(PART_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, pass->encoded, w,
-                     config, &pass->scratch);                                        // (3)
+                     config, &pass->scratch);  // (3)
     encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config,
-                     &pass->scratch);                                                // (2)
+                     &pass->scratch);  // (2)
     turn_next(turn, 1);
     parts_enter(PART_EMBEDDING);
     embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
-                       keep_scale, D);                                               // (1)
+                       keep_scale, D);  // (1)
     embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
                        pass->keep_source, keep_scale, D);
     if (config->positions == POSITIONS_LEARNED) {
         position_backward(dw->target_positions, pass->dX, pass->target, pass->keep_target,
                           keep_scale, D);
-        position_backward(dw->source_positions, pass->dencoded, pass->source,
-                          pass->keep_source, keep_scale, D);
+        position_backward(dw->source_positions, pass->dencoded, pass->source, pass->keep_source,
+                          keep_scale, D);
     }
     parts_leave(before);
 }
@@ -191,8 +191,9 @@ double transformer_flops(const ModelConfig *config, const Packed *source, const 
         cross += 2 * m * n * D;
     }
     double encoder = N * (4 * D * D + 2 * D * F) + self_source;
-    double decoder = M * (4 * D * D + 2 * D * F) + self_target + M * 2 * D * D + N * 2 * D * D +
-                     cross;
+    double decoder =
+        M * (4 * D * D + 2 * D * F) + self_target + M * 2 * D * D + N * 2 * D * D + cross;
     double output = M * D * (config->vocab - 1);
-    return 3 * 2 * (config->encoder_layers * encoder + config->decoder_layers * decoder + output);
+    return 3 * 2 *
+           (config->encoder_layers * encoder + config->decoder_layers * decoder + output);
 }

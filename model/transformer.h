@@ -10,10 +10,10 @@
 
 typedef struct Transformer {
     ModelConfig config;
-    Params params;     // the table
-    real *block;       // the numbers
-    Weights weights;   // where each tensor lies in the block
-    real *sinusoids;   // [max_length,D], or NULL: positions are learned, or there are none
+    Params params;    // the table
+    real *block;      // the numbers
+    Weights weights;  // where each tensor lies in the block
+    real *sinusoids;  // [max_length,D], or NULL: positions are learned, or there are none
     const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
     struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
 } Transformer;
@@ -29,9 +29,9 @@ void transformer_use(Transformer *model, real *block);
 
 /* Everything a pass computes and backward needs. A large struct: keep it where it is. */
 typedef struct Pass {
-    const Packed *source, *target;  // target: what is to be produced, each ending in </s>
-    const Dropout *dropout;         // NULL: none
-    real *X_source, *X_target;      // [N,D] [M,D] embedded
+    const Packed *source, *target;       // target: what is to be produced, each ending in </s>
+    const Dropout *dropout;              // NULL: none
+    real *X_source, *X_target;           // [N,D] [M,D] embedded
     uint8_t *keep_source, *keep_target;  // [N,D] [M,D], or NULL: no dropout
     real keep_scale;                     // 1 / (1 - p)
     Encoder encoder;
@@ -40,9 +40,9 @@ typedef struct Pass {
     const real *output;   // [M,D]
     Scratch scratch;
     LossBuffers loss;
-    RDropBuffers twice;   // in place of loss, where dropout->copy says R-Drop
-    real *dX;             // [M,D]
-    real *dencoded;       // [N,D]
+    RDropBuffers twice;  // in place of loss, where dropout->copy says R-Drop
+    real *dX;            // [M,D]
+    real *dencoded;      // [N,D]
 } Pass;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */

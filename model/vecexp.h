@@ -25,9 +25,12 @@ static inline real vec_exp(real x)
 {
     x = x < -87.0f ? -87.0f : x;
     x = x > 88.0f ? 88.0f : x;
-    union { float value; uint32_t bits; } n = {.value = x * 0x1.715476p0f + 0x1.8p23f}, power;
+    union {
+        float value;
+        uint32_t bits;
+    } n = {.value = x * 0x1.715476p0f + 0x1.8p23f}, power;
     float rounded = n.value - 0x1.8p23f;
-    float r = x - rounded * 0x1.62e4p-1f;     // ln 2 in two parts: the first times n is exact
+    float r = x - rounded * 0x1.62e4p-1f;  // ln 2 in two parts: the first times n is exact
     r -= rounded * 0x1.7f7d1cp-20f;
     float e = 1.0f / 5040;
     e = e * r + 1.0f / 720;

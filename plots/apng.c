@@ -122,10 +122,8 @@ static void cut_out(Apng *apng, Area area, bool all)
         for (int x = area.x; x < area.x + area.width; x++, out += CHANNELS) {
             const uint8_t *now = pixel(apng, apng->now, x, y);
             bool same = !all && !memcmp(now, pixel(apng, apng->before, x, y), CHANNELS);
-            if (same)
-                memset(out, 0, CHANNELS);
-            else
-                memcpy(out, now, CHANNELS);
+            if (same) memset(out, 0, CHANNELS);
+            else memcpy(out, now, CHANNELS);
         }
 }
 

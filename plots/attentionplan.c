@@ -219,10 +219,8 @@ static bool fit_page(const AttentionPage *page, PagePlan *plan, Error *error)
     if (place_page(page, plan, words, fails)) return true;
     while (fails - fits > 1) {
         int middle = (fits + fails) / 2;
-        if (place_page(page, plan, words, middle))
-            fits = middle;
-        else
-            fails = middle;
+        if (place_page(page, plan, words, middle)) fits = middle;
+        else fails = middle;
     }
     if (fits > 0) return place_page(page, plan, words, fits);
     return error_set(error,

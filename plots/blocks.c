@@ -35,8 +35,7 @@ static int cube_step(uint8_t value)
 /* target: 48 is the background, 38 the letters. */
 static void set_color(FILE *out, int target, Color c, BlocksColor color)
 {
-    if (color == BLOCKS_TRUECOLOR)
-        fprintf(out, "\033[%d;2;%d;%d;%dm", target, c.r, c.g, c.b);
+    if (color == BLOCKS_TRUECOLOR) fprintf(out, "\033[%d;2;%d;%d;%dm", target, c.r, c.g, c.b);
     else
         fprintf(out, "\033[%d;5;%dm", target,
                 16 + 36 * cube_step(c.r) + 6 * cube_step(c.g) + cube_step(c.b));

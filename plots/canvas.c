@@ -28,7 +28,7 @@ typedef struct Line {
 struct Canvas {
     Theme theme;
     int scale;
-    int width, height;  // of the picture
+    int width, height;         // of the picture
     cairo_surface_t *surface;  // NULL until canvas_reserve
     cairo_t *cairo;
     PangoFontMap *fonts;

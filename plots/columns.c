@@ -34,10 +34,8 @@ static int put_some(FILE *out, const char *text, int room)
     while (*text) {
         int length = utf8_next(text, &code), width = is_harmless(code) ? width_of(code) : 1;
         if (used + width > room) break;
-        if (is_harmless(code) && code != 0xfffd)
-            fwrite(text, 1, (size_t)length, out);
-        else
-            fputs("\xef\xbf\xbd", out);
+        if (is_harmless(code) && code != 0xfffd) fwrite(text, 1, (size_t)length, out);
+        else fputs("\xef\xbf\xbd", out);
         used += width;
         text += length;
     }
@@ -69,10 +67,8 @@ void columns_wrap(FILE *out, const char *text, int indent, int width)
         word[kept] = '\0';
         int needs = columns_width(word);
         if (column && column + 1 + needs > width - indent) fputc('\n', out), column = 0;
-        if (column)
-            fputc(' ', out), column++;
-        else
-            fprintf(out, "%*s", indent, "");
+        if (column) fputc(' ', out), column++;
+        else fprintf(out, "%*s", indent, "");
         column += put_some(out, word, needs);
         text += length;
         text += strspn(text, " ");

@@ -71,8 +71,7 @@ static void trace_end(Trace *trace)
 {
     if (trace->count == 1)
         canvas_disc(trace->canvas, trace->x[0], trace->y[0], 3.5, trace->color);
-    else
-        canvas_polyline(trace->canvas, trace->x, trace->y, trace->count, 2, trace->color);
+    else canvas_polyline(trace->canvas, trace->x, trace->y, trace->count, 2, trace->color);
     trace->count = 0;
 }
 

@@ -117,9 +117,7 @@ bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Them
         draw_maps(canvas, plan, frame);
         good = draw_chart(canvas, plan, frame, error) && canvas_check(canvas, error);
     }
-    if (good)
-        *page = canvas;
-    else
-        canvas_free(canvas);
+    if (good) *page = canvas;
+    else canvas_free(canvas);
     return good;
 }

@@ -155,10 +155,8 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 void heatmap_number(char text[16], float value)
 {
     snprintf(text, 16, "%.2f", (double)value);
-    if (text[0] == '0')
-        memmove(text, text + 1, strlen(text));
-    else if (strcmp(text, "1.00") == 0)
-        strcpy(text, "1.0");
+    if (text[0] == '0') memmove(text, text + 1, strlen(text));
+    else if (strcmp(text, "1.00") == 0) strcpy(text, "1.0");
 }
 
 static Color mix(Color a, Color b, double share_of_b)
@@ -172,10 +170,8 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
                          float value, Color background)
 {
     char text[16];
-    if (plan->cell >= LONG_NUMBER_CELL)
-        snprintf(text, sizeof text, "%.2f", (double)value);
-    else
-        heatmap_number(text, value);
+    if (plan->cell >= LONG_NUMBER_CELL) snprintf(text, sizeof text, "%.2f", (double)value);
+    else heatmap_number(text, value);
     TextStyle style = {.size = plan->number_size,
                        .color =
                            mix(colormap_contrast(background), background,

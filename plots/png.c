@@ -130,8 +130,10 @@ static bool save(const char *path, const Picture *picture, const PngText *texts,
 {
     AtomicFile file;
     if (!file_begin(&file, path, error)) return false;
-    if (encode_with_texts(&file, picture, texts, count, error)) return file_commit(&file, error);
-    if (file.fd >= 0) error_prefix(error, "cannot write '%.600s'", path);  // else it says so itself
+    if (encode_with_texts(&file, picture, texts, count, error))
+        return file_commit(&file, error);
+    if (file.fd >= 0)
+        error_prefix(error, "cannot write '%.600s'", path);  // else it says so itself
     file_abandon(&file);
     return false;
 }

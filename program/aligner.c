@@ -122,7 +122,8 @@ bool align_settle_best(Choice *choice, bool wanted, const char *model,
     return true;
 }
 
-bool align_known_best(Choice *choice, const char *model, const ModelConfig *config, Error *error)
+bool align_known_best(Choice *choice, const char *model, const ModelConfig *config,
+                      Error *error)
 {
     AlignBy all, head;
     bool found;
@@ -134,14 +135,10 @@ bool align_known_best(Choice *choice, const char *model, const ModelConfig *conf
 static void put_by(JsonWriter *json, AlignBy by, const char *heads_key, double aer)
 {
     char name[16];
-    if (by.layer >= 0)
-        json_put_integer(json, "layer", by.layer + 1);
-    else
-        json_put_text(json, "layer", align_layer_name(name, by.layer));
-    if (by.head >= 0)
-        json_put_integer(json, heads_key, by.head + 1);
-    else
-        json_put_text(json, heads_key, align_head_name(name, by.head));
+    if (by.layer >= 0) json_put_integer(json, "layer", by.layer + 1);
+    else json_put_text(json, "layer", align_layer_name(name, by.layer));
+    if (by.head >= 0) json_put_integer(json, heads_key, by.head + 1);
+    else json_put_text(json, heads_key, align_head_name(name, by.head));
     json_put_text(json, "step", STEP_NAMES[by.step]);
     json_put_real(json, "aer", aer);
 }

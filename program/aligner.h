@@ -66,7 +66,8 @@ bool align_save(const char *model, AlignBy by, double aer, AlignBy head, double 
                 Error *error);
 
 /* known_layer and known_head of the choice (=) those of alignment.json, if there is one. */
-bool align_known_best(Choice *choice, const char *model, const ModelConfig *config, Error *error);
+bool align_known_best(Choice *choice, const char *model, const ModelConfig *config,
+                      Error *error);
 
 /* Where --head best is chosen, or nothing is and it is wanted: the choice becomes the best single
  * head of alignment.json, if there is one. */

@@ -12,7 +12,7 @@ typedef struct Ways {
     AlignError *counts;  // [2 a_step]
     int layers, heads;   // heads: with mean and norm
     int a_step;
-    long long pairs;     // that were compared
+    long long pairs;  // that were compared
 } Ways;
 
 typedef struct Pair {
@@ -107,8 +107,8 @@ static bool same(AlignBy a, AlignBy b)
 
 static void print_table(const Alignment *a, const Ways *ways)
 {
-    fprintf(a->out, "Alignment error rate of %lld pairs with %lld sure links\n",
-            ways->pairs, ways->counts[0].sure);
+    fprintf(a->out, "Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
+            ways->counts[0].sure);
     print_step(a, ways, STEP_WRITES);
     print_step(a, ways, STEP_READS);
     fputc('\n', a->out);
@@ -156,7 +156,8 @@ static bool align_all(Alignment *a, Pair *pair, Ways *ways, const Choice *choice
     const char *line;
     size_t length;
     TextResult result = TEXT_END;
-    while (!*stop && (result = input_next(a->pairs.input, &line, &length, error)) == TEXT_LINE) {
+    while (!*stop &&
+           (result = input_next(a->pairs.input, &line, &length, error)) == TEXT_LINE) {
         idlines_clear(&pair->source);
         idlines_clear(&pair->target);
         if (!pairs_add(&a->pairs, &pair->source, &pair->target, &pair->too_long, line, length,

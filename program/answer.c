@@ -54,8 +54,7 @@ static void write_text(const AnswerFormat *format, const Answers *answers, long 
         if (format->several)
             fprintf(format->out, "%lld ||| %s ||| %.4f", number, answers->text[h],
                     answers->hypothesis[h].score);
-        else
-            fputs(answers->text[h], format->out);
+        else fputs(answers->text[h], format->out);
         if (answers->links) fprintf(format->out, " ||| %s", answers->links[h]);
         fputc('\n', format->out);
     }

@@ -18,8 +18,10 @@ static bool find(char *file, size_t size, const char *path, Error *error)
 {
     struct stat about;
     if (stat(path, &about) != 0)
-        return error_set(error, "no model at '%s': %s makes one (in checkpoints/toy, if not "
-                         "told otherwise), and --model names another", path, command_train());
+        return error_set(error,
+                         "no model at '%s': %s makes one (in checkpoints/toy, if not "
+                         "told otherwise), and --model names another",
+                         path, command_train());
     if (!S_ISDIR(about.st_mode)) {
         snprintf(file, size, "%s", path);
         return true;
@@ -29,8 +31,10 @@ static bool find(char *file, size_t size, const char *path, Error *error)
         snprintf(file, size, "%s/%s", path, names[i]);
         if (access(file, F_OK) == 0) return true;
     }
-    return error_set(error, "no model in '%s' (neither best.safetensors nor last.safetensors): "
-                     "%s makes one, and --model names another", path, command_train());
+    return error_set(error,
+                     "no model in '%s' (neither best.safetensors nor last.safetensors): "
+                     "%s makes one, and --model names another",
+                     path, command_train());
 }
 
 /* The network that a checkpoint describes, with its weights. */
@@ -40,13 +44,16 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     ModelConfig config = {.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET])};
     if (!vocabulary_is_joint(vocabulary))
         config.source_vocab = tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
-    const OptionGroup group = {"The model", "model", model_options, model_option_count, &config};
+    const OptionGroup group = {"The model", "model", model_options, model_option_count,
+                               &config};
     Params params;
     if (!options_from_json(&group, 1, checkpoint->config, path, true, error)) return false;
     if (!config.d_model || !config.heads || !config.encoder_layers || !config.decoder_layers ||
         !config.ffn || !config.max_length)
-        return error_set(error, "'%s' does not say the shape of its model: it is not a "
-                         "checkpoint of qkv", path);
+        return error_set(error,
+                         "'%s' does not say the shape of its model: it is not a "
+                         "checkpoint of qkv",
+                         path);
     if (!config_check(&config, error)) return error_prefix(error, "%s", path);
     if (!params_table(&params, &config, error)) return false;
     bool rounded = checkpoint_is_rounded(checkpoint, NULL);
@@ -67,7 +74,8 @@ static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkp
 {
     const void *const model[SIDES] = {checkpoint->source_tokenizer, checkpoint->tokenizer};
     const size_t size[SIDES] = {checkpoint->source_tokenizer_size, checkpoint->tokenizer_size};
-    return vocabulary_copy(vocabulary, model, size, error) && vocabulary_load(vocabulary, error);
+    return vocabulary_copy(vocabulary, model, size, error) &&
+           vocabulary_load(vocabulary, error);
 }
 
 /* Closes the checkpoint. */
@@ -161,16 +169,16 @@ static bool end_line(IdLines *lines, Error *error)
 }
 
 /* The words of the line's tokens that were kept. */
-static bool add_words(const Tokenizer *tokenizer, IdLines *lines, const char *text, size_t length,
-                      Error *error)
+static bool add_words(const Tokenizer *tokenizer, IdLines *lines, const char *text,
+                      size_t length, Error *error)
 {
     size_t first = (size_t)lines->start[lines->count], count = lines->ids.count;
     int *word = realloc(lines->word, (count + 1) * sizeof *word);
     if (!word) return error_set(error, "not enough memory for %d lines", lines->count);
     lines->word = word;
     word[count] = -1;  // of </s>
-    return words_of_text(word + first, &lines->words, tokenizer, text, length, (int)(count - first),
-                         error);
+    return words_of_text(word + first, &lines->words, tokenizer, text, length,
+                         (int)(count - first), error);
 }
 
 /* A list with room for one more. */

@@ -37,11 +37,11 @@ typedef struct Unknown {
 /* Sentences as ids, packed; grows line by line. {0} when empty. */
 typedef struct IdLines {
     Ids ids;
-    int *start;      // [count+1]
+    int *start;  // [count+1]
     int count, size;
-    bool find_words; // set it to have:
-    int *word;       // [start[count]] the word of the line that each token is a part of (words.h)
-    int words;       // how many the last line has
+    bool find_words;  // set it to have:
+    int *word;  // [start[count]] the word of the line that each token is a part of (words.h)
+    int words;  // how many the last line has
     bool find_unknown;  // set it to have:
     Unknown *unknown;   // [unknowns] in the order of the rows
     int unknowns, unknown_size;

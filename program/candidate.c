@@ -77,7 +77,7 @@ bool candidate_enter(Candidate *c, Run *run, Error *error)
     if (before > run->progress.kept.count) before = run->progress.kept.count;
     if (ema) transformer_use(&run->model, ema);
     bool good = !candidate_files(&run->settings->training) || save_snapshot(run, error);  // (1)
-    if (good && before > 0) {                             // (2)
+    if (good && before > 0) {                                                             // (2)
         good = (c->mean = mean_of(run, before, error));
         if (good) transformer_use(&run->model, c->mean);
     }

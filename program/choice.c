@@ -21,8 +21,8 @@ const Option choice_options[] = {
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
 
-const Choice choice_default = {LOOK_CROSS,  false,       CHOICE_NONE, CHOICE_NONE,
-                               CHOICE_NONE, CHOICE_NONE, 0};
+const Choice choice_default = {LOOK_CROSS,  false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
+                               CHOICE_NONE, 0};
 
 /* "1,3" */
 static bool parse_some(Choice *choice, const char *text)
@@ -55,7 +55,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     char *end;
     long head = strtol(config->head, &end, 10);
     if (*end || end == config->head || head < 1 || head > 100000)
-        return error_set(error, "--head takes a number from 1, or several with commas, or mean, "
+        return error_set(error,
+                         "--head takes a number from 1, or several with commas, or mean, "
                          "max or best, not '%s'",
                          config->head);
     choice->head = (int)head - 1;

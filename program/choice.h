@@ -38,10 +38,10 @@ enum {
 typedef struct Choice {
     LookKind kind;
     bool all_kinds;
-    int layer;  // from 0; or CHOICE_NONE
-    int head;   // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
+    int layer;                    // from 0; or CHOICE_NONE
+    int head;                     // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
     int known_layer, known_head;  // best by comparison with right links; or CHOICE_NONE
-    uint64_t some;  // bit h: head h is among the several
+    uint64_t some;                // bit h: head h is among the several
 } Choice;
 
 /* Encoder-decoder attention, and nothing chosen of it. */

@@ -67,11 +67,13 @@ static const char *scene(const Walk *w)
 static void introduction(const Walk *w)
 {
     const ModelConfig *c = &w->model->config;
-    say(w, "This is the walk from words to attention with the numbers of this model. It "
+    say(w,
+        "This is the walk from words to attention with the numbers of this model. It "
         "follows one word, \"%s\", through one head: head %d of %s layer %d, %s.",
         w->row[w->word], w->head + 1, w->kind == LOOK_ENCODER ? "encoder" : "decoder",
         w->layer + 1, scene(w));
-    say(w, "The model has %d encoder and %d decoder layers with %d head%s each, and works with "
+    say(w,
+        "The model has %d encoder and %d decoder layers with %d head%s each, and works with "
         "vectors of %d numbers. --word, --head, --layer and --attention-kind lead elsewhere.",
         c->encoder_layers, c->decoder_layers, c->heads, c->heads == 1 ? "" : "s", c->d_model);
 }
@@ -88,7 +90,8 @@ static void step_tokens(const Walk *w)
     bool both = w->kind != LOOK_ENCODER;
     int rows = both && w->m > w->n ? w->m : w->n, pad = w->model->config.vocab - 1;
     heading(w, 1, "Words become numbers");
-    say(w, "Text is cut into tokens, and every token is known by a number, its id. A sentence "
+    say(w,
+        "Text is cut into tokens, and every token is known by a number, its id. A sentence "
         "ends in </s>.%s",
         both ? " The decoder writes one token at a time. It starts from <pad>, and then reads "
                "what it has written so far: its last word is read when the next one is written."
@@ -97,10 +100,8 @@ static void step_tokens(const Walk *w)
             both ? "  read              id  to write          id" : "");
     for (int i = 0; i < rows; i++) {
         fprintf(w->out, "%3d", i + 1);
-        if (i < w->n)
-            token(w, w->read, w->source[i]);
-        else if (both)
-            fprintf(w->out, "%*s", LABEL + 9, "");
+        if (i < w->n) token(w, w->read, w->source[i]);
+        else if (both) fprintf(w->out, "%*s", LABEL + 9, "");
         if (both && i < w->m) {
             token(w, w->written, i ? w->target[i - 1] : pad);
             token(w, w->written, w->target[i]);
@@ -145,9 +146,11 @@ static void step_vectors(const Walk *w)
                            : c->positions == POSITIONS_LEARNED ? "a learned vector of its place"
                                                                : "nothing, in this model";
     heading(w, 2, "Numbers become vectors");
-    say(w, "The embedding is a table with one row of %d learned numbers for each token. The "
+    say(w,
+        "The embedding is a table with one row of %d learned numbers for each token. The "
         "row is multiplied by √%d = %.3f, and the position is added: %s. Here are the first %d "
-        "numbers of each.", c->d_model, c->d_model, sqrt(c->d_model), position, SHOWN);
+        "numbers of each.",
+        c->d_model, c->d_model, sqrt(c->d_model), position, SHOWN);
     fprintf(w->out, "  %-*s embedding × √%-5d    position             vector\n", LABEL, "token",
             c->d_model);
     if (w->kind != LOOK_DECODER) vectors_of(w, true);
@@ -164,16 +167,20 @@ static void what_is_read(const Walk *w)
     if (w->kind == LOOK_ENCODER && w->layer == 0)
         say(w, "The first layer of the encoder reads these vectors as they are.");
     else if (w->kind == LOOK_ENCODER)
-        say(w, "Encoder layer %d reads what the layer%s below made of them: in every vector "
-            "there is already something of the words around it.", w->layer + 1,
-            w->layer == 1 ? "" : "s");
+        say(w,
+            "Encoder layer %d reads what the layer%s below made of them: in every vector "
+            "there is already something of the words around it.",
+            w->layer + 1, w->layer == 1 ? "" : "s");
     else if (w->kind == LOOK_DECODER)
-        say(w, "\"%s\" is being written: the place where it will stand has read \"%s\", and "
+        say(w,
+            "\"%s\" is being written: the place where it will stand has read \"%s\", and "
             "asks what stands to the left, itself included. It cannot look to the right, where "
-            "nothing is written yet.%s", word, w->column[w->word],
+            "nothing is written yet.%s",
+            word, w->column[w->word],
             w->layer ? " The vectors have been through the layers below." : "");
     else
-        say(w, "The source has been through all %d encoder layer%s: in every vector there is "
+        say(w,
+            "The source has been through all %d encoder layer%s: in every vector there is "
             "something of the words around it. In the decoder, the place where \"%s\" is going "
             "to be written has read the words to the left of it, and now asks the source.",
             layers, layers == 1 ? "" : "s", word);
@@ -185,8 +192,10 @@ static void step_projections(const Walk *w)
     const char *word = w->row[w->word], *found = w->column[w->most];
     heading(w, 3, "Vectors become queries, keys and values");
     what_is_read(w);
-    say(w, "Head %d has three learned matrices, each of %d rows of %d numbers. They turn a "
-        "vector x into three short ones of %d numbers:", w->head + 1, dh, w->v.Xq.columns, dh);
+    say(w,
+        "Head %d has three learned matrices, each of %d rows of %d numbers. They turn a "
+        "vector x into three short ones of %d numbers:",
+        w->head + 1, dh, w->v.Xq.columns, dh);
     fputs("    query   q = W_Q x + b_Q    what a word looks for\n"
           "    key     k = W_K x + b_K    what a word is found by\n"
           "    value   v = W_V x + b_V    what a word gives to those who find it\n\n",
@@ -201,9 +210,10 @@ static void step_dot(const Walk *w)
     const real *q = w->v.Q.at + (size_t)w->word * (size_t)w->v.Q.stride;
     const real *k = w->v.K.at + (size_t)w->most * (size_t)w->v.K.stride;
     heading(w, 4, "How well does a key answer the query? The dot product");
-    say(w, "Number by number, query times key, and all of it added up. The more the two point "
-        "the same way, the larger the sum. \"%s\" and \"%s\":", w->row[w->word],
-        w->column[w->most]);
+    say(w,
+        "Number by number, query times key, and all of it added up. The more the two point "
+        "the same way, the larger the sum. \"%s\" and \"%s\":",
+        w->row[w->word], w->column[w->most]);
     fputs("    q·k =", w->out);
     for (int i = 0; i < 2; i++) fprintf(w->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
     fprintf(w->out, " … = %.3f\n\n", w->dot[w->most]);
@@ -232,13 +242,15 @@ static void step_softmax(const Walk *w)
     int dh = w->v.Q.columns, keys = walk_seen(w, w->word);
     double largest = w->v.scale * w->dot[w->most], sum = 0;
     heading(w, 5, "Divided by √d_k");
-    say(w, "A sum of %d independent products spreads about √%d = %.3f times as wide as one of "
+    say(w,
+        "A sum of %d independent products spreads about √%d = %.3f times as wide as one of "
         "them. Divided by that, scores stay in the range where softmax can still tell more "
         "from less, however long the vectors are. Undivided, \"%s\" would get %.4f of the "
-        "attention; divided, it gets %.4f.", dh, dh, sqrt(dh), w->column[w->most],
-        sharpest(w, 1), walk_share(w, w->word, w->most));
+        "attention; divided, it gets %.4f.",
+        dh, dh, sqrt(dh), w->column[w->most], sharpest(w, 1), walk_share(w, w->word, w->most));
     heading(w, 6, "Softmax: scores become shares");
-    say(w, "e to the power of every score, divided by the sum of them all: positive shares "
+    say(w,
+        "e to the power of every score, divided by the sum of them all: positive shares "
         "that add up to 1. (The largest score is taken off first. That changes no share, and "
         "keeps e^z from growing out of bounds.)");
     fprintf(w->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = ÷ √d_k",
@@ -259,8 +271,10 @@ static void step_values(const Walk *w)
 {
     int dh = w->v.V.columns, shown = dh < MIXED ? dh : MIXED;
     heading(w, 7, "The values, mixed by their shares");
-    say(w, "Every word's value, times its share, added up: that is what \"%s\" takes with it "
-        "from here. The first %d of %d numbers:", w->row[w->word], shown, dh);
+    say(w,
+        "Every word's value, times its share, added up: that is what \"%s\" takes with it "
+        "from here. The first %d of %d numbers:",
+        w->row[w->word], shown, dh);
     for (int j = 0; j < walk_seen(w, w->word); j++) {
         const real *v = w->v.V.at + (size_t)j * (size_t)w->v.V.stride;
         fprintf(w->out, "  %s%8.4f × ", j ? "+" : " ", walk_share(w, w->word, j));
@@ -272,9 +286,11 @@ static void step_values(const Walk *w)
     fprintf(w->out, "  =%*s", 11 + LABEL, "");
     for (int k = 0; k < shown; k++) fprintf(w->out, " %8.3f", (double)o[k]);
     fputs(shown < dh ? " …\n\n" : "\n\n", w->out);
-    say(w, "The other heads do the same with matrices of their own. Their results are laid "
+    say(w,
+        "The other heads do the same with matrices of their own. Their results are laid "
         "side by side, %d × %d = %d numbers, mixed once more by a matrix W_O, and added to the "
-        "vector that asked.", w->model->config.heads, dh, w->model->config.d_model);
+        "vector that asked.",
+        w->model->config.heads, dh, w->model->config.d_model);
 }
 
 /* ---- all rows ---- */
@@ -284,17 +300,16 @@ static void about_ends(const Walk *w, int rows)
     double end = 0, others = 0;
     int ends = 0;
     for (int j = 0; j < w->map.columns; j++) {
-        if (walk_is_end(w->column[j]))
-            end += length_of_value(w, j), ends++;
-        else
-            others += length_of_value(w, j);
+        if (walk_is_end(w->column[j])) end += length_of_value(w, j), ends++;
+        else others += length_of_value(w, j);
     }
     char number[16] = "One";
     if (rows > 1) snprintf(number, sizeof number, "%d", rows);
-    say(w, "%s of them look%s most at </s>. That is no error: shares must add up to 1, and a "
+    say(w,
+        "%s of them look%s most at </s>. That is no error: shares must add up to 1, and a "
         "head that has nothing to find needs a place to leave them. The value of </s> is a "
-        "vector %.1f long; those of the other tokens are %.1f long on average.", number,
-        rows == 1 ? "s" : "", end / ends, others / fmax(w->map.columns - ends, 1));
+        "vector %.1f long; those of the other tokens are %.1f long on average.",
+        number, rows == 1 ? "s" : "", end / ends, others / fmax(w->map.columns - ends, 1));
 }
 
 static void step_table(const Walk *w)
@@ -328,8 +343,11 @@ static bool step_map(const Walk *w, Error *error)
     float *weight = malloc(count * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to explain the attention");
     look_head(weight, w->look, w->kind, w->layer, w->head);
-    HeatMap map = {.weight = weight, .rows = w->map.rows, .columns = w->map.columns,
-                   .row_labels = w->row, .column_labels = w->column};
+    HeatMap map = {.weight = weight,
+                   .rows = w->map.rows,
+                   .columns = w->map.columns,
+                   .row_labels = w->row,
+                   .column_labels = w->column};
     heading(w, 9, "All of it: rows ask, columns are asked, every row adds up to 1");
     blocks_print(w->out, &map, w->kind == LOOK_DECODER, blocks_color(w->out));
     free(weight);

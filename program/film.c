@@ -102,10 +102,8 @@ static bool make_frame(Film *film, int f, float **at, const Watch *watch, const 
             .weight = share + (size_t)h * cells, .rows = look->rows, .columns = watch->columns};
     if (asprintf(&film->says[f], "→ %s", look->says) < 0) return film->says[f] = NULL, false;
     snprintf(film->corner[f][0], CORNER, "update %lld", look->update);
-    if (isfinite(look->loss))
-        snprintf(film->corner[f][1], CORNER, "loss %.2f", look->loss);
-    else
-        snprintf(film->corner[f][1], CORNER, "untrained");
+    if (isfinite(look->loss)) snprintf(film->corner[f][1], CORNER, "loss %.2f", look->loss);
+    else snprintf(film->corner[f][1], CORNER, "untrained");
     film->frame[f] = (FilmFrame){.title = title,
                                  .subtitle = film->says[f],
                                  .corner = film->corner[f][0],

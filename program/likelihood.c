@@ -58,12 +58,9 @@ static void answer(Likelihood *l, const Chunk *chunk, int s)
     double sum = 0;
     for (int t = first; t < end; t++) sum += chunk->each[t];
     if (chunk->too_long[s]) sum = NAN;
-    if (l->json)
-        print_json(l, chunk, s, sum);
-    else if (isnan(sum))
-        fputs("nan\n", l->out);
-    else
-        fprintf(l->out, "%.6f\n", sum);
+    if (l->json) print_json(l, chunk, s, sum);
+    else if (isnan(sum)) fputs("nan\n", l->out);
+    else fprintf(l->out, "%.6f\n", sum);
     if (chunk->too_long[s]) {
         l->too_long++;
         return;

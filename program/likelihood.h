@@ -26,7 +26,7 @@ typedef struct Likelihood {
     FILE *out;
     bool json;
     /* results */
-    double log_probability;  // Σ, nats
+    double log_probability;              // Σ, nats
     long long tokens, scored, too_long;  // pairs the last two
 } Likelihood;
 

@@ -18,7 +18,8 @@ static const struct {
     LookKind kind;
     const char *short_title, *rows, *columns, *row_is, *column_is, *caption;
 } KIND[] = {
-    {LOOK_CROSS, "translation → source", "target", "source", "word being written", "source word",
+    {LOOK_CROSS, "translation → source", "target", "source", "word being written",
+     "source word",
      "How much each word being written looks at each source word; a word's lines add up to 1."},
     {LOOK_ENCODER, "source → source", "source", "source", "source word",
      "source word it looks at",

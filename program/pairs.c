@@ -48,8 +48,8 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
         fprintf(p->news,
                 "%s: line %lld has %zu tokens on the %s side, and the model takes "
                 "%d: not %s\n",
-                command_name(), p->input->lines, cut ? cut : other_cut, cut ? "source" : "target",
-                p->bundle->max_length - 1, p->done);
+                command_name(), p->input->lines, cut ? cut : other_cut,
+                cut ? "source" : "target", p->bundle->max_length - 1, p->done);
     return true;
 }
 

@@ -29,12 +29,9 @@ static void put_number(char text[32], double number)
 const char *duration_text(char text[DURATION_TEXT], double seconds)
 {
     long s = lround(fmin(fmax(seconds, 0), 1e9));
-    if (s < 60)
-        snprintf(text, DURATION_TEXT, "%lds", s);
-    else if (s < 3600)
-        snprintf(text, DURATION_TEXT, "%ldm%02lds", s / 60, s % 60);
-    else
-        snprintf(text, DURATION_TEXT, "%ldh%02ldm", s / 3600, s / 60 % 60);
+    if (s < 60) snprintf(text, DURATION_TEXT, "%lds", s);
+    else if (s < 3600) snprintf(text, DURATION_TEXT, "%ldm%02lds", s / 60, s % 60);
+    else snprintf(text, DURATION_TEXT, "%ldh%02ldm", s / 3600, s / 60 % 60);
     return text;
 }
 

@@ -44,8 +44,8 @@ static void print_skipped(FILE *out, const Part *part, const char *why,
     for (size_t i = 0; i < skipped->count && i < CORPUS_FIRST; i++) {
         used += (size_t)snprintf(lines + used, sizeof lines - used, "%s", i ? ", " : "");
         if (used < sizeof lines)
-            used += (size_t)print_line(lines + used, sizeof lines - used, part,
-                                       skipped->first[i]);
+            used +=
+                (size_t)print_line(lines + used, sizeof lines - used, part, skipped->first[i]);
         if (used >= sizeof lines) break;
     }
     const char *plural = skipped->count > 1 ? "s" : "";
@@ -114,8 +114,8 @@ static void print_memory(FILE *out, const Run *run, const Memory *memory)
     if (memory->before > memory->validating)
         snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
                  memory->before / 1e6);
-    line(out, "memory", "%.0f MB, at most %.0f MB while it validates%s",
-         memory->training / 1e6, memory->validating / 1e6, before);
+    line(out, "memory", "%.0f MB, at most %.0f MB while it validates%s", memory->training / 1e6,
+         memory->validating / 1e6, before);
     line(out, "disk", "%.1f MB to go on from, %d times %.1f MB to translate with",
          (trainer_ema(run->trainer) ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
@@ -129,8 +129,7 @@ static void print_candidate(FILE *out, const TrainingConfig *c)
     if (c->average > 1)
         line(out, "validated", "the mean of %s, as of the last %d validations", ema,
              c->average);
-    else if (c->ema > 0)
-        line(out, "validated", "%s", ema);
+    else if (c->ema > 0) line(out, "validated", "%s", ema);
 }
 
 static void print_warnings(FILE *out, const Run *run)
@@ -162,13 +161,15 @@ static void print_warnings(FILE *out, const Run *run)
         line(out, "warning",
              "%d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
              "more, lets all",
-             at_work, threads, threads,
-             (double)(run->model.params.size * sizeof(real)) / 1e6);
+             at_work, threads, threads, (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
         line(out, "warning",
-             "the corpus has %.0f tokens a parameter: a larger model (%s) can learn more from it",
+             "the corpus has %.0f tokens a parameter: a larger model (%s) can learn more from "
+             "it",
              tokens_each,
-             D < 256 ? "--preset small or base" : D < 512 ? "--preset base" : "--d-model, --ffn");
+             D < 256   ? "--preset small or base"
+             : D < 512 ? "--preset base"
+                       : "--d-model, --ffn");
 }
 
 void report_print(FILE *out, const Run *run, const Memory *memory)

@@ -72,7 +72,8 @@ static bool check(Request *r, Error *error)
     if (r->given && r->texts.count != 1)
         return error_set(error, "--given is the translation of one TEXT: give one");
     if (r->given && (r->search.n_best > 1 || r->search.alternatives))
-        return error_set(error, "--given is one translation: --n-best and --alternatives cannot "
+        return error_set(error,
+                         "--given is one translation: --n-best and --alternatives cannot "
                          "find more");
     if (r->given && !text_is_utf8(r->given, strlen(r->given), &bad))
         return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
@@ -82,41 +83,44 @@ static bool check(Request *r, Error *error)
         return error_set(error, "--head with several numbers is for --attention");
     if (r->given && (r->score || r->target || r->hypothesis))
         return error_set(error, "--given is looked at, by --attention, --explain or --align: "
-                         "--score, --target and --hypothesis have texts of their own");
+                                "--score, --target and --hypothesis have texts of their own");
     if (r->hypothesis && !r->reference)
         return error_set(error, "--hypothesis needs --reference, the file to compare it with");
     if (r->hypothesis && r->texts.count)
-        return error_set(error, "--hypothesis scores a file of translations: no text to translate "
+        return error_set(error,
+                         "--hypothesis scores a file of translations: no text to translate "
                          "can be given with it");
     if (r->save_int8 && (r->texts.count || r->hypothesis || r->score))
         return error_set(error, "--save-int8 writes a model and stops: there is nothing to "
-                         "translate or to score with it");
+                                "translate or to score with it");
     if (r->save_int8 && r->model.count > 1)
         return error_set(error, "--save-int8 writes one model: give --model once");
-    if (r->word && !r->explain)
-        return error_set(error, "--word goes with --explain");
+    if (r->word && !r->explain) return error_set(error, "--word goes with --explain");
     if (r->json && r->explain)
         return error_set(error, "--explain is text for people: it does not go with --json");
     if (r->given && r->prefix)
         return error_set(error, "--given is a whole translation: --prefix is how one begins");
     if (r->target && !r->score && !r->align.align)
-        return error_set(error, "--target goes with --score or --align: it has the translations "
+        return error_set(error,
+                         "--target goes with --score or --align: it has the translations "
                          "that are given");
     if (r->align.gold && !r->align.align)
         return error_set(error, "--gold goes with --align: it has the right links");
     if (r->align.tsv && r->choice.head == CHOICE_MAX)
-        return error_set(error, "--attention-tsv takes a head's number, mean or best as --head");
+        return error_set(error,
+                         "--attention-tsv takes a head's number, mean or best as --head");
     if (r->align.save && !r->align.gold)
         return error_set(error, "--align-save goes with --gold, which shows what is best");
     if (r->align.align && (r->explain || r->score))
         return error_set(error, "--align does not go with --%s: ask for one at a time",
                          r->explain ? "explain" : "score");
-    if (r->align.align && (r->target || r->align.gold) &&
-        (r->reference || r->attention))
-        return error_set(error, "--align of given translations translates nothing: it does not go "
+    if (r->align.align && (r->target || r->align.gold) && (r->reference || r->attention))
+        return error_set(error,
+                         "--align of given translations translates nothing: it does not go "
                          "with --reference or --attention");
     if (r->score && (r->hypothesis || r->reference || r->attention || r->prefix))
-        return error_set(error, "--score asks the model about given translations: it does not go "
+        return error_set(error,
+                         "--score asks the model about given translations: it does not go "
                          "with --hypothesis, --reference, --attention or --prefix");
     return search_check(&r->search, error);
 }

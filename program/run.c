@@ -53,7 +53,8 @@ static bool read_text(Run *run, Error *error)
     if (!count) count = run->report.kept / 10;
     if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
     if (!count)
-        return error_set(error, "a corpus of %zu pairs is too small to hold some out for "
+        return error_set(error,
+                         "a corpus of %zu pairs is too small to hold some out for "
                          "validation: give --valid-source and --valid-target",
                          run->report.kept);
     bool good = corpus_split(&run->valid_text, &run->text, &run->report, count,
@@ -89,7 +90,8 @@ static bool make_vocabulary(Run *run, Error *error)
         const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
         return vocabulary_read(&run->vocabulary, path, error);
     }
-    TokenizerSettings source = settings_tokenizer(s, SOURCE), target = settings_tokenizer(s, TARGET);
+    TokenizerSettings source = settings_tokenizer(s, SOURCE),
+                      target = settings_tokenizer(s, TARGET);
     const TokenizerSettings *const settings[SIDES] = {joint ? NULL : &source, &target};
     return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
 }
@@ -152,7 +154,8 @@ static bool make_subwords(Run *run, CorpusSide side, Error *error)
     double amount;
     size_t size;
     const unsigned char *model = vocabulary_model(v, side, &size);
-    return settings_subwords(&amount, run->settings, tokenizer_type(v->tokenizer[side]), error) &&
+    return settings_subwords(&amount, run->settings, tokenizer_type(v->tokenizer[side]),
+                             error) &&
            (run->subwords[side] = subwords_create(model, size, amount, error));
 }
 
@@ -196,14 +199,15 @@ static bool read_last(Run *run, Error *error)
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
     real *ema = trainer_ema(run->trainer);
-    const char *average = checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE
-                                                                    : CHECKPOINT_WEIGHTS;
-    bool good = last.progress ? progress_from_json(&run->progress, last.progress, run->last,
-                                                   error)
-                              : error_set(error, "'%s' has no progress in it: it is a model, not "
-                                          "a training that can go on", run->last);
-    good = good &&
-           checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
+    const char *average =
+        checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
+    bool good = last.progress
+                    ? progress_from_json(&run->progress, last.progress, run->last, error)
+                    : error_set(error,
+                                "'%s' has no progress in it: it is a model, not "
+                                "a training that can go on",
+                                run->last);
+    good = good && checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
            checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
            checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
            checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
@@ -243,8 +247,8 @@ bool run_prepare(Run *run, Error *error)
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = transformer_create(&run->model, &settings->model, error) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
-                batches_init(&run->batches, &run->corpus, training->seed, training->batch_tokens,
-                             error);
+                batches_init(&run->batches, &run->corpus, training->seed,
+                             training->batch_tokens, error);
     if (good && run->subwords[SOURCE]) batches_resample(&run->batches, &run->resampler);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
@@ -257,7 +261,8 @@ bool run_begin(Run *run, Error *error)
     char *path = run_path(run->settings, "config.json", error);
     char *metrics = run_path(run->settings, "metrics.jsonl", error);
     if (!config) error_set(error, "not enough memory for config.json");
-    bool good = config && path && metrics && file_replace(path, config, strlen(config), error) &&
+    bool good = config && path && metrics &&
+                file_replace(path, config, strlen(config), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
     if (good) run->progress.seconds = metrics_seconds(&run->metrics);
     free(config);
@@ -269,7 +274,8 @@ bool run_begin(Run *run, Error *error)
 static bool save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    char *config = settings_to_json(run->settings), *progress = progress_to_json(&run->progress);
+    char *config = settings_to_json(run->settings),
+         *progress = progress_to_json(&run->progress);
     bool good = config && progress;
     if (!good) error_set(error, "not enough memory to save '%s'", path);
     Checkpoint checkpoint = {.params = &run->model.params,
@@ -344,13 +350,13 @@ bool run_draw_loss(const Run *run, Error *error)
                              {"validation", vx, valid, (int)V, 1, true}};
     const Series bleus[] = {{NULL, vx, bleu, (int)V, 2, true}};
     const Series rates[] = {{NULL, tx, rate, (int)T, 3, false}};
-    const CurvePanel panels[] = {{"Loss", NULL, "nats a token", losses, 2, true},
-                                 {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1,
-                                  false},
-                                 {"Learning rate", "update", NULL, rates, 1, false}};
+    const CurvePanel panels[] = {
+        {"Loss", NULL, "nats a token", losses, 2, true},
+        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
+        {"Learning rate", "update", NULL, rates, 1, false}};
     Canvas *page = NULL;
-    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3, THEME_LIGHT,
-                            NULL, error) &&
+    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
+                            THEME_LIGHT, NULL, error) &&
                 png_save_canvas(path, page, NULL, 0, error);
     if (page) canvas_free(page);
     free(number);

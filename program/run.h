@@ -28,14 +28,14 @@
 
 typedef struct Run {
     Settings *settings;
-    char *last, *best;               // paths
-    CorpusText text, valid_text;     // text is empty once it is ids
+    char *last, *best;            // paths
+    CorpusText text, valid_text;  // text is empty once it is ids
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    size_t seen;                     // pairs of valid whose source sentence is in the corpus, too
+    size_t seen;  // pairs of valid whose source sentence is in the corpus, too
     Vocabulary vocabulary;
-    Subwords *subwords[SIDES];       // for resampler, the same twice if joint; or NULL
-    Resampler resampler;             // cuts the corpus anew in each epoch
+    Subwords *subwords[SIDES];  // for resampler, the same twice if joint; or NULL
+    Resampler resampler;        // cuts the corpus anew in each epoch
     Transformer model;
     Workers *workers;
     Trainer *trainer;

@@ -10,15 +10,18 @@ void scores_start(Scores *scores, Tokenization tokenization, bool lowercase)
                        .chrf_words = {.word_order = CHRF_WORD_ORDER, .lowercase = lowercase}};
 }
 
-bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference, Error *error)
+bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
+                     Error *error)
 {
     const char *line;
     size_t length;
     TextResult result = text_next(reference, &line, &length, error);
     if (result == TEXT_ERROR) return false;
     if (result == TEXT_END)
-        return error_set(error, "'%s' has only %lld lines, but there are more translations: they "
-                         "must match line by line", reference->name, scores->lines);
+        return error_set(error,
+                         "'%s' has only %lld lines, but there are more translations: they "
+                         "must match line by line",
+                         reference->name, scores->lines);
     scores->lines++;
     return bleu_add(&scores->bleu, hypothesis, line, error) &&
            chrf_add(&scores->chrf, hypothesis, line, error) &&
@@ -31,8 +34,10 @@ bool scores_end(const Scores *scores, TextReader *reference, Error *error)
     size_t length;
     TextResult result = text_next(reference, &line, &length, error);
     if (result == TEXT_LINE)
-        return error_set(error, "'%s' has more lines than the %lld translations: they must match "
-                         "line by line", reference->name, scores->lines);
+        return error_set(error,
+                         "'%s' has more lines than the %lld translations: they must match "
+                         "line by line",
+                         reference->name, scores->lines);
     return result == TEXT_END;
 }
 

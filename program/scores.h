@@ -17,7 +17,8 @@ typedef struct Scores {
 void scores_start(Scores *scores, Tokenization tokenization, bool lowercase);
 
 /* Counts a translation against the reader's next line; an error if there is none. */
-bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference, Error *error);
+bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
+                     Error *error);
 
 /* An error if the reader has a line left. */
 bool scores_end(const Scores *scores, TextReader *reference, Error *error);

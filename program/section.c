@@ -135,10 +135,8 @@ static bool plan(Section *s, const Drawing *d, LookKind kind)
     *s = (Section){.kind = kind, .layers = layers, .heads = d->heads};
     if (!section_find_best(s, d)) return false;
     if (kind != LOOK_CROSS || d->config.rollout) s->layer = layers - 1;
-    if (choice->layer >= 0)
-        s->layer = s->first = choice->layer, s->layers = 1;
-    else if (choice->head == CHOICE_BEST)
-        s->layer = s->best_layer;
+    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
+    else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
     if (choice->head >= 0) s->heads = 1;
     if (d->config.rollout) s->heads = 1;
     if (s->layers * s->heads == 1) s->layers = s->heads = 0;
@@ -200,12 +198,10 @@ const char *section_head(char text[SECTION_NOTE], const Section *s, const Drawin
     int head = large_head(s, d);
     if (d->config.rollout)
         snprintf(text, SECTION_NOTE, "rollout through %d layers", s->layer + 1);
-    else if (head >= 0)
-        snprintf(text, SECTION_NOTE, "head %d", head + 1);
+    else if (head >= 0) snprintf(text, SECTION_NOTE, "head %d", head + 1);
     else if (head == CHOICE_MAX)
         snprintf(text, SECTION_NOTE, "largest of %d heads, made up to 1", d->heads);
-    else
-        snprintf(text, SECTION_NOTE, "mean of %d heads", d->heads);
+    else snprintf(text, SECTION_NOTE, "mean of %d heads", d->heads);
     if (d->config.rollout || head != CHOICE_SOME) return text;
     for (int h = 0; h < d->heads; h++) {
         size_t length = strlen(text);
@@ -218,8 +214,7 @@ static void describe(Section *s, const Drawing *d)
 {
     char head[SECTION_NOTE];
     const char *mark = s->kind == LOOK_DECODER ? "<pad>" : "</s>";
-    if (d->config.rollout)
-        section_head(s->title, s, d);
+    if (d->config.rollout) section_head(s->title, s, d);
     else
         snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1,
                  section_head(head, s, d));
@@ -269,8 +264,7 @@ void section_finish(HeatMapSection *page, Section *s, const Drawing *d)
         s->heat[i].outlined = best;
         if (d->config.rollout)
             snprintf(s->note[i][0], SECTION_NOTE, "through layer %d", layer + 1);
-        else
-            snprintf(s->note[i][0], SECTION_NOTE, "layer %d · head %d", layer + 1, head + 1);
+        else snprintf(s->note[i][0], SECTION_NOTE, "layer %d · head %d", layer + 1, head + 1);
         if (best)
             strcat(s->note[i][1], s->kind == LOOK_CROSS ? " · aligns best" : " · sharpest");
         s->heat[i].title = s->note[i][0];

@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL};
-static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
-                                             "identity", NULL};
+static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
+                                             "nfkc_cf",  "identity", NULL};
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
 static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL};
 
@@ -163,9 +163,12 @@ static bool toy_file(StringList *list, const char *name, Error *error)
                  up ? "share/qkv/toy" : "data/toy", name);
     }
     if (access(path, R_OK) != 0)
-        return error_set(error, "the toy corpus (%s) is neither in data/toy, of this folder or of "
-                         "the program's, nor in ../share/qkv/toy of the program's: name a corpus "
-                         "with --train-source and --train-target", name);
+        return error_set(
+            error,
+            "the toy corpus (%s) is neither in data/toy, of this folder or of "
+            "the program's, nor in ../share/qkv/toy of the program's: name a corpus "
+            "with --train-source and --train-target",
+            name);
     return strings_add(list, path, error);
 }
 
@@ -195,14 +198,18 @@ static bool check_vocabulary(const Settings *s, Error *error)
     int models = d->tokenizer_model.count;
     double amount;
     if (separate && s->model.tying == TYING_ALL)
-        return error_set(error, "--vocabulary separate has no embedding that both languages could "
+        return error_set(error,
+                         "--vocabulary separate has no embedding that both languages could "
                          "share, as --tying all does: give --tying decoder or none with it");
     if (!separate && (d->source_vocab_size || d->target_vocab_size))
-        return error_set(error, "--source-vocab-size and --target-vocab-size are for --vocabulary "
+        return error_set(error,
+                         "--source-vocab-size and --target-vocab-size are for --vocabulary "
                          "separate; a joint vocabulary has --vocab-size");
     if (models && models != (separate ? 2 : 1))
-        return error_set(error, "--tokenizer-model names %d files: it takes one for --vocabulary "
-                         "joint, and two, source and target, for separate", models);
+        return error_set(error,
+                         "--tokenizer-model names %d files: it takes one for --vocabulary "
+                         "joint, and two, source and target, for separate",
+                         models);
     if (!models && settings_resample(s) &&
         !settings_subwords(&amount, s, (TokenizerType)d->tokenizer, error))
         return false;
@@ -216,22 +223,26 @@ static bool check(const Settings *s, Error *error)
 {
     const DataConfig *d = &s->data;
     if (d->train_source.count != d->train_target.count)
-        return error_set(error, "--train-source names %d files but --train-target %d: they go in "
-                         "pairs", d->train_source.count, d->train_target.count);
+        return error_set(error,
+                         "--train-source names %d files but --train-target %d: they go in "
+                         "pairs",
+                         d->train_source.count, d->train_target.count);
     if (d->valid_source.count != d->valid_target.count)
-        return error_set(error, "--valid-source names %d files but --valid-target %d: they go in "
-                         "pairs", d->valid_source.count, d->valid_target.count);
+        return error_set(error,
+                         "--valid-source names %d files but --valid-target %d: they go in "
+                         "pairs",
+                         d->valid_source.count, d->valid_target.count);
     if (s->training.best != BEST_LOSS && !s->training.valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
-                         "--valid-translations of at least 1");
+                                "--valid-translations of at least 1");
     if (s->run.watch_layer > s->model.decoder_layers)
-        return error_set(error, "--watch-layer %d: the decoder has %d layers", s->run.watch_layer,
-                         s->model.decoder_layers);
+        return error_set(error, "--watch-layer %d: the decoder has %d layers",
+                         s->run.watch_layer, s->model.decoder_layers);
     const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
-                         "there is no dropout: give a --dropout above 0");
+                                "there is no dropout: give a --dropout above 0");
     return check_vocabulary(s, error);
 }
 
@@ -242,16 +253,17 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
 {
     settings_free(s);
     settings_defaults(s);
-    if (toy && !options_set(s->groups, SETTINGS_GROUPS, "watch",
-                            "jane visits africa in september ||| jane visite l'afrique en septembre",
-                            error))
+    if (toy &&
+        !options_set(s->groups, SETTINGS_GROUPS, "watch",
+                     "jane visits africa in september ||| jane visite l'afrique en septembre",
+                     error))
         return false;
     if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
         return false;
     if (config) {
         char *text = file_read(config, 1 << 20, NULL, error);
-        bool good = text && options_from_json(s->groups, SETTINGS_GROUPS, text, config, false,
-                                              error);
+        bool good =
+            text && options_from_json(s->groups, SETTINGS_GROUPS, text, config, false, error);
         free(text);
         if (!good) return false;
     }
@@ -268,7 +280,9 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     char preset[32];
     bool corpus = has_corpus(&s->data);
     snprintf(preset, sizeof preset, "%s",
-             s->run.preset ? s->run.preset : corpus ? "tiny" : "toy");
+             s->run.preset ? s->run.preset
+             : corpus      ? "tiny"
+                           : "toy");
     if (!preset_settings(preset))
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
@@ -296,9 +310,11 @@ char *settings_help(const char *program)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     if (out && options) {
-        fprintf(out, "Usage: %s [OPTION]...\n"
-                     "Learns to translate from a parallel corpus; without options, from the toy "
-                     "corpus.\n\n%s\nPresets\n", program, options);
+        fprintf(out,
+                "Usage: %s [OPTION]...\n"
+                "Learns to translate from a parallel corpus; without options, from the toy "
+                "corpus.\n\n%s\nPresets\n",
+                program, options);
         for (int i = 0; i < COUNT(PRESETS); i++) {
             fprintf(out, "  %-6s %s:\n", PRESET_NAMES[i], PRESETS[i].what);
             const char *rest = PRESETS[i].settings;
@@ -333,14 +349,15 @@ static bool same_group(Settings *was, const Settings *is, int group, const char 
         const Option *o = &g->options[i];
         const char *a = (const char *)was->groups[group].values + o->offset;
         const char *b = (const char *)g->values + o->offset;
-        bool same = o->kind == OPTION_FLAG   ? *(const bool *)a == *(const bool *)b
+        bool same = o->kind == OPTION_FLAG ? *(const bool *)a == *(const bool *)b
                     : o->kind == OPTION_INT || o->kind == OPTION_CHOICE
                         ? *(const int *)a == *(const int *)b
                         : true;
         if (!same)
-            return error_set(error, "the run in '%s' was started with another --%s: start a new "
-                             "one with another --output, or give the same options", path,
-                             o->name);
+            return error_set(error,
+                             "the run in '%s' was started with another --%s: start a new "
+                             "one with another --output, or give the same options",
+                             path, o->name);
     }
     return true;
 }
@@ -359,8 +376,8 @@ bool settings_accumulators(Settings *s, const char *config, const char *path, Er
 {
     Settings was;
     settings_defaults(&was);
-    bool good = !config ||
-                options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    bool good =
+        !config || options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
     int *count = &s->training.accumulators;
     bool goes_on = was.training.accumulators > 0;
     if (!goes_on) *count = trainer_first_accumulators(*count);
@@ -388,11 +405,12 @@ bool settings_subwords(double *amount, const Settings *s, TokenizerType type, Er
 {
     double dropout = s->data.subword_dropout, alpha = s->data.subword_alpha;
     if (dropout > 0 && type != TOKENIZER_BPE)
-        return error_set(error, "--subword-dropout leaves merges out, which only a tokenizer of "
+        return error_set(error,
+                         "--subword-dropout leaves merges out, which only a tokenizer of "
                          "type bpe has; unigram has --subword-alpha");
     if (alpha > 0 && type != TOKENIZER_UNIGRAM)
         return error_set(error, "--subword-alpha draws from the model that only a tokenizer of "
-                         "type unigram has; bpe has --subword-dropout");
+                                "type unigram has; bpe has --subword-dropout");
     *amount = type == TOKENIZER_BPE ? dropout : alpha;
     return true;
 }

@@ -13,15 +13,15 @@ typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 typedef struct DataConfig {
     StringList train_source, train_target, train_tsv;
     StringList valid_source, valid_target, valid_tsv;
-    int valid_split;     // pairs held out of the training text, where no validation files are given
-    int bleu_tokenize;   // a Tokenization, of the validation's BLEU
-    int vocabulary;      // a VocabularyChoice
-    int tokenizer;       // a TokenizerType
-    StringList tokenizer_model;                  // files of models to use instead of learning
-    int vocab_size;                              // of each vocabulary
-    int source_vocab_size, target_vocab_size;    // of separate ones; 0: vocab_size
-    double coverage;     // share of characters that get a piece; 0: by type
-    int normalization;   // a place in the option's choices
+    int valid_split;  // pairs held out of the training text, where no validation files are given
+    int bleu_tokenize;                         // a Tokenization, of the validation's BLEU
+    int vocabulary;                            // a VocabularyChoice
+    int tokenizer;                             // a TokenizerType
+    StringList tokenizer_model;                // files of models to use instead of learning
+    int vocab_size;                            // of each vocabulary
+    int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size
+    double coverage;    // share of characters that get a piece; 0: by type
+    int normalization;  // a place in the option's choices
     bool lowercase, byte_fallback;
     double subword_dropout;  // bpe: of merges, in training
     double subword_alpha;    // unigram: temperature of cuts drawn in training; 0: none are

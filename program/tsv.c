@@ -42,10 +42,8 @@ static const char *column_name(const Page *p, int j)
 static void write_page(FILE *out, const Page *p, const float *weight)
 {
     char head[16];
-    if (p->head == CHOICE_MEAN)
-        strcpy(head, "mean");
-    else
-        snprintf(head, sizeof head, "%d", p->head + 1);
+    if (p->head == CHOICE_MEAN) strcpy(head, "mean");
+    else snprintf(head, sizeof head, "%d", p->head + 1);
     for (int i = 0; i < p->rows; i++)
         for (int j = 0; j < (p->kind == LOOK_DECODER ? i + 1 : p->columns); j++)
             fprintf(out, "%lld\t%s\t%d\t%s\t%d\t%s\t%d\t%s\t%.6f\n", p->sentence,

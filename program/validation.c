@@ -19,13 +19,16 @@ static void forget(Validation *v)
 }
 
 bool validation_create(Validation *v, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations,
-                       Tokenization words, int batch_tokens, Error *error)
+                       const Tokenizer *tokenizer, int translations, Tokenization words,
+                       int batch_tokens, Error *error)
 {
-    int count = (int)(corpus->pairs < (size_t)translations ? corpus->pairs
-                                                           : (size_t)translations);
-    *v = (Validation){.corpus = corpus, .text = text, .tokenizer = tokenizer,
-                      .translations = count, .words = words};
+    int count =
+        (int)(corpus->pairs < (size_t)translations ? corpus->pairs : (size_t)translations);
+    *v = (Validation){.corpus = corpus,
+                      .text = text,
+                      .tokenizer = tokenizer,
+                      .translations = count,
+                      .words = words};
     return batches_init(&v->batches, corpus, 0, batch_tokens, error);
 }
 
@@ -93,7 +96,8 @@ static bool translate(Validation *v, const Transformer *model, Workers *workers,
     Ensemble alone = ensemble_of(model);
     TranslatorInput input = {0};
     Packed target;
-    if (!batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations, error) ||
+    if (!batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations,
+                       error) ||
         !translator_run(&v->ids, &alone, &input, &greedy, workers, stop, error))
         return false;
     if (v->ids.stopped) return error_set(error, "%s", "");
@@ -134,6 +138,6 @@ bool validation_memory(Validation *v, size_t *bytes, const Transformer *model, W
 Quality validation_quality(const Validation *v)
 {
     return (Quality){.loss = v->loss.nll / (double)v->loss.tokens,
-                   .bleu = v->translated ? v->bleu : NAN,
-                   .chrf = v->translated ? v->chrf : NAN};
+                     .bleu = v->translated ? v->bleu : NAN,
+                     .chrf = v->translated ? v->chrf : NAN};
 }

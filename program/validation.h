@@ -13,23 +13,23 @@
 
 typedef struct Validation {
     const Corpus *corpus;
-    const CorpusText *text;   // its pairs as text, the references
+    const CorpusText *text;  // its pairs as text, the references
     Batches batches;
     const Tokenizer *tokenizer;
-    int translations;         // of the first so many pairs
-    Tokenization words;       // of BLEU
+    int translations;    // of the first so many pairs
+    Tokenization words;  // of BLEU
     /* results of the last validation_run */
     Loss loss;
-    int translated;           // 0: no scores
-    int exact;                // translations equal to their reference
-    double bleu, chrf;        // percent
-    char **hypothesis;        // [translated]
+    int translated;     // 0: no scores
+    int exact;          // translations equal to their reference
+    double bleu, chrf;  // percent
+    char **hypothesis;  // [translated]
     Translations ids;
 } Validation;
 
 bool validation_create(Validation *validation, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations,
-                       Tokenization words, int batch_tokens, Error *error);
+                       const Tokenizer *tokenizer, int translations, Tokenization words,
+                       int batch_tokens, Error *error);
 void validation_free(Validation *validation);
 
 /* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss

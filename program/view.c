@@ -43,10 +43,8 @@ static void picture_path(char *path, size_t size, const Request *r, long long nu
 {
     const char *name = r->attention;
     int stem = (int)(strrchr(name, '.') - name);
-    if (r->texts.count == 1)
-        snprintf(path, size, "%s", name);
-    else
-        snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
+    if (r->texts.count == 1) snprintf(path, size, "%s", name);
+    else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
 static bool draw(View *view, const IdLines *lines, int s, const Hypothesis *best,

@@ -205,8 +205,7 @@ static int *encode(int *count, const Tokenizer *tokenizer, const char *text, siz
         if (ids.count == 0 || ids.count + 1 > (size_t)most)
             error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
                       (int)length, text, ids.count, most - 1);
-        else if (!(id = malloc((ids.count + 1) * sizeof *id)))
-            no_memory(error);
+        else if (!(id = malloc((ids.count + 1) * sizeof *id))) no_memory(error);
     }
     for (size_t i = 0; id && i < ids.count; i++) id[i] = ids.id[i];
     if (id) id[ids.count] = ID_END, *count = (int)ids.count + 1;
@@ -274,8 +273,7 @@ static bool translate(WatchLook *look, int **id, const Watch *watch, Run *run, E
         .source = {1, watch->columns, watch->source, (int[]){0, watch->columns}}};
     Translations out;
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
-    if (!translator_run(&out, &alone, &input, &search, run->workers, NULL, error))
-        return false;
+    if (!translator_run(&out, &alone, &input, &search, run->workers, NULL, error)) return false;
     const Hypothesis *best = out.sentence[0].hypothesis;
     bool good = tokenizer_decode(tokenizer, &look->says, best->id, (size_t)best->length, error);
     const int *rows = watch->target ? watch->target : best->id;
@@ -283,10 +281,8 @@ static bool translate(WatchLook *look, int **id, const Watch *watch, Run *run, E
     if (good && !(*id = malloc((size_t)count * sizeof **id))) good = no_memory(error);
     if (good) {
         memcpy(*id, rows, (size_t)count * sizeof **id);
-        if ((look->word = labels(tokenizer, rows, count)))
-            look->rows = count;
-        else
-            good = no_memory(error);
+        if ((look->word = labels(tokenizer, rows, count))) look->rows = count;
+        else good = no_memory(error);
     }
     translations_free(&out);
     return good;
@@ -302,7 +298,8 @@ static bool see(WatchLook *seen, const int *id, const Watch *watch, const Run *r
     for (int h = 0; seen->share && h < watch->heads; h++)
         look_head(seen->share + (size_t)h * cells, look, LOOK_CROSS, watch->layer, h);
     look_close(look);
-    for (size_t k = 0; seen->share && k < (size_t)watch->heads * cells; k++)  // as it will be read
+    for (size_t k = 0; seen->share && k < (size_t)watch->heads * cells;
+         k++)  // as it will be read
         seen->share[k] = (float)lroundf(seen->share[k] * THOUSAND) / THOUSAND;
     return seen->share || no_memory(error);
 }

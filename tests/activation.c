@@ -2,8 +2,8 @@
  * slopes, over all that a network can bring, and at the edges of float. */
 #include <math.h>
 
-#include "tests/test.h"
 #include "model/activation.h"
+#include "tests/test.h"
 
 enum { COUNT = 1 << 12 };
 

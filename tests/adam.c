@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/rng.h"
+#include "tests/test.h"
 #include "training/adam.h"
 #include "training/optimizer.h"
 

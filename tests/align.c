@@ -211,8 +211,7 @@ static void words_between_spaces(void **state)
         assert_true(i == 0 || word[i] >= word[i - 1]);
         if (ids.id[i] != ID_UNKNOWN && label[0] != '\xe2')
             assert_non_null(strstr(expected[word[i]], label));
-        else if (ids.id[i] == ID_UNKNOWN)
-            assert_int_equal(word[i], 3);
+        else if (ids.id[i] == ID_UNKNOWN) assert_int_equal(word[i], 3);
     }
     assert_int_equal(word[0], 0);
     assert_int_equal(word[ids.count - 1], 4);

@@ -20,8 +20,10 @@ static inline bool alphabet_save(const char *path, Error *error)
     model.weights.logits_bias[ID_END] += 1;
     const OptionGroup group = {"", "model", model_options, model_option_count, &model.config};
     char *config = options_to_json(&group, 1);
-    const Checkpoint checkpoint = {.params = &model.params, .weights = model.block,
-                                   .config = config, .tokenizer = letters.bytes,
+    const Checkpoint checkpoint = {.params = &model.params,
+                                   .weights = model.block,
+                                   .config = config,
+                                   .tokenizer = letters.bytes,
                                    .tokenizer_size = letters.size};
     bool good = checkpoint_save(&checkpoint, path, error);
     free(config);

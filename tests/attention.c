@@ -3,9 +3,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "tests/test.h"
 #include "base/rng.h"
 #include "model/attention.h"
+#include "tests/test.h"
 
 enum { STRIDE = 50 };
 

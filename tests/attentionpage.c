@@ -41,9 +41,14 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
                         make_weights(columns, columns, false), make_weights(rows, rows, true)};
     const char **target = make_labels(rows), **source = make_labels(columns);
     bool *marks = calloc((size_t)columns, sizeof *marks);
-    HeatMap large = {.weight = weight[0], .rows = rows, .columns = columns, .row_labels = target,
-                     .column_labels = source, .column_marks = marks,
-                     .title = "mean", .note = "%s"};
+    HeatMap large = {.weight = weight[0],
+                     .rows = rows,
+                     .columns = columns,
+                     .row_labels = target,
+                     .column_labels = source,
+                     .column_marks = marks,
+                     .title = "mean",
+                     .note = "%s"};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention",
          .caption = "row: the word being written; column: a source word",
@@ -56,8 +61,10 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     assert_non_null(all);
     for (int s = 0; s < 3; s++) {
         for (int i = 0; i < maps; i++)
-            all[s * maps + i] = (HeatMap){.weight = weight[s], .rows = s == 1 ? columns : rows,
-                                          .columns = s == 2 ? rows : columns, .note = "0.4 bits",
+            all[s * maps + i] = (HeatMap){.weight = weight[s],
+                                          .rows = s == 1 ? columns : rows,
+                                          .columns = s == 2 ? rows : columns,
+                                          .note = "0.4 bits",
                                           .column_marks = s < 2 ? marks : NULL,
                                           .outlined = i == maps - 1};
         sections[s].maps = all + s * maps;
@@ -67,7 +74,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     Error error = {0};
     Canvas *page;
     PagePlan plan;
-    if (!attentionpage_draw_plan(&page, &plan, "title", words[2], sections, 3, theme, 1, &error))
+    if (!attentionpage_draw_plan(&page, &plan, "title", words[2], sections, 3, theme, 1,
+                                 &error))
         fail_msg("%s", error.text);
     assert_int_equal(plan.width, canvas_width(page));
     assert_int_equal(plan.height, canvas_height(page));
@@ -144,10 +152,9 @@ static void test_scale(void **state)
     Error error = {0};
     Canvas *once, *thrice;
     PagePlan plan;
-    assert_true(attentionpage_draw_plan(&once, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1,
-                                        &error));
     assert_true(
-        attentionpage_draw(&thrice, NULL, NULL, &section, 1, THEME_LIGHT, 3, &error));
+        attentionpage_draw_plan(&once, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
+    assert_true(attentionpage_draw(&thrice, NULL, NULL, &section, 1, THEME_LIGHT, 3, &error));
     assert_int_equal(canvas_width(thrice), 3 * canvas_width(once));
     assert_int_equal(canvas_height(thrice), 3 * canvas_height(once));
     const HeatMapPlan *map = &plan.section[0].large;
@@ -171,14 +178,17 @@ static void test_small_cells(void **state)
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {.weight = weight, .rows = N, .columns = N, .row_labels = labels,
+    HeatMap large = {.weight = weight,
+                     .rows = N,
+                     .columns = N,
+                     .row_labels = labels,
                      .column_labels = labels};
     HeatMapSection section = {.large = &large};
     Error error = {0};
     Canvas *page;
     PagePlan plan;
-    assert_true(attentionpage_draw_plan(&page, &plan, "t", "s", &section, 1, THEME_LIGHT, 1,
-                                        &error));
+    assert_true(
+        attentionpage_draw_plan(&page, &plan, "t", "s", &section, 1, THEME_LIGHT, 1, &error));
     assert_true(plan.large_cell >= 1 && plan.large_cell < 10);
     assert_true(plan.section[0].large.row_step > 1);
     assert_map(page, &plan.section[0].large, &large, false);
@@ -197,13 +207,17 @@ static void test_speed(void **state)
     enum { N = 30, LAYERS = 4, HEADS = 8 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {.weight = weight, .rows = N, .columns = N, .row_labels = labels,
-                     .column_labels = labels, .title = "layer 2"};
+    HeatMap large = {.weight = weight,
+                     .rows = N,
+                     .columns = N,
+                     .row_labels = labels,
+                     .column_labels = labels,
+                     .title = "layer 2"};
     HeatMap maps[LAYERS * HEADS];
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .note = "0.44 bits"};
-    HeatMapSection section = {.title = "t", .maps = maps, .layers = LAYERS, .heads = HEADS,
-                              .large = &large};
+    HeatMapSection section = {
+        .title = "t", .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
     double best = INFINITY;
     for (int i = 0; i < 3; i++) {  // the first also reads the fonts
         Error error = {0};
@@ -225,8 +239,8 @@ static void test_large_alone(void **state)
 {
     (void)state;
     float *weight = make_weights(4, 4, true);
-    HeatMap large = {.weight = weight, .rows = 4, .columns = 4, .row_labels = words,
-                     .column_labels = words};
+    HeatMap large = {
+        .weight = weight, .rows = 4, .columns = 4, .row_labels = words, .column_labels = words};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large, true, THEME_LIGHT);
     assert_map(page, &plan, &large, true);
@@ -257,14 +271,10 @@ static void test_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses),
-        cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_small_cells),
-        cmocka_unit_test(test_speed),
-        cmocka_unit_test(test_large_alone),
-        cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_refuses),     cmocka_unit_test(test_pages),
+        cmocka_unit_test(test_frame),       cmocka_unit_test(test_scale),
+        cmocka_unit_test(test_small_cells), cmocka_unit_test(test_speed),
+        cmocka_unit_test(test_large_alone), cmocka_unit_test(test_too_much),
     };
     return cmocka_run_group_tests_name("attentionpage", tests, NULL, NULL);
 }

@@ -18,7 +18,7 @@ typedef struct Found {
 } Found;
 
 static inline bool search(Found *found, const Transformer *model, const Packed *source,
-                   const SearchConfig *config, bool greedy)
+                          const SearchConfig *config, bool greedy)
 {
     for (int s = 0; s < source->sentences; s++) {
         found->sentence[s] = (Translation){found->hypothesis[s], 0};
@@ -35,13 +35,12 @@ static inline bool search(Found *found, const Transformer *model, const Packed *
     Ensemble alone = ensemble_of(model);
     SearchTask task[64];
     for (int s = 0; s < source->sentences; s++)
-        task[s] = (SearchTask){.limit = search_limit(config, &model->config,
-                                                     source->start[s + 1] - source->start[s], 0)};
+        task[s] =
+            (SearchTask){.limit = search_limit(config, &model->config,
+                                               source->start[s + 1] - source->start[s], 0)};
     for (int pass = 0; pass < 2; pass++) {
-        if (greedy)
-            greedy_layout(&state->greedy, &arena, &alone, source, task, config);
-        else
-            beam_layout(&state->beam, &arena, &alone, source, task, config);
+        if (greedy) greedy_layout(&state->greedy, &arena, &alone, source, task, config);
+        else beam_layout(&state->beam, &arena, &alone, source, task, config);
         if (pass == 0) assert_true(arena_reserve(&arena, &error));
     }
     bool fine = greedy ? greedy_search(found->at, &state->greedy)

@@ -1,8 +1,8 @@
 /* batches.c -- every pair once an epoch, updates as full as they can be, and the same updates
  * whatever was asked for before. */
-#include "tests/test.h"
-#include "base/rng.h"
 #include "data/batches.h"
+#include "base/rng.h"
+#include "tests/test.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Beam search against an enumeration of every sentence there is, and against the same algorithm written
  * the slow and obvious way. */
-#include "tests/test.h"
 #include "tests/batch-search.h"
+#include "tests/test.h"
 
 /* ---- every sentence of at most 4 tokens over 3 pieces: 1 + 3 + 9 + 27 ---- */
 
@@ -89,8 +89,8 @@ static void exhaustive(void **state)
                 bool seen[ALL] = {false};
                 double best = -INFINITY;
                 for (int i = 0; i < ALL; i++) {
-                    score[i] = log_probability[i] /
-                               pow(wu ? (5.0 + length[i]) / 6 : length[i], alpha);
+                    score[i] =
+                        log_probability[i] / pow(wu ? (5.0 + length[i]) / 6 : length[i], alpha);
                     if (score[i] > best) best = score[i];
                 }
                 for (int i = 0; i < ALL; i++) {
@@ -168,10 +168,8 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
         int room = config->beam - count;
         live = 0;
         for (int i = 0; i < candidates && i < room; i++) {
-            if (candidate[i].id[step - 1] == ID_END)
-                ended[count++] = candidate[i];
-            else
-                prefix[live++] = candidate[i];
+            if (candidate[i].id[step - 1] == ID_END) ended[count++] = candidate[i];
+            else prefix[live++] = candidate[i];
         }
     }
     qsort(ended, (size_t)count, sizeof *ended, by_score);

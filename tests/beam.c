@@ -1,6 +1,6 @@
 /* Beam search against greedy search; its limits, and what it does where there is nothing to choose. */
-#include "tests/test.h"
 #include "tests/batch-search.h"
+#include "tests/test.h"
 
 /* Returns how many hypotheses end below the limit. */
 static int check_beam_of_one(const Variant *variant)

@@ -74,8 +74,8 @@ static void colours(void **state)
         char expected[128], number[8];
         Color c = colormap_color(&map, weight[k]), ink = colormap_contrast(c);
         snprintf(number, sizeof number, "%.2f", (double)weight[k]);
-        snprintf(expected, sizeof expected, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm %s \033[0m", c.r,
-                 c.g, c.b, ink.r, ink.g, ink.b, k ? number + 1 : "1.0");
+        snprintf(expected, sizeof expected, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm %s \033[0m",
+                 c.r, c.g, c.b, ink.r, ink.g, ink.b, k ? number + 1 : "1.0");
         assert_non_null(strstr(text, expected));
     }
     print(&small, false, BLOCKS_256);
@@ -92,8 +92,10 @@ static void wide_maps(void **state)
     (void)state;
     static float many[2 * 40];
     static const char *labels[40];
-    for (int j = 0; j < 40; j++) many[j] = (float)j / 100, many[40 + j] = 0.5f, labels[j] = "mot";
-    HeatMap map = {.weight = many, .rows = 2, .columns = 40, .row_labels = rows, .column_labels = labels};
+    for (int j = 0; j < 40; j++)
+        many[j] = (float)j / 100, many[40 + j] = 0.5f, labels[j] = "mot";
+    HeatMap map = {
+        .weight = many, .rows = 2, .columns = 40, .row_labels = rows, .column_labels = labels};
     print(&map, false, BLOCKS_PLAIN);
     int halves = 0, mots = 0;
     for (const char *c = text; (c = strstr(c, ".50")); c++) halves++;

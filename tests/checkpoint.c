@@ -326,10 +326,8 @@ static void strangers_are_refused(void **state)
                                       cases[i].metadata, cases[i].count, &error));
         bool opened = checkpoint_open(&file, path, &error);
         assert_int_equal(opened, !cases[i].error);
-        if (opened)
-            checkpoint_close(&file);
-        else
-            assert_non_null(strstr(error.text, cases[i].error));
+        if (opened) checkpoint_close(&file);
+        else assert_non_null(strstr(error.text, cases[i].error));
     }
 }
 

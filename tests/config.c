@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "program/settings.h"
+#include "tests/test.h"
 
 static const ModelConfig good = {.vocab = 20,
                                  .d_model = 8,

@@ -1,8 +1,8 @@
 /* What may come next, against the definitions, and what searches give where something is forbidden or
  * made dearer. */
-#include "tests/test.h"
 #include "inference/constraints.h"
 #include "tests/forty-lines.h"
+#include "tests/test.h"
 
 /* ---- the scores of one row ---- */
 
@@ -46,17 +46,13 @@ static void against_the_definitions(void **state)
                     expected *= config.repetition_penalty, dearer++;
                     break;
                 }
-            if (never)
-                assert_true(z[c] == -INFINITY);
-            else
-                assert_true(fabs(z[c] - normaliser - expected) < 1e-5);
+            if (never) assert_true(z[c] == -INFINITY);
+            else assert_true(fabs(z[c] - normaliser - expected) < 1e-5);
             forbidden += never;
             all &= never;
         }
-        if (count < config.min_length && !all)
-            assert_true(z[ID_END] == -INFINITY);
-        else
-            assert_true(z[ID_END] == before[ID_END]);
+        if (count < config.min_length && !all) assert_true(z[ID_END] == -INFINITY);
+        else assert_true(z[ID_END] == before[ID_END]);
         ended += count < config.min_length && all;
     }
     print_message("%d forbidden, %d dearer, %d ended\n", forbidden, dearer, ended);

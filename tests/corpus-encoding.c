@@ -1,8 +1,8 @@
 /* corpus-encoding.c -- text to ids: what is kept, the same by all threads, in little memory. */
-#include "tests/test.h"
 #include "base/packed.h"
 #include "base/rng.h"
 #include "tests/corpus-files.h"
+#include "tests/test.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>

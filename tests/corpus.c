@@ -1,6 +1,6 @@
 /* corpus.c -- pairs in: what is read, skipped and held out. */
-#include "tests/test.h"
 #include "tests/corpus-files.h"
+#include "tests/test.h"
 
 static void test_reads_pairs(void **state)
 {

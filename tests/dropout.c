@@ -2,8 +2,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "model/dropout.h"
+#include "tests/test.h"
 
 enum { COUNT = 1 << 18 };
 

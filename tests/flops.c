@@ -1,6 +1,6 @@
 /* flops.c -- the operations that an update takes, against a count by hand. */
-#include "tests/test.h"
 #include "model/transformer.h"
+#include "tests/test.h"
 #include "tests/variants.h"
 
 /* By hand, n = 2, m = 3, D = 4, F = 8, V = 10, one layer each; multiplications:

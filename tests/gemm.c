@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "model/gemm.h"
+#include "tests/test.h"
 
 enum { LARGEST = 40, GAP = 5 };
 
@@ -108,8 +108,8 @@ static void test_tn(void **state)
 static void test_blocks(void **state)
 {
     (void)state;
-    const int sizes[][3] = {{530, 45, 30}, {60, 45, 520}, {33, 1050, 40}, {29, 35, 1030},
-                            {540, 33, 61}, {523, 517, 33}};
+    const int sizes[][3] = {{530, 45, 30},  {60, 45, 520}, {33, 1050, 40},
+                            {29, 35, 1030}, {540, 33, 61}, {523, 517, 33}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (Form form = NT; form <= TN; form++) {
             check_form(form, SET, sizes[s][0], sizes[s][1], sizes[s][2]);
@@ -125,7 +125,8 @@ static void check_bias_and_repeated(int m, int n, int k)
     real *C = numbers(m * n, 4), *D = numbers(m * n, 4);
     gemm_nt(SET, C, A, B, bias, m, n, k);
     for (int i = 0; i < m * n; i++)
-        assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n], k + 1);
+        assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n],
+                     k + 1);
 
     Arena arena;
     Repeated repeated = gemm_repeated(panels_room(&arena, n, k), B, n, k);
@@ -215,7 +216,8 @@ static void check_packed(int m, int n, int all, int k)
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < n; j++)
                 assert_close(C[i * n + j],
-                             element(NT, A, B, m, n, k, i, j) + (with ? (double)bias[j] : 0), k);
+                             element(NT, A, B, m, n, k, i, j) + (with ? (double)bias[j] : 0),
+                             k);
             gemm_nt_panels(alone, A + i * k, panels, with ? bias : NULL, 1, n, k);
             assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
         }
@@ -235,8 +237,8 @@ static void test_packed(void **state)
         for (int b = 0; b < SIZE_COUNT; b++)
             for (int c = 0; c < SIZE_COUNT; c += 3)
                 check_packed(SIZES[a], SIZES[b], SIZES[b] + a % 3, SIZES[c]);
-    const int sizes[][3] = {{3, 70, 530}, {29, 45, 520}, {530, 33, 40}, {15, 1050, 35},
-                            {30, 40, 1040}};
+    const int sizes[][3] = {
+        {3, 70, 530}, {29, 45, 520}, {530, 33, 40}, {15, 1050, 35}, {30, 40, 1040}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         check_packed(sizes[s][0], sizes[s][1], sizes[s][1] + 1, sizes[s][2]);
 }
@@ -245,9 +247,9 @@ int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nt),    cmocka_unit_test(test_nn),
-        cmocka_unit_test(test_tn),    cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_small), cmocka_unit_test(test_set_over_nan),
+        cmocka_unit_test(test_nt),     cmocka_unit_test(test_nn),
+        cmocka_unit_test(test_tn),     cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_small),  cmocka_unit_test(test_set_over_nan),
         cmocka_unit_test(test_packed), cmocka_unit_test(test_bias_and_repeated),
     };
     return cmocka_run_group_tests_name("gemm", tests, NULL, NULL);

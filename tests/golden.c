@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "model/safetensors.h"
 #include "model/transformer.h"
+#include "tests/test.h"
 #include "training/adam.h"
 
 typedef struct Network {
@@ -21,18 +21,20 @@ typedef struct Network {
     bool updates;  // are in the file, too
 } Network;
 
-#define SHAPE(width, of_heads, inner) \
-    .vocab = 37, .d_model = width, .heads = of_heads, .ffn = inner, .encoder_layers = 2, \
+#define SHAPE(width, of_heads, inner)                                                          \
+    .vocab = 37, .d_model = width, .heads = of_heads, .ffn = inner, .encoder_layers = 2,       \
     .decoder_layers = 2, .max_length = 16, .output_bias = true
 
 static const Network networks[] = {
     {"tests/golden/golden.safetensors", {SHAPE(16, 4, 32)}, true},
     {"tests/golden/pre-gelu.safetensors",
      {SHAPE(8, 2, 12), .norm = NORM_PRE, .activation = ACTIVATION_GELU,
-      .positions = POSITIONS_LEARNED, .tying = TYING_NONE, .source_vocab = 41}, false},
+      .positions = POSITIONS_LEARNED, .tying = TYING_NONE, .source_vocab = 41},
+     false},
     {"tests/golden/post-swish.safetensors",
      {SHAPE(8, 2, 12), .activation = ACTIVATION_SWISH, .positions = POSITIONS_NONE,
-      .tying = TYING_DECODER}, false},
+      .tying = TYING_DECODER},
+     false},
 };
 static const Network *network;
 static const double SMOOTHING = 0.1, CLIP = 1, FLOOR = 1e-2;

@@ -1,15 +1,20 @@
 /* Heat maps: every cell is where the plan says and has the colour of its number, with any words
  * along it. */
-#include "tests/test.h"
 #include "tests/known-maps.h"
+#include "tests/test.h"
 
 static void test_known_matrix(void **state)
 {
     (void)state;
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {.weight = weight, .rows = 2, .columns = 4, .row_labels = rows,
-                   .column_labels = columns, .title = "title", .note = "note"};
+    HeatMap map = {.weight = weight,
+                   .rows = 2,
+                   .columns = 4,
+                   .row_labels = rows,
+                   .column_labels = columns,
+                   .title = "title",
+                   .note = "note"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, false, theme);
@@ -44,10 +49,8 @@ static void test_numbers_in_cells(void **state)
             }
         }
         assert_int_equal(plan.number_size > 0, size == 3);
-        if (size == 3)
-            assert_true(inked > 20);
-        else
-            assert_int_equal(inked, 0);
+        if (size == 3) assert_true(inked > 20);
+        else assert_int_equal(inked, 0);
         canvas_free(page);
         free(weight);
     }
@@ -61,8 +64,12 @@ static void test_sizes_and_labels(void **state)
         int rows = sizes[s][0], columns = sizes[s][1];
         float *weight = make_weights(rows, columns, false);
         const char **row_labels = make_labels(rows), **column_labels = make_labels(columns);
-        HeatMap map = {.weight = weight, .rows = rows, .columns = columns,
-                       .row_labels = row_labels, .column_labels = column_labels, .title = words[s + 2]};
+        HeatMap map = {.weight = weight,
+                       .rows = rows,
+                       .columns = columns,
+                       .row_labels = row_labels,
+                       .column_labels = column_labels,
+                       .title = words[s + 2]};
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, false, (Theme)(s % 2));
         assert_map(page, &plan, &map, false);

@@ -17,7 +17,8 @@ static inline void assert_color(Color got, Color want)
 }
 
 /* The corners of a cell, which no number reaches, and what lies just outside it. */
-static inline void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int j, Color want)
+static inline void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int j,
+                               Color want)
 {
     int x = plan->x + plan->left + j * plan->cell, y = plan->y + plan->top + i * plan->cell;
     int last = plan->cell - plan->gap - 1;
@@ -31,7 +32,7 @@ static inline void assert_cell(const Canvas *page, const HeatMapPlan *plan, int 
 }
 
 static inline void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map,
-                       bool causal)
+                              bool causal)
 {
     Colormap colors = colormap_make(canvas_theme(page));
     assert_true(plan->x + plan->width <= canvas_width(page));
@@ -97,7 +98,8 @@ static inline const char **make_labels(int count)
 }
 
 /* A page of one large map; where (=) its place. */
-static inline Canvas *draw_alone(HeatMapPlan *where, const HeatMap *map, bool causal, Theme theme)
+static inline Canvas *draw_alone(HeatMapPlan *where, const HeatMap *map, bool causal,
+                                 Theme theme)
 {
     HeatMapSection section = {.large = map, .causal = causal};
     Error error = {0};

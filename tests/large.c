@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "tests/test.h"
 #include "base/temporary.h"
 #include "model/checkpoint.h"
 #include "model/linear.h"
 #include "model/ready.h"
 #include "tests/random-model.h"
+#include "tests/test.h"
 
 enum { V = 40, D = 512, F = 544, S = 6 };
 static const ModelConfig config = {.vocab = V,
@@ -28,9 +28,10 @@ static void in_rows(Weights *w)
 {
     EncoderLayerWeights *e = w->encoder;
     DecoderLayerWeights *d = w->decoder;
-    Linear *all[] = {&e->self.q,  &e->self.k,  &e->self.v,  &e->self.out,  &e->ffn.fc1, &e->ffn.fc2,
-                     &d->self.q,  &d->self.k,  &d->self.v,  &d->self.out,  &d->ffn.fc1, &d->ffn.fc2,
-                     &d->cross.q, &d->cross.k, &d->cross.v, &d->cross.out};
+    Linear *all[] = {&e->self.q,  &e->self.k,   &e->self.v,  &e->self.out,
+                     &e->ffn.fc1, &e->ffn.fc2,  &d->self.q,  &d->self.k,
+                     &d->self.v,  &d->self.out, &d->ffn.fc1, &d->ffn.fc2,
+                     &d->cross.q, &d->cross.k,  &d->cross.v, &d->cross.out};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->in_panels = false;
 }
 
@@ -130,8 +131,11 @@ static void saved_in_rows(void **state)
     real *block = params_block(&large.params, NULL);
     assert_true(temporary_folder(folder, NULL));
     snprintf(path, sizeof path, "%s/x.safetensors", folder);
-    Checkpoint checkpoint = {.params = &large.params, .weights = large.block,
-                             .adam_m = large.block, .config = "{}", .tokenizer = "x",
+    Checkpoint checkpoint = {.params = &large.params,
+                             .weights = large.block,
+                             .adam_m = large.block,
+                             .config = "{}",
+                             .tokenizer = "x",
                              .tokenizer_size = 1};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
     assert_true(checkpoint_open(&file, path, &error));
@@ -186,7 +190,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_lies_in_panels), cmocka_unit_test(initialised_the_same),
-        cmocka_unit_test(trained_the_same), cmocka_unit_test(saved_in_rows),
+        cmocka_unit_test(trained_the_same),    cmocka_unit_test(saved_in_rows),
         cmocka_unit_test(ready_the_same),
     };
     return cmocka_run_group_tests_name("large", tests, setup, teardown);

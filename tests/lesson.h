@@ -11,8 +11,13 @@
 
 enum { S = 23, LONGEST = 9, V = 31, UPDATES = 5 };
 
-static const ModelConfig SHAPE = {.vocab = V, .d_model = 24, .heads = 3, .ffn = 40,
-                                  .encoder_layers = 2, .decoder_layers = 2, .max_length = 16,
+static const ModelConfig SHAPE = {.vocab = V,
+                                  .d_model = 24,
+                                  .heads = 3,
+                                  .ffn = 40,
+                                  .encoder_layers = 2,
+                                  .decoder_layers = 2,
+                                  .max_length = 16,
                                   .output_bias = true};
 
 /* One side of a batch: S sentences of 1 .. LONGEST tokens. */
@@ -27,8 +32,7 @@ static inline void make_side(Side *side, uint64_t seed)
     side->start[0] = 0;
     for (int s = 0; s < S; s++) {
         int length = 1 + (int)rng_below(&rng, LONGEST), at = side->start[s];
-        for (int i = 0; i < length - 1; i++)
-            side->id[at + i] = 2 + (int)rng_below(&rng, V - 3);
+        for (int i = 0; i < length - 1; i++) side->id[at + i] = 2 + (int)rng_below(&rng, V - 3);
         side->id[at + length - 1] = ID_END;
         side->start[s + 1] = at + length;
     }
@@ -121,8 +125,8 @@ static inline void train(Result *result, const TrainingConfig *c, int threads, i
     }
     assert_in_range(params->count, 1, 100);
     for (int t = 0; t < params->count; t++)
-        assert_true(trainer_gradient_norm(l.trainer, &result->norm[t], &params->tensor[t],
-                                          &l.error));
+        assert_true(
+            trainer_gradient_norm(l.trainer, &result->norm[t], &params->tensor[t], &l.error));
     result->m = copy_of(trainer_m(l.trainer), bytes);
     result->v = copy_of(trainer_v(l.trainer), bytes);
     result->ema = copy_of(trainer_ema(l.trainer), bytes);

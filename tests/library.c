@@ -36,7 +36,8 @@ static int setup(void **state)
     text[3][0] = '\0';
     if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/best.safetensors", folder);
-    bool good = alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
+    bool good =
+        alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
     if (!good) print_error("%s\n", error.text);
     return good ? 0 : -1;
 }
@@ -97,8 +98,8 @@ static bool same(const QkvTranslations *a, const QkvTranslations *b)
     return good;
 }
 
-static const char *const N_BEST[][2] = {{"beam", "5"}, {"n-best", "3"},
-                                        {"length-penalty", "0.6"}, {NULL}};
+static const char *const N_BEST[][2] = {
+    {"beam", "5"}, {"n-best", "3"}, {"length-penalty", "0.6"}, {NULL}};
 
 /* What the search finds, without the face before it. */
 static void translations_are_those_of_the_search(void **state)
@@ -109,8 +110,8 @@ static void translations_are_those_of_the_search(void **state)
     IdLines lines = {0};
     assert_true(bundle_load(&bundle, folder, &error) && bundle_ready(&bundle, false, &error));
     for (int s = 0; s < TEXTS; s++)
-        assert_true(bundle_encode(&bundle, SOURCE, &lines, texts[s], strlen(texts[s]), NULL,
-                                  &error));
+        assert_true(
+            bundle_encode(&bundle, SOURCE, &lines, texts[s], strlen(texts[s]), NULL, &error));
     SearchConfig search = search_default;
     search.beam = 5, search.n_best = 3, search.length_penalty = 0.6;
     TranslatorInput input = {.source = idlines_packed(&lines)};
@@ -138,7 +139,8 @@ static void translations_are_those_of_the_search(void **state)
             assert_true(best[h].score == expected->score);
             assert_true(best[h].log_probability == expected->log_probability);
             assert_int_equal(best[h].tokens, expected->length);
-            assert_memory_equal(best[h].id, expected->id, sizeof(int) * (size_t)expected->length);
+            assert_memory_equal(best[h].id, expected->id,
+                                sizeof(int) * (size_t)expected->length);
         }
         assert_string_equal(best->token[best->tokens - 1], "</s>");
     }
@@ -159,7 +161,8 @@ static void a_model_in_memory_is_the_same(void **state)
     assert_non_null(memory);
     memset(copy, 0, size);
     free(copy);
-    QkvTranslations *a = translate(file, 1, N_BEST, NULL), *b = translate(memory, 2, N_BEST, NULL);
+    QkvTranslations *a = translate(file, 1, N_BEST, NULL),
+                    *b = translate(memory, 2, N_BEST, NULL);
     assert_true(same(a, b));
     qkv_model_free(file);
     qkv_model_free(memory);
@@ -208,10 +211,11 @@ static void many_translators_share_a_model(void **state)
 static void samples_are_drawn_again(void **state)
 {
     (void)state;
-    static const char *const sample[][2] = {{"sample", "true"}, {"n-best", "9"}, {"seed", "7"},
-                                            {NULL}};
+    static const char *const sample[][2] = {
+        {"sample", "true"}, {"n-best", "9"}, {"seed", "7"}, {NULL}};
     QkvModel *model = load();
-    QkvTranslations *a = translate(model, 1, sample, NULL), *b = translate(model, 3, sample, NULL);
+    QkvTranslations *a = translate(model, 1, sample, NULL),
+                    *b = translate(model, 3, sample, NULL);
     assert_true(same(a, b));
     assert_int_equal(a->sentence[0].count, 9);
     qkv_translations_free(a);
@@ -231,7 +235,8 @@ static void translations_begin_as_they_must(void **state)
     QkvTranslations *out = translate(model, 1, NULL, beginnings);
     for (int s = 0; s < TEXTS; s++) {
         const QkvHypothesis *a = out->sentence[s].hypothesis, *b = bare->sentence[s].hypothesis;
-        if (s % 3) assert_true(gemm_packs() ? same_hypothesis(a, b) : !strcmp(a->text, b->text));
+        if (s % 3)
+            assert_true(gemm_packs() ? same_hypothesis(a, b) : !strcmp(a->text, b->text));
         else if (text[s][0]) assert_memory_equal(a->text, "kc ab", 5);
     }
     qkv_translations_free(bare);
@@ -243,10 +248,12 @@ static void int8_is_nearly_the_same(void **state)
 {
     (void)state;
     QkvModel *plain = load(), *rounded = qkv_model_load(folder, QKV_INT8, &wrong);
-    QkvTranslations *a = translate(plain, 1, NULL, NULL), *b = translate(rounded, 1, NULL, NULL);
+    QkvTranslations *a = translate(plain, 1, NULL, NULL),
+                    *b = translate(rounded, 1, NULL, NULL);
     double apart = 0;
     for (int s = 0; s < TEXTS; s++)
-        apart = fmax(apart, fabs(a->sentence[s].hypothesis->score - b->sentence[s].hypothesis->score));
+        apart = fmax(apart,
+                     fabs(a->sentence[s].hypothesis->score - b->sentence[s].hypothesis->score));
     assert_true(apart > 0 && apart < 0.3);
     qkv_translations_free(a);
     qkv_translations_free(b);
@@ -282,7 +289,8 @@ static void attention_rows_add_up_to_one(void **state)
                 for (int c = 0; c < columns; c++) total += (double)one[r * columns + c];
                 assert_true(fabs(total - 1) < 1e-5);
                 if (kind == QKV_DECODER)
-                    for (int c = r + 1; c < columns; c++) assert_true(one[r * columns + c] == 0);
+                    for (int c = r + 1; c < columns; c++)
+                        assert_true(one[r * columns + c] == 0);
             }
         }
         assert_true(qkv_attention_weights(mean, look, kind, 1, QKV_MEAN, &wrong));

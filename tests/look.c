@@ -134,7 +134,8 @@ static void vectors(void **state)
     int D = model.config.d_model;
     for (int side = 0; side < 2; side++) {
         LookRows X = look_embedded(look, side == 0);
-        const real *E = side == 0 ? model.weights.source_embedding : model.weights.target_embedding;
+        const real *E =
+            side == 0 ? model.weights.source_embedding : model.weights.target_embedding;
         const real *P = side == 0 ? model.source_positions : model.target_positions;
         assert_int_equal(X.rows, side == 0 ? N : M);
         for (int i = 0; i < X.rows; i++) {
@@ -162,8 +163,7 @@ static void refusals(void **state)
                         "target: a sentence of 71 tokens, where the model takes 1 to 70");
     target[0] = V + 1;
     assert_null(look_open(&model, source, N, target, M, &error));
-    assert_string_equal(error.text,
-                        "target: token 1 is 41, where the vocabulary has 0 to 38");
+    assert_string_equal(error.text, "target: token 1 is 41, where the vocabulary has 0 to 38");
     look_close(NULL);
     transformer_free(&model);
 }
@@ -171,7 +171,7 @@ static void refusals(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(vectors),
-                                                                      cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(refusals)};
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         variant = &variants[i];

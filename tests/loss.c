@@ -2,10 +2,10 @@
  * at scores so large that e^z overflows. */
 #include <math.h>
 
-#include "tests/test.h"
 #include "base/rng.h"
 #include "model/gemm.h"
 #include "model/loss.h"
+#include "tests/test.h"
 
 /* Two blocks of rows and a rest; a chunk of classes and a rest. */
 enum { M = 2 * LOSS_ROWS + 5, D = 8, V = 300, C = V - 1 };

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include "model/gemm.h"
+#include "tests/test.h"
 
 static const int SIZES[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 70};
 enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, C = TILE_COLUMNS };
@@ -84,9 +84,12 @@ static void test_turning(void **state)
 /* dX = dY W and dW += dYᵀ X with W [out,in] and dW in panels, the same bits as with both in rows. */
 static void check_products(int rows, int out, int in)
 {
-    real *W = numbers(out * in, 1), *panels = room((size_t)(out * in)), *X = numbers(rows * in, 2);
-    real *dY = numbers(rows * out, 3), *dX = numbers(rows * in, 4), *dX0 = numbers(rows * in, 4);
-    real *dW = numbers(out * in, 5), *dW0 = numbers(out * in, 5), *back = room((size_t)(out * in));
+    real *W = numbers(out * in, 1), *panels = room((size_t)(out * in)),
+         *X = numbers(rows * in, 2);
+    real *dY = numbers(rows * out, 3), *dX = numbers(rows * in, 4),
+         *dX0 = numbers(rows * in, 4);
+    real *dW = numbers(out * in, 5), *dW0 = numbers(out * in, 5),
+         *back = room((size_t)(out * in));
     panels_pack(panels, W, out, in);
     panels_pack_in_place(dW, out, in);
     for (GemmMode mode = SET; mode <= ADD; mode++) {
@@ -98,7 +101,8 @@ static void check_products(int rows, int out, int in)
         panels_unpack(back, dW, out, in);
         assert_memory_equal(back, dW0, (size_t)(out * in) * sizeof *W);
     }
-    free(W), free(panels), free(X), free(dY), free(dX), free(dX0), free(dW), free(dW0), free(back);
+    free(W), free(panels), free(X), free(dY), free(dX), free(dX0), free(dW), free(dW0),
+        free(back);
 }
 
 static void test_products(void **state)
@@ -108,8 +112,9 @@ static void test_products(void **state)
         print_message("this build multiplies by OpenBLAS\n");
         skip();
     }
-    const int sizes[][3] = {{28, C, C}, {29, C, 3 * C}, {61, 5 * C, 2 * C}, {530, 2 * C, C},
-                            {40, 512, 544}, {33, 1024, 512}, {300, 512, 2048}, {270, 1536, 512}};
+    const int sizes[][3] = {{28, C, C},       {29, C, 3 * C},  {61, 5 * C, 2 * C},
+                            {530, 2 * C, C},  {40, 512, 544},  {33, 1024, 512},
+                            {300, 512, 2048}, {270, 1536, 512}};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         check_products(sizes[s][0], sizes[s][1], sizes[s][2]);
 }

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "model/params.h"
+#include "tests/test.h"
 #include "tests/variants.h"
 
 static const ModelConfig small = {.vocab = 37,
@@ -103,10 +103,8 @@ static void check_places(const ModelConfig *config)
         size_t count =
             (size_t)tensor->shape[0] * (tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1);
         assert_int_equal(tensor->count, count);
-        if (touches_last(tensor->name))
-            assert_int_equal(tensor->offset, end);
-        else
-            assert_int_equal(tensor->offset % 16, 0);
+        if (touches_last(tensor->name)) assert_int_equal(tensor->offset, end);
+        else assert_int_equal(tensor->offset % 16, 0);
         assert_true(tensor->offset >= end && tensor->offset < end + 16);
         end = tensor->offset + tensor->count;
     }
@@ -224,8 +222,7 @@ static size_t formula(const ModelConfig *c)
                                                     : (V_source + 2 * V) * D;
     size_t positions = c->positions == POSITIONS_LEARNED ? 2 * length * D : 0;
     return embeddings + positions + (c->norm == NORM_PRE ? 2 * norm : 0) +
-           (c->output_bias ? V : 0) +
-           (size_t)c->encoder_layers * (attention + ffn + 2 * norm) +
+           (c->output_bias ? V : 0) + (size_t)c->encoder_layers * (attention + ffn + 2 * norm) +
            (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
 }
 
@@ -348,8 +345,7 @@ int main(void)
         cmocka_unit_test(test_names),          cmocka_unit_test(test_places),
         cmocka_unit_test(test_bind),           cmocka_unit_test(test_count),
         cmocka_unit_test(test_initial_values), cmocka_unit_test(test_seed_and_name),
-        cmocka_unit_test(test_output_bias),
-        cmocka_unit_test(test_names_of_options),
+        cmocka_unit_test(test_output_bias),    cmocka_unit_test(test_names_of_options),
     };
     return cmocka_run_group_tests_name("params", tests, NULL, NULL);
 }

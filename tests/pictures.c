@@ -194,10 +194,8 @@ static Canvas *known_page(Theme theme, bool transposed)
                        .title = "",
                        .column_marks = marks,
                        .outlined = m == 5};
-        if (m < LAYERS * HEADS)
-            maps[m] = map;
-        else
-            large = map;
+        if (m < LAYERS * HEADS) maps[m] = map;
+        else large = map;
     }
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
     Canvas *page;

@@ -1,8 +1,8 @@
 /* position.c -- the table of sinusoids. */
 #include <math.h>
 
-#include "tests/test.h"
 #include "model/position.h"
+#include "tests/test.h"
 
 static void test_values(void **state)
 {

@@ -1,6 +1,6 @@
 /* Translations whose beginning is forced, and the alternatives to a beginning. */
-#include "tests/test.h"
 #include "tests/forty-lines.h"
+#include "tests/test.h"
 
 static void a_forced_beginning(void **state)
 {

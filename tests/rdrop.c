@@ -1,6 +1,6 @@
 /* rdrop.c -- updates with R-Drop: the same bits as often as without, and what its second pass adds. */
-#include "tests/test.h"
 #include "tests/lesson.h"
+#include "tests/test.h"
 
 /* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up
  * to rounding; its evaluation is what it was. */

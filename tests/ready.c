@@ -228,10 +228,8 @@ static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *b
         assert_true(safetensors_read(&file.file, &file.file.tensor[i], bytes, &error));
         tensor[count].data = bytes;
         if (!strcmp(tensor[count].name, name)) change(&tensor[count], bytes);
-        if (tensor[count].name)
-            count++;
-        else
-            free(bytes);
+        if (tensor[count].name) count++;
+        else free(bytes);
     }
     SafeMetadata metadata[] = {{"format", "qkv"}, {"version", "1"}, {"config", "{}"}};
     assert_true(safetensors_write(path, tensor, count, metadata, 3, &error));

@@ -1,9 +1,9 @@
 /* resampler.c -- the cut of a sentence depends on seed, epoch, pair and side alone. */
-#include "tests/test.h"
+#include "data/resampler.h"
 #include "base/packed.h"
 #include "base/temporary.h"
 #include "data/batches.h"
-#include "data/resampler.h"
+#include "tests/test.h"
 
 #include <stdio.h>
 #include <stdlib.h>

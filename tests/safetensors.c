@@ -56,7 +56,7 @@ static bool holds_right(SafeFile *file, Error *error)
     for (int i = 0; i < TENSORS; i++) {
         const SafeTensor *found = safetensors_find(file, tensors[i].name);
         good = found && found->dtype == tensors[i].dtype && found->bytes == bytes[i] &&
-                    found->dimensions == tensors[i].dimensions;
+               found->dimensions == tensors[i].dimensions;
         if (!good) error_set(error, "not there as it was");
         good = good && safetensors_read(file, found, data, error);
         if (!good) break;
@@ -82,8 +82,8 @@ static bool reads_right(Error *error)
     free(read);
     strcpy(error->text, "");
     bool good = safetensors_open(&file, path, error) && holds_right(&file, error);
-    bool same = safetensors_open_bytes(&file, bytes, size, path, &other) &&
-                holds_right(&file, &other);
+    bool same =
+        safetensors_open_bytes(&file, bytes, size, path, &other) && holds_right(&file, &other);
     free(bytes);
     assert_int_equal(good, same);
     assert_string_equal(error->text, other.text);

@@ -1,7 +1,7 @@
 /* subwords-chances.c -- text cut at random: as often each way as the definitions say. */
-#include "tests/test.h"
 #include "tests/opened-model.h"
 #include "tests/small-model.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,10 +1,10 @@
 /* subwords.c -- text cut at random: with no dropout exactly as SentencePiece cuts it, whatever the
  * model and the text. */
-#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/opened-model.h"
 #include "tests/small-model.h"
+#include "tests/test.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* text.c -- lines and their ends, byte order marks, compressed files; and what is not text. */
-#include "tests/test.h"
+#include "data/text.h"
 #include "base/rng.h"
 #include "base/temporary.h"
-#include "data/text.h"
+#include "tests/test.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* tokenizer-hostile.c -- learning says what cannot work, and bad models are refused or work. */
-#include "tests/test.h"
 #include "data/text.h"
 #include "tests/small-model.h"
+#include "tests/test.h"
 #include "tests/tokenizer-texts.h"
 
 /* Settings and texts that cannot work, and a word of the sentence that says so. */

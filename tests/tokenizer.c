@@ -1,7 +1,7 @@
 /* tokenizer.c -- every type learns, gives text back, whatever the text and the threads. */
-#include "tests/test.h"
 #include "base/packed.h"
 #include "data/text.h"
+#include "tests/test.h"
 #include "tests/tokenizer-texts.h"
 
 #include <pthread.h>

@@ -1,7 +1,7 @@
 /* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and what
  * happens to a gradient that is not finite. */
-#include "tests/test.h"
 #include "tests/lesson.h"
+#include "tests/test.h"
 
 static void test_norms_of_tensors_make_the_norm(void **state)
 {
@@ -183,8 +183,9 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     assert_false(take_lesson(&l, 12));
     assert_non_null(strstr(l.error.text, "update 12"));
     assert_non_null(strstr(l.error.text, "model."));
-    assert_non_null(strstr(l.error.text, "a --learning-rate below 0.01, a --warmup above 3 or a "
-                                         "--clip-norm below 1"));
+    assert_non_null(strstr(l.error.text,
+                           "a --learning-rate below 0.01, a --warmup above 3 or a "
+                           "--clip-norm below 1"));
     assert_true(l.stats.not_finite);
     assert_in_range(l.stats.suspects, 1, SUSPECTS);
     assert_true(l.model.block[0] == first);

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/rng.h"
 #include "model/transformer.h"
+#include "tests/test.h"
 #include "tests/variants.h"
 
 static const ModelConfig base = {.vocab = 50,
@@ -38,9 +38,8 @@ static void random_ids(int *id, const int *start, int vocab, uint64_t index)
     Rng rng = rng_stream(1, RNG_TEST, index);
     for (int s = 0; s < SENTENCES; s++)
         for (int n = start[s]; n < start[s + 1]; n++)
-            id[n] = n == start[s + 1] - 1
-                        ? ID_END
-                        : 1 + (int)rng_below(&rng, (uint32_t)vocab - 2);
+            id[n] =
+                n == start[s + 1] - 1 ? ID_END : 1 + (int)rng_below(&rng, (uint32_t)vocab - 2);
 }
 
 static int setup(void **state)

@@ -53,8 +53,8 @@ static void threads_change_nothing(void **state)
         assert_int_equal(first.sentences, S);
         assert_false(first.stopped);
         for (int threads = 2; threads <= 3; threads++) {
-            assert_true(run_translator(&other, &source, &config, workers[threads], NULL,
-                                       &error));
+            assert_true(
+                run_translator(&other, &source, &config, workers[threads], NULL, &error));
             for (int s = 0; s < S; s++) {
                 assert_int_equal(first.sentence[s].count, beam);
                 assert_int_equal(other.sentence[s].count, beam);
@@ -90,8 +90,7 @@ static void alone_or_among_others(void **state)
         for (int s = 0; s < S; s++) {
             int start[2];
             Packed one = only(&source, s, start);
-            assert_true(
-                run_translator(&alone, &one, &config, workers[1], NULL, &error));
+            assert_true(run_translator(&alone, &one, &config, workers[1], NULL, &error));
             const Hypothesis *a = all.sentence[s].hypothesis, *b = alone.sentence[0].hypothesis;
             double d = fabs(a->log_probability - b->log_probability);
             assert_true(same_ids(a, b));
@@ -141,14 +140,12 @@ static void stopping(void **state)
     Packed source = random_sentences(100, 10, V, 75);
     volatile sig_atomic_t stop = 0;
     Translations out;
-    assert_true(
-        run_translator(&out, &source, &search_default, workers[2], &stop, &error));
+    assert_true(run_translator(&out, &source, &search_default, workers[2], &stop, &error));
     assert_false(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 1);
     translations_free(&out);
     stop = 1;
-    assert_true(
-        run_translator(&out, &source, &search_default, workers[2], &stop, &error));
+    assert_true(run_translator(&out, &source, &search_default, workers[2], &stop, &error));
     assert_true(out.stopped);
     for (int s = 0; s < 100; s++) assert_int_equal(out.sentence[s].count, 0);
     translations_free(&out);
@@ -163,8 +160,7 @@ static void longest_and_none(void **state)
     Packed longest = {1, MOST_LENGTH, id, (int[]){0, MOST_LENGTH}};
     Packed none = {0, 0, id, (int[]){0}};
     Translations out;
-    assert_true(
-        run_translator(&out, &longest, &search_default, workers[1], NULL, &error));
+    assert_true(run_translator(&out, &longest, &search_default, workers[1], NULL, &error));
     assert_int_equal(out.sentence[0].count, 1);
     assert_in_range(out.sentence[0].hypothesis->length, 1, MOST_LENGTH);
     translations_free(&out);
@@ -198,8 +194,7 @@ static void refusals(void **state)
         int id[MOST_LENGTH + 2] = {0}, n = wrong[w].length;
         memcpy(id + 1, wrong[w].id, (size_t)n * sizeof *id);
         Packed source = {2, n + 1, id, (int[]){0, 1, n + 1}};
-        assert_false(
-            run_translator(&out, &source, &search_default, workers[1], NULL, &error));
+        assert_false(run_translator(&out, &source, &search_default, workers[1], NULL, &error));
         assert_string_equal(error.text, wrong[w].says);
     }
     Packed fine = {1, 1, (int[]){0}, (int[]){0, 1}};
@@ -211,8 +206,7 @@ static void refusals(void **state)
 
     real bias = model.weights.logits_bias[9];
     model.weights.logits_bias[9] = INFINITY;
-    assert_false(
-        run_translator(&out, &fine, &search_default, workers[3], NULL, &error));
+    assert_false(run_translator(&out, &fine, &search_default, workers[3], NULL, &error));
     model.weights.logits_bias[9] = bias;
     assert_non_null(strstr(error.text, "NaN or infinity"));
 }

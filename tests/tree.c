@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/rng.h"
+#include "tests/test.h"
 #include "training/tree.h"
 
 enum { MOST = 20 };

@@ -15,7 +15,7 @@ typedef struct Line {
     Turns turns;
     atomic_int next;
     int log[STAGES][PASSES], count[STAGES];  // guarded by the turns alone
-    int stop;                                // the pass that ends before its stages do; -1: none
+    int stop;  // the pass that ends before its stages do; -1: none
 } Line;
 
 static void work_for(Rng *rng)

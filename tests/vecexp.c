@@ -1,8 +1,8 @@
 /* vecexp.c -- e^x without a branch against libm in double, over its whole range. */
 #include <math.h>
 
-#include "tests/test.h"
 #include "model/vecexp.h"
+#include "tests/test.h"
 
 enum { COUNT = 1 << 12 };
 

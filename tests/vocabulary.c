@@ -1,11 +1,11 @@
 /* vocabulary.c -- models from elsewhere cut text here as they did there; one vocabulary or two. */
-#include "tests/test.h"
+#include "data/vocabulary.h"
 #include "base/file.h"
 #include "base/packed.h"
 #include "base/rng.h"
 #include "base/temporary.h"
-#include "data/vocabulary.h"
 #include "tests/small-model.h"
+#include "tests/test.h"
 #include "tests/usual-model.h"
 
 #include <stdlib.h>
@@ -184,10 +184,8 @@ static void test_hostile_models(void **state)
             small_model_piece(&many, strcat(text, "a"), 0, PIECE_USER_DEFINED);
         bool good = tokenizer_adopt(&adopted, &adopted_size, many.bytes, many.size, &error);
         assert_int_equal(good, nested <= 64);
-        if (good)
-            free(adopted);
-        else
-            assert_non_null(strstr(error.text, "user-defined"));
+        if (good) free(adopted);
+        else assert_non_null(strstr(error.text, "user-defined"));
     }
 }
 

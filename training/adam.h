@@ -7,10 +7,10 @@
 #include <stddef.h>
 
 typedef struct AdamStep {
-    double rate;           // learning rate of this update
+    double rate;  // learning rate of this update
     double beta1, beta2, epsilon;
-    long long update;      // 1, 2, …: for the bias correction
-    double gradient_scale; // g is multiplied by this first: clipping
+    long long update;       // 1, 2, …: for the bias correction
+    double gradient_scale;  // g is multiplied by this first: clipping
 } AdamStep;
 
 /* w, m, v (=) after one update of `count` numbers with gradient g; m and v start at zero. */

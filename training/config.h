@@ -25,15 +25,15 @@ typedef struct TrainingConfig {
     double clip_norm;              // 0: no clipping
     double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;
-    double r_drop;                 // weight of R-Drop's divergence; 0: no R-Drop
+    double r_drop;  // weight of R-Drop's divergence; 0: no R-Drop
     double dropout, attention_dropout, activation_dropout;
-    int valid_every, valid_epochs; // updates, epochs; both 0: once an epoch
-    int valid_translations;        // how many validation sentences are translated for scores
-    int best;                      // a Criterion: what makes a validation better
-    int patience;                  // validations without a better one before stopping; 0: never
-    int average;                   // of the last so many validations' weights; 0: none
-    int keep_last;                 // weights of so many validations stay as files
-    int log_every;                 // updates between two lines of metrics.jsonl
+    int valid_every, valid_epochs;  // updates, epochs; both 0: once an epoch
+    int valid_translations;         // how many validation sentences are translated for scores
+    int best;                       // a Criterion: what makes a validation better
+    int patience;   // validations without a better one before stopping; 0: never
+    int average;    // of the last so many validations' weights; 0: none
+    int keep_last;  // weights of so many validations stay as files
+    int log_every;  // updates between two lines of metrics.jsonl
 } TrainingConfig;
 
 extern const Option training_options[];

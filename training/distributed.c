@@ -75,8 +75,7 @@ bool distributed_start(Error *error)
     MPI_Comm_rank(MPI_COMM_WORLD, &self.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &self.ranks);
     bool good = true;
-    if (level < MPI_THREAD_FUNNELED)
-        good = error_set(error, "this MPI does not allow threads");
+    if (level < MPI_THREAD_FUNNELED) good = error_set(error, "this MPI does not allow threads");
     else if (self.ranks > DISTRIBUTED_MAX_RANKS)
         good = error_set(error, "%d ranks are more than the %d that can train together",
                          self.ranks, DISTRIBUTED_MAX_RANKS);

@@ -26,7 +26,7 @@
 
 enum { DISTRIBUTED_MAX_RANKS = 4096 };
 
-int distributed_rank(void);       // 0 .. ranks-1; rank 0 speaks, saves and decides
+int distributed_rank(void);  // 0 .. ranks-1; rank 0 speaks, saves and decides
 int distributed_ranks(void);
 bool distributed_possible(void);  // built with MPI
 

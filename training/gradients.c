@@ -62,12 +62,13 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
     int ranks = distributed_ranks(), rank = distributed_rank();
-    *g = (Gradients){.tree = {accumulators, ranks}, .shared = accumulators == 1,
-                     .size = model->params.size};
+    *g = (Gradients){
+        .tree = {accumulators, ranks}, .shared = accumulators == 1, .size = model->params.size};
     if (ranks > accumulators)
-        return error_set(error, "%d ranks are more than the %d accumulator%s of gradients: start "
-                         "no more than %d, or a new run with --accumulators %d or more", ranks,
-                         accumulators, accumulators > 1 ? "s" : "", accumulators, ranks);
+        return error_set(error,
+                         "%d ranks are more than the %d accumulator%s of gradients: start "
+                         "no more than %d, or a new run with --accumulators %d or more",
+                         ranks, accumulators, accumulators > 1 ? "s" : "", accumulators, ranks);
     if (ranks > 1 && g->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
@@ -161,10 +162,8 @@ static bool exchange(Gradients *g, int used, Error *error)
             int from = tree_rank(g->tree, a);
             if (g->place[a] != round) continue;
             g->sends[from] = true;
-            if (from == rank)
-                block = g->block[a - g->first];
-            else if (received)
-                g->node[a] = received + (size_t)from * own;
+            if (from == rank) block = g->block[a - g->first];
+            else if (received) g->node[a] = received + (size_t)from * own;
         }
         if (!distributed_exchange(received, block, g->sends, g->part, error)) return false;
     }
@@ -208,15 +207,15 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
 {
     int rank = distributed_rank();
     g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, false);
-    slices_run(workers, 0, g->own, sum_local, g);                                   // (a)
+    slices_run(workers, 0, g->own, sum_local, g);  // (a)
     slices_run(workers, g->own_end, g->size, sum_local, g);
     Part before = parts_enter(PART_WAITING);
-    bool good = exchange(g, used, error);                                           // (b)
+    bool good = exchange(g, used, error);  // (b)
     parts_leave(before);
     if (!good) return false;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
     g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, true);
-    slices_run(workers, g->own, g->own_end, sum_own, g);                            // (c)
+    slices_run(workers, g->own, g->own_end, sum_own, g);  // (c)
     return norm_of_slices(g, norm, error);
 }
 

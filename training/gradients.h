@@ -28,24 +28,24 @@
 
 typedef struct Gradients {
     Tree tree;
-    int first, end;       // the accumulators of this rank
-    bool shared;          // there is one, and micro-batches take turns at it
-    size_t size;          // numbers of a block
-    real **block;         // [end-first] the accumulators
-    Weights *weights;     // [end-first] their tensors
-    real *lookups;        // [V,D] what looking up rows adds to the matrix, or NULL
-    size_t matrix, count; // where in the block the matrix is, and its numbers
-    size_t *part;         // [R+1] rank r owns numbers part[r] .. part[r+1]-1
-    size_t own, own_end;  // this rank's: part[rank], part[rank+1]
-    int rounds;           // roots that a rank sends, at most
-    real *received;       // [rounds][R][own_end-own]
-    bool *sends;          // [R] which ranks send in this round
-    int *place;           // [A] of the tree's roots
-    real **node;          // [A] where the numbers of the own part of a root are
-    TreePair *pairs;      // [A] the sums of (a) or (c)
+    int first, end;        // the accumulators of this rank
+    bool shared;           // there is one, and micro-batches take turns at it
+    size_t size;           // numbers of a block
+    real **block;          // [end-first] the accumulators
+    Weights *weights;      // [end-first] their tensors
+    real *lookups;         // [V,D] what looking up rows adds to the matrix, or NULL
+    size_t matrix, count;  // where in the block the matrix is, and its numbers
+    size_t *part;          // [R+1] rank r owns numbers part[r] .. part[r+1]-1
+    size_t own, own_end;   // this rank's: part[rank], part[rank+1]
+    int rounds;            // roots that a rank sends, at most
+    real *received;        // [rounds][R][own_end-own]
+    bool *sends;           // [R] which ranks send in this round
+    int *place;            // [A] of the tree's roots
+    real **node;           // [A] where the numbers of the own part of a root are
+    TreePair *pairs;       // [A] the sums of (a) or (c)
     int pair_count;
     size_t slices;
-    double *squares;      // [slices]
+    double *squares;  // [slices]
 } Gradients;
 
 /* False if there are more ranks than accumulators. gradients_free what was created in part, too. */
@@ -66,7 +66,8 @@ bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *worker
 
 /* *norm (=) that of one tensor's sum. Slice by slice as the norm of all, so its bits depend on
  * neither threads nor ranks, either. Collective. */
-bool gradients_tensor_norm(Gradients *gradients, double *norm, const Tensor *tensor, Error *error);
+bool gradients_tensor_norm(Gradients *gradients, double *norm, const Tensor *tensor,
+                           Error *error);
 
 /* The sum from number `begin` of the own part on. */
 const real *gradients_from(const Gradients *gradients, size_t begin);

@@ -88,15 +88,27 @@ static bool take(Metrics *metrics, const char *text, size_t length, long long up
     long long epoch = json_whole(json_member(json, "epoch"));
     bool good = true;
     if (type && at > 0 && at <= update && !strcmp(type, "train")) {
-        TrainLine line = {at, epoch, number(json, "loss"), number(json, "objective"),
-                          number(json, "learning_rate"), number(json, "gradient_norm"),
-                          number(json, "tokens_per_second"), number(json, "gflops"),
-                          number(json, "seconds"), number(json, "gradient_norm_q"),
-                          number(json, "gradient_norm_k"), number(json, "gradient_norm_v")};
+        TrainLine line = {at,
+                          epoch,
+                          number(json, "loss"),
+                          number(json, "objective"),
+                          number(json, "learning_rate"),
+                          number(json, "gradient_norm"),
+                          number(json, "tokens_per_second"),
+                          number(json, "gflops"),
+                          number(json, "seconds"),
+                          number(json, "gradient_norm_q"),
+                          number(json, "gradient_norm_k"),
+                          number(json, "gradient_norm_v")};
         good = keep_train(metrics, &line, error);
     } else if (type && at > 0 && at <= update && !strcmp(type, "valid")) {
-        ValidLine line = {at, epoch, number(json, "loss"), number(json, "exact"),
-                          number(json, "bleu"), number(json, "chrf"), number(json, "seconds")};
+        ValidLine line = {at,
+                          epoch,
+                          number(json, "loss"),
+                          number(json, "exact"),
+                          number(json, "bleu"),
+                          number(json, "chrf"),
+                          number(json, "seconds")};
         good = keep_valid(metrics, &line, error);
     }
     json_free(json);
@@ -126,11 +138,10 @@ static bool write_again(const Metrics *metrics, Error *error)
     if (!out) return error_set(error, "not enough memory for the lines of %s", metrics->path);
     int t = 0, v = 0;
     while (t < metrics->train_count || v < metrics->valid_count) {
-        if (v == metrics->valid_count || (t < metrics->train_count &&
-                                          metrics->train[t].update <= metrics->valid[v].update))
+        if (v == metrics->valid_count ||
+            (t < metrics->train_count && metrics->train[t].update <= metrics->valid[v].update))
             put_train(out, &metrics->train[t++]);
-        else
-            put_valid(out, &metrics->valid[v++]);
+        else put_valid(out, &metrics->valid[v++]);
     }
     fclose(out);
     bool good = text ? file_replace(metrics->path, text, size, error)
@@ -143,7 +154,8 @@ bool metrics_open(Metrics *metrics, const char *path, long long update, Error *e
 {
     *metrics = (Metrics){.path = strdup(path)};
     if (!metrics->path) return error_set(error, "not enough memory to open '%s'", path);
-    bool good = (update == 0 || take_all(metrics, update, error)) && write_again(metrics, error);
+    bool good =
+        (update == 0 || take_all(metrics, update, error)) && write_again(metrics, error);
     if (good && !(metrics->file = fopen(path, "a")))
         good = error_set(error, "cannot write '%s': %s", path, strerror(errno));
     if (!good) metrics_close(metrics);

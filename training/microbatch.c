@@ -61,8 +61,10 @@ bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, E
 {
     size_t bytes = microbatch_bytes(b, model, kind);
     if (!arena_fit(&b->arena, bytes))
-        return error_set(error, "not enough memory for %.1f MB of activations: a smaller model, "
-                         "--micro-tokens or --max-length needs less", (double)bytes / 1e6);
+        return error_set(error,
+                         "not enough memory for %.1f MB of activations: a smaller model, "
+                         "--micro-tokens or --max-length needs less",
+                         (double)bytes / 1e6);
     layout(b, &b->arena, model, kind);
     return true;
 }

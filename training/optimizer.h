@@ -14,9 +14,9 @@ typedef struct Optimizer {
     const TrainingConfig *config;
     const Gradients *gradients;
     Transformer *model;
-    real *m, *v;     // of the own part; on rank 0 with room for the whole
-    real *ema;       // the same; NULL without --ema
-    AdamStep step;   // of the update that is being made
+    real *m, *v;    // of the own part; on rank 0 with room for the whole
+    real *ema;      // the same; NULL without --ema
+    AdamStep step;  // of the update that is being made
     real decay_share, ema_share;
 } Optimizer;
 

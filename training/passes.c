@@ -21,8 +21,7 @@ static int accumulators(const Passes *p)
 bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *config,
                    Gradients *gradients, Workers *workers, Error *error)
 {
-    *p = (Passes){
-        .model = model, .config = config, .gradients = gradients, .workers = workers};
+    *p = (Passes){.model = model, .config = config, .gradients = gradients, .workers = workers};
     turns_init(&p->turns);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);

@@ -31,7 +31,7 @@ typedef struct Passes {
     const TrainingConfig *config;
     Gradients *gradients;
     Workers *workers;
-    Worker *worker;     // [threads]
+    Worker *worker;  // [threads]
 
     const Packed *source, *target;
     bool training;
@@ -41,11 +41,11 @@ typedef struct Passes {
     double *objective;  // [cut.count] behind nll
     size_t nll_room;    // numbers
 
-    Turns turns;        // at accumulator 0, if it is shared
+    Turns turns;  // at accumulator 0, if it is shared
     pthread_mutex_t lock;
     pthread_cond_t finished;
-    int *taken;         // [A] micro-batches that were taken for each accumulator
-    int *done;          // [A] and those that it holds
+    int *taken;  // [A] micro-batches that were taken for each accumulator
+    int *done;   // [A] and those that it holds
 } Passes;
 
 /* Borrows all. passes_free what was created in part, too. */

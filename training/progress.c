@@ -33,8 +33,7 @@ void progress_keep(Progress *progress, long long update, int most)
     }
     while (kept->count >= most) {
         dropped->update[dropped->count++] = kept->update[0];
-        memmove(kept->update, kept->update + 1,
-                (size_t)--kept->count * sizeof *kept->update);
+        memmove(kept->update, kept->update + 1, (size_t)--kept->count * sizeof *kept->update);
     }
     kept->update[kept->count++] = update;
 }
@@ -84,7 +83,8 @@ static bool read_count(long long *value, const Json *map, const char *key, const
     const Json *member = json_member(map, key);
     *value = json_whole(member);
     if (json_kind(member) == JSON_WHOLE && *value >= 0) return true;
-    return error_set(error, "%s: '%s' must be a whole number that is not negative", source, key);
+    return error_set(error, "%s: '%s' must be a whole number that is not negative", source,
+                     key);
 }
 
 static bool read_number(double *value, const Json *map, const char *key, double none,
@@ -120,8 +120,10 @@ static bool read_list(UpdateList *list, const Json *map, const char *key, long l
         list->update[list->count++] = update;
     }
     if (good) return true;
-    return error_set(error, "%s: '%s' must be a list of at most %d updates from 1 to %lld, in "
-                     "order", source, key, MAX_SNAPSHOTS, last);
+    return error_set(error,
+                     "%s: '%s' must be a list of at most %d updates from 1 to %lld, in "
+                     "order",
+                     source, key, MAX_SNAPSHOTS, last);
 }
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
@@ -129,23 +131,23 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
     Json *json = json_parse(text, strlen(text), source, error);
     if (!json) return false;
     long long stale = 0;
-    bool good = read_count(&progress->update, json, "update", source, error) &&
-                read_count(&progress->epoch, json, "epoch", source, error) &&
-                read_count(&progress->update_in_epoch, json, "update_in_epoch", source, error) &&
-                read_number(&progress->best.loss, json, "best_loss", INFINITY, source, error) &&
-                read_score(&progress->best.bleu, json, "best_bleu", source, error) &&
-                read_score(&progress->best.chrf, json, "best_chrf", source, error) &&
-                read_count(&progress->best_update, json, "best_update", source, error) &&
-                read_count(&progress->validated, json, "validated", source, error) &&
-                read_count(&stale, json, "stale", source, error) &&
-                read_list(&progress->kept, json, "kept", progress->update, source, error) &&
-                read_list(&progress->dropped, json, "dropped", progress->update, source,
-                          error) &&
-                read_number(&progress->nll, json, "nll", INFINITY, source, error) &&
-                read_number(&progress->objective, json, "objective", INFINITY, source, error) &&
-                read_number(&progress->norm, json, "norm", INFINITY, source, error) &&
-                read_count(&progress->tokens, json, "tokens", source, error) &&
-                read_count(&progress->updates, json, "updates", source, error);
+    bool good =
+        read_count(&progress->update, json, "update", source, error) &&
+        read_count(&progress->epoch, json, "epoch", source, error) &&
+        read_count(&progress->update_in_epoch, json, "update_in_epoch", source, error) &&
+        read_number(&progress->best.loss, json, "best_loss", INFINITY, source, error) &&
+        read_score(&progress->best.bleu, json, "best_bleu", source, error) &&
+        read_score(&progress->best.chrf, json, "best_chrf", source, error) &&
+        read_count(&progress->best_update, json, "best_update", source, error) &&
+        read_count(&progress->validated, json, "validated", source, error) &&
+        read_count(&stale, json, "stale", source, error) &&
+        read_list(&progress->kept, json, "kept", progress->update, source, error) &&
+        read_list(&progress->dropped, json, "dropped", progress->update, source, error) &&
+        read_number(&progress->nll, json, "nll", INFINITY, source, error) &&
+        read_number(&progress->objective, json, "objective", INFINITY, source, error) &&
+        read_number(&progress->norm, json, "norm", INFINITY, source, error) &&
+        read_count(&progress->tokens, json, "tokens", source, error) &&
+        read_count(&progress->updates, json, "updates", source, error);
     if (good && stale > 1000000000) good = error_set(error, "%s: 'stale' is too large", source);
     progress->stale = (int)stale;
     json_free(json);

@@ -126,11 +126,11 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     Passes *p = &t->passes;
     *stats = (UpdateStats){0};
     if (!distributed_agree(passes_train(p, update, source, target, error), error))
-        return false;                                                               // (1)
+        return false;  // (1)
 
     double norm;
     Gradients *g = &t->gradients;
-    if (!gradients_sum(g, &norm, passes_used(p), t->workers, error) ||              // (2)
+    if (!gradients_sum(g, &norm, passes_used(p), t->workers, error) ||  // (2)
         !distributed_sum(p->nll, 2 * (size_t)p->cut.count, error))
         return false;
     Loss loss = passes_loss(p);
@@ -140,8 +140,8 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
                                 c->max_updates);
     bool clip = c->clip_norm > 0 && norm > c->clip_norm;
     optimizer_update(&t->optimizer, update, rate, clip ? c->clip_norm / norm : 1,
-                     t->workers);                                                   // (3)
-    if (!distributed_allgather(t->model->block, g->part, error)) return false;      // (4)
+                     t->workers);                                               // (3)
+    if (!distributed_allgather(t->model->block, g->part, error)) return false;  // (4)
 
     *stats = (UpdateStats){.loss = loss,
                            .gradient_norm = norm,

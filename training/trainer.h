@@ -23,11 +23,11 @@ typedef struct UpdateStats {
     Loss loss;             // over the update's target tokens
     double gradient_norm;  // before clipping
     double learning_rate;
-    double flops;          // as transformer_flops counts them
-    long long tokens;      // source + target
-    bool not_finite;       // why the update failed; then
-    int suspects;          // are these sentences, of its first micro-batch with such a loss or,
-    int suspect[SUSPECTS]; // if there is none, of the update
+    double flops;      // as transformer_flops counts them
+    long long tokens;  // source + target
+    bool not_finite;   // why the update failed; then
+    int suspects;      // are these sentences, of its first micro-batch with such a loss or,
+    int suspect[SUSPECTS];  // if there is none, of the update
 } UpdateStats;
 
 /* Borrows model, config and workers. The moments start at zero, and so does the moving average,

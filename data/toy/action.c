@@ -167,8 +167,7 @@ static void work_somewhere(Derivation *d, Clause *c)
     if (place < workplace_count)
         adjunct_phrase(c, workplaces[place].en, workplaces[place].fr,
                        phrase_of(d, workplaces[place].noun));
-    else
-        adjunct_expression(c, place == workplace_count ? &at_home : &at_school);
+    else adjunct_expression(c, place == workplace_count ? &at_home : &at_school);
 }
 
 VerbId choose_verb(Derivation *d)
@@ -189,10 +188,8 @@ static void choose_tense(Derivation *d, Clause *c)
     bool agrees = verb->etre && c->subject && c->subject->kind == PRONOUN &&
                   c->subject->person != IL && c->subject->person != ILS;
     int roll = choose(d, 100);
-    if (roll < 25 && verb->en_past && !agrees)
-        c->tense = PAST;
-    else if (roll < 45 && verb->future)
-        c->tense = FUTURE;
+    if (roll < 25 && verb->en_past && !agrees) c->tense = PAST;
+    else if (roll < 45 && verb->future) c->tense = FUTURE;
 }
 
 void choose_action(Derivation *d, Clause *c, unsigned limits)
@@ -208,10 +205,8 @@ void choose_action(Derivation *d, Clause *c, unsigned limits)
     case TO_PLAY: adjunct_expression(c, &pastimes[choose(d, pastime_count)]); break;
     case TO_SPEAK: adjunct_expression(c, &languages[choose(d, language_count)]); break;
     case TO_VISIT:
-        if (chance(d, 60))
-            c->object = choose_land(d);
-        else
-            choose_object(d, c, limits);
+        if (chance(d, 60)) c->object = choose_land(d);
+        else choose_object(d, c, limits);
         break;
     default: choose_object(d, c, limits);
     }

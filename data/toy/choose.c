@@ -76,10 +76,8 @@ static Phrase *choose_pronoun(Derivation *d, unsigned limits)
 Phrase *choose_person(Derivation *d, const Phrase *subject)
 {
     Phrase *p;
-    if (chance(d, 40))
-        p = choose_noun(d, FAMILY, BIT(MY), subject);
-    else
-        p = choose_noun(d, PEOPLE, BIT(THE) | BIT(THIS) | BIT(MY), subject);
+    if (chance(d, 40)) p = choose_noun(d, FAMILY, BIT(MY), subject);
+    else p = choose_noun(d, PEOPLE, BIT(THE) | BIT(THIS) | BIT(MY), subject);
     choose_adjectives(d, p, 30, ~0u);
     return p;
 }
@@ -199,10 +197,8 @@ void choose_adjectives(Derivation *d, Phrase *p, int percent, unsigned among)
     if (p->noun->kinds & PEOPLE && p->determiner == GENERAL) return;
     int first = choose_bit(d, suit);
     if (first == NONE) return;
-    if (first < RED)
-        p->before = first;
-    else
-        p->after = first;
+    if (first < RED) p->before = first;
+    else p->after = first;
     if (chance(d, 25) && first < RED && first != GOOD) p->after = choose_bit(d, suit & beside);
 }
 

@@ -117,10 +117,8 @@ static void participle_french(char out[WORD_BYTES], const Clause *c)
 {
     const Phrase *with = NULL;
     bool object_first = c->relative_object || (c->object && c->object->kind == PRONOUN);
-    if (verbs[c->verb].etre)
-        with = c->subject;
-    else if (object_first)
-        with = c->object;
+    if (verbs[c->verb].etre) with = c->subject;
+    else if (object_first) with = c->object;
     snprintf(out, WORD_BYTES, "%s%s%s", verbs[c->verb].participle,
              with && with->gender == FEMININE ? "e" : "", with && with->plural ? "s" : "");
 }

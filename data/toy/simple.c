@@ -55,10 +55,8 @@ bool construct_frequency(Derivation *d, Meaning *m)
                                    TO_PLAY,  TO_GO,   TO_WORK};
     VerbId verb = among[choose(d, (int)(sizeof(among) / sizeof(*among)))];
     Clause *c = m->first = clause_new(d, choose_subject(d, 0), verb);
-    if (chance(d, 40))
-        c->polarity = NEVER;
-    else
-        c->frequency = &frequencies[choose(d, frequency_count)];
+    if (chance(d, 40)) c->polarity = NEVER;
+    else c->frequency = &frequencies[choose(d, frequency_count)];
     choose_action(d, c, IN_PRESENT | NO_TIME);
     if (!c->object || c->object->kind != NOUN) return true;
     bool always_new = verb == TO_BUY || verb == TO_EAT || verb == TO_DRINK || verb == TO_WRITE;

@@ -70,10 +70,8 @@ static void check_use(const char *layer, const Packed *queries, const Packed *ke
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "Xq", c.Xq, dXq, q_mode == ADD ? dXq0 : NULL, n);
-    if (self)
-        check_untouched(dXkv, dXkv0, m);
-    else
-        check_tensor(&check, "Xkv", c.Xkv, dXkv, kv_mode == ADD ? dXkv0 : NULL, m);
+    if (self) check_untouched(dXkv, dXkv0, m);
+    else check_tensor(&check, "Xkv", c.Xkv, dXkv, kv_mode == ADD ? dXkv0 : NULL, m);
     check_linear(&check, "q", c.w.q, dw.q, dw0.q);
     check_linear(&check, "k", c.w.k, dw.k, dw0.k);
     check_linear(&check, "v", c.w.v, dw.v, dw0.v);

@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/test.h"
 #include "base/packed.h"
 #include "base/real.h"
 #include "base/rng.h"
 #include "model/gemm.h"
 #include "model/params.h"
+#include "tests/test.h"
 
 static const double STEP = 1e-4, LIMIT = 1e-6, SMALLEST_SCALE = 1e-3;
 
@@ -149,8 +149,7 @@ static inline void check_params(Check *check, const Params *params, const char *
         if (!strncmp(tensor->name, prefix, strlen(prefix)))
             check_tensor(check, tensor->name, weights + tensor->offset, now, then,
                          tensor->count);
-        else
-            check_untouched(now, then, tensor->count);
+        else check_untouched(now, then, tensor->count);
     }
 }
 

@@ -11,7 +11,8 @@ static double loss(void *context)
     Case *c = context;
     const Output *o = &c->o;
     Loss sum = {0};
-    loss_forward(&sum, o->X, o->E, o->bias, o->target, o->smoothing, &c->buffers, o->M, o->V, D);
+    loss_forward(&sum, o->X, o->E, o->bias, o->target, o->smoothing, &c->buffers, o->M, o->V,
+                 D);
     return o->scale * sum.objective;
 }
 

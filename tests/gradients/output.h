@@ -18,8 +18,16 @@ typedef struct Output {
 
 static inline Output output_make(int M, int V, double smoothing)
 {
-    Output o = {M, V, numbers(M * D), numbers(V * D), numbers(V), .dX = numbers(M * D),
-                .dE = numbers(V * D), .dbias = numbers(V), .smoothing = smoothing, .scale = 0.7};
+    Output o = {M,
+                V,
+                numbers(M * D),
+                numbers(V * D),
+                numbers(V),
+                .dX = numbers(M * D),
+                .dE = numbers(V * D),
+                .dbias = numbers(V),
+                .smoothing = smoothing,
+                .scale = 0.7};
     o.dE0 = copy_of(o.dE, V * D);
     o.dbias0 = copy_of(o.dbias, V);
     return o;
@@ -33,10 +41,8 @@ static inline void output_check(const char *layer, double (*loss)(void *), void 
     check_tensor(&check, "X", o->X, o->dX, NULL, M * D);
     check_tensor(&check, "E", o->E, o->dE, o->dE0, V * D);
     check_untouched(o->dE + (V - 1) * D, o->dE0 + (V - 1) * D, D);  // <pad>
-    if (learn_bias)
-        check_tensor(&check, "bias", o->bias, o->dbias, o->dbias0, V);
-    else
-        check_untouched(o->dbias, o->dbias0, V);
+    if (learn_bias) check_tensor(&check, "bias", o->bias, o->dbias, o->dbias0, V);
+    else check_untouched(o->dbias, o->dbias0, V);
     check_report(&check);
 }
 

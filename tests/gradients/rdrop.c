@@ -119,8 +119,8 @@ static void test_without_divergence(void **state)
             dbias[i] = memset(numbers(V), 0, V * sizeof(real));
         }
         Loss one = {0}, two = {0};
-        loss_backward(&one, dX[0], dE[0], dbias[0], NULL, 0.3, X, E, bias, target, 0.1, &plain, M,
-                      V, D);
+        loss_backward(&one, dX[0], dE[0], dbias[0], NULL, 0.3, X, E, bias, target, 0.1, &plain,
+                      M, V, D);
         rdrop_backward(&two, dX[1], dE[1], dbias[1], NULL, 0.3, X, E, bias, target, 0.1,
                        same ? 7 : 0, &twice, M, V, D);
         assert_true(fabs(one.objective - two.objective) < 1e-12 * one.objective);
