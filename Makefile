@@ -39,13 +39,14 @@ endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
 LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
 
-ROOMS    = base model training inference data plots program
-SOURCES  = $(wildcard $(ROOMS:%=%/*.c))
+FOLDERS  = base kernels model training data inference plots explain commands commands/train \
+           commands/translate manual
+SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc))
 LIBRARY  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/example.c,$(wildcard library/*.c)))
-DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c model/*.c))
-TESTS    = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
-CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gradients/*.c))
+DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c kernels/*.c model/*.c))
+TESTS    = $(patsubst %.c,$(BUILD)/%,$(filter-out tests/fixtures/%,$(wildcard tests/*/*.c)))
+CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/model/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
@@ -54,16 +55,16 @@ MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1
 
 all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(MANUAL)
 
-$(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/rooms.a
+$(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
-$(BUILD)/rooms.a: $(OBJECTS)
+$(BUILD)/all.a: $(OBJECTS)
 	rm -f $@ && ar rcs $@ $^
-$(BUILD)/rooms-double.a: $(DOUBLES)
+$(BUILD)/double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
 
 # The library: its face and what that needs, as one object in which all but qkv_… is local.
-$(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/rooms.a
+$(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
 	nm -g --defined-only $(BUILD)/qkv.o | awk '$$2 ~ /[TDBRC]/ && $$3 !~ /^qkv_/ { print $$3 }' >$(BUILD)/qkv.local
 	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
@@ -86,7 +87,7 @@ $(BUILD)/plots/webpage.o: $(BUILD)/plots/page.inc
 $(BUILD)/plots/webpage.o: FLAGS += -I$(BUILD)
 
 # Man pages and completion, from the tables of options.
-$(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/rooms.a
+$(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(MANUAL): $(BUILD)/manual/generate $(wildcard manual/*.in)
 	$< $(@F) >$@
@@ -101,18 +102,18 @@ $(BUILD)/%.o: %.cc
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CXXFLAGS) $(COMMON) -c $< -o $@
 
-$(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/rooms-double.a
+$(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/double.a
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/rooms.a
+$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TOOLS): $(TOY) $(BUILD)/rooms.a
+$(TOOLS): $(TOY) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
-$(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/rooms.a
+$(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
-$(BUILD)/tests/toy: | $(TOOLS)
-$(BUILD)/tests/vocabulary: $(BUILD)/tests/usual-model.o
-$(BUILD)/tests/library: $(BUILD)/libqkv.a
+$(BUILD)/tests/data/toy: | $(TOOLS)
+$(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/usual-model.o
+$(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests
@@ -122,11 +123,11 @@ asan:
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
 bench:
 	@scripts/benchmark
-golden: $(BUILD)/tests/pictures
-	/usr/bin/python3 tests/golden/make-golden.py
-	GOLDEN_PICTURES=write $(BUILD)/tests/pictures
+golden: $(BUILD)/tests/plots/pictures
+	/usr/bin/python3 tests/fixtures/golden/make-golden.py
+	GOLDEN_PICTURES=write $(BUILD)/tests/plots/pictures
 format:
-	clang-format -i *.c $(wildcard */*.[ch] */*.cc */*.hh tests/gradients/*.[ch] data/toy/*.[ch])
+	@git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs clang-format -i
 
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate

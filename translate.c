@@ -2,12 +2,12 @@
  *
  *   read the options, load the models
  *   chunk by chunk: lines → ids → search → text, in the order of the input;
- *       where asked, what else there is to see of each (program/view.h)
+ *       where asked, what else there is to see of each (commands/translate/view.h)
  *   where there is a reference: BLEU and chrF of it all
  *
  * Four things it does instead, where it is asked to: with --score it says how probable given
- * translations are (program/likelihood.h); with --align and --target, or --gold, it aligns their
- * words (program/alignment.h); with --hypothesis it scores a file of translations, without a
+ * translations are (commands/translate/likelihood.h); with --align and --target, or --gold, it aligns their
+ * words (commands/translate/alignment.h); with --hypothesis it scores a file of translations, without a
  * model; with --save-int8 it writes the model with rounded weights. */
 #include <math.h>
 #include <signal.h>
@@ -18,17 +18,17 @@
 
 #include "base/file.h"
 #include "base/version.h"
+#include "commands/command.h"
+#include "commands/progressbar.h"
+#include "commands/translate/alignment.h"
+#include "commands/translate/answer.h"
+#include "commands/translate/input.h"
+#include "commands/translate/likelihood.h"
+#include "commands/translate/request.h"
+#include "commands/translate/scores.h"
+#include "commands/translate/view.h"
+#include "inference/models.h"
 #include "inference/translator.h"
-#include "program/alignment.h"
-#include "program/answer.h"
-#include "program/command.h"
-#include "program/input.h"
-#include "program/likelihood.h"
-#include "program/models.h"
-#include "program/progressbar.h"
-#include "program/request.h"
-#include "program/scores.h"
-#include "program/view.h"
 
 enum { CHUNK = 2000 };
 

@@ -11,7 +11,7 @@
 #include "base/temporary.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
-#include "program/run.h"
+#include "commands/train/run.h"
 
 static const char SENTENCE[] = "jane visits africa in september";
 

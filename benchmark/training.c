@@ -11,8 +11,8 @@
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
 #include "benchmark/shares.h"
+#include "commands/train/settings.h"
 #include "data/batches.h"
-#include "program/settings.h"
 #include "training/trainer.h"
 
 enum { MOST_BATCHES = 64 };

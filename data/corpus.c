@@ -11,7 +11,7 @@
  *     the tokenizer, which takes 0.27 GB of its own at most: from a million sentences
  *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with 0.1 GB of the program and its model
  *     200,000 pairs, 36 MB of text, in units of it and without the program's own memory: 1.15 read,
- *     1.23 encoded as words (tests/corpus-encoding.c) */
+ *     1.23 encoded as words (tests/data/corpus-encoding.c) */
 #include "data/corpus-text.h"
 
 #include "base/grow.h"

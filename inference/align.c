@@ -8,36 +8,38 @@
 
 /* ---- shares ---- */
 
-static bool layer_weights(float *out, const Look *look, int layer, int head, Error *error)
+static bool layer_weights(float *out, const Snapshot *snapshot, int layer, int head,
+                          Error *error)
 {
-    if (head == ALIGN_NORM) return look_norms(out, look, LOOK_CROSS, layer, -1, error);
-    if (head == ALIGN_MEAN) look_mean(out, look, LOOK_CROSS, layer);
-    else look_head(out, look, LOOK_CROSS, layer, head);
+    if (head == ALIGN_NORM)
+        return snapshot_norms(out, snapshot, ATTENTION_CROSS, layer, -1, error);
+    if (head == ALIGN_MEAN) snapshot_mean(out, snapshot, ATTENTION_CROSS, layer);
+    else snapshot_head(out, snapshot, ATTENTION_CROSS, layer, head);
     return true;
 }
 
 /* one [count] scratch */
-static bool weights(float *out, float *one, size_t count, const Look *look, int layer, int head,
-                    Error *error)
+static bool weights(float *out, float *one, size_t count, const Snapshot *snapshot, int layer,
+                    int head, Error *error)
 {
-    if (layer != ALIGN_LAYERS) return layer_weights(out, look, layer, head, error);
+    if (layer != ALIGN_LAYERS) return layer_weights(out, snapshot, layer, head, error);
     memset(out, 0, count * sizeof *out);
-    for (int l = 0; l < look_layers(look, LOOK_CROSS); l++) {
-        if (!layer_weights(one, look, l, head, error)) return false;
+    for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_CROSS); l++) {
+        if (!layer_weights(one, snapshot, l, head, error)) return false;
         for (size_t i = 0; i < count; i++) out[i] += one[i];
     }
     return true;
 }
 
-bool align_shares(float *share, const Look *look, int layer, int head, AlignStep step,
+bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, AlignStep step,
                   Error *error)
 {
-    AttentionMap map = look_map(look, LOOK_CROSS, 0, 0);
+    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
     size_t columns = (size_t)map.columns, first = step == STEP_READS ? columns : 0;
     size_t count = (size_t)map.rows * columns;
     float *all = malloc(2 * count * sizeof *all);
     if (!all) return error_set(error, "not enough memory to align %d words", map.rows);
-    bool good = weights(all, all + count, count, look, layer, head, error);  // (1)
+    bool good = weights(all, all + count, count, snapshot, layer, head, error);  // (1)
     memcpy(share, all + first, (size_t)(map.rows - 1) * columns * sizeof *share);
     free(all);
     for (int i = 0; i + 1 < map.rows && good; i++) {  // (2)

@@ -1,6 +1,6 @@
 /* align.h -- from attention to an alignment of words, and how far it is from a right one.
  *
- *   (1)  weights   a head's map, or the mean of a layer's heads, or their norms (look_norms), or
+ *   (1)  weights   a head's map, or the mean of a layer's heads, or their norms (snapshot_norms), or
  *                  the sum of means or norms over the layers, as each layer adds to the same
  *                  stream: W_ij, how much target token i has from source token j
  *   (2)  shares    every row divided by its sum, that of </s> included
@@ -18,7 +18,7 @@
 #ifndef INFERENCE_ALIGN_H
 #define INFERENCE_ALIGN_H
 
-#include "inference/look.h"
+#include "inference/snapshot.h"
 
 typedef enum { STEP_WRITES, STEP_READS } AlignStep;
 
@@ -27,7 +27,7 @@ enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -1 };
 /* Shares, (1) and (2), of all target tokens but </s>: share [m-1,n] (=).
  * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.   layer: 0 .. L-1, or for the last two ALIGN_LAYERS:
  * all of them, added. */
-bool align_shares(float *share, const Look *look, int layer, int head, AlignStep step,
+bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, AlignStep step,
                   Error *error);
 
 typedef struct Link {

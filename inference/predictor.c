@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <math.h>
 
-#include "model/vecexp.h"
+#include "kernels/vecexp.h"
 
 void predictor_layout(Predictor *predictor, Arena *arena, const Ensemble *ensemble,
                       const Packed *source, const SearchTask *task, int each)

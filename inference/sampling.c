@@ -23,7 +23,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "model/vecexp.h"
+#include "kernels/vecexp.h"
 
 enum { BLOCK = 64, STEP_BITS = 13, SAMPLE_BITS = 26 };
 

@@ -5,7 +5,7 @@
 #include <math.h>
 
 #include "base/packed.h"
-#include "model/vecexp.h"
+#include "kernels/vecexp.h"
 
 enum { EXTRA_LENGTH = 20 };  // a source of one word may have a translation of many
 

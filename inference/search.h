@@ -13,7 +13,7 @@
  * <pad> is never produced, as it has no logit. <unk> is not produced unless asked for: it cannot be
  * turned back into text, and a vocabulary of whole words would use it for every word that it lacks.
  * Its probability is not given to the others, so that log p stays the model's. A search whose caller
- * knows what to put in its place (program/copying.h) may produce as many as the source has. */
+ * knows what to put in its place (inference/copying.h) may produce as many as the source has. */
 #ifndef INFERENCE_SEARCH_H
 #define INFERENCE_SEARCH_H
 

@@ -13,7 +13,7 @@
  * then no product depends on which rows are computed together. Where OpenBLAS computes them (in
  * training, and in builds without AVX) it adds in another order for another number of rows, which
  * changes the last bits of a score, and so can decide between hypotheses that are equal up to
- * rounding (tests/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or move a sample
+ * rounding (tests/inference/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or move a sample
  * that is drawn within a rounding error of the border between two tokens.
  */
 #ifndef INFERENCE_TRANSLATOR_H

@@ -1,13 +1,13 @@
 /* attention.c -- the library's face: who looks at whom; see qkv.h. */
 #include <stdlib.h>
 
-#include "inference/look.h"
+#include "inference/snapshot.h"
 #include "library/border.h"
 
 /* What qkv_attention returns, with what its pointers point into. */
 typedef struct Shown {
     QkvAttention out;  // first: it is what the caller has
-    Look *look;
+    Snapshot *snapshot;
     const char **piece;  // [sources + 2 targets]
 } Shown;
 
@@ -15,7 +15,7 @@ void qkv_attention_free(QkvAttention *attention)
 {
     Shown *a = (Shown *)attention;
     if (!a) return;
-    look_close(a->look);
+    snapshot_close(a->snapshot);
     free(a->piece);
     free(a);
 }
@@ -29,8 +29,8 @@ static bool look_at(Shown *a, const Bundle *bundle, const IdLines *source, const
     int sources = source->start[1];
     a->piece = calloc((size_t)sources + 2 * (size_t)targets, sizeof *a->piece);
     if (!a->piece) return error_set(error, "not enough memory for an attention map");
-    a->look = look_open(&bundle->model, id, sources, target, targets, error);
-    if (!a->look) return false;
+    a->snapshot = snapshot_open(&bundle->model, id, sources, target, targets, error);
+    if (!a->snapshot) return false;
     const char **from = a->piece, **to = from + sources, **read = to + targets;
     for (int i = 0; i < sources; i++) from[i] = tokenizer_piece(tokenizer[SOURCE], id[i]);
     for (int i = 0; i < targets; i++) {
@@ -42,9 +42,9 @@ static bool look_at(Shown *a, const Bundle *bundle, const IdLines *source, const
                             from,
                             to,
                             read,
-                            look_layers(a->look, LOOK_ENCODER),
-                            look_layers(a->look, LOOK_DECODER),
-                            look_heads(a->look)};
+                            snapshot_layers(a->snapshot, ATTENTION_ENCODER),
+                            snapshot_layers(a->snapshot, ATTENTION_DECODER),
+                            snapshot_heads(a->snapshot)};
     return true;
 }
 
@@ -90,16 +90,16 @@ bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAtt
                            int layer, int head, QkvError *to)
 {
     Error error = {""};
-    const Look *look = ((const Shown *)attention)->look;
+    const Snapshot *snapshot = ((const Shown *)attention)->snapshot;
     int layers = kind == QKV_ENCODER ? attention->encoder_layers : attention->decoder_layers;
-    LookKind which = kind == QKV_ENCODER   ? LOOK_ENCODER
-                     : kind == QKV_DECODER ? LOOK_DECODER
-                                           : LOOK_CROSS;
+    AttentionKind which = kind == QKV_ENCODER   ? ATTENTION_ENCODER
+                          : kind == QKV_DECODER ? ATTENTION_DECODER
+                                                : ATTENTION_CROSS;
     if (layer < 0 || layer >= layers)
         error_set(&error, "there is no layer %d: there are 0 to %d", layer, layers - 1);
     else if (head != QKV_MEAN && (head < 0 || head >= attention->heads))
         error_set(&error, "there is no head %d: there are 0 to %d", head, attention->heads - 1);
-    else if (head == QKV_MEAN) return look_mean(weights, look, which, layer), true;
-    else return look_head(weights, look, which, layer, head), true;
+    else if (head == QKV_MEAN) return snapshot_mean(weights, snapshot, which, layer), true;
+    else return snapshot_head(weights, snapshot, which, layer, head), true;
     return border_refuse(to, &error), false;
 }

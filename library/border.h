@@ -4,8 +4,8 @@
 
 #include <locale.h>
 
+#include "inference/bundle.h"
 #include "library/qkv.h"
-#include "program/bundle.h"
 
 struct QkvModel {
     Bundle bundle;

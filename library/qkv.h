@@ -19,8 +19,8 @@
  * setting of the whole process.)
  *
  * Texts are UTF-8 and end in NUL. What belongs to a model (pieces) is freed with it. */
-#ifndef QKV_H
-#define QKV_H
+#ifndef LIBRARY_QKV_H
+#define LIBRARY_QKV_H
 
 #include <stdbool.h>
 #include <stddef.h>

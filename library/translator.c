@@ -2,9 +2,9 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "inference/copying.h"
 #include "inference/translator.h"
 #include "library/border.h"
-#include "program/copying.h"
 
 struct QkvTranslator {
     const Bundle *bundle;

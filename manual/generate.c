@@ -14,12 +14,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/completion.h"
 #include "base/file.h"
-#include "base/manual.h"
 #include "base/version.h"
-#include "program/request.h"
-#include "program/settings.h"
+#include "commands/train/settings.h"
+#include "commands/translate/request.h"
+#include "manual/completion.h"
+#include "manual/roff.h"
 
 static const char *const SHELLS[] = {
     [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"};

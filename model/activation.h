@@ -14,12 +14,12 @@
  * Φ(-z) = e^(-z²/2) t P(t) with t = 3 / (3 + z) and P a polynomial of degree 8, fitted to the
  * ratio of tail and density (that of Mills) on [0, 13], where its relative error is 4e-8. So this
  * is the GELU of erf, not that of tanh. Both f are off by less than 1e-7 max(1, |x|), both f' by
- * less than 2e-7 (tests/activation.c). Beyond the largest z that is told apart f is x, or less
+ * less than 2e-7 (tests/model/activation.c). Beyond the largest z that is told apart f is x, or less
  * than 1e-31 from zero; NaN stays NaN. The double build, which checks derivatives, calls libm. */
 #ifndef MODEL_ACTIVATION_H
 #define MODEL_ACTIVATION_H
 
-#include "model/vecexp.h"
+#include "kernels/vecexp.h"
 
 typedef struct Activated {
     real value;  // f(x)

@@ -22,9 +22,9 @@
 
 #include "base/bounds.h"
 #include "base/parts.h"
+#include "kernels/transpose.h"
+#include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/transpose.h"
-#include "model/vecexp.h"
 
 enum { VECTOR = 16 };
 

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/packed.h"
+#include "kernels/gemm.h"
 #include "model/config.h"
 #include "model/dropout.h"
-#include "model/gemm.h"
 #include "model/params.h"
 
 /* Rows of vectors that lie `stride` reals apart; one head's part of Q, K, V or O. */

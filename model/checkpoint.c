@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/panels.h"
+#include "kernels/panels.h"
 #include "model/ready.h"
 
 #define VERSION "1"

@@ -6,8 +6,8 @@
 
 #include "base/packed.h"
 #include "base/real.h"
+#include "kernels/matrix.h"
 #include "model/dropout.h"
-#include "model/matrix.h"
 
 /* X [N,D] (=)   E [V,D], or `ready` where it is given: then E itself is gone
  * P [at least the longest sentence, D] or NULL: no positions   keep [N,D] or NULL

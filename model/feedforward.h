@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/packed.h"
+#include "kernels/gemm.h"
 #include "model/dropout.h"
-#include "model/gemm.h"
 #include "model/params.h"
 
 typedef struct FeedforwardSaved {

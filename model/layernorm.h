@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/real.h"
-#include "model/gemm.h"
+#include "kernels/gemm.h"
 #include "model/params.h"
 
 #include <stdint.h>

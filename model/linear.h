@@ -3,7 +3,7 @@
 #define MODEL_LINEAR_H
 
 #include "base/real.h"
-#include "model/gemm.h"
+#include "kernels/gemm.h"
 #include "model/params.h"
 
 /* Y [N,D_out] (=)   X [N,D_in]   w: W [D_out,D_in], in whichever form it is there

@@ -20,9 +20,9 @@
 
 #include "base/bounds.h"
 #include "base/parts.h"
-#include "model/gemm.h"
+#include "kernels/gemm.h"
+#include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/vecexp.h"
 
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool training)
 {

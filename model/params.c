@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/rng.h"
-#include "model/gemm.h"
+#include "kernels/gemm.h"
 
 enum { ALIGNMENT = 16 };
 

@@ -9,8 +9,8 @@
 
 #include "base/error.h"
 #include "base/real.h"
+#include "kernels/matrix.h"
 #include "model/config.h"
-#include "model/matrix.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -21,9 +21,9 @@
 #include <math.h>
 
 #include "base/bounds.h"
-#include "model/gemm.h"
+#include "kernels/gemm.h"
+#include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/vecexp.h"
 
 /* A block: `pairs` rows from row `first` on, and their twins, M/2 below. In X they lie in pieces
  * of `rows` rows each: in one, if the twins follow at once. */

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "model/panels.h"
+#include "kernels/panels.h"
 
 typedef struct Walk {
     Ready *ready;

@@ -1,12 +1,12 @@
 #!/bin/sh
 # dependencies.sh -- the house rules that a compiler does not check.
 #
-#   arrows    each room includes only what it may: base <- model <- training, inference;
-#             base <- data; base <- plots; program, library, benchmark and the mains join them, and
-#             no room includes these.
+#   arrows    each folder includes only what it may (the table below).
+#   circles   no two files include each other, even through others; a .c, its .h and its NAME-part.c are one file.
 #   headers   each library stands behind the files named here, and no other is used.
-#   silence   no file of a room prints to the terminal or ends the program. (_exit is allowed: so
+#   silence   only the commands print to the terminal or end the program. (_exit is allowed: so
 #             ends a forked child.)
+#   options   no error message below the commands names a --option.
 #
 # One line a check, "ok NAME" or "not ok NAME: why"; exit status 1 if any failed.
 #
@@ -16,12 +16,27 @@ LC_ALL=C
 export LC_ALL
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-rooms='base model training inference data plots program library benchmark'
+folders='base kernels model training data inference plots explain commands manual library benchmark'
+arrows='
+base       base
+kernels    base kernels
+model      base kernels model
+training   base kernels model training
+data       base data
+inference  base kernels model data inference
+plots      base plots
+explain    base kernels model training data inference plots explain
+commands   base kernels model training data inference plots explain commands
+manual     base commands manual
+library    base data inference library
+benchmark  base kernels model training data inference plots explain commands benchmark
+'
 mains='data/toy/generate.c
+manual/generate.c
 library/example.c
-benchmark/benchmark.c'                          # programs that live in a room
+benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
-cblas.h             model/gemm.c benchmark/peak.c
+cblas.h             kernels/gemm.c benchmark/peak.c
 glib.h              inference/codepoints.c plots/columns.c
 jansson.h           base/json.c
 mpi.h               training/distributed.c
@@ -47,10 +62,10 @@ report() {
     fi
 }
 
-# files ROOM...: its sources, the programs among them left out.
+# files FOLDER...: its sources, the programs among them left out.
 files() {
-    for room; do
-        [ -d "$room" ] && find "$room" -name '*.[ch]' -o -path "$room/*" -name '*.cc'
+    for folder; do
+        [ -d "$folder" ] && find "$folder" -name '*.[ch]' -o -path "$folder/*" -name '*.cc'
     done | grep -v -x -F "$mains" | sort
 }
 
@@ -89,16 +104,16 @@ code() {
     }' "$@" /dev/null
 }
 
-# arrow ROOM MAY_INCLUDE...
+# arrow FOLDER MAY_INCLUDE...
 arrow() {
-    room=$1
+    folder=$1
     shift
-    list=$(files "$room")
-    [ -n "$list" ] || { report "arrows from $room" "no file in $room/"; return; }
+    list=$(files "$folder")
+    [ -n "$list" ] || { report "arrows from $folder" "no file in $folder/"; return; }
     allowed=$(echo "$*" | tr ' ' '|')
-    # shellcheck disable=SC2086  # no file of the rooms has a space in its name
-    report "arrows from $room" "$(includes $list | awk -v allowed="^\"($allowed)/" '
-        $3 ~ /^"/ && $3 !~ allowed { print $1 ":" $2 " includes " $3 }')"
+    # shellcheck disable=SC2086  # no file of the folders has a space in its name
+    report "arrows from $folder" "$(includes $list | awk -v allowed="^\"($allowed)/" '
+        $3 ~ /^"/ && $3 !~ /[.]inc"$/ && $3 !~ allowed { print $1 ":" $2 " includes " $3 }')"
 }
 
 # library HEADER FILE...: the header may stand in these files only.
@@ -113,18 +128,23 @@ library() {
         }' | sed 's/ $//')"
 }
 
-arrow base base
-arrow model base model
-arrow data base data
-arrow plots base plots
-arrow training base model training
-arrow inference base model inference
-arrow program base model training inference data plots program
-arrow library base data inference program library
-arrow benchmark base model training inference data plots program benchmark
+while read -r line; do
+    # shellcheck disable=SC2086
+    [ -z "$line" ] || arrow $line
+done <<EOF
+$arrows
+EOF
+
+# shellcheck disable=SC2046,SC2086  # tsort names the files of every circle
+report 'no circles' "$(includes $(files $folders) | awk '$3 ~ /^"/ {
+        sub(/(-[a-z-]+)?[.][a-z]+$/, "", $1)
+        gsub(/"/, "", $3)
+        sub(/(-[a-z-]+)?[.][a-z]+$/, "", $3)
+        if ($1 != $3) print $1, $3
+    }' | tsort 2>&1 >/dev/null | sed 's/^tsort: //')"
 
 # shellcheck disable=SC2086
-all=$(files $rooms)
+all=$(files $folders)
 set -f
 while read -r line; do
     # shellcheck disable=SC2086
@@ -144,9 +164,10 @@ report 'headers of no other library' "$(includes $all | awk -v known="^<($known|
 
 # shellcheck disable=SC2086
 text=$(code $all)
-report 'rooms do not print' "$(echo "$text" | grep -E \
+quiet=$(echo "$text" | grep -v '^commands/')
+report 'only commands print' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])(($printing) *\\(|(stdout|stderr)([^A-Za-z0-9_]|\$))" | sed 's/:  */: /')"
-report 'rooms do not end the program' "$(echo "$text" | grep -E \
+report 'only commands end the program' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])($ending) *\\(" | sed 's/:  */: /')"
 
 exit $failed

@@ -14,7 +14,7 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* The updates of validations whose weights are files (program/candidate.h), in order. */
+/* The updates of validations whose weights are files (commands/train/candidate.h), in order. */
 typedef struct UpdateList {
     long long update[MAX_SNAPSHOTS];
     int count;

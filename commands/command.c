@@ -1,0 +1,28 @@
+/* command.c -- what the two programs are called here; see command.h. */
+#include "commands/command.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+const char *command_name(void)
+{
+    return program_invocation_short_name;
+}
+
+/* Whether this is not one of the two where they were built: it is installed as qkv-…, or another
+ * program, with the library. */
+static bool installed(void)
+{
+    return strcmp(command_name(), "train") != 0 && strcmp(command_name(), "translate") != 0;
+}
+
+const char *command_train(void)
+{
+    return installed() ? "qkv-train" : "./train";
+}
+
+const char *command_translate(void)
+{
+    return installed() ? "qkv-translate" : "./translate";
+}

@@ -1,0 +1,384 @@
+/* run.c -- a training run and its folder; see run.h. */
+#include "commands/train/run.h"
+
+#include "base/file.h"
+#include "base/hash.h"
+#include "model/checkpoint.h"
+#include "plots/curves.h"
+#include "plots/png.h"
+#include "training/distributed.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST_HELD_OUT = 500 };
+
+char *run_path(const Settings *settings, const char *name, Error *error)
+{
+    size_t size = strlen(settings->run.output) + strlen(name) + 2;
+    char *path = malloc(size);
+    if (path) snprintf(path, size, "%s/%s", settings->run.output, name);
+    else error_set(error, "not enough memory for the name of '%s'", name);
+    return path;
+}
+
+static CorpusFiles files(const StringList *source, const StringList *target,
+                         const StringList *tsv)
+{
+    return (CorpusFiles){.sources = source->count,
+                         .targets = target->count,
+                         .tsvs = tsv->count,
+                         .source = (const char *const *)source->item,
+                         .target = (const char *const *)target->item,
+                         .tsv = (const char *const *)tsv->item};
+}
+
+const char *run_file(const StringList *source, const StringList *tsv, int file)
+{
+    return file < source->count ? source->item[file] : tsv->item[file - source->count];
+}
+
+static bool read_text(Run *run, Error *error)
+{
+    const DataConfig *data = &run->settings->data;
+    CorpusFiles train = files(&data->train_source, &data->train_target, &data->train_tsv);
+    if (!corpus_read(&run->text, &run->report, &train, error)) return false;
+    if (data->valid_source.count || data->valid_tsv.count) {
+        CorpusFiles valid = files(&data->valid_source, &data->valid_target, &data->valid_tsv);
+        return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
+    }
+    size_t count = (size_t)data->valid_split;
+    if (!count) count = run->report.kept / 10;
+    if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
+    if (!count)
+        return error_set(error,
+                         "a corpus of %zu pairs is too small to hold some out for "
+                         "validation: give --valid-source and --valid-target",
+                         run->report.kept);
+    bool good = corpus_split(&run->valid_text, &run->text, &run->report, count,
+                             run->settings->training.seed, error);
+    run->valid_report = (CorpusReport){.read = count, .kept = count};
+    return good;
+}
+
+/* The vocabulary of the run that goes on, if its configuration agrees. */
+static bool take_vocabulary(Run *run, Error *error)
+{
+    CheckpointFile last;
+    if (!checkpoint_open(&last, run->last, error)) return false;
+    run->resumed = true;
+    const void *const model[SIDES] = {last.source_tokenizer, last.tokenizer};
+    const size_t size[SIDES] = {last.source_tokenizer_size, last.tokenizer_size};
+    bool good = settings_agree(run->settings, last.config, run->last, error) &&
+                settings_accumulators(run->settings, last.config, run->last, error) &&
+                vocabulary_copy(&run->vocabulary, model, size, error);
+    checkpoint_close(&last);
+    return good;
+}
+
+/* That of the run that goes on; or that of the files that are named; or a new one. */
+static bool make_vocabulary(Run *run, Error *error)
+{
+    Settings *s = run->settings;
+    if (access(run->last, F_OK) == 0) return take_vocabulary(run, error);
+    if (!settings_accumulators(s, NULL, NULL, error)) return false;
+    bool joint = s->data.vocabulary == VOCABULARY_JOINT;
+    if (s->data.tokenizer_model.count) {
+        char *const *item = s->data.tokenizer_model.item;
+        const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
+        return vocabulary_read(&run->vocabulary, path, error);
+    }
+    TokenizerSettings source = settings_tokenizer(s, SOURCE),
+                      target = settings_tokenizer(s, TARGET);
+    const TokenizerSettings *const settings[SIDES] = {joint ? NULL : &source, &target};
+    return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
+}
+
+/* Rank 0's, on all. */
+static bool share_model(Run *run, CorpusSide side, Error *error)
+{
+    Vocabulary *v = &run->vocabulary;
+    if (!distributed_share(&v->size[side], sizeof v->size[side], error)) return false;
+    if (v->size[side] == 0) return true;
+    if (distributed_rank() > 0) v->model[side] = malloc(v->size[side]);
+    bool good = v->model[side];
+    if (!good) error_set(error, "not enough memory for the tokenizer");
+    return distributed_agree(good, error) &&
+           distributed_share(v->model[side], v->size[side], error);
+}
+
+/* And the number of accumulators. */
+static bool share_vocabulary(Run *run, Error *error)
+{
+    int *accumulators = &run->settings->training.accumulators;
+    return distributed_share(&run->resumed, sizeof run->resumed, error) &&
+           distributed_share(accumulators, sizeof *accumulators, error) &&
+           share_model(run, SOURCE, error) && share_model(run, TARGET, error) &&
+           vocabulary_load(&run->vocabulary, error);
+}
+
+/* Whether every rank will train the same: the ids of the corpus, the model, the training, and where
+ * each number lies in memory. (Paths may differ.) Collective. */
+static bool same_everywhere(const Run *run, Error *error)
+{
+    const Corpus *corpus = &run->corpus;
+    uint64_t mine = HASH_START, first;
+    for (int side = 0; side < SIDES; side++)
+        for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
+            mine = hash_word(mine, (uint32_t)corpus->id[side][i]);
+    char *settings = options_to_json(run->settings->groups + 2, 2);
+    if (settings) mine = hash_bytes(mine, settings, strlen(settings));
+    free(settings);
+    const double subwords[] = {run->settings->data.subword_dropout,
+                               run->settings->data.subword_alpha};
+    mine = hash_bytes(mine, subwords, sizeof subwords);
+    mine = hash_word(mine, run->settings->run.dry_run);
+    int D = run->settings->model.d_model;
+    mine = hash_word(mine, gemm_in_panels(D, D));  // how blocks are laid out in this build
+    first = mine;
+    if (!distributed_share(&first, sizeof first, error)) return false;
+    if (first != mine)
+        error_set(error, "its training text, its options or its build are not those of rank 0");
+    return distributed_agree(first == mine, error);
+}
+
+static bool make_subwords(Run *run, CorpusSide side, Error *error)
+{
+    const Vocabulary *v = &run->vocabulary;
+    if (side == TARGET && vocabulary_is_joint(v)) {
+        run->subwords[TARGET] = run->subwords[SOURCE];
+        return true;
+    }
+    double amount;
+    size_t size;
+    const unsigned char *model = vocabulary_model(v, side, &size);
+    return settings_subwords(&amount, run->settings, tokenizer_type(v->tokenizer[side]),
+                             error) &&
+           (run->subwords[side] = subwords_create(model, size, amount, error));
+}
+
+/* What cuts the training text anew in each epoch, if that is asked for. */
+static bool make_resampler(Run *run, Error *error)
+{
+    if (!settings_resample(run->settings)) return true;
+    bool good = make_subwords(run, SOURCE, error) && make_subwords(run, TARGET, error) &&
+                resampler_create(&run->resampler, &run->corpus, &run->text,
+                                 (const Tokenizer *const *)run->vocabulary.tokenizer,
+                                 run->subwords, run->settings->model.max_length - 1,
+                                 run->settings->training.seed, error);
+    corpus_text_free(&run->text);
+    return good;
+}
+
+bool run_read(Run *run, Settings *settings, Error *error)
+{
+    *run = (Run){.settings = settings, .progress = progress_start()};
+    run->last = run_path(settings, "last.safetensors", error);
+    run->best = run_path(settings, "best.safetensors", error);
+    int max_length = settings->model.max_length - 1;  // without </s>
+    bool good = run->last && run->best && read_text(run, error) &&
+                (distributed_rank() > 0 || make_vocabulary(run, error));
+    int threads = settings->run.threads ? settings->run.threads : workers_processors();
+    good = good && (run->workers = workers_start(threads, error));
+    const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
+    good = distributed_agree(good, error) && share_vocabulary(run, error) &&
+           corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
+                         max_length, settings_resample(settings), error) &&
+           make_resampler(run, error) &&
+           corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
+                         run->workers, max_length, true, error) &&
+           corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
+    return distributed_agree(good, error) && same_everywhere(run, error);
+}
+
+static bool read_last(Run *run, Error *error)
+{
+    CheckpointFile last;
+    if (!checkpoint_open(&last, run->last, error)) return false;
+    const Params *params = &run->model.params;
+    real *ema = trainer_ema(run->trainer);
+    const char *average =
+        checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
+    bool good = last.progress
+                    ? progress_from_json(&run->progress, last.progress, run->last, error)
+                    : error_set(error,
+                                "'%s' has no progress in it: it is a model, not "
+                                "a training that can go on",
+                                run->last);
+    good = good && checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
+           checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
+           checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
+           checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_M, trainer_m(run->trainer), error) &&
+           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error) &&
+           (!ema || checkpoint_read(&last, params, average, ema, error));
+    checkpoint_close(&last);
+    return good;
+}
+
+/* Fresh weights, or those of the run that goes on; rank 0's on all. */
+static bool start_or_go_on(Run *run, Error *error)
+{
+    Transformer *model = &run->model;
+    bool first = distributed_rank() == 0, good = true;
+    real *ema = trainer_ema(run->trainer);
+    if (first && run->resumed) {
+        good = read_last(run, error);
+    } else if (first) {
+        params_initialise(&model->params, model->block, run->batches.seed);
+        if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
+    }
+    return distributed_agree(good, error) &&
+           distributed_share(&run->progress, sizeof run->progress, error) &&
+           distributed_share(model->block, model->params.size * sizeof(real), error) &&
+           trainer_scatter(run->trainer, error);
+}
+
+bool run_prepare(Run *run, Error *error)
+{
+    Settings *settings = run->settings;
+    const TrainingConfig *training = &settings->training;
+    const Vocabulary *vocabulary = &run->vocabulary;
+    settings->model.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET]);
+    settings->model.source_vocab = vocabulary_is_joint(vocabulary)
+                                       ? 0
+                                       : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
+    bool good = transformer_create(&run->model, &settings->model, error) &&
+                (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
+                batches_init(&run->batches, &run->corpus, training->seed,
+                             training->batch_tokens, error);
+    if (good && run->subwords[SOURCE]) batches_resample(&run->batches, &run->resampler);
+    return distributed_agree(good, error) && start_or_go_on(run, error);
+}
+
+bool run_begin(Run *run, Error *error)
+{
+    if (distributed_rank() > 0) return true;
+    if (!folder_make(run->settings->run.output, error)) return false;
+    char *config = settings_to_json(run->settings);
+    char *path = run_path(run->settings, "config.json", error);
+    char *metrics = run_path(run->settings, "metrics.jsonl", error);
+    if (!config) error_set(error, "not enough memory for config.json");
+    bool good = config && path && metrics &&
+                file_replace(path, config, strlen(config), error) &&
+                metrics_open(&run->metrics, metrics, run->progress.update, error);
+    if (good) run->progress.seconds = metrics_seconds(&run->metrics);
+    free(config);
+    free(path);
+    free(metrics);
+    return good;
+}
+
+static bool save(Run *run, const char *path, bool whole, Error *error)
+{
+    if (distributed_rank() > 0) return true;
+    char *config = settings_to_json(run->settings),
+         *progress = progress_to_json(&run->progress);
+    bool good = config && progress;
+    if (!good) error_set(error, "not enough memory to save '%s'", path);
+    Checkpoint checkpoint = {.params = &run->model.params,
+                             .weights = run->model.block,
+                             .adam_m = whole ? trainer_m(run->trainer) : NULL,
+                             .adam_v = whole ? trainer_v(run->trainer) : NULL,
+                             .average = whole ? trainer_ema(run->trainer) : NULL,
+                             .config = config,
+                             .progress = progress,
+                             .tokenizer = run->vocabulary.model[TARGET],
+                             .tokenizer_size = run->vocabulary.size[TARGET],
+                             .source_tokenizer = run->vocabulary.model[SOURCE],
+                             .source_tokenizer_size = run->vocabulary.size[SOURCE]};
+    good = good && checkpoint_save(&checkpoint, path, error);
+    free(config);
+    free(progress);
+    return good;
+}
+
+bool run_save_last(Run *run, Error *error)
+{
+    return trainer_gather(run->trainer, error) &&
+           distributed_agree(save(run, run->last, true, error), error);
+}
+
+bool run_save_model(Run *run, const char *path, Error *error)
+{
+    return save(run, path, false, error);
+}
+
+int run_watch_layer(const Run *run)
+{
+    int layer = run->settings->run.watch_layer;
+    return (layer ? layer : run->model.config.decoder_layers) - 1;
+}
+
+void run_watch_tensors(const Tensor *tensor[3], const Run *run)
+{
+    char name[sizeof tensor[0]->name];
+    for (int t = 0; t < 3; t++) {
+        snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%c_proj.weight",
+                 run_watch_layer(run), "qkv"[t]);
+        tensor[t] = params_find(&run->model.params, name);
+    }
+}
+
+bool run_draw_loss(const Run *run, Error *error)
+{
+    if (distributed_rank() > 0) return true;
+    const Metrics *metrics = &run->metrics;
+    size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
+    double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
+    char *path = run_path(run->settings, "loss.png", error);
+    if (!number || !path) {
+        free(number);
+        free(path);
+        return error_set(error, "not enough memory to draw the loss");
+    }
+    double *tx = number, *loss = tx + T, *rate = loss + T;
+    double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
+    for (size_t i = 0; i < T; i++) {
+        tx[i] = (double)metrics->train[i].update;
+        loss[i] = metrics->train[i].loss;
+        rate[i] = metrics->train[i].learning_rate;
+    }
+    for (size_t i = 0; i < V; i++) {
+        vx[i] = (double)metrics->valid[i].update;
+        valid[i] = metrics->valid[i].loss;
+        bleu[i] = metrics->valid[i].bleu;
+    }
+    const Series losses[] = {{"training, with dropout", tx, loss, (int)T, 0, false},
+                             {"validation", vx, valid, (int)V, 1, true}};
+    const Series bleus[] = {{NULL, vx, bleu, (int)V, 2, true}};
+    const Series rates[] = {{NULL, tx, rate, (int)T, 3, false}};
+    const CurvePanel panels[] = {
+        {"Loss", NULL, "nats a token", losses, 2, true},
+        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
+        {"Learning rate", "update", NULL, rates, 1, false}};
+    Canvas *page = NULL;
+    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
+                            THEME_LIGHT, NULL, error) &&
+                png_save_canvas(path, page, NULL, 0, error);
+    if (page) canvas_free(page);
+    free(number);
+    free(path);
+    return good;
+}
+
+void run_free(Run *run)
+{
+    trainer_free(run->trainer);
+    workers_stop(run->workers);
+    transformer_free(&run->model);
+    batches_free(&run->batches);
+    metrics_close(&run->metrics);
+    corpus_text_free(&run->text);
+    corpus_text_free(&run->valid_text);
+    resampler_free(&run->resampler);
+    if (run->subwords[SOURCE] != run->subwords[TARGET]) subwords_free(run->subwords[SOURCE]);
+    subwords_free(run->subwords[TARGET]);
+    vocabulary_free(&run->vocabulary);
+    corpus_free(&run->corpus);
+    corpus_free(&run->valid);
+    free(run->last);
+    free(run->best);
+}

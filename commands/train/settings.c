@@ -1,0 +1,416 @@
+/* settings.c -- the options of ./train; see settings.h. */
+#include "commands/train/settings.h"
+
+#include "base/file.h"
+#include "inference/tokenization.h"
+#include "training/trainer.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL};
+static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
+                                             "nfkc_cf",  "identity", NULL};
+static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
+static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL};
+
+// clang-format off
+#define FIELD(name) offsetof(RunConfig, name)
+static const Option run_options[] = {
+    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
+     "toy, tiny, small or base: defaults for all below", true},
+    {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
+     "a config.json as a run writes it", true},
+    {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
+     "the run's folder; default: checkpoints/<preset>. If there is a run in it, it goes on", true},
+    {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
+     "threads; 0: one for each processor. The result is the same, to the bit", true},
+    {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
+     "a sentence, or SENTENCE ||| TRANSLATION, whose attention becomes an animation, watch.png; "
+     "default: one for the toy corpus", true},
+    {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
+     "the decoder layer whose attention to the source is watched, and whose W_Q, W_K and W_V are "
+     "drawn in weights.png; 0: the last", true},
+    {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
+     "report on corpus and model, and stop", true},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+};
+#undef FIELD
+#define FIELD(name) offsetof(DataConfig, name)
+static const Option data_options[] = {
+    {"train-source", OPTION_LIST, FIELD(train_source), 0, 0, NULL, "FILE",
+     "source sentences, one a line, plain or .gz", false},
+    {"train-target", OPTION_LIST, FIELD(train_target), 0, 0, NULL, "FILE",
+     "their translations, line by line", false},
+    {"train-tsv", OPTION_LIST, FIELD(train_tsv), 0, 0, NULL, "FILE",
+     "or both in one file, source TAB target", false},
+    {"valid-source", OPTION_LIST, FIELD(valid_source), 0, 0, NULL, "FILE",
+     "sentences to validate on", false},
+    {"valid-target", OPTION_LIST, FIELD(valid_target), 0, 0, NULL, "FILE",
+     "their translations", false},
+    {"valid-tsv", OPTION_LIST, FIELD(valid_tsv), 0, 0, NULL, "FILE",
+     "or both in one file, source TAB target", false},
+    {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
+     "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
+    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
+     "how the BLEU of their translations cuts text into words, as sacrebleu names it; char for "
+     "languages without spaces", false},
+    {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
+     "how text is cut into tokens, learned from the training text", false},
+    {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
+     "one for both languages, or one each, learned from that side's text", false},
+    {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
+     "tokens in the vocabulary, or in each of two, at most", false},
+    {"source-vocab-size", OPTION_INT, FIELD(source_vocab_size), 0, 1000000, NULL, NULL,
+     "of separate vocabularies, the source's; 0: --vocab-size", false},
+    {"target-vocab-size", OPTION_INT, FIELD(target_vocab_size), 0, 1000000, NULL, NULL,
+     "of separate vocabularies, the target's; 0: --vocab-size", false},
+    {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
+     "use this SentencePiece .model instead of learning one; for separate vocabularies twice, "
+     "source and target", false},
+    {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
+     "share of the text's characters that get a token, 0.98 to 1; 0: 0.9995, or 1 for words "
+     "and characters", false},
+    {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
+     "of characters, before the text is cut; _cf folds case", false},
+    {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
+     "fold case, in and out: the same as that normalization with _cf", false},
+    {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
+     "spell characters without a token in bytes (unigram and bpe)", false},
+    {"subword-dropout", OPTION_REAL, FIELD(subword_dropout), 0, 1, NULL, "P",
+     "bpe: every epoch cuts the training text anew, and leaves merges out so often", false},
+    {"subword-alpha", OPTION_REAL, FIELD(subword_alpha), 0, 100, NULL, "A",
+     "unigram: the same by cuts with the chance p^A; 0: always the best cut", false},
+};
+#undef FIELD
+
+static const struct { const char *what, *settings; } PRESETS[] = {  // as PRESET_NAMES
+    {"the built-in corpus of whole words, in a minute",
+     "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
+     "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
+     "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
+     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
+    {"some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
+     "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
+     "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
+     "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
+     "label-smoothing=0.1 clip-norm=25 patience=10"},
+    {"some 100,000 pairs",
+     "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
+     "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
+     "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
+     "clip-norm=5 patience=10"},
+    {"a million pairs and more: the base model of Vaswani et al. 2017",
+     "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
+     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 accumulators=1 "
+     "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
+     "label-smoothing=0.1 clip-norm=1 patience=10"},
+};
+// clang-format on
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+_Static_assert(COUNT(PRESETS) + 1 == COUNT(PRESET_NAMES), "a name for each preset");
+
+void settings_defaults(Settings *s)
+{
+    *s = (Settings){.data = {.tokenizer = TOKENIZER_BPE, .vocab_size = 10000},
+                    .model = {.d_model = 128,
+                              .heads = 4,
+                              .ffn = 256,
+                              .encoder_layers = 4,
+                              .decoder_layers = 4,
+                              .max_length = 256,
+                              .score = SCORE_SCALED_DOT,
+                              .output_bias = true},
+                    .training = training_defaults()};
+    s->groups[0] = (OptionGroup){"The run", NULL, run_options, COUNT(run_options), &s->run};
+    s->groups[1] =
+        (OptionGroup){"The corpus", "data", data_options, COUNT(data_options), &s->data};
+    s->groups[2] =
+        (OptionGroup){"The model", "model", model_options, model_option_count, &s->model};
+    s->groups[3] = (OptionGroup){"Training", "training", training_options,
+                                 training_option_count, &s->training};
+}
+
+Preset settings_preset(int i)
+{
+    if (i >= COUNT(PRESETS)) return (Preset){0};
+    return (Preset){PRESET_NAMES[i], PRESETS[i].what, PRESETS[i].settings};
+}
+
+static const char *preset_settings(const char *name)
+{
+    for (int i = 0; i < COUNT(PRESETS); i++)
+        if (!strcmp(PRESET_NAMES[i], name)) return PRESETS[i].settings;
+    return NULL;
+}
+
+/* data/toy below this folder; or beside the program, so that ./train works from any folder; or
+ * share/qkv/toy beside the folder of the program, once it is installed. */
+static bool toy_file(StringList *list, const char *name, Error *error)
+{
+    char path[4200], program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    snprintf(path, sizeof path, "data/toy/%s", name);
+    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
+        while (length > 0 && program[--length] != '/') {}
+        if (length < 0) break;
+        snprintf(path, sizeof path, "%.*s/%s/%s", (int)length, program,
+                 up ? "share/qkv/toy" : "data/toy", name);
+    }
+    if (access(path, R_OK) != 0)
+        return error_set(
+            error,
+            "the toy corpus (%s) is neither in data/toy, of this folder or of "
+            "the program's, nor in ../share/qkv/toy of the program's: name a corpus "
+            "with --train-source and --train-target",
+            name);
+    return strings_add(list, path, error);
+}
+
+static bool toy_corpus(DataConfig *data, Error *error)
+{
+    return toy_file(&data->train_source, "train.en.gz", error) &&
+           toy_file(&data->train_target, "train.fr.gz", error) &&
+           toy_file(&data->valid_source, "valid.en", error) &&
+           toy_file(&data->valid_target, "valid.fr", error);
+}
+
+static bool has_corpus(const DataConfig *data)
+{
+    return data->train_source.count || data->train_target.count || data->train_tsv.count;
+}
+
+static int vocab_size(const DataConfig *d, CorpusSide side)
+{
+    int own = side == SOURCE ? d->source_vocab_size : d->target_vocab_size;
+    return d->vocabulary == VOCABULARY_SEPARATE && own ? own : d->vocab_size;
+}
+
+static bool check_vocabulary(const Settings *s, Error *error)
+{
+    const DataConfig *d = &s->data;
+    bool separate = d->vocabulary == VOCABULARY_SEPARATE;
+    int models = d->tokenizer_model.count;
+    double amount;
+    if (separate && s->model.tying == TYING_ALL)
+        return error_set(error,
+                         "--vocabulary separate has no embedding that both languages could "
+                         "share, as --tying all does: give --tying decoder or none with it");
+    if (!separate && (d->source_vocab_size || d->target_vocab_size))
+        return error_set(error,
+                         "--source-vocab-size and --target-vocab-size are for --vocabulary "
+                         "separate; a joint vocabulary has --vocab-size");
+    if (models && models != (separate ? 2 : 1))
+        return error_set(error,
+                         "--tokenizer-model names %d files: it takes one for --vocabulary "
+                         "joint, and two, source and target, for separate",
+                         models);
+    if (!models && settings_resample(s) &&
+        !settings_subwords(&amount, s, (TokenizerType)d->tokenizer, error))
+        return false;
+    ModelConfig model = s->model;
+    model.vocab = models ? 8 : vocab_size(d, TARGET);
+    model.source_vocab = separate ? models ? 8 : vocab_size(d, SOURCE) : 0;
+    return config_check(&model, error);
+}
+
+static bool check(const Settings *s, Error *error)
+{
+    const DataConfig *d = &s->data;
+    if (d->train_source.count != d->train_target.count)
+        return error_set(error,
+                         "--train-source names %d files but --train-target %d: they go in "
+                         "pairs",
+                         d->train_source.count, d->train_target.count);
+    if (d->valid_source.count != d->valid_target.count)
+        return error_set(error,
+                         "--valid-source names %d files but --valid-target %d: they go in "
+                         "pairs",
+                         d->valid_source.count, d->valid_target.count);
+    if (s->training.best != BEST_LOSS && !s->training.valid_translations)
+        return error_set(error, "--best bleu and --best chrf are of translations: give a "
+                                "--valid-translations of at least 1");
+    if (s->run.watch_layer > s->model.decoder_layers)
+        return error_set(error, "--watch-layer %d: the decoder has %d layers",
+                         s->run.watch_layer, s->model.decoder_layers);
+    const TrainingConfig *t = &s->training;
+    if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
+        t->activation_dropout == 0)
+        return error_set(error, "--r-drop compares two passes with different dropout, but "
+                                "there is no dropout: give a --dropout above 0");
+    return check_vocabulary(s, error);
+}
+
+/* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
+ * named and so which preset it is. The toy corpus has a sentence to watch. */
+static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
+                  char *const *argv, Error *error)
+{
+    settings_free(s);
+    settings_defaults(s);
+    if (toy &&
+        !options_set(s->groups, SETTINGS_GROUPS, "watch",
+                     "jane visits africa in september ||| jane visite l'afrique en septembre",
+                     error))
+        return false;
+    if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
+        return false;
+    if (config) {
+        char *text = file_read(config, 1 << 20, NULL, error);
+        bool good =
+            text && options_from_json(s->groups, SETTINGS_GROUPS, text, config, false, error);
+        free(text);
+        if (!good) return false;
+    }
+    return options_parse(s->groups, SETTINGS_GROUPS, argc, argv, NULL, error);
+}
+
+bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
+{
+    settings_defaults(s);
+    const char *config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
+    if (!apply(s, NULL, false, config, argc, argv, error)) return false;
+    if (s->run.help || s->run.version) return true;
+
+    char preset[32];
+    bool corpus = has_corpus(&s->data);
+    snprintf(preset, sizeof preset, "%s",
+             s->run.preset ? s->run.preset
+             : corpus      ? "tiny"
+                           : "toy");
+    if (!preset_settings(preset))
+        return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
+                         s->run.preset);
+    if (!apply(s, preset, !corpus, config, argc, argv, error)) return false;
+    if (!corpus && !toy_corpus(&s->data, error)) return false;
+    if (!s->run.output) {
+        char path[64];
+        snprintf(path, sizeof path, "checkpoints/%s", preset);
+        s->run.output = strdup(path);
+        if (!s->run.output) return error_set(error, "not enough memory for the options");
+    }
+    return check(s, error);
+}
+
+void settings_free(Settings *s)
+{
+    options_free(s->groups, SETTINGS_GROUPS);
+}
+
+char *settings_help(const char *program)
+{
+    Settings s;
+    settings_defaults(&s);
+    char *options = options_help(s.groups, SETTINGS_GROUPS), *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    if (out && options) {
+        fprintf(out,
+                "Usage: %s [OPTION]...\n"
+                "Learns to translate from a parallel corpus; without options, from the toy "
+                "corpus.\n\n%s\nPresets\n",
+                program, options);
+        for (int i = 0; i < COUNT(PRESETS); i++) {
+            fprintf(out, "  %-6s %s:\n", PRESET_NAMES[i], PRESETS[i].what);
+            const char *rest = PRESETS[i].settings;
+            for (int column = 0; *rest;) {
+                int word = (int)strcspn(rest, " ");
+                if (column && column + word > 76) fputc('\n', out), column = 0;
+                fprintf(out, "%s%.*s", column ? " " : "         ", word, rest);
+                column += (column ? 1 : 9) + word;
+                rest += word;
+                rest += strspn(rest, " ");
+            }
+            fputc('\n', out);
+        }
+    }
+    if (out) fclose(out);
+    free(options);
+    return text;
+}
+
+char *settings_to_json(const Settings *s)
+{
+    return options_to_json(s->groups, SETTINGS_GROUPS);
+}
+
+/* Whether flags, whole numbers and choices of a group are what they were: those that a model or a
+ * tokenizer is made by. */
+static bool same_group(Settings *was, const Settings *is, int group, const char *path,
+                       Error *error)
+{
+    const OptionGroup *g = &is->groups[group];
+    for (int i = 0; i < g->count; i++) {
+        const Option *o = &g->options[i];
+        const char *a = (const char *)was->groups[group].values + o->offset;
+        const char *b = (const char *)g->values + o->offset;
+        bool same = o->kind == OPTION_FLAG ? *(const bool *)a == *(const bool *)b
+                    : o->kind == OPTION_INT || o->kind == OPTION_CHOICE
+                        ? *(const int *)a == *(const int *)b
+                        : true;
+        if (!same)
+            return error_set(error,
+                             "the run in '%s' was started with another --%s: start a new "
+                             "one with another --output, or give the same options",
+                             path, o->name);
+    }
+    return true;
+}
+
+bool settings_agree(const Settings *s, const char *config, const char *path, Error *error)
+{
+    Settings was;
+    settings_defaults(&was);
+    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
+                same_group(&was, s, 1, path, error) && same_group(&was, s, 2, path, error);
+    settings_free(&was);
+    return good;
+}
+
+bool settings_accumulators(Settings *s, const char *config, const char *path, Error *error)
+{
+    Settings was;
+    settings_defaults(&was);
+    bool good =
+        !config || options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    int *count = &s->training.accumulators;
+    bool goes_on = was.training.accumulators > 0;
+    if (!goes_on) *count = trainer_first_accumulators(*count);
+    else if (*count <= 1) *count = was.training.accumulators;
+    settings_free(&was);
+    return good;
+}
+
+TokenizerSettings settings_tokenizer(const Settings *s, CorpusSide side)
+{
+    return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
+                               .vocab_size = vocab_size(&s->data, side),
+                               .coverage = s->data.coverage,
+                               .normalization = NORMALIZATIONS[s->data.normalization],
+                               .lowercase = s->data.lowercase,
+                               .byte_fallback = s->data.byte_fallback};
+}
+
+bool settings_resample(const Settings *s)
+{
+    return s->data.subword_dropout > 0 || s->data.subword_alpha > 0;
+}
+
+bool settings_subwords(double *amount, const Settings *s, TokenizerType type, Error *error)
+{
+    double dropout = s->data.subword_dropout, alpha = s->data.subword_alpha;
+    if (dropout > 0 && type != TOKENIZER_BPE)
+        return error_set(error,
+                         "--subword-dropout leaves merges out, which only a tokenizer of "
+                         "type bpe has; unigram has --subword-alpha");
+    if (alpha > 0 && type != TOKENIZER_UNIGRAM)
+        return error_set(error, "--subword-alpha draws from the model that only a tokenizer of "
+                                "type unigram has; bpe has --subword-dropout");
+    *amount = type == TOKENIZER_BPE ? dropout : alpha;
+    return true;
+}

@@ -1,0 +1,67 @@
+/* pairs.c -- given translations; see pairs.h. */
+#include "commands/translate/pairs.h"
+
+#include <string.h>
+
+#include "commands/command.h"
+
+bool pairs_line(TextReader *reader, const char **line, size_t *length, Error *error)
+{
+    TextResult result = text_next(reader, line, length, error);
+    if (result == TEXT_END)
+        error_set(error,
+                  "'%s' has only %zu lines, but there are more sources: they must match "
+                  "line by line",
+                  reader->name, reader->line);
+    return result == TEXT_LINE;
+}
+
+/* The target that belongs to the line; if it is behind a TAB, *length becomes that of the source. */
+static bool find_target(const Pairs *p, const char **target, size_t *target_length,
+                        const char *line, size_t *length, Error *error)
+{
+    if (p->target) return pairs_line(p->target, target, target_length, error);
+    const char *tab = memchr(line, '\t', *length), *end = line + *length;
+    if (!tab)
+        return error_set(error,
+                         "line %lld has no TAB: %s takes source TAB target, or the targets "
+                         "by --target FILE",
+                         p->input->lines, p->option);
+    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
+    *length = (size_t)(tab - line);
+    *target = tab + 1;
+    *target_length = (size_t)((next ? next : end) - *target);
+    return true;
+}
+
+bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
+               const char *line, size_t length, Error *error)
+{
+    const char *other;
+    size_t other_length, cut, other_cut;
+    if (!find_target(p, &other, &other_length, line, &length, error) ||
+        !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
+        !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
+        return false;
+    *too_long = cut || other_cut;
+    if (*too_long && p->news)
+        fprintf(p->news,
+                "%s: line %lld has %zu tokens on the %s side, and the model takes "
+                "%d: not %s\n",
+                command_name(), p->input->lines, cut ? cut : other_cut,
+                cut ? "source" : "target", p->bundle->max_length - 1, p->done);
+    return true;
+}
+
+bool pairs_end(const Pairs *p, TextReader *reader, Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
+    if (result == TEXT_LINE)
+        return error_set(error,
+                         "'%s' has more lines than the %lld sources: they must match line "
+                         "by line",
+                         reader->name, p->input->lines);
+    return result == TEXT_END;
+}

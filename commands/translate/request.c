@@ -1,0 +1,170 @@
+/* request.c -- options, defaults, and what goes with what; see request.h. */
+#include "commands/translate/request.h"
+
+#include <string.h>
+
+#include "data/text.h"
+#include "inference/tokenization.h"
+
+#define FIELD(name) offsetof(Request, name)
+// clang-format off
+static const Option request_options[] = {
+    {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
+     "a checkpoint, or a run's folder; given several times, they translate together", true},
+    {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
+     "threads; 0: one for each processor. The result is the same", true},
+    {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
+     "compute with weights rounded to 8 bits: faster, and almost the same translations", true},
+    {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
+     "write the model so rounded to FILE, for --model, and stop", true},
+    {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
+     "every translation begins with this", true},
+    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|html",
+     "draw who looked at whom, as a picture or as a page for a browser; with several sentences "
+     "OUT-1.png, OUT-2.png, …", true},
+    {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
+     "do not translate the one TEXT: this is its translation, to be looked at", true},
+    {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
+     "in place of the translation alone, how one head's attention comes about, step by step", true},
+    {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
+     "which word --explain follows: a token, or its place", true},
+    {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
+     "print ln p of given translations, source TAB target, and their perplexity", true},
+    {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
+     "with --score or --align: the translations, line by line, of the sources that are the input", true},
+    {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
+     "the right translations, line by line: prints BLEU and chrF to standard error", true},
+    {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
+     "with --reference: score these translations; needs no model", true},
+    {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
+     "how BLEU cuts text into words, as sacrebleu names it", true},
+    {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
+     "score without regard to case", true},
+    {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
+     "one JSON object a line, with scores and tokens; with --hypothesis: the scores", true},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+};
+// clang-format on
+
+static bool ends_with(const char *name, const char *end)
+{
+    size_t length = strlen(name), behind = strlen(end);
+    return length > behind && !strcmp(name + length - behind, end);
+}
+
+bool request_wants_page(const Request *r)
+{
+    return r->attention && ends_with(r->attention, ".html");
+}
+
+static bool check(Request *r, Error *error)
+{
+    const char *attention = r->attention;
+    if (!choice_parse(&r->choice, &r->choice_words, error)) return false;
+    if (attention && !ends_with(attention, ".png") && !request_wants_page(r))
+        return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
+                         attention);
+    if (request_wants_page(r) && r->picture.rollout)
+        return error_set(error, "--rollout is for pictures, --attention OUT.png");
+    size_t bad;
+    if (r->given && r->texts.count != 1)
+        return error_set(error, "--given is the translation of one TEXT: give one");
+    if (r->given && (r->search.n_best > 1 || r->search.alternatives))
+        return error_set(error,
+                         "--given is one translation: --n-best and --alternatives cannot "
+                         "find more");
+    if (r->given && !text_is_utf8(r->given, strlen(r->given), &bad))
+        return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
+    if (r->prefix && !text_is_utf8(r->prefix, strlen(r->prefix), &bad))
+        return error_set(error, "--prefix is not valid UTF-8 (byte %zu)", bad + 1);
+    if (r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv))
+        return error_set(error, "--head with several numbers is for --attention");
+    if (r->given && (r->score || r->target || r->hypothesis))
+        return error_set(error, "--given is looked at, by --attention, --explain or --align: "
+                                "--score, --target and --hypothesis have texts of their own");
+    if (r->hypothesis && !r->reference)
+        return error_set(error, "--hypothesis needs --reference, the file to compare it with");
+    if (r->hypothesis && r->texts.count)
+        return error_set(error,
+                         "--hypothesis scores a file of translations: no text to translate "
+                         "can be given with it");
+    if (r->save_int8 && (r->texts.count || r->hypothesis || r->score))
+        return error_set(error, "--save-int8 writes a model and stops: there is nothing to "
+                                "translate or to score with it");
+    if (r->save_int8 && r->model.count > 1)
+        return error_set(error, "--save-int8 writes one model: give --model once");
+    if (r->word && !r->explain) return error_set(error, "--word goes with --explain");
+    if (r->json && r->explain)
+        return error_set(error, "--explain is text for people: it does not go with --json");
+    if (r->given && r->prefix)
+        return error_set(error, "--given is a whole translation: --prefix is how one begins");
+    if (r->target && !r->score && !r->align.align)
+        return error_set(error,
+                         "--target goes with --score or --align: it has the translations "
+                         "that are given");
+    if (r->align.gold && !r->align.align)
+        return error_set(error, "--gold goes with --align: it has the right links");
+    if (r->align.tsv && r->choice.head == CHOICE_MAX)
+        return error_set(error,
+                         "--attention-tsv takes a head's number, mean or best as --head");
+    if (r->align.save && !r->align.gold)
+        return error_set(error, "--align-save goes with --gold, which shows what is best");
+    if (r->align.align && (r->explain || r->score))
+        return error_set(error, "--align does not go with --%s: ask for one at a time",
+                         r->explain ? "explain" : "score");
+    if (r->align.align && (r->target || r->align.gold) && (r->reference || r->attention))
+        return error_set(error,
+                         "--align of given translations translates nothing: it does not go "
+                         "with --reference or --attention");
+    if (r->score && (r->hypothesis || r->reference || r->attention || r->prefix))
+        return error_set(error,
+                         "--score asks the model about given translations: it does not go "
+                         "with --hypothesis, --reference, --attention or --prefix");
+    return search_check(&r->search, error);
+}
+
+bool request_defaults(Request *r, Error *error)
+{
+    *r = (Request){.search = search_default, .picture = picture_default};
+    r->search.copy_unknown = true;
+    int own = sizeof request_options / sizeof *request_options;
+    r->groups[0] = (OptionGroup){"Translating", NULL, request_options, own, r};
+    r->groups[1] =
+        (OptionGroup){"Searching", NULL, search_options, search_option_count, &r->search};
+    r->groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
+                                 &r->choice_words};
+    r->groups[3] =
+        (OptionGroup){"Aligning words", NULL, align_options, align_option_count, &r->align};
+    r->groups[4] =
+        (OptionGroup){"Drawing it", NULL, picture_options, picture_option_count, &r->picture};
+    return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);
+}
+
+bool request_read(Request *r, int argc, char *const *argv, Error *error)
+{
+    if (!request_defaults(r, error) ||
+        !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
+        !check(r, error))
+        return false;
+    r->several = r->search.alternatives || r->search.n_best > 1;
+    r->search.no_scores = !r->json && !r->several;
+    return true;
+}
+
+char *request_help(void)
+{
+    static Request defaults;
+    char *help = NULL;
+    if (request_defaults(&defaults, NULL)) help = options_help(defaults.groups, REQUEST_GROUPS);
+    request_free(&defaults);
+    return help;
+}
+
+void request_free(Request *r)
+{
+    options_free(r->groups, REQUEST_GROUPS);
+    strings_free(&r->texts);
+    *r = (Request){0};
+}

@@ -1,0 +1,42 @@
+/* request.h -- all that ./translate can be asked for: its options, and which go together. */
+#ifndef COMMANDS_TRANSLATE_REQUEST_H
+#define COMMANDS_TRANSLATE_REQUEST_H
+
+#include "base/options.h"
+#include "commands/translate/aligner.h"
+#include "explain/choice.h"
+#include "explain/picture.h"
+#include "inference/search.h"
+
+enum { REQUEST_GROUPS = 5 };
+
+typedef struct Request {
+    StringList model;
+    char *prefix, *attention, *given, *word, *target, *hypothesis, *reference, *save_int8;
+    int threads, bleu_tokenize;
+    bool int8, explain, score, lowercase, json, quiet, help, version;
+    SearchConfig search;
+    ChoiceConfig choice_words;
+    AlignConfig align;
+    PictureConfig picture;
+    StringList texts;  // of the command line; none: standard input
+    /* what follows from these */
+    Choice choice;
+    bool several;  // n-best or alternatives
+    OptionGroup groups[REQUEST_GROUPS];
+} Request;
+
+/* The defaults; the groups point into the request, which must stay where it is. */
+bool request_defaults(Request *request, Error *error);
+
+/* Defaults, then the command line. A false is wrong use. */
+bool request_read(Request *request, int argc, char *const *argv, Error *error);
+void request_free(Request *request);  // after one of these, or of {0}
+
+/* The help of all options; free() it. */
+char *request_help(void);
+
+/* Whether --attention names a page for a browser, not a picture. */
+bool request_wants_page(const Request *request);
+
+#endif

@@ -1,0 +1,72 @@
+/* scores.c -- BLEU and chrF against a file of references; see scores.h. */
+#include "commands/translate/scores.h"
+
+#include "base/json.h"
+
+void scores_start(Scores *scores, Tokenization tokenization, bool lowercase)
+{
+    *scores = (Scores){.bleu = {.tokenization = tokenization, .lowercase = lowercase},
+                       .chrf = {.word_order = 0, .lowercase = lowercase},
+                       .chrf_words = {.word_order = CHRF_WORD_ORDER, .lowercase = lowercase}};
+}
+
+bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
+                     Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = text_next(reference, &line, &length, error);
+    if (result == TEXT_ERROR) return false;
+    if (result == TEXT_END)
+        return error_set(error,
+                         "'%s' has only %lld lines, but there are more translations: they "
+                         "must match line by line",
+                         reference->name, scores->lines);
+    scores->lines++;
+    return bleu_add(&scores->bleu, hypothesis, line, error) &&
+           chrf_add(&scores->chrf, hypothesis, line, error) &&
+           chrf_add(&scores->chrf_words, hypothesis, line, error);
+}
+
+bool scores_end(const Scores *scores, TextReader *reference, Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = text_next(reference, &line, &length, error);
+    if (result == TEXT_LINE)
+        return error_set(error,
+                         "'%s' has more lines than the %lld translations: they must match "
+                         "line by line",
+                         reference->name, scores->lines);
+    return result == TEXT_END;
+}
+
+void scores_print(const Scores *scores, FILE *out)
+{
+    char text[256];
+    bleu_format(&scores->bleu, text, sizeof text);
+    fprintf(out, "%s\n", text);
+    chrf_format(&scores->chrf, text, sizeof text);
+    fprintf(out, "%s\n", text);
+    chrf_format(&scores->chrf_words, text, sizeof text);
+    fprintf(out, "%s\n", text);
+}
+
+void scores_print_json(const Scores *scores, FILE *out)
+{
+    char signature[128];
+    BleuScore bleu = bleu_score(&scores->bleu);
+    JsonWriter json = {.out = out};
+    bleu_signature(&scores->bleu, signature, sizeof signature);
+    json_open(&json, NULL);
+    json_put_real(&json, "bleu", bleu.score);
+    json_put_real(&json, "chrf2", chrf_score(&scores->chrf));
+    json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf_words));
+    json_open_array(&json, "precisions");
+    for (int n = 0; n < BLEU_ORDER; n++) json_put_real(&json, NULL, bleu.precisions[n]);
+    json_close_array(&json);
+    json_put_real(&json, "bp", bleu.brevity_penalty);
+    json_put_text(&json, "signature", signature);
+    json_close(&json);
+    fputc('\n', out);
+}

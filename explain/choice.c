@@ -1,0 +1,98 @@
+/* choice.c -- which attention is meant; see choice.h. */
+#include "explain/choice.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
+static const char *const HEADS[] = {"mean", "max", "best", NULL};
+
+// clang-format off
+const Option choice_options[] = {
+    {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
+     "of translation at source, of source at source, of translation at itself", true},
+    {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
+     "a layer, from 1; 0: the one that suits", true},
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
+     "a head, from 1, or several; or a layer's heads together; or the one that aligns words "
+     "best", true},
+};
+// clang-format on
+const int choice_option_count = sizeof choice_options / sizeof *choice_options;
+
+const Choice choice_default = {ATTENTION_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
+                               CHOICE_NONE,     0};
+
+/* "1,3" */
+static bool parse_some(Choice *choice, const char *text)
+{
+    for (const char *at = text;; at++) {
+        char *end;
+        long head = strtol(at, &end, 10);
+        if (end == at || head < 1 || head > CHOICE_HEADS) return false;
+        choice->some |= (uint64_t)1 << (head - 1);
+        if (!*end) break;
+        if (*end != ',') return false;
+        at = end;
+    }
+    choice->head = CHOICE_SOME;
+    return true;
+}
+
+bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
+{
+    static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER, ATTENTION_DECODER,
+                                          ATTENTION_CROSS};
+    static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_BEST};
+    *choice = choice_default;
+    choice->kind = kinds[config->kind];
+    choice->all_kinds = config->kind == 3;
+    if (config->layer) choice->layer = config->layer - 1;
+    if (!config->head) return true;
+    for (int i = 0; HEADS[i]; i++)
+        if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;
+    if (strchr(config->head, ',') && parse_some(choice, config->head)) return true;
+    char *end;
+    long head = strtol(config->head, &end, 10);
+    if (*end || end == config->head || head < 1 || head > 100000)
+        return error_set(error,
+                         "--head takes a number from 1, or several with commas, or mean, "
+                         "max or best, not '%s'",
+                         config->head);
+    choice->head = (int)head - 1;
+    return true;
+}
+
+bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
+{
+    int encoder = model->encoder_layers, decoder = model->decoder_layers;
+    int layers = choice->kind == ATTENTION_ENCODER ? encoder : decoder;
+    if (choice->all_kinds && encoder < layers) layers = encoder;
+    if (choice->layer >= layers)
+        return error_set(error, "--layer %d: the model has %d %s layer%s", choice->layer + 1,
+                         layers, choice->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
+                         layers == 1 ? "" : "s");
+    int head = choice->head;
+    for (int h = 0; h < CHOICE_HEADS; h++)
+        if (choice->some >> h & 1) head = h;
+    if (head >= model->heads)
+        return error_set(error, "--head %d: a layer of the model has %d head%s", head + 1,
+                         model->heads, model->heads == 1 ? "" : "s");
+    return true;
+}
+
+static const char *const NAMES[][2] = {
+    [ATTENTION_ENCODER] = {"encoder", "Encoder self-attention"},
+    [ATTENTION_DECODER] = {"decoder", "Decoder self-attention"},
+    [ATTENTION_CROSS] = {"cross", "Encoder-decoder attention"}};
+
+const char *choice_kind_name(AttentionKind kind)
+{
+    return NAMES[kind][0];
+}
+
+const char *choice_kind_title(AttentionKind kind)
+{
+    return NAMES[kind][1];
+}

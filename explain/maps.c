@@ -1,0 +1,247 @@
+/* maps.c -- sums, products and divisions of maps; see maps.h. */
+#include "explain/maps.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool map_create(Map *map, int rows, int columns, Error *error)
+{
+    *map = (Map){calloc((size_t)rows * (size_t)columns, sizeof *map->at), rows, columns};
+    return map->at ||
+           error_set(error, "not enough memory for attention of %d x %d words", rows, columns);
+}
+
+void map_free(Map *map)
+{
+    free(map->at);
+    *map = (Map){0};
+}
+
+/* Every row divided by its sum; a row of zeros stays. */
+static void normalise(Map *map)
+{
+    for (int i = 0; i < map->rows; i++) {
+        float *row = map->at + (size_t)i * (size_t)map->columns;
+        double sum = 0;
+        for (int j = 0; j < map->columns; j++) sum += row[j];
+        for (int j = 0; j < map->columns && sum > 0; j++) row[j] = (float)(row[j] / sum);
+    }
+}
+
+/* ---- heads ---- */
+
+static bool create_like(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+                        Error *error)
+{
+    AttentionMap shape = snapshot_map(snapshot, kind, layer, 0);
+    return map_create(map, shape.rows, shape.columns, error);
+}
+
+bool map_mean(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+              const int *head, int count, Error *error)
+{
+    if (!create_like(map, snapshot, kind, layer, error)) return false;
+    for (int h = 0; h < count; h++) {
+        AttentionMap one = snapshot_map(snapshot, kind, layer, head[h]);
+        for (int i = 0; i < one.rows; i++)
+            for (int j = 0; j < one.columns; j++)
+                map->at[i * one.columns + j] += (float)(one.at[i * one.width + j] / count);
+    }
+    return true;
+}
+
+bool map_max(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, const int *head,
+             int count, Error *error)
+{
+    if (!create_like(map, snapshot, kind, layer, error)) return false;
+    for (int h = 0; h < count; h++) {
+        AttentionMap one = snapshot_map(snapshot, kind, layer, head[h]);
+        for (int i = 0; i < one.rows; i++)
+            for (int j = 0; j < one.columns; j++) {
+                float *cell = &map->at[i * one.columns + j];
+                *cell = fmaxf(*cell, (float)one.at[i * one.width + j]);
+            }
+    }
+    normalise(map);
+    return true;
+}
+
+/* ---- rollout ---- */
+
+static bool mean_of_all(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+                        Error *error)
+{
+    if (!create_like(map, snapshot, kind, layer, error)) return false;
+    snapshot_mean(map->at, snapshot, kind, layer);
+    return true;
+}
+
+static bool identity(Map *map, int rows, Error *error)
+{
+    if (!map_create(map, rows, rows, error)) return false;
+    for (int i = 0; i < rows; i++) map->at[i * rows + i] = 1;
+    return true;
+}
+
+/* X (=) ½ A B + ½ X, or with B = NULL ½ A X + ½ X. */
+static bool mix(Map *X, const Map *A, const Map *B, Error *error)
+{
+    Map Y;
+    if (!B) B = X;
+    if (!map_create(&Y, A->rows, B->columns, error)) return false;
+    for (int i = 0; i < Y.rows; i++) {
+        float *y = Y.at + (size_t)i * (size_t)Y.columns;
+        for (int k = 0; k < A->columns; k++) {
+            float a = A->at[i * A->columns + k] / 2;
+            for (int j = 0; j < Y.columns; j++) y[j] += a * B->at[k * B->columns + j];
+        }
+        for (int j = 0; j < Y.columns; j++) y[j] += X->at[i * Y.columns + j] / 2;
+    }
+    map_free(X);
+    *X = Y;
+    return true;
+}
+
+static bool encoder_rollout(Map *E, const Snapshot *snapshot, int layers, Error *error)
+{
+    bool good = identity(E, snapshot_map(snapshot, ATTENTION_ENCODER, 0, 0).rows, error);
+    for (int l = 0; l < layers && good; l++) {
+        Map A = {0};
+        good =
+            mean_of_all(&A, snapshot, ATTENTION_ENCODER, l, error) && mix(E, &A, NULL, error);
+        map_free(&A);
+    }
+    return good;
+}
+
+static void halve(Map *map)
+{
+    size_t count = (size_t)map->rows * (size_t)map->columns;
+    for (size_t i = 0; i < count; i++) map->at[i] /= 2;
+}
+
+static bool decoder_rollout(Map *T, Map *C, const Snapshot *snapshot, int layers, Error *error)
+{
+    AttentionMap cross = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
+    Map E = {0};
+    bool good =
+        encoder_rollout(&E, snapshot, snapshot_layers(snapshot, ATTENTION_ENCODER), error) &&
+        identity(T, cross.rows, error) && map_create(C, cross.rows, cross.columns, error);
+    for (int l = 0; l < layers && good; l++) {
+        Map A = {0}, B = {0};
+        good = mean_of_all(&A, snapshot, ATTENTION_DECODER, l, error) &&
+               mean_of_all(&B, snapshot, ATTENTION_CROSS, l, error) &&
+               mix(T, &A, NULL, error) && mix(C, &A, NULL, error) && mix(C, &B, &E, error);
+        if (good) halve(T);
+        map_free(&A);
+        map_free(&B);
+    }
+    map_free(&E);
+    return good;
+}
+
+bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+                 Error *error)
+{
+    *map = (Map){0};
+    if (kind == ATTENTION_ENCODER) {
+        bool good = encoder_rollout(map, snapshot, layer + 1, error);
+        if (!good) map_free(map);
+        return good;
+    }
+    Map T = {0}, C = {0};
+    bool good = decoder_rollout(&T, &C, snapshot, layer + 1, error);
+    if (good) {
+        Map *wanted = kind == ATTENTION_CROSS ? &C : &T;
+        *map = *wanted;
+        *wanted = (Map){0};
+        normalise(map);
+    }
+    map_free(&T);
+    map_free(&C);
+    return good;
+}
+
+/* ---- words and marks ---- */
+
+/* In place: a word is never further along than its first piece, so nothing unread is written. */
+void map_join(Map *map, const int *row_word, const int *column_word)
+{
+    int m = map->columns, rows = row_word[map->rows - 1] + 1, columns = column_word[m - 1] + 1;
+    for (int i = 0; i < map->rows; i++) {
+        float *row = map->at + (size_t)i * (size_t)m;
+        for (int j = 0; j < m; j++) {
+            float value = row[j];
+            row[j] = 0;
+            row[column_word[j]] += value;
+        }
+    }
+    for (int i = 0, first = 0; i < map->rows; i++) {
+        if (i > 0 && row_word[i] != row_word[i - 1]) first = i;
+        float *out = map->at + (size_t)row_word[i] * (size_t)columns;
+        const float *in = map->at + (size_t)i * (size_t)m;
+        float before = (float)(i - first), after = before + 1;
+        for (int j = 0; j < columns; j++)
+            out[j] = ((i == first ? 0 : out[j]) * before + in[j]) / after;
+    }
+    map->rows = rows;
+    map->columns = columns;
+}
+
+void map_hide(Map *map, const bool *hide_row, const bool *hide_column)
+{
+    size_t kept = 0;
+    int rows = 0, columns = 0;
+    for (int j = 0; j < map->columns; j++) columns += !hide_column[j];
+    for (int i = 0; i < map->rows; i++) {
+        rows += !hide_row[i];
+        for (int j = 0; j < map->columns; j++)
+            if (!hide_row[i] && !hide_column[j])
+                map->at[kept++] = map->at[(size_t)i * (size_t)map->columns + (size_t)j];
+    }
+    map->rows = rows;
+    map->columns = columns;
+    normalise(map);
+}
+
+/* ---- what a map is like ---- */
+
+double map_entropy(const Map *map)
+{
+    double sum = 0;
+    size_t count = (size_t)map->rows * (size_t)map->columns;
+    for (size_t i = 0; i < count; i++)
+        if (map->at[i] > 0) sum -= map->at[i] * log2((double)map->at[i]);
+    return map->rows ? fmax(sum / map->rows, 0) : 0;
+}
+
+double map_share(const Map *map, const bool *is_mark)
+{
+    double sum = 0;
+    for (int i = 0; i < map->rows; i++)
+        for (int j = 0; j < map->columns; j++)
+            if (is_mark[j]) sum += map->at[i * map->columns + j];
+    return map->rows ? sum / map->rows : 0;
+}
+
+double map_alignment(const Map *map, const bool *row_mark, const bool *column_mark)
+{
+    double sum[2] = {0, 0};
+    int words[2] = {0, 0};
+    for (int by = 0; by < 2; by++) {  // by row, by column
+        const bool *outer = by ? column_mark : row_mark, *inner = by ? row_mark : column_mark;
+        int n = by ? map->columns : map->rows, m = by ? map->rows : map->columns;
+        for (int i = 0; i < n; i++) {
+            float most = 0;
+            for (int j = 0; j < m && !outer[i]; j++)
+                if (!inner[j])
+                    most =
+                        fmaxf(most, map->at[by ? j * map->columns + i : i * map->columns + j]);
+            sum[by] += most;
+            words[by] += !outer[i];
+        }
+    }
+    return ((words[0] ? sum[0] / words[0] : 0) + (words[1] ? sum[1] / words[1] : 0)) / 2;
+}

@@ -1,0 +1,220 @@
+/* snapshot.c -- the attention of one sentence pair; see snapshot.h. */
+#include "inference/snapshot.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inference/search.h"
+#include "model/linear.h"
+
+struct Snapshot {
+    const Transformer *model;
+    Arena arena;
+    Packed source, target;
+    int source_start[2], target_start[2];
+    Pass pass;
+};
+
+/* The sentence as a batch of one; takes its copy. */
+static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int length)
+{
+    int *copy = ARENA_TAKE(arena, int, (size_t)length);
+    if (copy) memcpy(copy, id, (size_t)length * sizeof *id);
+    start[0] = 0, start[1] = length;
+    *packed = (Packed){1, length, copy, start};
+}
+
+static void layout(Snapshot *snapshot, const int *source, int n, const int *target, int m)
+{
+    pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source, n);
+    pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target, m);
+    transformer_layout(&snapshot->pass, &snapshot->arena, snapshot->model, &snapshot->source,
+                       &snapshot->target, NULL, PASS_LOOK);
+}
+
+Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
+                        const int *target, int target_length, Error *error)
+{
+    if (!sentence_check(source, source_length, &model->config, true, error)) {
+        error_prefix(error, "source");
+        return NULL;
+    }
+    if (!sentence_check(target, target_length, &model->config, false, error)) {
+        error_prefix(error, "target");
+        return NULL;
+    }
+    Snapshot *snapshot = calloc(1, sizeof *snapshot);
+    if (snapshot) {
+        snapshot->model = model;
+        layout(snapshot, source, source_length, target, target_length);
+    }
+    if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
+        error_set(error, "not enough memory to look at %d and %d tokens", source_length,
+                  target_length);
+        snapshot_close(snapshot);
+        return NULL;
+    }
+    layout(snapshot, source, source_length, target, target_length);
+    transformer_forward(&snapshot->pass, model);
+    return snapshot;
+}
+
+void snapshot_close(Snapshot *snapshot)
+{
+    if (snapshot) arena_free(&snapshot->arena);
+    free(snapshot);
+}
+
+int snapshot_layers(const Snapshot *snapshot, AttentionKind kind)
+{
+    return kind == ATTENTION_ENCODER ? snapshot->pass.encoder.layers
+                                     : snapshot->pass.decoder.layers;
+}
+
+int snapshot_heads(const Snapshot *snapshot)
+{
+    return snapshot->model->config.heads;
+}
+
+static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kind, int layer,
+                                     int head)
+{
+    assert(layer >= 0 && layer < snapshot_layers(snapshot, kind) && head >= 0 &&
+           head < snapshot_heads(snapshot));
+    switch (kind) {
+    case ATTENTION_ENCODER: return &snapshot->pass.encoder.layer[layer].self;
+    case ATTENTION_DECODER: return &snapshot->pass.decoder.layer[layer].self;
+    case ATTENTION_CROSS: break;
+    }
+    return &snapshot->pass.decoder.layer[layer].cross;
+}
+
+AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
+{
+    const Attention *attention = attention_of(snapshot, kind, layer, head);
+    int columns = attention->keys->rows;
+    return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
+                          attention_width(columns)};
+}
+
+SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)
+{
+    int D = snapshot->model->config.d_model;
+    const Pass *pass = &snapshot->pass;
+    return source ? (SnapshotRows){pass->X_source, snapshot->source.rows, D, D}
+                  : (SnapshotRows){pass->X_target, snapshot->target.rows, D, D};
+}
+
+HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
+{
+    const Attention *a = attention_of(snapshot, kind, layer, head);
+    const Pass *pass = &snapshot->pass;
+    int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
+    const real *Xq = NULL, *Xkv = NULL;
+    switch (kind) {
+    case ATTENTION_ENCODER: Xq = Xkv = pass->encoder.layer[layer].X; break;
+    case ATTENTION_DECODER: Xq = Xkv = pass->decoder.layer[layer].X; break;
+    case ATTENTION_CROSS:
+        Xq = pass->decoder.layer[layer].self_norm.Y;
+        Xkv = pass->encoded;
+        break;
+    }
+    return (HeadVectors){.Xq = {Xq, n, D, D},
+                         .Xkv = {Xkv, m, D, D},
+                         .Q = {a->Q + at, n, dh, a->q_stride},
+                         .K = {a->K + at, m, dh, a->kv_stride},
+                         .V = {a->V + at, m, dh, a->kv_stride},
+                         .O = {a->O + at, n, dh, D},
+                         .scale = 1 / sqrt(dh)};
+}
+
+/* out [rows,columns] (+=) map */
+static void add_map(float *out, AttentionMap map)
+{
+    for (int i = 0; i < map.rows; i++)
+        for (int j = 0; j < map.columns; j++)
+            out[i * map.columns + j] += (float)map.at[i * map.width + j];
+}
+
+void snapshot_head(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
+                   int head)
+{
+    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
+    memset(out, 0, (size_t)map.rows * (size_t)map.columns * sizeof *out);
+    add_map(out, map);
+}
+
+void snapshot_mean(float *out, const Snapshot *snapshot, AttentionKind kind, int layer)
+{
+    int heads = snapshot_heads(snapshot);
+    snapshot_head(out, snapshot, kind, layer, 0);
+    for (int h = 1; h < heads; h++) add_map(out, snapshot_map(snapshot, kind, layer, h));
+    AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
+    size_t count = (size_t)map.rows * (size_t)map.columns;
+    for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
+}
+
+static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
+                                          int layer)
+{
+    const Weights *w = &snapshot->model->weights;
+    return kind == ATTENTION_ENCODER   ? &w->encoder[layer].self
+           : kind == ATTENTION_DECODER ? &w->decoder[layer].self
+                                       : &w->decoder[layer].cross;
+}
+
+/* U [H,D] (=) what column j has for each head: its value there, through that head's columns of
+ * W_O.   G [H,H] (=) U Uᵀ   row [D] scratch */
+static void given_by(double *G, double *U, real *row, const Snapshot *snapshot,
+                     AttentionKind kind, int layer, int j)
+{
+    int H = snapshot_heads(snapshot), D = snapshot->model->config.d_model, dh = D / H;
+    const Linear *out = &weights_of(snapshot, kind, layer)->out;
+    SnapshotRows V =
+        snapshot_vectors(snapshot, kind, layer, 0).V;  // head 0, and the others behind it
+    const real *v = V.at + (size_t)j * (size_t)V.stride;
+    for (int o = 0; o < D; o++) {
+        const real *w = linear_row(row, out, o, D);
+        for (int h = 0; h < H; h++) {
+            double sum = 0;
+            for (int k = h * dh; k < (h + 1) * dh; k++) sum += (double)w[k] * (double)v[k];
+            U[h * D + o] = sum;
+        }
+    }
+    for (int a = 0; a < H; a++)
+        for (int b = 0; b < H; b++) {
+            double sum = 0;
+            for (int o = 0; o < D; o++) sum += U[a * D + o] * U[b * D + o];
+            G[a * H + b] = sum;
+        }
+}
+
+/* Σ_a Σ_b P_a P_b G_ab is the square of ‖Σ_a P_a U_a‖, and G is needed once a column only. */
+bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
+                    int head, Error *error)
+{
+    int H = snapshot_heads(snapshot), D = snapshot->model->config.d_model;
+    int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
+    double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
+    real *row = malloc((size_t)D * sizeof *row);
+    AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
+    bool good = (G && row) || error_set(error, "not enough memory for the lengths of values");
+    for (int j = 0; good && j < map.columns; j++) {
+        given_by(G, G + H * H, row, snapshot, kind, layer, j);
+        for (int i = 0; i < map.rows; i++) {
+            double square = 0;
+            for (int a = first; a < last; a++)
+                for (int b = first; b < last; b++)
+                    square +=
+                        (double)snapshot_map(snapshot, kind, layer, a).at[i * map.width + j] *
+                        (double)snapshot_map(snapshot, kind, layer, b).at[i * map.width + j] *
+                        G[a * H + b];
+            out[i * map.columns + j] = (float)sqrt(fmax(square, 0));
+        }
+    }
+    free(G);
+    free(row);
+    return good;
+}

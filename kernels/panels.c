@@ -1,0 +1,119 @@
+/* panels.c -- copying matrices into panels, and out of them; see panels.h. */
+#include "kernels/panels.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/bounds.h"
+#include "kernels/transpose.h"
+
+enum { AHEAD = 24 };  // rows of B that are asked for before their turn
+
+/* Asks for what will be copied soon, as far as the second-level cache, which waits for more lines
+ * at a time than the first. The address need not be B's, nor anybody's. */
+static void fetch(const real *x)
+{
+    __builtin_prefetch(x, 0, 2);
+}
+
+size_t panels_size(int n, int k)
+{
+    return (size_t)((n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS) * (size_t)k;
+}
+
+void panels_copy(real *panels, Strided B, int n, int k)
+{
+    bool by_rows = B.column == 1;
+    int whole = n / TILE_COLUMNS * TILE_COLUMNS, p = 0;
+    if (by_rows) {
+        for (; p < k; p++)
+            for (int j = 0; j < whole; j += TILE_COLUMNS) {
+                const real *from = B.at + (size_t)p * B.row + j;
+                fetch(from + AHEAD * B.row);
+                fetch(from + AHEAD * B.row + LANES);
+                memcpy(panels + (size_t)j * (size_t)k + p * TILE_COLUMNS, from,
+                       TILE_COLUMNS * sizeof(real));
+            }
+    } else {
+        for (int j = 0; j < whole; j += LANES) {
+            real *panel =
+                panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
+            const real *rows = B.at + (size_t)j * B.column;
+            for (p = 0; p + LANES <= k; p += LANES) {
+                for (int l = LANES; l < 2 * LANES; l++) fetch(rows + p + (size_t)l * B.column);
+                transpose_square(panel + p * TILE_COLUMNS, TILE_COLUMNS, rows + p, B.column,
+                                 LANES);
+            }
+            for (; p < k; p++)
+                for (int l = 0; l < LANES; l++)
+                    panel[p * TILE_COLUMNS + l] = rows[(size_t)l * B.column + (size_t)p];
+        }
+    }
+    for (int j = whole; j < n; j += TILE_COLUMNS)
+        for (p = 0; p < k; p++)
+            for (int l = 0; l < TILE_COLUMNS; l++)
+                panels[(size_t)j * (size_t)k + p * TILE_COLUMNS + l] =
+                    j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
+}
+
+void panels_turn(real *panels, const real *W, int columns, int n, int k)
+{
+    for (int p = 0; p < k; p += TILE_COLUMNS, W += TILE_COLUMNS * (size_t)columns)
+        for (int j = 0; j < n; j += LANES) {
+            real *panel = panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k +
+                          p * TILE_COLUMNS + j % TILE_COLUMNS;
+            const real *from = W + j * TILE_COLUMNS;
+            transpose_square(panel, TILE_COLUMNS, from, TILE_COLUMNS, LANES);
+            transpose_square(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES,
+                             TILE_COLUMNS, LANES);
+        }
+}
+
+void panels_pack(real *panels, const real *W, int n, int k)
+{
+    panels_copy(panels, (Strided){W, 1, (size_t)k}, n, k);
+}
+
+void panels_unpack(real *W, const real *panels, int n, int k)
+{
+    for (int row = 0; row < n; row += LANES) {
+        const real *panel =
+            panels + (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
+        real *to = W + (size_t)row * (size_t)k;
+        int p = 0;
+        for (; row + LANES <= n && p + LANES <= k; p += LANES)
+            transpose_square(to + p, (size_t)k, panel + p * TILE_COLUMNS, TILE_COLUMNS, LANES);
+        for (; p < k; p++)
+            for (int l = 0; l < at_most(n - row, LANES); l++)
+                to[(size_t)l * (size_t)k + (size_t)p] = panel[p * TILE_COLUMNS + l];
+    }
+}
+
+/* Each panel is the same piece of memory before and after. */
+static void in_place(void (*copy)(real *, const real *, int, int), real *W, int n, int k)
+{
+    static _Thread_local _Alignas(VECTOR_BYTES) real panel[TILE_COLUMNS * PANELS_DEPTH];
+    size_t size = TILE_COLUMNS * (size_t)k;
+    assert(n % TILE_COLUMNS == 0 && k <= PANELS_DEPTH);
+    for (int row = 0; row < n; row += TILE_COLUMNS, W += size) {
+        copy(panel, W, TILE_COLUMNS, k);
+        memcpy(W, panel, size * sizeof *W);
+    }
+}
+
+void panels_pack_in_place(real *W, int n, int k)
+{
+    in_place(panels_pack, W, n, k);
+}
+
+void panels_unpack_in_place(real *W, int n, int k)
+{
+    in_place(panels_unpack, W, n, k);
+}
+
+void panels_row(real *x, const real *panels, int row, int k)
+{
+    panels += (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
+    for (int p = 0; p < k; p++) x[p] = panels[p * TILE_COLUMNS];
+}

@@ -1,0 +1,40 @@
+/* tile.h -- the innermost product: one tile of C, held in registers while k runs.
+ *
+ *   C [rows,columns] = scale · A [rows,k] · B [k,columns], set or added
+ *
+ * Each step of k reads one row of B (two vectors) and one number of A a row, and does
+ * rows · 2 multiply-adds on vectors. With 14 rows that is 28 of the 32 registers of AVX-512, 28
+ * multiply-adds for 16 loads: two of each can start every cycle, so the loads hide (Goto and van
+ * de Geijn 2008 give the reasoning). The sum over k runs in order in one register an element, so
+ * a number does not depend on which rows or columns are computed with it. */
+#ifndef KERNELS_TILE_H
+#define KERNELS_TILE_H
+
+#include "base/real.h"
+
+#include <stddef.h>
+
+typedef enum { SET, ADD } GemmMode;
+
+/* A matrix whose element [i,p] is at[i * row + p * column]: a transpose is a swap. */
+typedef struct Strided {
+    const real *at;
+    size_t row, column;
+} Strided;
+
+#if defined __AVX512F__
+enum { VECTOR_BYTES = 64, TILE_ROWS = 14 };
+#elif defined __AVX__
+enum { VECTOR_BYTES = 32, TILE_ROWS = 6 };
+#else
+enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
+#endif
+enum { LANES = VECTOR_BYTES / sizeof(real), TILE_COLUMNS = 2 * LANES };
+
+/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS, and as many are read of each row of B.
+ * next: with each row of B, the cache line so many reals behind it is asked for in passing; 0: none
+ * start [columns]: what the sums of every row start from, or NULL: 0 */
+void tile_multiply(GemmMode mode, real *C, size_t ldc, Strided A, const real *B, size_t ldb,
+                   size_t next, const real *start, int rows, int columns, int k, real scale);
+
+#endif

@@ -1,0 +1,26 @@
+/* manual.h -- the option table as the OPTIONS of a man page, in roff: what the help says, said by
+ * the same functions, so that the page cannot drift from the program.
+ *
+ *     .SS Training
+ *     .TP
+ *     \fB\-\-schedule\fR \fBinverse\-sqrt\fR|\fBcosine\fR|\fBlinear\fR|\fBconstant\fR
+ *     the learning rate after warm-up; cosine and linear reach 0 at \fB\-\-max\-updates\fR
+ *     (default inverse-sqrt)
+ *
+ * Requests and escapes are those that groff and mandoc have in common (groff_man(7), man(7) and
+ * mandoc_char(7)); the output is ASCII, so that no preprocessor has to guess an encoding. */
+#ifndef MANUAL_ROFF_H
+#define MANUAL_ROFF_H
+
+#include "base/options.h"
+
+#include <stdio.h>
+
+/* The groups with their headings, with the present values as defaults. False: memory is short. */
+bool manual_options(FILE *out, const OptionGroup *groups, int count);
+
+/* UTF-8 text as lines of roff that show it as it is, with the names of options in bold. What
+ * is to be copied (a path, a setting, a number) gets hyphens that can be. */
+void manual_text(FILE *out, const char *text);
+
+#endif

@@ -1,0 +1,58 @@
+/* error.c -- sentences that fit, that do not fit, and that nobody wants. */
+#include "tests/fixtures/test.h"
+#include <string.h>
+
+#include "base/error.h"
+
+static void a_sentence_is_kept(void **state)
+{
+    (void)state;
+    Error error;
+    assert_false(error_set(&error, "cannot read '%s': %d", "a%sb", 7));
+    assert_string_equal(error.text, "cannot read 'a%sb': 7");
+    assert_false(error_prefix(&error, "line %d", 3));
+    assert_string_equal(error.text, "line 3: cannot read 'a%sb': 7");
+}
+
+static void nobody_asked(void **state)
+{
+    (void)state;
+    assert_false(error_set(NULL, "text"));
+    assert_false(error_prefix(NULL, "text"));
+}
+
+static void a_long_sentence_ends_in_dots(void **state)
+{
+    (void)state;
+    enum { SIZE = sizeof((Error *)0)->text };
+    char text[2 * SIZE];
+    memset(text, 'x', sizeof text);
+    for (int length = SIZE - 5; length < SIZE + 5; length++) {
+        Error error;
+        text[length] = '\0';
+        error_set(&error, "%s", text);
+        size_t expected = length < SIZE ? (size_t)length : SIZE - 1;
+        assert_int_equal(strlen(error.text), expected);
+        assert_string_equal(error.text + expected - 3, length < SIZE ? "xxx" : "...");
+
+        error_prefix(&error, "before");  // now too long in any case
+        assert_int_equal(strlen(error.text), SIZE - 1);
+        assert_memory_equal(error.text, "before: xxx", 11);
+        assert_string_equal(error.text + SIZE - 4, "...");
+
+        error_prefix(&error, "%s", text);  // and a context that fills all
+        assert_true(strlen(error.text) <= SIZE - 1);
+        assert_string_equal(error.text + SIZE - 4, "...");
+        text[length] = 'x';
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_sentence_is_kept),
+        cmocka_unit_test(nobody_asked),
+        cmocka_unit_test(a_long_sentence_ends_in_dots),
+    };
+    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* file.c -- a file is the old one or the new one: after kill -9 at any instant, after a full disk,
+ * with two writers; and folders. */
+#include "tests/fixtures/test.h"
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/rng.h"
+#include "base/temporary.h"
+
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8], temporary[TEMPORARY_SIZE + 16];
+
+static int make(void **state)
+{
+    (void)state;
+    if (!temporary_folder(folder, NULL)) return -1;
+    snprintf(path, sizeof path, "%s/file", folder);
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    return 0;
+}
+
+static int sweep(void **state)
+{
+    (void)state;
+    char command[TEMPORARY_SIZE + 16];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+static void holds(const char *expected)
+{
+    Error error = {""};
+    size_t length;
+    char *text = file_read(path, 1000, &length, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(length, strlen(expected));
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_file_is_replaced(void **state)
+{
+    (void)state;
+    Error error = {""};
+    assert_true(file_replace(path, "old", 3, &error));
+    holds("old");
+    assert_int_equal(chmod(path, 0640), 0);
+    AtomicFile file;
+    assert_true(file_begin(&file, path, &error));
+    assert_true(file_write(&file, "ne", 2, &error));
+    holds("old");
+    assert_true(file_write(&file, "w", 1, &error));
+    assert_true(file_commit(&file, &error));
+    holds("new");
+    struct stat found;
+    assert_int_equal(stat(path, &found), 0);
+    assert_int_equal(found.st_mode & 0777, 0640);
+    assert_int_not_equal(access(temporary, F_OK), 0);
+
+    assert_true(file_begin(&file, path, &error));
+    assert_true(file_write(&file, "other", 5, &error));
+    file_abandon(&file);
+    holds("new");
+    assert_int_not_equal(access(temporary, F_OK), 0);
+}
+
+static void leftovers_are_overwritten(void **state)
+{
+    (void)state;
+    Error error = {""};
+    FILE *left = fopen(temporary, "w");
+    fputs("a long text that a killed process left behind", left);
+    fclose(left);
+    assert_true(file_replace(path, "short", 5, &error));
+    holds("short");
+}
+
+static void two_writers_do_not_meet(void **state)
+{
+    (void)state;
+    Error error = {""};
+    AtomicFile one, two;
+    assert_true(file_begin(&one, path, &error));
+    assert_false(file_begin(&two, path, &error));
+    assert_non_null(strstr(error.text, "another process is writing it"));
+    assert_true(file_write(&one, "one", 3, &error));
+    assert_true(file_commit(&one, &error));
+    holds("one");
+}
+
+static void a_link_is_followed_and_a_pipe_is_written(void **state)
+{
+    (void)state;
+    Error error = {""};
+    char link[TEMPORARY_SIZE + 8];
+    struct stat found;
+    snprintf(link, sizeof link, "%s/link", folder);
+    assert_int_equal(symlink("file", link), 0);
+    assert_true(file_replace(link, "through", 7, &error));
+    holds("through");
+    assert_int_equal(lstat(link, &found), 0);
+    assert_true(S_ISLNK(found.st_mode));
+
+    char pipe_path[TEMPORARY_SIZE + 8], text[8] = {0};
+    snprintf(pipe_path, sizeof pipe_path, "%s/pipe", folder);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    int reader = open(pipe_path, O_RDONLY | O_NONBLOCK);
+    assert_true(file_replace(pipe_path, "text", 4, &error));
+    assert_int_equal(read(reader, text, sizeof text), 4);
+    assert_string_equal(text, "text");
+    close(reader);
+}
+
+static void a_full_disk_leaves_the_old_file(void **state)
+{
+    (void)state;
+    Error error = {""};
+    assert_true(file_replace(path, "old", 3, &error));
+    struct rlimit before, tight;
+    getrlimit(RLIMIT_FSIZE, &before);
+    tight = (struct rlimit){100, before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    signal(SIGXFSZ, SIG_IGN);
+    static const char bytes[1000];
+    bool good = file_replace(path, bytes, sizeof bytes, &error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    assert_false(good);
+    assert_int_equal(strncmp(error.text, "cannot write '", 14), 0);
+    assert_non_null(strstr(error.text, "File too large"));
+    holds("old");
+    assert_int_not_equal(access(temporary, F_OK), 0);
+}
+
+/* A child replaces the file again and again, each time with one letter LENGTH times; it is killed
+ * after a random time. Whatever is there must be whole. */
+static void killed_at_any_instant_the_file_is_whole(void **state)
+{
+    (void)state;
+    enum { KILLS = 30, LENGTH = 300000, PART = 1000 };
+    Error error = {""};
+    Rng rng = rng_stream(9, RNG_TEST, 0);
+    int during = 0;
+    for (int i = 0; i < KILLS; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            char part[PART];
+            for (int k = 0;; k++) {
+                AtomicFile file;
+                memset(part, 'a' + k % 26, sizeof part);
+                if (!file_begin(&file, path, &error)) _exit(1);
+                for (int n = 0; n < LENGTH; n += PART)
+                    if (!file_write(&file, part, PART, &error)) _exit(1);
+                if (!file_commit(&file, &error)) _exit(1);
+            }
+        }
+        struct stat first = {0}, now = {0};
+        stat(path, &first);
+        do {  // wait until the child has replaced it once, so that it is at work
+            usleep(200);
+            stat(path, &now);
+        } while (now.st_ino == first.st_ino && now.st_mtim.tv_nsec == first.st_mtim.tv_nsec &&
+                 waitpid(child, NULL, WNOHANG) == 0);
+        usleep(rng_below(&rng, 10000));
+        kill(child, SIGKILL);
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+
+        during += !access(temporary, F_OK);
+        size_t length;
+        char *bytes = file_read(path, LENGTH, &length, &error);
+        assert_non_null(bytes);
+        assert_int_equal(length, LENGTH);
+        for (int n = 0; n < LENGTH; n++) assert_true(bytes[n] == bytes[0]);
+        free(bytes);
+    }
+    assert_true(during > 0);  // else no kill came in the middle, and nothing was tested
+}
+
+static void reading_has_a_limit(void **state)
+{
+    (void)state;
+    Error error;
+    assert_true(file_replace(path, "12345", 5, &error));
+    char *text = file_read(path, 5, NULL, &error);
+    assert_string_equal(text, "12345");
+    free(text);
+    assert_null(file_read(path, 4, NULL, &error));
+    assert_non_null(strstr(error.text, "is larger than the 4 bytes"));
+    assert_null(file_read("/dev/zero", 1 << 20, NULL, &error));
+    assert_non_null(strstr(error.text, "is larger than"));
+    assert_null(file_read("/no/such/file", 4, NULL, &error));
+    assert_string_equal(error.text, "cannot read '/no/such/file': No such file or directory");
+    assert_null(file_read(folder, 4, NULL, &error));
+    assert_non_null(strstr(error.text, "Is a directory"));
+    assert_false(file_replace("/no/such/file", "x", 1, &error));
+    assert_string_equal(error.text, "cannot write '/no/such/file': No such file or directory");
+}
+
+static void folders_are_made(void **state)
+{
+    (void)state;
+    Error error = {""};
+    char deep[TEMPORARY_SIZE + 32];
+    struct stat found;
+    snprintf(deep, sizeof deep, "%s/a//b/c/", folder);
+    assert_true(folder_make(deep, &error));
+    assert_true(folder_make(deep, &error));
+    assert_int_equal(stat(deep, &found), 0);
+    assert_true(S_ISDIR(found.st_mode));
+    snprintf(deep, sizeof deep, "%s/sub", path);
+    assert_true(file_replace(path, "x", 1, &error));
+    assert_false(folder_make(deep, &error));
+    assert_non_null(strstr(error.text, "is there and is no folder"));
+    assert_false(folder_make("/proc/no/such", &error));
+    assert_non_null(strstr(error.text, "cannot make the folder '/proc/no/such'"));
+    assert_false(folder_make("", &error));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_file_is_replaced),
+        cmocka_unit_test(leftovers_are_overwritten),
+        cmocka_unit_test(two_writers_do_not_meet),
+        cmocka_unit_test(a_link_is_followed_and_a_pipe_is_written),
+        cmocka_unit_test(a_full_disk_leaves_the_old_file),
+        cmocka_unit_test(killed_at_any_instant_the_file_is_whole),
+        cmocka_unit_test(reading_has_a_limit),
+        cmocka_unit_test(folders_are_made),
+    };
+    return cmocka_run_group_tests_name("file", tests, make, sweep);
+}

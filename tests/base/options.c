@@ -1,0 +1,362 @@
+/* options.c -- the option table: command line, presets, help, config.json, and every kind of wrong
+ * use, as data. */
+#include "tests/fixtures/test.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/options.h"
+
+typedef struct Values {
+    bool quiet, bias;
+    int width, schedule;
+    uint64_t seed;
+    double rate, free;
+    char *output;
+    StringList source;
+} Values;
+
+static const char *const schedules[] = {"inverse-sqrt", "cosine", "constant", NULL};
+
+#define AT(field) .offset = offsetof(Values, field)
+static const Option model_options[] = {
+    {.name = "d-model",
+     .kind = OPTION_INT,
+     AT(width),
+     .least = 1,
+     .most = 8192,
+     .help = "width of the network"},
+    {.name = "output-bias",
+     .kind = OPTION_FLAG,
+     AT(bias),
+     .help = "learn a bias for every word"},
+};
+static const Option training_options[] = {
+    {.name = "learning-rate",
+     .kind = OPTION_REAL,
+     AT(rate),
+     .least = 1e-8,
+     .most = 1,
+     .help = "the peak of the schedule"},
+    {.name = "free", .kind = OPTION_REAL, AT(free), .help = "any number"},
+    {.name = "seed", .kind = OPTION_UINT64, AT(seed), .help = "of all random numbers"},
+    {.name = "schedule",
+     .kind = OPTION_CHOICE,
+     AT(schedule),
+     .choices = schedules,
+     .argument = "NAME",
+     .help = "how the learning rate changes"},
+    {.name = "output",
+     .kind = OPTION_TEXT,
+     AT(output),
+     .argument = "DIR",
+     .help = "the folder of the run, with everything that is needed to go on with it later, "
+             "or on another machine"},
+    {.name = "train-source",
+     .kind = OPTION_LIST,
+     AT(source),
+     .argument = "FILE",
+     .help = "text to learn from"},
+    {.name = "quiet", .kind = OPTION_FLAG, AT(quiet), .help = "say nothing", .unsaved = true},
+};
+
+/* The table over fresh values. */
+typedef struct Fixture {
+    Values values;
+    OptionGroup group[2];
+    StringList words;
+    Error error;
+} Fixture;
+
+static void begin(Fixture *f)
+{
+    *f = (Fixture){.values = {.width = 512, .rate = 3e-4, .seed = 1, .bias = true}};
+    f->group[0] = (OptionGroup){"Model", "model", model_options, 2, &f->values};
+    f->group[1] = (OptionGroup){"Training", "training", training_options, 7, &f->values};
+}
+
+static void end(Fixture *f)
+{
+    options_free(f->group, 2);
+    strings_free(&f->words);
+    assert_null(f->values.output);
+    assert_null(f->values.source.item);
+}
+
+/* Cuts a command line at its spaces; the word EMPTY is an empty one. */
+static bool parse(Fixture *f, const char *line)
+{
+    char copy[512], *argv[64] = {"train"}, *rest = copy;
+    int argc = 1;
+    snprintf(copy, sizeof copy, "%s", line);
+    for (char *word; (word = strsep(&rest, " "));)
+        if (*word) argv[argc++] = strcmp(word, "EMPTY") ? word : "";
+    strcpy(f->error.text, "");
+    return options_parse(f->group, 2, argc, argv, &f->words, &f->error);
+}
+
+static void every_kind_is_read(void **state)
+{
+    (void)state;
+    Fixture f;
+    begin(&f);
+    assert_true(parse(&f, "--d-model 256 one --no-output-bias --learning-rate=1e-3 --quiet "
+                          "--seed 9223372036854775807 --schedule cosine --output=a=b - "
+                          "--train-source x --train-source=y --free -1.5E+3 -- --d-model"));
+    assert_int_equal(f.values.width, 256);
+    assert_false(f.values.bias);
+    assert_true(f.values.quiet);
+    assert_true(f.values.rate == 1e-3);
+    assert_true(f.values.free == -1500);
+    assert_true(f.values.seed == INT64_MAX);
+    assert_int_equal(f.values.schedule, 1);
+    assert_string_equal(f.values.output, "a=b");
+    assert_int_equal(f.values.source.count, 2);
+    assert_string_equal(f.values.source.item[0], "x");
+    assert_string_equal(f.values.source.item[1], "y");
+    assert_int_equal(f.words.count, 3);
+    assert_string_equal(f.words.item[0], "one");
+    assert_string_equal(f.words.item[1], "-");
+    assert_string_equal(f.words.item[2], "--d-model");
+    assert_true(
+        parse(&f, "--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
+    assert_null(f.values.output);
+    assert_int_equal(f.values.source.count, 0);
+    assert_false(f.values.quiet);
+    assert_int_equal(f.values.width, 2);  // the last mention wins
+    end(&f);
+}
+
+static void wrong_use_is_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *error;
+    } cases[] = {
+        {"--learning-rate hot", "--learning-rate takes a number from 1e-08 to 1, not 'hot'"},
+        {"--learning-rate 2", "--learning-rate takes a number from 1e-08 to 1, not '2'"},
+        {"--learning-rate 1.1", "--learning-rate takes a number from 1e-08 to 1, not '1.1'"},
+        {"--learning-rate nan", "--learning-rate takes a number from 1e-08 to 1, not 'nan'"},
+        {"--learning-rate 0x1p-3",
+         "--learning-rate takes a number from 1e-08 to 1, not '0x1p-3'"},
+        {"--learning-rate 0.1.2",
+         "--learning-rate takes a number from 1e-08 to 1, not '0.1.2'"},
+        {"--learning-rate=", "--learning-rate takes a number from 1e-08 to 1, not ''"},
+        {"--free inf", "--free takes a number, not 'inf'"},
+        {"--free 1e999", "--free takes a number, not '1e999'"},
+        {"--d-model 0", "--d-model takes a whole number from 1 to 8192, not '0'"},
+        {"--d-model 8193", "--d-model takes a whole number from 1 to 8192, not '8193'"},
+        {"--d-model 4294967808",
+         "--d-model takes a whole number from 1 to 8192, not '4294967808'"},
+        {"--d-model 99999999999999999999",
+         "--d-model takes a whole number from 1 to 8192, not '99999999999999999999'"},
+        {"--d-model 5.0", "--d-model takes a whole number from 1 to 8192, not '5.0'"},
+        {"--d-model 5x", "--d-model takes a whole number from 1 to 8192, not '5x'"},
+        {"--d-model", "--d-model takes a whole number from 1 to 8192, but nothing follows it"},
+        {"--seed -1", "--seed takes a whole number from 0 to 9223372036854775807, not '-1'"},
+        {"--seed 9223372036854775808", "--seed takes a whole number from 0 to "
+                                       "9223372036854775807, not '9223372036854775808'"},
+        {"--schedule warm", "--schedule takes inverse-sqrt, cosine or constant, not 'warm'"},
+        {"--schedule cos", "--schedule takes inverse-sqrt, cosine or constant, not 'cos'"},
+        {"--output EMPTY", "--output takes DIR, not ''"},
+        {"--output --quiet", "--output takes DIR, but '--quiet' follows it"},
+        {"--output --seed=3", "--output takes DIR, but '--seed=3' follows it"},
+        {"--quiet=maybe", "--quiet takes true or false, not 'maybe'"},
+        {"--no-quiet=true", "--no-quiet takes no value"},
+        {"--lerning-rate 1",
+         "unknown option '--lerning-rate': did you mean '--learning-rate'?"},
+        {"--laerning-rate=1",
+         "unknown option '--laerning-rate': did you mean '--learning-rate'?"},
+        {"--learning 1", "unknown option '--learning': did you mean '--learning-rate'?"},
+        {"--no-quite", "unknown option '--no-quite': did you mean '--no-quiet'?"},
+        {"--no-seed", "--seed always has a value: there is no '--no-seed'"},
+        {"--warp-factor 9", "unknown option '--warp-factor': see --help"},
+        {"-x", "unknown option '-x': see --help"},
+        {"-quiet", "unknown option '-quiet': did you mean '--quiet'?"},
+        {"--=3", "unknown option '--': see --help"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Fixture f;
+        begin(&f);
+        assert_false(parse(&f, cases[i].line));
+        assert_string_equal(f.error.text, cases[i].error);
+        end(&f);
+    }
+    Fixture f;
+    begin(&f);
+    char *argv[] = {"train", "surplus"};
+    assert_false(options_parse(f.group, 2, 2, argv, NULL, &f.error));
+    assert_string_equal(f.error.text, "unexpected argument 'surplus'");
+    end(&f);
+}
+
+static void stronger_sources_win(void **state)
+{
+    (void)state;
+    Fixture f;
+    begin(&f);
+    char *argv[] = {"train", "--output",   "x",       "--free=2", "--train-source",
+                    "mine",  "--no-quiet", "--wrong", "--",       "--seed=7"};
+    assert_string_equal(options_find_text(f.group, 2, 10, argv, "output"), "x");
+    assert_string_equal(options_find_text(f.group, 2, 10, argv, "free"), "2");
+    assert_string_equal(options_find_text(f.group, 2, 10, argv, "quiet"), "false");
+    assert_null(options_find_text(f.group, 2, 10, argv, "seed"));
+    assert_null(options_find_text(f.group, 2, 10, argv, "d-model"));
+    assert_null(f.values.output);  // nothing was set
+
+    assert_true(options_set_all(f.group, 2,
+                                " d-model=64\n free=1 no-output-bias\ttrain-source=a "
+                                "train-source=b ",
+                                &f.error));
+    assert_int_equal(f.values.source.count, 2);
+    assert_true(options_from_json(f.group, 2,
+                                  "{\"training\":{\"free\":1.5,\"train_source\":"
+                                  "[\"c\",\"d\",\"e\"]}}",
+                                  "config.json", false, &f.error));
+    assert_int_equal(f.values.source.count, 3);
+    assert_true(parse(&f, "--free=2 --train-source mine --train-source=yours"));
+    assert_int_equal(f.values.width, 64);
+    assert_false(f.values.bias);
+    assert_true(f.values.free == 2);
+    assert_int_equal(f.values.source.count, 2);
+    assert_string_equal(f.values.source.item[0], "mine");
+
+    assert_true(options_set(f.group, 2, "seed", "5", &f.error));
+    assert_true(f.values.seed == 5);
+    assert_true(options_set(f.group, 2, "train-source", "one", &f.error));
+    assert_int_equal(f.values.source.count, 1);
+    assert_false(options_set(f.group, 2, "sed", "5", &f.error));
+    assert_string_equal(f.error.text, "unknown option '--sed': did you mean '--seed'?");
+    assert_false(options_set_all(f.group, 2, "d-model 64", &f.error));
+    assert_string_equal(f.error.text,
+                        "--d-model takes a whole number from 1 to 8192, not '--64'");
+    end(&f);
+}
+
+static void help_shows_the_table(void **state)
+{
+    (void)state;
+    Fixture f;
+    begin(&f);
+    assert_true(options_set(f.group, 2, "output", "checkpoints/toy", &f.error));
+    char *help = options_help(f.group, 2);
+    assert_string_equal(
+        help,
+        "Model\n"
+        "  --d-model N          width of the network (1 to 8192; default 512)\n"
+        "  --[no-]output-bias   learn a bias for every word (default on)\n"
+        "\n"
+        "Training\n"
+        "  --learning-rate X    the peak of the schedule (1e-08 to 1; default 0.0003)\n"
+        "  --free X             any number (default 0)\n"
+        "  --seed N             of all random numbers (default 1)\n"
+        "  --schedule NAME      how the learning rate changes (inverse-sqrt, cosine, "
+        "constant;\n"
+        "                       default inverse-sqrt)\n"
+        "  --output DIR         the folder of the run, with everything that is needed to go on "
+        "with\n"
+        "                       it later, or on another machine (default checkpoints/toy)\n"
+        "  --train-source FILE  text to learn from (may be repeated)\n"
+        "  --quiet              say nothing\n");
+    free(help);
+    end(&f);
+}
+
+static void saved_configuration_comes_back(void **state)
+{
+    (void)state;
+    Fixture f, g;
+    begin(&f);
+    begin(&g);
+    assert_true(parse(&f, "--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
+                          "--schedule constant --train-source a\"b --train-source \xC3\xBC"));
+    char *text = options_to_json(f.group, 2);
+    assert_string_equal(text, "{\n"
+                              "  \"model\": {\n"
+                              "    \"d_model\": 512,\n"
+                              "    \"output_bias\": true\n"
+                              "  },\n"
+                              "  \"training\": {\n"
+                              "    \"learning_rate\": 0.1,\n"
+                              "    \"free\": 1e+300,\n"
+                              "    \"seed\": 9007199254740993,\n"
+                              "    \"schedule\": \"constant\",\n"
+                              "    \"output\": null,\n"
+                              "    \"train_source\": [\n"
+                              "      \"a\\\"b\",\n"
+                              "      \"\xC3\xBC\"\n"
+                              "    ]\n"
+                              "  }\n"
+                              "}\n");
+    assert_true(options_set(g.group, 2, "output", "something", &g.error));
+    assert_true(options_from_json(g.group, 2, text, "config.json", false, &g.error));
+    char *again = options_to_json(g.group, 2);
+    assert_string_equal(again, text);
+    assert_null(g.values.output);
+    assert_false(g.values.quiet);
+    assert_true(options_from_json(g.group, 1, text, "config.json", true, &g.error));
+    assert_false(options_from_json(g.group, 1, text, "config.json", false, &g.error));
+    assert_string_equal(g.error.text, "config.json: unknown key 'training'");
+    free(text);
+    free(again);
+    end(&f);
+    end(&g);
+}
+
+static void wrong_configurations_are_explained(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *json, *error;
+    } cases[] = {
+        {"{\"model\":{\"d_model\":\"wide\"}}",
+         "c: model.d_model takes a whole number, not a text"},
+        {"{\"model\":{\"d_model\":5.5}}",
+         "c: model.d_model takes a whole number, not a number"},
+        {"{\"model\":{\"d_model\":0}}",
+         "c: model.d_model takes a whole number from 1 to 8192, not '0'"},
+        {"{\"model\":{\"d_model\":null}}", "c: model.d_model takes a whole number, not null"},
+        {"{\"model\":{\"d-model\":5}}", "c: unknown key 'model.d-model'"},
+        {"{\"model\":{\"dmodel\":5}}", "c: unknown key 'model.dmodel'"},
+        {"{\"model\":{\"output_bias\":1}}",
+         "c: model.output_bias takes true or false, not a whole number"},
+        {"{\"model\":[]}", "c: 'model' is no object of options"},
+        {"{\"training\":{\"schedule\":\"warm\"}}",
+         "c: training.schedule takes inverse-sqrt, cosine or constant, not 'warm'"},
+        {"{\"training\":{\"schedule\":1}}",
+         "c: training.schedule takes a text, not a whole number"},
+        {"{\"training\":{\"learning_rate\":10}}",
+         "c: training.learning_rate takes a number from 1e-08 to 1, not '10'"},
+        {"{\"training\":{\"train_source\":\"a\"}}",
+         "c: training.train_source takes a list of texts, not a text"},
+        {"{\"training\":{\"train_source\":[\"a\",3]}}",
+         "c: training.train_source takes a list of texts, not a whole number"},
+        {"{\"training\":{\"output\":\"\"}}", "c: training.output takes DIR, not ''"},
+        {"{\"training\":{\"quiet\":true}}", "c: unknown key 'training.quiet'"},
+        {"{\"mo\\u001bdel\":{}}", "c: unknown key 'mo?del'"},
+        {"[]", "c: the outermost value must be an object"},
+        {"{\"model\":{\"d_model\":5,\"d_model\":6}}",
+         "c:1:31: duplicate object key near '\"d_model\"'"},
+        {"{\"model\":{\"d_model\" 5}}", "c:1:21: ':' expected near '5'"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Fixture f;
+        begin(&f);
+        assert_false(options_from_json(f.group, 2, cases[i].json, "c", false, &f.error));
+        assert_string_equal(f.error.text, cases[i].error);
+        end(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_is_read),
+        cmocka_unit_test(wrong_use_is_explained),
+        cmocka_unit_test(stronger_sources_win),
+        cmocka_unit_test(help_shows_the_table),
+        cmocka_unit_test(saved_configuration_comes_back),
+        cmocka_unit_test(wrong_configurations_are_explained),
+    };
+    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
+}

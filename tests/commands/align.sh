@@ -1,0 +1,84 @@
+#!/bin/sh
+# align.sh -- ./translate --align, --attention-tsv and --explain on a small trained model.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+# The translation is the sentence backwards, so the right alignment is known.
+language 800 60
+"$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
+    --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
+    --decoder-layers 2 --max-length 20 --batch-tokens 300 --valid-every 200 --warmup 40 \
+    --learning-rate 0.01 --schedule inverse-sqrt --quiet --max-updates 400 --output run 2>err ||
+    fail "a model to align with" "$(cat err)"
+translate() { "$BIN/translate" --model run "$@"; }
+awk '{ for (i = 1; i <= NF; i++) printf "%s%d-%d", (i > 1 ? " " : ""), i - 1, NF - i; print "" }' valid.t >gold
+
+translate --align --target valid.t <valid.s >links 2>err
+check "a line of links a pair" sh -c 'test "$(grep -cE "^([0-9]+-[0-9]+( |$))+$" links)" = 60'
+awk 'NR == FNR { n[NR] = split($0, w, " "); next }
+    { for (i = 1; i <= NF; i++) { split($i, at, "-"); if (at[1] >= n[FNR] || at[2] >= n[FNR]) bad = 1 } }
+    END { exit bad }' valid.s links
+check "links are of words that there are" test $? -eq 0
+
+translate --align --target valid.t --gold gold --align-save <valid.s >table 2>err
+check "the error rate of every layer and head, at both steps" sh -c \
+    'test "$(grep -cE "^layer [12] ( +[01][.][0-9]{4}){4}$" table)" = 4'
+# The links printed before, scored by awk: by default they are made of the norms of all layers.
+aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }
+    { for (i = 1; i <= NF; i++) hit += ((FNR, $i) in right); links += NF }
+    END { printf "%.4f", 1 - 2 * hit / (links + sure) }' gold links)
+check "their error rate is the table's: norm, all layers" grep -q "^all .*  $aer\$" table
+least=$(grep -E '^(layer|all)' table | grep -oE '[01][.][0-9]{4}' | sort -n | head -n 1)
+check "the best is the least of them" grep -q "^best  *layer.*AER $least, " table
+check "the words of this language are aligned" awk -v a="$least" 'BEGIN { exit !(a < 0.2) }'
+check "the best is kept" grep -q '"aer": 0' run/alignment.json
+translate --align --target valid.t <valid.s >best
+aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }
+    { for (i = 1; i <= NF; i++) hit += ((FNR, $i) in right); links += NF }
+    END { printf "%.4f", 1 - 2 * hit / (links + sure) }' gold best)
+check "and is what --align then does" test "$aer" = "$least"
+check "also for --head best" sh -c "'$BIN/translate' --model run --align --head best one >/dev/null"
+
+translate --align "one two three" "" >out
+check "the translation, then its links" grep -qE '^[A-Z ]+ \|\|\| [0-9]+-[0-9]+' out
+check "an empty line stays empty" sh -c 'test "$(wc -l <out)" = 2 && test -z "$(sed -n 2p out)"'
+translate --align --align-threshold 1 "one two" >out
+check "a threshold that nothing reaches" grep -qE '\|\|\| $' out
+
+translate --attention-tsv t.tsv --attention-kind all "one two" >out
+awk -F '\t' 'NR == 1 { next } NF != 9 { bad = 1 }
+    { sum[$1, $2, $3, $4, $5] += $9 } END { for (r in sum) { n++; if ((sum[r] - 1) ^ 2 > 1e-9) bad = 1 }
+    exit bad || !n }' t.tsv
+check "a table of attention, whose rows add up to 1" test $? -eq 0
+check "of every kind" sh -c 'test "$(cut -f 2 t.tsv | sort -u | tr "\n" " ")" = "cross decoder encoder kind "'
+translate --attention-tsv t.tsv --layer 2 --head mean "one two" "three" >out
+check "of what was chosen" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1p;2p" | tr "\t\n" "  ")" = "1 cross 2 mean 2 cross 2 mean "'
+
+translate --explain "one two three" >plain
+check "--explain ends in a map without colours where there is no terminal" sh -c \
+    'grep -q "^9. All of it" plain && ! grep -q "$(printf "\033")" plain'
+
+{ cat valid.s; yes one | head -n 30 | tr '\n' ' '; echo; } >longer.s
+{ cat valid.t; echo ONE; } >longer.t
+{ cat gold; echo; } >longer.gold
+translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
+check "a pair that is too long is not counted" sh -c \
+    'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
+
+wrong "gold with a link that cannot be" 1 "gold1:1: there is no 99-0" sh -c \
+    "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
+wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
+    "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
+wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
+wrong "--align-save without --gold" 2 "goes with --gold" translate --align --align-save one
+wrong "--align with --explain" 2 "one at a time" translate --align --explain one
+wrong "--align with --head max" 1 "not max" translate --align --head max one
+wrong "a layer that is not there" 1 "2 decoder layers" translate --align --layer 3 one
+wrong "--word without --explain" 2 "goes with --explain" translate --word x one
+wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one
+echo '{"layer":9,"heads":"norm","step":"writes"}' >run/alignment.json
+wrong "an alignment.json of another model" 1 "not ones that the model has" translate --align one
+
+[ $failures -eq 0 ]

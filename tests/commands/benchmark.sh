@@ -1,0 +1,92 @@
+#!/bin/sh
+# benchmark.sh -- scripts/benchmark measures, its JSON has the keys that it promises and values that
+# can be, and wrong use is one sentence.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+BUILD=${BUILD:-build}
+export BUILD BIN
+
+# is NAME EXPRESSION...: test EXPRESSION.
+is() {
+    name=$1
+    shift
+    if test "$@"; then pass "$name"; else fail "$name" "not $*"; fi
+}
+# between NAME LEAST MOST KEY FILE: every value of the key is above LEAST and below MOST; one is there.
+between() {
+    if sed -n "s/.*\"$4\": \([-+.0-9e]*\),*\$/\1/p" "$5" |
+        awk -v least="$2" -v most="$3" '
+            !($1 > least && $1 < most) { bad = 1 } END { exit bad || !NR }'
+    then pass "$1"; else fail "$1" "$(grep "\"$4\"" "$5" | tr -s ' \n' ' ')"; fi
+}
+
+# ---- training ----
+scripts/benchmark --json "$room/train.json" --only tiny --updates 2 --sections train \
+    >"$room/table" 2>"$room/err"
+status=$?
+is "training is measured" $status -eq 0
+[ $status -eq 0 ] || cat "$room/err"
+json=$room/train.json
+is "nothing is said when there is no terminal" ! -s "$room/err"
+for key in config threads updates tokens tokens_per_second gflops peak_gflops share_of_peak \
+    share_of_peak_median resident_mb parts embedding linear attention loss norm optimizer waiting \
+    other; do
+    is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
+done
+between "share of peak" 0 1.5 share_of_peak "$json"
+between "median share of peak" 0 1.5 share_of_peak_median "$json"
+between "tokens of two updates of at most 8,000" 15000 16001 tokens "$json"
+between "speed" 10 1e8 tokens_per_second "$json"
+between "memory" 10 100000 resident_mb "$json"
+between "updates" 1 3 updates "$json"
+if awk -F '[:,]' '/"parts"/ { sum = 0; inside = 1; next }
+    inside && /}/ { inside = 0; if (sum < 0.999999 || sum > 1.000001) bad = 1; n++ }
+    inside { if ($2 < 0) bad = 1; sum += $2 } END { exit bad || !n }' "$json"
+then pass "the parts are shares of one whole"; else fail "the parts are shares of one whole" \
+    "$(grep -A 9 '"parts"' "$json" | tr -s ' \n' ' ')"; fi
+# gflops, tokens/s and the share belong together: share = gflops / peak_gflops.
+if awk -F '[:,]' '/"gflops"/ { g = $2 } /"peak_gflops"/ { p = $2 }
+    /"share_of_peak"/ { n++; d = $2 - g / p; if (d > 1e-9 || d < -1e-9) bad = 1 }
+    END { exit bad || !n }' "$json"
+then pass "share is gflops over peak"; else fail "share is gflops over peak" "it is not"; fi
+is "the table has a line for tiny" "$(grep -c '^tiny ' "$room/table")" -ge 2
+
+# ---- decoding, and a corpus of one's own ----
+i=0
+while [ $i -lt 80 ]; do
+    echo "the cat number $i sees the dog in the house"
+    i=$((i + 1))
+done >"$room/source"
+tr a-z A-Z <"$room/source" >"$room/target"
+scripts/benchmark --json "$room/decode.json" --only tiny --seconds 0.01 --threads 1 \
+    --sections decode --corpus "$room/source" --corpus-target "$room/target" >"$room/table" \
+    2>"$room/err"
+is "translating is measured" $? -eq 0
+between "sentences a second" 1 1e7 sentences_per_second "$room/decode.json"
+between "share of peak in translating" 0 9 share_of_peak "$room/decode.json"
+between "memory in translating" 5 10000 resident_mb "$room/decode.json"
+between "one sentence alone" 0 10000 single_sentence_ms "$room/decode.json"
+is "greedy and beam search, both twice" "$(grep -c '"beam": [15],' "$room/decode.json")" -eq 4
+is "floats and int8" "$(grep -c '"weights": "int8",' "$room/decode.json")" -eq 2
+for key in encoder linear attention norm output search; do
+    is "the time of $key" "$(grep -c "\"$key\":" "$room/decode.json")" -eq 4
+done
+is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$room/table")" -eq 1
+
+# ---- starting ----
+scripts/benchmark --json "$room/start.json" --sections startup >"$room/table" 2>"$room/err"
+is "starting is measured" $? -eq 0
+between "seconds to the first line" 0 60 translate_seconds "$room/start.json"
+
+# ---- wrong use ----
+wrong "an unknown option" 2 "^benchmark: .*unknown option .--fast." scripts/benchmark --fast
+wrong "an unknown section" 2 "^benchmark: .*--sections takes train" scripts/benchmark --sections train,lunch
+wrong "an unknown size" 2 "^benchmark: .*--only takes all, tiny, small or base" scripts/benchmark --only huge
+wrong "too many updates" 2 "^benchmark: .*--updates takes a whole number from 0 to 4096" scripts/benchmark --updates 5000
+wrong "half a corpus" 2 "^benchmark: .*go together" scripts/benchmark --corpus "$room/source"
+wrong "the peer alone" 2 "^benchmark: .*goes with train" scripts/benchmark --sections peer
+wrong "a corpus that is not there" 1 "^benchmark: .*none.en" scripts/benchmark --corpus "$room/none.en" --corpus-target \
+    "$room/target"
+
+[ $failures -eq 0 ]

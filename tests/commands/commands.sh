@@ -1,0 +1,236 @@
+#!/bin/sh
+# commands.sh -- ./train and ./translate as people and scripts use them: what they print, how they
+# end, what they leave behind, and one sentence for everything that can be wrong.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+language 400 60
+gzip -k train.s
+printf 'one two\nthree\n' >two.s
+printf 'TWO ONE\n' >one.t
+
+tiny="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
+      --decoder-layers 1 --max-length 20 --batch-tokens 300 --micro-tokens 60 --valid-every 10
+      --log-every 5 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt"
+corpus="--train-source train.s.gz --train-target train.t --valid-source valid.s --valid-target valid.t"
+train() { "$BIN/train" $corpus $tiny "$@"; }
+translate() { "$BIN/translate" "$@"; }
+
+# ---- a run ----
+train --max-updates 20 --output run >out 2>err
+check "train runs" test $? -eq 0
+check "training prints nothing to standard output" test ! -s out
+check "training tells its story" grep -q "^validation after update 20: loss" err
+for file in last.safetensors best.safetensors metrics.jsonl config.json loss.png attention.png; do
+    check "train leaves $file" test -s "run/$file"
+done
+check "metrics are one object a line" sh -c \
+    'test "$(grep -c "^{\"type\":\"train\",\"update\":.*}$" run/metrics.jsonl)" = 4 &&
+     test "$(grep -c "^{\"type\":\"valid\",\"update\":.*}$" run/metrics.jsonl)" = 2'
+check "no temporary file is left" sh -c 'test -z "$(ls run | grep -i tmp)"'
+train --quiet --max-updates 3 --output quiet >out 2>err
+check "--quiet is quiet" test $? -eq 0 -a ! -s out -a ! -s err
+check "config.json starts the same run" sh -c \
+    "'$BIN/train' --config run/config.json --output same --quiet &&
+     cmp run/last.safetensors same/last.safetensors"
+check "--dry-run" train --dry-run --output dry
+check "--dry-run writes nothing" test ! -e dry
+check "a finished run is done" train --max-updates 20 --output run
+
+# ---- another network ----
+other="--activation gelu --norm pre --positions learned --tying none --max-updates 12 --quiet"
+drops="--dropout 0.2 --activation-dropout 0.1"
+train $other $drops --threads 1 --output other >out 2>err
+check "a network with other options trains" test $? -eq 0
+train $other $drops --threads 3 --output other3 2>err
+check "3 threads leave the same bytes as 1, there too" cmp other/last.safetensors other3/last.safetensors
+train $other $drops --threads 2 --output otherparts --max-updates 7 2>err
+train $other $drops --threads 2 --output otherparts 2>err
+check "and so does a run that stopped and went on" cmp other/last.safetensors otherparts/last.safetensors
+check "config.json has the options" sh -c '
+    for option in activation.*gelu norm.*pre positions.*learned tying.*none; do
+        grep -q "\"${option%%.*}\": *\"${option##*\*}\"" other/config.json || exit 1
+    done'
+check "it translates" sh -c "test \"\$('$BIN/translate' --model other <valid.s | wc -l)\" = 60"
+check "and draws" sh -c "'$BIN/translate' --model other --attention other.png 'one two' && test -s other.png"
+check "a configuration without them is the network of old" sh -c "
+    sed -E '/\"(activation|norm|positions|tying)\"/d' run/config.json >older.json &&
+    ! grep -q tying older.json && '$BIN/train' --config older.json --output older --quiet &&
+    cmp run/last.safetensors older/last.safetensors"
+
+# ---- the same bits ----
+drop="--dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1 --max-updates 24 --quiet"
+for threads in 1 2 3; do train $drop --threads $threads --output "t$threads" 2>err; done
+check "2 threads leave the same bytes as 1" cmp t1/last.safetensors t2/last.safetensors
+check "3 threads leave the same bytes as 1" cmp t1/last.safetensors t3/last.safetensors
+check "the best model, too" cmp t1/best.safetensors t3/best.safetensors
+
+# Twelve updates are two lines of metrics and two updates of a third: going on completes it.
+train $drop --threads 2 --max-updates 12 --output parts 2>err
+train $drop --threads 1 --max-updates 24 --output parts 2>err
+check "a line of metrics goes on where the run stopped" sh -c '
+    for run in t1 parts; do
+        grep "\"train\"" $run/metrics.jsonl | sed "s/,\"tokens_per_second.*//" >$run.lines
+    done
+    test -s t1.lines && cmp t1.lines parts.lines'
+
+# Stopped by a signal as soon as there are metrics; then the same command goes on.
+for signal in INT TERM; do
+    [ $signal = INT ] && expected=130 || expected=143
+    train $drop --max-updates 400 --output "whole" 2>err
+    setsid "$BIN/train" $corpus $tiny $drop --max-updates 400 --output "stop$signal" 2>err &
+    pid=$!
+    while [ ! -s "stop$signal/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+    kill -$signal $pid
+    wait $pid
+    status=$?
+    if [ $status -eq $expected ]; then pass "SIG$signal ends with $expected"
+    else fail "SIG$signal ends with $expected" "status $status: $(cat err)"; fi
+    check "SIG$signal leaves a checkpoint" test -s "stop$signal/last.safetensors"
+    check "the same command goes on after SIG$signal" train $drop --max-updates 400 --threads 3 \
+        --output "stop$signal"
+    check "stopped by SIG$signal and gone on: the same bytes" \
+        cmp whole/last.safetensors "stop$signal/last.safetensors"
+done
+check "the metrics of a stopped run are those of a whole one" sh -c '
+    for run in whole stopINT; do
+        sed "s/,\"tokens_per_second.*//; s/,\"seconds.*//" $run/metrics.jsonl >$run.lines
+    done
+    cmp whole.lines stopINT.lines'
+
+# Killed at once, again and again, with no time to save: what is there is whole.
+for round in 1 2 3 4 5 6; do
+    "$BIN/train" $corpus $tiny $drop --max-updates 400 --output killed 2>err &
+    pid=$!
+    sleep "0.$round"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+done
+check "killed six times, it goes on" train $drop --max-updates 400 --output killed
+check "killed six times: the same bytes" cmp whole/last.safetensors killed/last.safetensors
+
+# ---- translating ----
+translate --model run <valid.s >greedy.out 2>err
+check "one line out for one line in" sh -c 'test "$(wc -l <greedy.out)" = 60'
+translate --model run --threads 3 <valid.s >threads.out 2>err
+check "threads change no translation" cmp greedy.out threads.out
+printf 'one two\n\nthree\n' | translate --model run >out 2>err
+check "an empty line stays empty" sh -c 'test "$(sed -n 2p out | wc -c)" = 1 && test "$(wc -l <out)" = 3'
+translate --model run "one two" "three four" >out 2>err
+check "texts of the command line" sh -c 'test "$(wc -l <out)" = 2'
+check "--attention draws" translate --model run --attention look.png "one two"
+check "--attention leaves a picture" sh -c 'head -c 4 look.png | grep -q PNG'
+for way in "--attention-kind all --theme dark" "--rollout" "--words --hide-special" "--head best" \
+    "--head 1,2 --scale 2" "--layer 1 --head max --attention-kind encoder" "--attention-kind decoder"; do
+    # shellcheck disable=SC2086
+    check "--attention draws with $way" sh -c \
+        "rm -f way.png && '$BIN/translate' --model run --attention way.png $way 'one two' && head -c 4 way.png | grep -q PNG"
+done
+check "a picture says what it is of" sh -c \
+    "'$BIN/translate' --model run --attention said.png --layer 1 --head 2 'one two' &&
+     for text in 'Model.run' 'Source.one two' 'Head.head 2' 'Layer.1'; do grep -aq \"\$text\" said.png || exit 1; done"
+check "--given is looked at, and printed" sh -c \
+    "test \"\$('$BIN/translate' --model run --attention given.png --given 'TWO ONE' 'one two')\" = 'TWO ONE' &&
+     grep -aq 'Translation.TWO ONE' given.png"
+check "--attention makes a page" sh -c \
+    "'$BIN/translate' --model run --attention look.html 'one two' && grep -q '^<!DOCTYPE html>' look.html"
+check "--attention draws each of several" sh -c \
+    "'$BIN/translate' --model run --attention look.png 'one' 'two' && test -s look-1.png -a -s look-2.png"
+translate --model run --n-best 3 --beam 3 "one two" >out 2>err
+check "--n-best gives that many" sh -c 'test "$(grep -c "^1 ||| " out)" = 3'
+check "--reference scores" sh -c \
+    "'$BIN/translate' --model run --reference valid.t <valid.s 2>&1 >out | grep -q '^BLEU'"
+check "--hypothesis scores without a model" sh -c \
+    "'$BIN/translate' --hypothesis valid.t --reference valid.t --json | grep -q '^{\"bleu\":100,'"
+long="one two three four five six seven eight nine ten one two three four five six seven eight nine ten"
+check "a long line is cut with a warning" sh -c \
+    "echo $long | '$BIN/translate' --model run 2>&1 >out | grep -q 'line 1 has 20 tokens'"
+check "--help" sh -c "'$BIN/translate' --help | grep -q -- --beam"
+check "--help of train" sh -c "'$BIN/train' --help | grep -q -- --learning-rate"
+
+# ---- what can be wrong: options ----
+wrong "unknown option" 2 "unknown option '--lerning-rate'.*--learning-rate" train --lerning-rate 1
+wrong "not a number" 2 "takes a number from .* not 'hot'" train --learning-rate hot
+wrong "out of range" 2 "takes a number from 0 to 0.9" train --dropout 1.5
+wrong "heads and width" 2 "heads 3 does not divide" train --heads 3
+wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
+wrong "a text where none belongs" 2 "stray" train stray
+wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
+wrong "a picture that is none" 2 "\.png or .html" translate --attention look.jpg one
+wrong "a head that is none" 2 "takes a number from 1" translate --head 1,x one
+wrong "a head that the model has not" 1 "a layer of the model has 2 heads" \
+    translate --model run --attention look.png --head 1,5 one
+wrong "--rollout on a page" 2 "is for pictures" translate --attention look.html --rollout one
+wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
+wrong "--given and --n-best" 2 "n-best" translate --given ONE --n-best 2 one
+wrong "--given that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
+    translate --given "$(printf 'o\377')" one
+wrong "--prefix that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \
+    translate --prefix "$(printf 'o\377')" one
+wrong "more answers than beams" 2 "n-best 9 is more than" translate --n-best 9 one
+wrong "a config with an unknown key" 2 "d_modle" sh -c \
+    "sed s/d_model/d_modle/ run/config.json >bad.json; '$BIN/train' --config bad.json --output x"
+
+# ---- what can be wrong: text ----
+bad() { name=$1 pattern=$2; shift 2; wrong "$name" 1 "$pattern" "$BIN/train" $tiny --output bad "$@"; }
+valid="--valid-source valid.s --valid-target valid.t"
+bad "missing file" "no/such.s.*No such file" --train-source no/such.s --train-target train.t $valid
+bad "a folder" "folder" --train-source run --train-target train.t $valid
+bad "line counts" "two.s has 2 lines but one.t has 1" \
+    --train-source two.s --train-target one.t $valid
+printf 'one\ntw\377o\n' >latin.s; printf 'ONE\nTWO\n' >latin.t
+bad "invalid UTF-8" "latin.s:2: not valid UTF-8" \
+    --train-source latin.s --train-target latin.t $valid
+printf 'one\nt\000wo\n' >nul.s
+bad "a NUL byte" "nul.s:2:.*NUL" --train-source nul.s --train-target latin.t $valid
+: >empty
+bad "an empty corpus" "empty" --train-source empty --train-target empty $valid
+head -c 300 train.s.gz >cut.gz
+bad "a .gz that ends too soon" "cut.gz" --train-source cut.gz --train-target train.t $valid
+bad "a corpus too small to hold some out" "too small" --train-source two.s --train-target two.s
+wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
+    "printf 'o\377ne\n' | '$BIN/translate' --model run"
+wrong "more references than translations" 1 "more lines than the 2 translations" \
+    translate --hypothesis two.s --reference train.t
+scores="--hypothesis valid.t --reference valid.t"
+for way in "--model run one" "$scores" "$scores --json" "--help"; do
+    [ ! -c /dev/full ] || wrong "nowhere to print to: $way" 1 "No space left" sh -c \
+        "'$BIN/translate' $way >/dev/full"
+done
+[ ! -c /dev/full ] || wrong "train: nowhere to print to" 1 "No space left" sh -c "'$BIN/train' --help >/dev/full"
+{ cat train.s; echo; echo one two; echo "$long"; } >holes.s
+{ cat train.t; echo ONE; echo; echo ONE; } >holes.t
+"$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \
+    >out 2>err
+check "empty lines and long ones are skipped and counted" sh -c '
+    grep -q "400 pairs" err && grep -q "1 pair: the source line is empty (line 401)" err &&
+    grep -q "1 pair: the target line is empty (line 402)" err &&
+    grep -q "1 pair: longer than --max-length (line 403)" err'
+
+# ---- what can be wrong: models and folders ----
+wrong "no model yet" 1 "no model at 'nowhere'.*train" translate --model nowhere one
+mkdir hollow
+wrong "a folder without a model" 1 "no model in 'hollow'" translate --model hollow one
+good=run/best.safetensors
+head -c 2000 $good >broken; wrong "a truncated checkpoint" 1 "broken" translate --model broken one
+{ head -c 20000 $good; printf '\252\252'; tail -c +20003 $good; } >broken
+wrong "a wrong checksum" 1 "broken.*checksum" translate --model broken one
+{ printf '\377\377\377\377\377\377\377\177'; tail -c +9 $good; } >broken
+wrong "a header that lies about its size" 1 "broken" translate --model broken one
+LC_ALL=C sed 's/"shape":\[60,16\]/"shape":[61,16]/; s/"shape":\[..,16\]/"shape":[99,16]/' $good >broken
+wrong "a tensor that lies about its size" 1 "broken" translate --model broken one
+echo '<!DOCTYPE html><html><body>404 Not Found</body></html>' >broken
+wrong "an HTML page" 1 "broken.*HTML" translate --model broken one
+: >broken; wrong "an empty checkpoint" 1 "broken" translate --model broken one
+: >file
+wrong "an output folder that cannot be made" 1 "file" "$BIN/train" $corpus $tiny --output file/run --quiet
+wrong "another norm in the folder" 1 "started with another --norm" \
+    "$BIN/train" $corpus $tiny --norm pre --output run
+wrong "no such activation" 2 "relu, gelu or swish, not" train --activation tanh
+wrong "another model in the folder" 1 "started with another --d-model" \
+    "$BIN/train" $corpus $tiny --d-model 32 --output run
+
+cd "$here" || exit 1
+[ $failures -eq 0 ]

@@ -1,0 +1,196 @@
+#!/bin/sh
+# install.sh -- make install and make uninstall: what is where, whether it runs there, whether the man
+# pages and the completion of bash, zsh and fish know every option, and what TAB offers.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+made=$(cd "${BUILD:-build}" && pwd)/manual
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+run_make() { MAKEFLAGS='' make -s -C "$here" BUILD="${BUILD:-build}" BIN="$BIN" "$@"; }
+root="$room/a root"
+usr="$root/opt/qkv"
+check "make install" run_make install PREFIX=/opt/qkv DESTDIR="$root"
+
+# ---- what is where ----
+for file in bin/qkv-train bin/qkv-translate; do
+    check "$file is a program" test -x "$usr/$file"
+done
+for file in share/man/man1/qkv-train.1 share/man/man1/qkv-translate.1 \
+    share/bash-completion/completions/qkv-train share/bash-completion/completions/qkv-translate \
+    share/zsh/site-functions/_qkv-train share/zsh/site-functions/_qkv-translate \
+    share/fish/vendor_completions.d/qkv-train.fish share/fish/vendor_completions.d/qkv-translate.fish \
+    share/doc/qkv/README.md share/doc/qkv/LICENSE share/qkv/toy/train.en.gz share/qkv/toy/test.fr; do
+    check "$file can be read by all, and run by none" \
+        sh -c 'test -s "$1" && test "$(stat -c %a "$1")" = 644' sh "$usr/$file"
+done
+check "everything is below PREFIX" sh -c 'test "$(ls "$1")" = opt && test "$(ls "$1/opt")" = qkv' sh "$root"
+grep -o ']([^)#:]*)' "$here/README.md" | tr -d ']()' | sort -u >links
+check "every link of the installed README leads somewhere" sh -c '
+    test -s "$2" && cd "$1" && while read -r link; do
+        test -e "$link" || { echo "$link" >&2; exit 1; }; done <"$2"' sh "$usr/share/doc/qkv" "$room/links"
+check "BINDIR, DATADIR, MANDIR and DOCDIR are for others to choose" run_make \
+    install BINDIR="/b" DATADIR="/s" MANDIR="/m" DOCDIR="/d" DESTDIR="$room/x"
+check "and they are followed" sh -c '
+    cd "$1" && test -x b/qkv-train -a -s d/README.md -a -s m/man1/qkv-train.1 -a -s s/qkv/toy/train.en.gz \
+        -a -s s/zsh/site-functions/_qkv-train -a ! -e usr/local/bin -a ! -e usr/local/share' sh "$room/x"
+
+# ---- the programs, in a folder that has nothing of qkv in it ----
+mkdir -p work/empty && cd work || exit 1
+PATH="$usr/bin:$PATH"
+small="--d-model 16 --heads 2 --ffn 16 --max-updates 2 --valid-translations 2 --valid-every 2"
+check "qkv-train finds the built-in corpus" sh -c "qkv-train $small 2>log && test -s checkpoints/toy/best.safetensors"
+check "it names the program to go on with" grep -q '^translate with: qkv-translate --model checkpoints/toy$' log
+check "qkv-translate finds the model" sh -c 'qkv-translate "jane visits africa" >out 2>err && test "$(wc -l <out)" = 1'
+check "without a model it names the program that makes one" sh -c \
+    "cd empty && ! qkv-translate one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"
+check "an error has the program's name" sh -c "! qkv-train --lerning-rate 1 2>err && grep -q '^qkv-train: unknown' err"
+mkdir elsewhere && cp "$usr/bin/qkv-train" elsewhere
+check "without its corpus qkv-train says where it looked" sh -c \
+    "! elsewhere/qkv-train --dry-run 2>err && grep -q '^qkv-train: the toy corpus (train.en.gz) is neither in' err"
+
+# ---- every option, and no other, everywhere ----
+# names: of the options that standard input mentions, one a line, sorted.
+names() { grep -o -E -e '--(\[no-\])?[a-z][a-z0-9-]*' | sed '/\[no-\]/{h; s//no-/p; g; s/\[no-\]//;}' | sort; }
+for program in qkv-train qkv-translate; do
+    page="$usr/share/man/man1/$program.1"
+    $program --help | grep -E '^  --' | cut -d ' ' -f 3 | names >help.names
+    check "$program: there are options" test "$(wc -l <help.names)" -gt 50
+    $program --help | awk 'blank && /^[A-Z]/ && !/^Presets/; { blank = !NF }' >help.groups
+    check "$program: its help calls it by its name" sh -c "$program --help | grep -q '^Usage: $program '"
+    sed -n '/^\.TP/{n; s/\\-/-/g; p;}' "$page" | grep '^\\fB--' | names >page.names
+    check "$program: its page has every option, and no other" cmp help.names page.names
+    check "$program: its page has the groups" sh -c \
+        'test -s help.groups && sed -n "s/^.SS //p" "$1" | cmp - help.groups' sh "$page"
+    check "$program: its page has the version" grep -q "\"$($program --version | sed 's/,.*//')\"" "$page"
+    check "$program: nothing is left to replace in it" sh -c '! grep "@[a-z]*@" "$1"' sh "$page"
+    taken=$(echo "$program --no-" | bash --norc "$here/tests/fixtures/complete.bash" \
+        "$usr/share/bash-completion/completions/$program" | sed 's/.*| //; s/--no-repeat-ngram//')
+    # shellcheck disable=SC2086
+    check "$program takes every --no-NAME that TAB offers" sh -c \
+        'test $# -gt 15 && "$0" "$@" --version' $program $taken
+    echo "$program -" | bash --norc "$here/tests/fixtures/complete.bash" \
+        "$usr/share/bash-completion/completions/$program" | names >bash.names
+    check "$program: bash knows every option, and no other" cmp help.names bash.names
+    sed '/PREFIX/,$d' "$usr/share/zsh/site-functions/_$program" | sed "s/^ *'\**\(--[a-z0-9-]*\).*/\1/" |
+        grep -e '^--' | names >zsh.names
+    check "$program: zsh knows every option, and no other" cmp help.names zsh.names
+    sed -n 's/^complete $who -l \([a-z0-9-]*\).*/--\1/p' \
+        "$usr/share/fish/vendor_completions.d/$program.fish" | names >fish.names
+    check "$program: fish knows every option, and no other" cmp help.names fish.names
+done
+check "the page has the presets as the help has them" sh -c '
+    for preset in toy tiny small base; do
+        qkv-train --help | sed -n "/^  $preset /,/^  [a-z]/p" | sed "1d; /^  [a-z]/d" | tr -s " \n" "\n\n" | grep = >help.preset
+        sed -n "/^.B $preset\$/,/^.TP/p" "$0" | tr -d "\\\\" | tr " " "\n" | grep = >page.preset
+        test -s help.preset && cmp help.preset page.preset || exit 1
+    done' "$usr/share/man/man1/qkv-train.1"
+
+# ---- how the pages look, and whether what they show runs ----
+if command -v groff >/dev/null; then
+    for program in qkv-train qkv-translate; do
+        check "groff has nothing to say about $program(1)" sh -c \
+            'groff -man -Tutf8 -ww "$1" 2>&1 >shown | tee said >&2; test -s shown -a ! -s said' sh \
+            "$usr/share/man/man1/$program.1"
+        check "$program(1) shows what the help says" sh -c \
+            'sed "s/.\[[0-9;]*m//g" shown | tr -s " \n" "  " | grep -q -e "threads; 0: one for each processor. The result"'
+    done
+else
+    echo "skipped the look of the man pages: there is no groff"
+fi
+if command -v mandoc >/dev/null; then
+    check "mandoc has nothing to say about them" sh -c 'mandoc -Tlint -Wwarning "$@" >&2' sh "$usr"/share/man/man1/*.1
+else
+    echo "skipped mandoc's opinion of the man pages: there is no mandoc"
+fi
+
+# The examples as they stand, but that texts and training are short.
+for file in train.en.gz train.fr.gz; do gzip -dc "$usr/share/qkv/toy/$file" | head -n 900 | gzip >$file; done
+for file in valid.en valid.fr test.en test.fr; do head -n 5 "$usr/share/qkv/toy/$file" >$file; done
+mkdir bin
+printf '#!/bin/sh\nexec "%s" "$@" %s\n' "$usr/bin/qkv-train" "$small --quiet" >bin/qkv-train
+chmod +x bin/qkv-train
+for program in qkv-train qkv-translate; do
+    sed -n '/^.SH EXAMPLES/,/^.SH SEE/p' "$usr/share/man/man1/$program.1" |
+        sed -n '/^.EX/,/^.EE/{/^\.E/!p;}' | sed 's/\\-/-/g; s/\\e/\\/g' >examples
+    check "$program(1) has examples" test "$(grep -c "^$program" examples)" -ge 4
+    check "the examples of $program(1) run" env PATH="$PWD/bin:$PATH" sh -e examples
+done
+check "and leave what they name" test -s look.png -a -s look.html -a -s test.out -a -s small.safetensors -a \
+    -s checkpoints/mine/best.safetensors
+
+# ---- what TAB offers ----
+mkdir -p tab/runs && cd tab && : >words.gz && printf '#!/bin/sh\n' >train && cp train translate && chmod +x train translate
+cat >expected <<'END'
+qkv-train --tokenizer | bpe char unigram word
+qkv-train --tokenizer=u| unigram
+qkv-train --preset | base small tiny toy
+qkv-train --threads |
+qkv-train --threads=|
+qkv-train --watch |
+qkv-train --output | runs
+qkv-train --output=r| runs
+qkv-train --train-source w| words.gz
+qkv-train --config=w| words.gz
+qkv-train --quiet --lear| --learning-rate
+qkv-train --valid-t| --valid-target --valid-translations --valid-tsv
+qkv-train --no-wa| --no-watch
+qkv-train --no-o| --no-output --no-output-bias
+qkv-train x|
+qkv-train -- --dry|
+qkv-translate --bleu-tokenize | 13a char intl none
+qkv-translate --model w| words.gz
+qkv-translate --attention w| words.gz
+qkv-translate --head | best max mean
+qkv-translate --head=m| max mean
+qkv-translate --beam |
+qkv-translate --no-co| --no-copy-unknown
+qkv-translate --n| --n-best --no-copy-unknown --no-repeat-ngram
+END
+cat >sourced <<'END'
+./train --preset | base small tiny toy
+./train --lear| --learning-rate
+./translate --theme=| dark light
+END
+# offers SHELL EXPECTED COMMAND...: for what stands before |, the command offers what stands behind.
+offers() {
+    shell=$1 expected=$2
+    shift 2
+    sed 's/|.*//' "$expected" >lines
+    "$@" <lines 2>said | sed 's,/\( \|$\),\1,g; s/| $/|/' >got
+    while IFS= read -r line; do
+        if grep -q -F -x -e "$line" got; then pass "$shell offers: $line"
+        else fail "$shell offers: $line" "$(grep -F -e "${line%%|*}|" got; tail -n 2 said)"; fi
+    done <"$expected"
+}
+offers bash expected bash --norc "$here/tests/fixtures/complete.bash" "$usr"/share/bash-completion/completions/*
+offers "sourced bash" sourced bash --norc "$here/tests/fixtures/complete.bash" "$made"/*.bash
+echo './train --pre' >lines
+check "bash leaves another's ./train alone" sh -c 'test "$(bash --norc "$@" <lines)" = "./train --pre| "' sh \
+    "$here/tests/fixtures/complete.bash" "$usr"/share/bash-completion/completions/*
+if command -v zsh >/dev/null; then
+    check "zsh can read them" sh -c 'for file; do zsh -n "$file" || exit 1; done' sh "$usr"/share/zsh/site-functions/_*
+    offers zsh expected timeout 20 zsh -f "$here/tests/fixtures/complete.zsh" "$usr/share/zsh/site-functions"
+    offers "sourced zsh" sourced timeout 20 zsh -f "$here/tests/fixtures/complete.zsh" "$PWD" "$made"/*.zsh
+else
+    echo "skipped completion in zsh: there is no zsh"
+fi
+if command -v fish >/dev/null; then
+    check "fish can read them" fish -n "$usr"/share/fish/vendor_completions.d/*
+    offers fish expected env HOME="$room" XDG_DATA_DIRS="$usr/share" fish "$here/tests/fixtures/complete.fish"
+    offers "sourced fish" sourced env HOME="$room" XDG_DATA_DIRS="$room" fish "$here/tests/fixtures/complete.fish" "$made"/*.fish
+else
+    echo "skipped completion in fish: there is no fish"
+fi
+
+# ---- and away again ----
+cd "$room" || exit 1
+: >"$usr/share/doc/qkv/note"
+check "make uninstall" run_make uninstall PREFIX=/opt/qkv DESTDIR="$root"
+check "it leaves what is another's" test -e "$usr/share/doc/qkv/note"
+rm "$usr/share/doc/qkv/note"
+check "and nothing of its own" sh -c 'find "$1" ! -type d >&2; test -z "$(find "$1" ! -type d)"' sh "$root"
+check "make uninstall once more" run_make uninstall PREFIX=/opt/qkv DESTDIR="$root"
+check "no folder named qkv is left" sh -c 'test -z "$(find "$1" -mindepth 1 -name qkv -type d)"' sh "$usr"
+
+[ $failures -eq 0 ]

@@ -1,0 +1,58 @@
+#!/bin/sh
+# report.sh -- what ./train says of a corpus before it trains: what it read, what it left out and
+# where, and what is unlikely to go well.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+language 400 60
+tiny="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
+      --decoder-layers 1 --max-length 20 --batch-tokens 300 --dry-run --output run"
+dry() { "$BIN/train" $tiny "$@" >out 2>err; }
+# says NAME PATTERN: a line of the report.
+says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }
+
+# Pairs 5 and 7 lack a side, 9 lacks both, 11 is too long.
+awk 'NR == 5 || NR == 9 { print ""; next } NR == 11 { for (i = 0; i < 25; i++) printf "one "; print ""; next } 1' train.s >holes.s
+awk 'NR == 7 { print "  "; next } NR == 9 { print ""; next } 1' train.t >holes.t
+dry --train-source holes.s --train-target holes.t --valid-source valid.s --valid-target valid.t
+check "a dry run ends well" test $? -eq 0
+check "a dry run writes nothing" test ! -e run
+says "pairs that were read and kept" "^training *396 pairs of 400 that were read, [0-9]* source + [0-9]* target tokens$"
+says "an empty source, with its line" "skipped *1 pair: the source line is empty (line 5)"
+says "an empty target, with its line" "skipped *1 pair: the target line is empty (line 7)"
+says "both empty, with the line" "skipped *1 pair: both lines are empty (line 9)"
+says "too long, with the line" "skipped *1 pair: longer than --max-length (line 11)"
+says "unknown tokens of each side" "^  unknown *0.00 % of the source tokens, 0.00 % of the target tokens"
+says "validation" "^validation *60 pairs, "
+says "vocabulary" "^vocabulary *[0-9]* tokens (word)"
+says "parameters" "^model *0.0[0-9] million parameters"
+says "memory" "^memory *[0-9]* MB"
+says "disk" "^disk *[0-9.]* MB"
+says "validation sentences that were trained on" "^warning *[0-9]* of 60 source sentences to validate with are in the training text"
+
+# Several files, of all kinds.
+gzip -c train.s >train.s.gz
+paste train.s train.t | sed '3s/.*/	/' >more.tsv
+paste valid.s valid.t >valid.tsv
+dry --train-source holes.s --train-target holes.t --train-source train.s.gz --train-target train.t \
+    --train-tsv more.tsv --valid-tsv valid.tsv
+check "several files" test $? -eq 0
+says "several files: all pairs" "^training *1195 pairs of 1200 that were read"
+says "several files: which one" "both lines are empty (lines holes.s:9, more.tsv:3)"
+says "several files: validation" "^validation *60 pairs, "
+
+dry --train-tsv more.tsv --valid-split 40
+says "held out" "^  held out *40 pairs"
+says "held out: the rest" "^training *359 pairs of 400 that were read"
+printf 'other words\n%.0s' 1 2 3 4 5 6 7 8 9 10 >other.s
+dry --train-source train.s --train-target train.t --valid-source other.s --valid-target other.s
+says "unknown tokens of the validation text" "^  unknown *100.00 % of the source tokens"
+head -n 40 train.s >few.s && head -n 40 train.t >few.t
+dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 512 --ffn 2048 --valid-split 4
+says "a model that is too large" "^warning *the corpus has 0.0[0-9]* tokens a parameter"
+says "a vocabulary that is too small" "^warning *[0-9]* % of the target tokens are unknown"
+
+cd / || exit 1
+[ $failures -eq 0 ]

@@ -1,0 +1,167 @@
+#!/bin/sh
+# runs.sh -- what ./train keeps of a run: averaged weights, the files of the last validations, what
+# is the best, and when it validates. The bytes must not depend on threads, on being stopped and
+# gone on with, nor on being killed at any time.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+language 400 60
+options="--tokenizer word --normalization identity --vocab-size 60 --d-model 16 --heads 2 --ffn 32
+    --encoder-layers 1 --decoder-layers 1 --max-length 20 --batch-tokens 300 --micro-tokens 60
+    --log-every 5 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --dropout 0.2 --quiet
+    --valid-source valid.s --valid-target valid.t"
+corpus="--train-source train.s --train-target train.t"
+train() { "$BIN/train" $options $corpus "$@"; }
+# valid RUN KEY: the values of KEY in the validation lines, one a line.
+valid() { sed -n "/\"valid\"/s/.*\"$2\":\([^,}]*\).*/\1/p" "$1/metrics.jsonl"; }
+# progress RUN KEY: the value of KEY in the progress of last.safetensors.
+progress() { head -c 20000 "$1/last.safetensors" | grep -a -o "\\\\\"$2\\\\\":[^,}]*" | sed 's/.*://'; }
+files() { (cd "$1" && echo *.safetensors); }
+
+# ---- averages ----
+averaged="--ema 0.9 --average 3 --keep-last 2 --valid-every 10 --max-updates 60"
+for threads in 1 2 3; do train $averaged --threads $threads --output "a$threads" 2>err; done
+for threads in 2 3; do
+    for file in last best update-000040 update-000060; do
+        check "averages, $threads threads: the same $file" \
+            cmp "a1/$file.safetensors" "a$threads/$file.safetensors"
+    done
+done
+check "the files of the last validations stay, older ones go" test "$(files a1)" = \
+    "best.safetensors last.safetensors update-000040.safetensors update-000050.safetensors update-000060.safetensors"
+
+# numbers FILE: those of a model's tensors, one a line; the tokenizer is behind them.
+numbers() {
+    header=$(od -A n -t u8 -N 8 "$1" | tr -d ' ')
+    bytes=$(tail -c +9 "$1" | head -c "$header" | sed 's/.*"tokenizer":{[^[]*\[[^[]*\[\([0-9]*\),.*/\1/')
+    tail -c +$((9 + header)) "$1" | head -c "$bytes" | od -A n -v -t f4 -w4
+}
+for update in 40 50 60; do numbers "a1/update-0000$update.safetensors" >"$update.numbers"; done
+numbers a1/best.safetensors >best.numbers
+check "the best validation was the last" test "$(progress a1 best_update)" = 60
+check "best.safetensors is the mean of the last three" sh -c '
+    paste 40.numbers 50.numbers 60.numbers best.numbers | awk "
+        { d = (\$1 + \$2 + \$3) / 3 - \$4; if (d < 0) d = -d; if (d > worst) worst = d
+          if (\$1 != \$3) moved++ }
+        END { exit !(worst < 3e-7 && moved > 5000 && NR < 7000) }"'
+"$BIN/translate" --model a1 --beam 1 --reference valid.t <valid.s >out 2>err
+check "what was validated is what ./translate takes" \
+    test "$(sed -n 's/^BLEU[^=]* = \([0-9.]*\) .*/\1/p' err)" = "$(printf %.2f "$(valid a1 bleu | tail -n 1)")"
+train --bleu-tokenize char --valid-every 60 --max-updates 60 --output by-char 2>err
+"$BIN/translate" --model by-char --beam 1 --bleu-tokenize char --reference valid.t <valid.s >out 2>err
+score=$(sed -n 's/^BLEU[^=]* = \([0-9.]*\) .*/\1/p' err)
+check "so it is with another --bleu-tokenize" test "$score" = "$(printf %.2f "$(valid by-char bleu)")" -a "$score" != 0.00
+check "a kept file is a model" "$BIN/translate" --model a1/update-000050.safetensors one
+train --ema 0.9 --valid-every 10 --max-updates 60 --output ema 2>err
+check "the moving average alone keeps no files" test "$(files ema)" = "best.safetensors last.safetensors"
+numbers ema/best.safetensors >best.numbers
+check "best.safetensors is the moving average" cmp best.numbers 60.numbers
+train --keep-last 2 --valid-every 10 --max-updates 60 --output raw 2>err
+train --valid-every 10 --max-updates 60 --output plain 2>err
+numbers raw/best.safetensors >raw.numbers
+numbers plain/best.safetensors >plain.numbers
+check "keeping files changes no weight" cmp raw.numbers plain.numbers
+
+# ---- going on ----
+for stop in 20 50; do train $averaged --max-updates $stop --threads 2 --output on 2>err; done
+train $averaged --output on 2>err
+for file in last best; do
+    check "gone on twice: the same $file" cmp "a1/$file.safetensors" "on/$file.safetensors"
+done
+long="$averaged --valid-every 40 --max-updates 600"
+train $long --output whole 2>err
+for round in 1 2 3 4 5 6 7 8; do
+    "$BIN/train" $options $corpus $long --output killed 2>err &
+    pid=$!
+    sleep "0.$((round % 4 + 1))$round"
+    kill -9 $pid 2>/dev/null
+    wait $pid 2>/dev/null
+done
+check "killed eight times, it goes on" train $long --output killed
+for file in last best update-000520 update-000560 update-000600; do
+    check "killed eight times: the same $file" cmp "whole/$file.safetensors" "killed/$file.safetensors"
+done
+check "and no file more" test "$(files whole)" = "$(files killed)"
+echo mine >on/update-000007.safetensors
+train $averaged --max-updates 80 --output on 2>err
+check "a file that the run did not write stays" test -s on/update-000007.safetensors
+rm on/update-000080.safetensors
+train $averaged --max-updates 90 --output on 2>err
+check "a file that the mean needs is gone: one sentence" sh -c \
+    'test $1 = 1 && grep -q "^train: the weights that --average 3 needs.*update-000080" err' sh $?
+check "a moving average may begin in the middle" train --ema 0.9 --valid-every 10 --max-updates 70 \
+    --output plain
+
+# ---- the best ----
+rising="--valid-every 15 --learning-rate 0.03"
+for best in loss bleu chrf; do
+    train --best $best $rising --max-updates 150 --output "by-$best" 2>err
+    [ $best = loss ] && order=-n || order=-nr
+    line=$(valid "by-$best" $best | cat -n | sort -s -k 2 $order | awk 'NR == 1 { print $1 }')
+    check "--best $best: the first with the best $best" \
+        test "$(progress "by-$best" best_update)" = "$(valid "by-$best" update | sed -n "${line}p")"
+done
+for stop in 75 150; do train --best bleu $rising --max-updates $stop --output parts 2>err; done
+check "--best bleu, gone on: the same bytes" cmp by-bleu/best.safetensors parts/best.safetensors
+train --best bleu --patience 2 --valid-every 5 --max-updates 2000 --output patience 2>err
+valid patience bleu | awk '{ if (NR == 1 || $1 > best) { best = $1; stale = 0 } else stale++ }
+    stale == 2 { print NR; exit }' >wanted
+check "--patience counts by --best" test "$(cat wanted)" = "$(valid patience bleu | wc -l)"
+train --best bleu --valid-translations 0 --output x 2>err
+check "--best bleu without translations" sh -c 'test $1 = 2 && grep -q "valid-translations" err' sh $?
+
+# ---- R-Drop and weight decay ----
+more="--r-drop 2 --weight-decay 0.1 --valid-every 10"
+for threads in 1 3; do train $more --max-updates 30 --threads $threads --output "r$threads" 2>err; done
+train $more --max-updates 12 --output r-parts 2>err
+train $more --max-updates 30 --output r-parts 2>err
+check "R-Drop and weight decay, 3 threads: the same bytes" cmp r1/last.safetensors r3/last.safetensors
+numbers r1/last.safetensors >whole.numbers
+numbers r-parts/last.safetensors >parts.numbers
+check "and gone on" cmp whole.numbers parts.numbers
+train --r-drop 2 --dropout 0 --output x 2>err
+check "R-Drop without dropout" sh -c 'test $1 = 2 && grep -q "give a --dropout" err' sh $?
+
+# ---- numbers that are not finite ----
+# Three pairs of two files in one update; then a weight becomes the largest float there is.
+printf 'one two\n\nthree four\n' >few.s
+printf 'TWO ONE\nONE\nFOUR THREE\n' >few.t
+printf 'five six\tSIX FIVE\n' >few.tsv
+few() { "$BIN/train" $options --train-source few.s --train-target few.t --train-tsv few.tsv --output few "$@" 2>err; }
+few --max-updates 3
+header=$(od -A n -t u8 -N 8 few/last.safetensors | tr -d ' ')
+LC_ALL=C sed -i 's/crc32/crcXX/g' few/last.safetensors
+cp -r few fewer
+# largest RUN TENSOR: its first number becomes that.
+largest() {
+    place=$(tail -c +9 "$1/last.safetensors" | head -c "$header" |
+        sed "s/.*\"$2\":{[^[]*\[[^[]*\[\([0-9]*\),.*/\1/")
+    printf '\377\377\177\177' |
+        dd of="$1/last.safetensors" bs=1 seek=$((8 + header + place)) conv=notrunc 2>dd.err
+}
+largest few model.shared.weight
+few --max-updates 6 --clip-norm 0
+status=$?
+check "not finite: it fails, with one sentence" test $status = 1 -a "$(wc -l <err)" = 1
+check "not finite: update, tensor and what to change" grep -q \
+    '^train: update 4: the gradient of model[.].* is not finite .*--learning-rate below 0.01, a --warmup above 5 or --clip-norm 1' err
+check "not finite: the pairs" test "$(grep -o 'few[.][a-z]*:[0-9]*' err | sort | tr '\n' ' ')" = \
+    "few.s:1 few.s:3 few.tsv:1 "
+largest fewer model.encoder.layers.0.fc1.weight
+few --max-updates 6 --output fewer
+check "not finite in a validation" sh -c 'test $1 = 1 -a "$(wc -l <err)" = 1 &&
+    grep -q "^train: update [456]: the loss of the validation is not finite; try a --learn" err' sh $?
+
+# ---- when ----
+train --max-epochs 6 --output e1 2>err
+check "once an epoch, if not told otherwise" test "$(valid e1 epoch | tr '\n' ' ')" = "1 2 3 4 5 6 "
+train --max-epochs 6 --valid-epochs 4 --output e2 2>err
+check "--valid-epochs, and at the end" test "$(valid e2 epoch | tr '\n' ' ')" = "4 6 "
+train --max-epochs 2 --valid-epochs 2 --valid-every 9 --output e3 2>err
+in_epoch=$(valid e1 update | head -n 1)
+check "--valid-every beside it" test "$(valid e3 update | tr '\n' ' ')" = \
+    "$(i=9; while [ $i -lt $((2 * in_epoch)) ]; do printf '%d ' $i; i=$((i + 9)); done)$((2 * in_epoch)) "
+
+[ $failures -eq 0 ]

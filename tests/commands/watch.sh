@@ -1,0 +1,62 @@
+#!/bin/sh
+# watch.sh -- ./train --watch: the looks are the same whether a run was killed or not, and change
+# nothing in the training.
+set -u
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+cd "$room" || exit 1
+
+language 300 20
+options="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t
+    --tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
+    --decoder-layers 2 --max-length 20 --batch-tokens 200 --valid-every 25 --warmup 20
+    --learning-rate 0.01 --schedule inverse-sqrt --quiet"
+# shellcheck disable=SC2086
+train() { "$BIN/train" $options "$@" 2>>err; }
+pair="one two three ||| THREE TWO ONE"
+
+train --max-updates 70 --output whole --watch "$pair"
+check "looks at 0, 10, … 50, then a quarter later, and at validations" test \
+    "$(sed -n 's/.*"update":\([0-9]*\).*/\1/p' whole/watch.jsonl | tr '\n' ' ')" = \
+    "0 10 20 25 30 40 50 62 70 "
+check "the rows of every look are the translation that was given" test \
+    "$(grep -c '"target":\["THREE","TWO","ONE","</s>"\]' whole/watch.jsonl)" = 9
+check "a row adds up to 1" awk -F '"share":' '/"look"/ {
+    gsub(/[^0-9]+/, " ", $2); n = split($2, p, " "); if (n != 2 * 4 * 4) bad = 1
+    for (i = 1; i <= n; i += 4) { s = p[i] + p[i + 1] + p[i + 2] + p[i + 3]; if (s < 997 || s > 1003) bad = 1 }
+    } END { exit bad }' whole/watch.jsonl
+check "an animation of them" sh -c 'dd if=whole/watch.png bs=1 skip=37 count=8 2>/dev/null |
+    od -An -tx1 | grep -q "61 63 54 4c 00 00 00 09"'
+
+check "weights.png, too" sh -c 'head -c 8 whole/weights.png | od -An -c | grep -q "P   N   G"'
+"$BIN/train" $options --max-updates 70 --output second --log-every 10 --watch-layer 1 --watch "$pair" 2>err
+check "--watch-layer watches another layer" sh -c 'grep -q "\"layer\":1" second/watch.jsonl &&
+    ! cmp -s second/watch.jsonl whole/watch.jsonl && test "$(grep -c gradient_norm_v second/metrics.jsonl)" = 7'
+"$BIN/train" $options --dry-run --output none --watch-layer 3 2>err
+check "that there is" grep -q "^train: --watch-layer 3: the decoder has 2 layers" err
+
+train --max-updates 40 --output parts --watch "$pair"
+cp parts/watch.jsonl before
+train --max-updates 70 --output parts --watch "$pair"
+check "a run that went on has the same looks" cmp whole/watch.jsonl parts/watch.jsonl
+check "and keeps those that it had" sh -c 'head -n "$(wc -l <before)" parts/watch.jsonl | cmp - before'
+
+# Killed: the file has looks that the checkpoint does not know, and half a line.
+train --max-updates 25 --output killed --watch "$pair"
+sed -n '6,$p' whole/watch.jsonl >>killed/watch.jsonl
+printf '{"type":"look","upd' >>killed/watch.jsonl
+train --max-updates 70 --output killed --watch "$pair"
+check "a run that was killed has the same looks" cmp whole/watch.jsonl killed/watch.jsonl
+check "and the same animation but for its name" sh -c \
+    'test "$(wc -c <whole/watch.png)" -eq "$(($(wc -c <killed/watch.png) - 1))"'
+
+train --max-updates 70 --output blind
+check "no sentence, no animation" sh -c '! test -e blind/watch.png && ! test -e blind/watch.jsonl'
+check "watching changes no bit of the training" cmp whole/last.safetensors blind/last.safetensors
+train --max-updates 80 --output blind --watch "two one"
+check "what is said stands in the rows, if nothing is given" sh -c \
+    'head -n 1 blind/watch.jsonl | grep -q "\"given\":false" && test "$(grep -c look blind/watch.jsonl)" -ge 1'
+"$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
+check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 can be watched" err'
+
+[ $failures -eq 0 ]

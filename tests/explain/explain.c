@@ -1,0 +1,259 @@
+/* What --explain prints, taken apart again: every step follows from the numbers printed before it,
+ * and the table and the map are the network's. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "explain/explain.h"
+#include "plots/columns.h"
+#include "tests/fixtures/random-model.h"
+#include "tests/fixtures/small-model.h"
+
+enum { V = 40, N = 9, M = 12, DH = 16 };
+
+static const Variant *variant;
+static Vocabulary vocabulary;
+static int source[N], target[M];
+
+/* A vocabulary of V tokens, the words "w2" to "w38" among them. */
+static int setup(void **state)
+{
+    static SmallModel model;
+    char word[16];
+    Error error;
+    (void)state;
+    small_model_begin(&model, PIECES_WORD, false);
+    for (int i = 2; i < V - 1; i++) {
+        snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
+        small_model_piece(&model, word, -(float)i, PIECE_NORMAL);
+    }
+    const void *const bytes[SIDES] = {NULL, model.bytes};
+    const size_t size[SIDES] = {0, model.size};
+    assert_true(vocabulary_copy(&vocabulary, bytes, size, &error));
+    assert_true(vocabulary_load(&vocabulary, &error));
+    assert_int_equal(tokenizer_vocab_size(vocabulary.tokenizer[TARGET]), V);
+    for (int i = 0; i < N - 1; i++) source[i] = 2 + 3 * i;
+    for (int i = 0; i < M - 1; i++) target[i] = 3 + 2 * i;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    vocabulary_free(&vocabulary);
+    return 0;
+}
+
+/* What is printed; free() it. NULL if it was refused. */
+static char *explained(const Transformer *model, Choice choice, const char *word, Error *error)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    bool good =
+        explain_print(out, model, &vocabulary, &choice, word, source, N, target, M, error);
+    fclose(out);
+    if (good) return text;
+    free(text);
+    return NULL;
+}
+
+/* The text behind the first `mark` behind `text`. */
+static const char *behind(const char *text, const char *mark)
+{
+    const char *found = strstr(text, mark);
+    assert_non_null(found);
+    return found + strlen(mark);
+}
+
+static void read_numbers(double *x, const char *text, int count)
+{
+    for (int k = 0; k < count; k++) {
+        char *end;
+        x[k] = strtod(text, &end);
+        assert_true(end > text);
+        text = end;
+    }
+}
+
+typedef struct Row {
+    char key[32];
+    double dot, z, e, share;
+} Row;
+
+/* The table of step 6; returns how many keys it has. */
+static int read_table(Row *row, double *sum, const char *text)
+{
+    const char *line = behind(text, "  share\n");
+    for (int j = 0;; j++, line = strchr(line, '\n') + 1) {
+        if (sscanf(line, "  sum %lf", sum) == 1) return j;
+        assert_true(j < M);
+        assert_int_equal(sscanf(line, " %31s %lf %lf %lf %lf", row[j].key, &row[j].dot,
+                                &row[j].z, &row[j].e, &row[j].share),
+                         5);
+    }
+}
+
+static void softmax_follows(const Row *row, int keys, double sum)
+{
+    double largest = -INFINITY, total = 0;
+    for (int j = 0; j < keys; j++) largest = fmax(largest, row[j].z);
+    for (int j = 0; j < keys; j++) {
+        assert_true(fabs(row[j].z - row[j].dot / sqrt(DH)) < 1.1e-3);
+        assert_true(fabs(row[j].e - exp(row[j].z - largest)) <
+                    1.1e-3 * fmin(1, exp(row[j].z - largest + 1)) + 6e-5);
+        total += row[j].e;
+    }
+    assert_true(fabs(total - sum) < 1e-3);
+    for (int j = 0; j < keys; j++) assert_true(fabs(row[j].share - row[j].e / sum) < 2e-4);
+}
+
+/* The numbers of q and k give the product, and that is the key's in the table. */
+static void product_follows(const char *text, const Row *row, int keys)
+{
+    double q[DH], k[DH], sum = 0, slack = 1e-3;
+    char key[32];
+    read_numbers(q, strchr(behind(text, "query of \""), '\n'), DH);
+    const char *found = behind(text, "key of \"");
+    assert_int_equal(sscanf(found, "%31[^\"]", key), 1);
+    read_numbers(k, strchr(found, '\n'), DH);
+    for (int i = 0; i < DH; i++) sum += q[i] * k[i], slack += 5e-4 * (fabs(q[i]) + fabs(k[i]));
+    double printed = strtod(behind(text, ") + … = "), NULL);
+    assert_true(fabs(printed - sum) < slack);
+    int most = 0;
+    for (int j = 1; j < keys; j++)
+        if (row[j].share > row[most].share) most = j;
+    assert_string_equal(row[most].key, key);
+    assert_true(fabs(row[most].dot - printed) < 1e-9);
+}
+
+/* Shares times values, column by column, are the last line. */
+static void mix_follows(const char *text, const Row *row, int keys)
+{
+    enum { SHOWN = 5 };
+    double sum[SHOWN] = {0}, slack[SHOWN] = {0}, v[SHOWN];
+    const char *line = behind(text, "7. The values");
+    for (int j = 0; j < keys; j++) {
+        line = behind(line, " × ");
+        read_numbers(v, line + strcspn(line, " "), SHOWN);
+        for (int k = 0; k < SHOWN; k++) {
+            sum[k] += row[j].share * v[k];
+            slack[k] += 5e-5 * fabs(v[k]) + 6e-4;
+        }
+    }
+    read_numbers(v, behind(line, "="), SHOWN);
+    for (int k = 0; k < SHOWN; k++) assert_true(fabs(sum[k] - v[k]) < slack[k]);
+}
+
+static const char *name_of(int id)
+{
+    return tokenizer_label(vocabulary.tokenizer[TARGET], id);
+}
+
+/* The table and the map say what the network's map says. */
+static void all_rows_are_the_networks(const char *text, const Transformer *model, Choice choice)
+{
+    Error error;
+    Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
+    AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
+    const char *line = strchr(behind(text, "probability\n"), '\n') + 1;
+    const char *cells = strchr(behind(text, "adds up to 1\n\n"), '\n') + 1;
+    for (int i = 0; i < map.rows;
+         i++, line = strchr(line, '\n') + 1, cells = strchr(cells, '\n') + 1) {
+        char q[32], k[32];
+        double p;
+        assert_int_equal(sscanf(line, " %31s | %31s | %lf", q, k, &p), 3);
+        int most = 0, seen = choice.kind == ATTENTION_DECODER ? i + 1 : map.columns;
+        for (int j = 0; j < seen; j++)
+            if (map.at[i * map.width + j] > map.at[i * map.width + most]) most = j;
+        assert_true(fabs(p - (double)map.at[i * map.width + most]) < 1e-4);
+        assert_string_equal(q,
+                            name_of(choice.kind == ATTENTION_ENCODER ? source[i] : target[i]));
+        assert_string_equal(k, name_of(choice.kind != ATTENTION_DECODER ? source[most]
+                                       : most                           ? target[most - 1]
+                                                                        : V - 1));
+        double cell[M];
+        read_numbers(cell, cells + strspn(cells, " ") + strlen(q), seen);
+        for (int j = 0; j < seen; j++)
+            assert_true(fabs(cell[j] - (double)map.at[i * map.width + j]) < 0.0051);
+    }
+    snapshot_close(snapshot);
+}
+
+static void every_step_follows(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = random_variant(variant, V, 30, 5);
+    for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+        for (int layer = 0; layer < (kind == ATTENTION_ENCODER ? 2 : 3); layer++)
+            for (int head = 0; head < 3; head++) {
+                char place[8];
+                snprintf(place, sizeof place, "%d", 1 + (layer + 3 * head + kind) % N);
+                Choice choice = {.kind = (AttentionKind)kind, .layer = layer, .head = head};
+                char *text = explained(&model, choice, head ? place : NULL, &error);
+                assert_non_null(text);
+                Row row[M];
+                double sum;
+                int keys = read_table(row, &sum, text);
+                softmax_follows(row, keys, sum);
+                product_follows(text, row, keys);
+                mix_follows(text, row, keys);
+                all_rows_are_the_networks(text, &model, choice);
+                free(text);
+            }
+    transformer_free(&model);
+}
+
+static void lines_fit_a_terminal(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = random_variant(variant, V, 30, 5);
+    char *text = explained(&model, choice_default, "w9", &error);
+    assert_non_null(text);
+    assert_non_null(strstr(text, "one word, \"w9\""));
+    int headings = 0;
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+        assert_true(columns_width(line) <= 80);
+        assert_true(!*line || line[strlen(line) - 1] != ' ');
+        headings += line[0] >= '1' && line[0] <= '9' && line[1] == '.';
+    }
+    assert_int_equal(headings, 9);
+    free(text);
+    transformer_free(&model);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = random_variant(variant, V, 30, 5);
+    Choice choice = choice_default;
+    choice.head = CHOICE_MEAN;
+    assert_null(explained(&model, choice, NULL, &error));
+    assert_non_null(strstr(error.text, "--explain follows one head"));
+    choice.head = CHOICE_BEST;
+    assert_null(explained(&model, choice, "walrus", &error));
+    assert_string_equal(error.text,
+                        "--word: 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
+                        "nor a place from 1 to 12");
+    assert_null(explained(&model, choice, "13", &error));
+    assert_null(explained(&model, choice, "0", &error));
+    transformer_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_step_follows),
+                                       cmocka_unit_test(lines_fit_a_terminal),
+                                       cmocka_unit_test(refusals)};
+    int failed = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        if (variants[i].more_source) continue;  // the vocabulary here is one
+        variant = &variants[i];
+        failed += cmocka_run_group_tests_name(variant->name, tests, setup, teardown);
+    }
+    return failed;
+}

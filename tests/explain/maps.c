@@ -1,0 +1,235 @@
+/* What is made of the heads' maps: rows still sum to 1, and the numbers are those of the formulas,
+ * computed here another way. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explain/maps.h"
+#include "tests/fixtures/random-model.h"
+
+enum { V = 40, N = 9, M = 12, HEADS = 3, DECODER = 3 };
+
+static int source[N], target[M];
+static const int all[HEADS] = {0, 1, 2};
+static Transformer model;
+static Snapshot *snapshot;
+
+static int setup(void **state)
+{
+    (void)state;
+    Error error;
+    Rng rng = rng_stream(91, RNG_TEST, 0);
+    for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
+    for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
+    model = random_variant(&variants[0], V, M, 92);
+    snapshot = snapshot_open(&model, source, N, target, M, &error);
+    return snapshot ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    snapshot_close(snapshot);
+    transformer_free(&model);
+    return 0;
+}
+
+static void assert_rows(const Map *map, int rows, int columns)
+{
+    assert_int_equal(map->rows, rows);
+    assert_int_equal(map->columns, columns);
+    for (int i = 0; i < rows; i++) {
+        double sum = 0;
+        for (int j = 0; j < columns; j++) {
+            assert_true(map->at[i * columns + j] >= 0);
+            sum += map->at[i * columns + j];
+        }
+        if (fabs(sum - 1) > 1e-5) fail_msg("row %d sums to %.9g", i, sum);
+    }
+}
+
+static void heads(void **state)
+{
+    (void)state;
+    Error error;
+    Map map;
+    float mean[M * N];
+    assert_true(map_mean(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, &error));
+    assert_rows(&map, M, N);
+    snapshot_mean(mean, snapshot, ATTENTION_CROSS, 1);
+    for (int i = 0; i < M * N; i++) assert_true(fabsf(map.at[i] - mean[i]) < 1e-6f);
+    map_free(&map);
+    assert_true(map_mean(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, &error));
+    snapshot_head(mean, snapshot, ATTENTION_CROSS, 1, 2);
+    assert_memory_equal(map.at, mean, sizeof mean);
+    map_free(&map);
+
+    assert_true(map_max(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, &error));
+    assert_rows(&map, M, N);
+    for (int i = 0; i < M; i++) {  // before division: the same factor along a row
+        double factor = 0;
+        for (int j = 0; j < N; j++) {
+            double most = 0;
+            for (int h = 0; h < HEADS; h++) {
+                AttentionMap one = snapshot_map(snapshot, ATTENTION_CROSS, 1, h);
+                most = fmax(most, one.at[i * one.width + j]);
+            }
+            double f = most / map.at[i * N + j];
+            if (j > 0) assert_true(fabs(f / factor - 1) < 1e-5);
+            factor = f;
+        }
+        assert_true(factor >= 1 - 1e-6);
+    }
+    map_free(&map);
+}
+
+/* The rollout of everything at once: one matrix a layer over [source, read, written] words. */
+static void rollout(void **state)
+{
+    (void)state;
+    enum { ALL = N + M };
+    static double flow[ALL][ALL], next[ALL][ALL];
+    memset(flow, 0, sizeof flow);
+    for (int i = 0; i < ALL; i++) flow[i][i] = 1;
+    static float mean[M * M];
+    Error error;
+    for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_ENCODER); l++) {
+        snapshot_mean(mean, snapshot, ATTENTION_ENCODER, l);
+        memcpy(next, flow, sizeof next);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < ALL; j++) {
+                next[i][j] = flow[i][j] / 2;
+                for (int k = 0; k < N; k++) next[i][j] += mean[i * N + k] * flow[k][j] / 2;
+            }
+        memcpy(flow, next, sizeof flow);
+        Map map;
+        assert_true(map_rollout(&map, snapshot, ATTENTION_ENCODER, l, &error));
+        assert_rows(&map, N, N);
+        for (int i = 0; i < N; i++)
+            for (int j = 0; j < N; j++)
+                assert_true(fabs(map.at[i * N + j] - flow[i][j]) < 1e-5);
+        map_free(&map);
+    }
+    for (int l = 0; l < DECODER; l++) {
+        snapshot_mean(mean, snapshot, ATTENTION_DECODER, l);
+        memcpy(next, flow, sizeof next);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < ALL; j++) {
+                next[N + i][j] = flow[N + i][j] / 2;
+                for (int k = 0; k < M; k++)
+                    next[N + i][j] += mean[i * M + k] * flow[N + k][j] / 2;
+            }
+        memcpy(flow, next, sizeof flow);
+        snapshot_mean(mean, snapshot, ATTENTION_CROSS, l);
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < ALL; j++) {
+                next[N + i][j] = flow[N + i][j] / 2;
+                for (int k = 0; k < N; k++) next[N + i][j] += mean[i * N + k] * flow[k][j] / 2;
+            }
+        memcpy(flow, next, sizeof flow);
+        for (AttentionKind kind = ATTENTION_DECODER; kind <= ATTENTION_CROSS; kind++) {
+            Map map;
+            int columns = kind == ATTENTION_CROSS ? N : M,
+                first = kind == ATTENTION_CROSS ? 0 : N;
+            assert_true(map_rollout(&map, snapshot, kind, l, &error));
+            assert_rows(&map, M, columns);
+            for (int i = 0; i < M; i++) {
+                double sum = 0;
+                for (int j = 0; j < columns; j++) sum += flow[N + i][first + j];
+                for (int j = 0; j < columns; j++)
+                    assert_true(fabs(map.at[i * columns + j] - flow[N + i][first + j] / sum) <
+                                1e-5);
+            }
+            map_free(&map);
+        }
+    }
+}
+
+static Map copy(const float *at, int rows, int columns)
+{
+    Map map = {malloc((size_t)(rows * columns) * sizeof *at), rows, columns};
+    assert_non_null(map.at);
+    memcpy(map.at, at, (size_t)(rows * columns) * sizeof *at);
+    return map;
+}
+
+static void assert_numbers(const Map *map, const float *want)
+{
+    for (int i = 0; i < map->rows * map->columns; i++)
+        if (!(fabsf(map->at[i] - want[i]) < 1e-6f)) fail_msg("%d: %g", i, (double)map->at[i]);
+}
+
+static void words(void **state)
+{
+    (void)state;
+    static const float at[] = {.1f, .2f, .3f, .4f, .5f, .1f, .3f, .1f, .7f, .1f, .1f, .1f};
+    Map map = copy(at, 3, 4);
+    map_join(&map, (int[]){0, 1, 1}, (int[]){0, 0, 1, 2});
+    assert_rows(&map, 2, 3);
+    assert_numbers(&map, (float[]){.3f, .3f, .4f, .7f, .2f, .1f});
+    map_free(&map);
+    map = copy(at, 3, 4);
+    map_join(&map, (int[]){0, 1, 2}, (int[]){0, 1, 2, 3});
+    assert_numbers(&map, at);
+    map_join(&map, (int[]){0, 0, 0}, (int[]){0, 0, 0, 0});
+    assert_rows(&map, 1, 1);
+    map_free(&map);
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    static const float at[] = {.5f, .25f, .25f, 0, 0, 1, .1f, .2f, .7f};
+    static const bool none[3] = {0}, last[3] = {false, false, true},
+                      ends[3] = {true, false, true};
+    Map map = copy(at, 3, 3);
+    assert_true(fabs(map_share(&map, last) - 1.95 / 3) < 1e-6);
+    assert_true(map_share(&map, none) == 0);
+    map_hide(&map, none, none);
+    assert_numbers(&map, at);
+    map_hide(&map, last, last);
+    assert_int_equal(map.rows, 2);
+    assert_int_equal(map.columns, 2);
+    assert_numbers(&map,
+                   (float[]){2 / 3.f, 1 / 3.f, 0, 0});  // nothing is left of the second row
+    map_free(&map);
+    map = copy(at, 3, 3);
+    map_hide(&map, ends, ends);
+    assert_numbers(&map, (float[]){0});
+    map_free(&map);
+}
+
+static void measures(void **state)
+{
+    (void)state;
+    static const float at[] = {.25f, .25f, .25f, .25f, 1, 0, 0, 0};
+    static const bool row[] = {false, false}, column[] = {false, false, false, true};
+    Map map = copy(at, 2, 4);
+    assert_true(fabs(map_entropy(&map) - 1) < 1e-9);  // (2 + 0) / 2 bits
+    /* rows: (.25 + 1) / 2; columns: (1 + .25 + .25) / 3 */
+    assert_true(fabs(map_alignment(&map, row, column) - (0.625 + 0.5) / 2) < 1e-6);
+    map_free(&map);
+
+    /* An alignment of words is better than always looking at one word, or at </s>. */
+    static const float right[] = {1, 0, 0, 0, 1, 0, 0, 0, 1},
+                       one[] = {1, 0, 0, 1, 0, 0, 1, 0, 0}, end[] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
+    static const bool mark[] = {false, false, true};
+    double score[3];
+    const float *maps[] = {right, one, end};
+    for (int i = 0; i < 3; i++) {
+        map = copy(maps[i], 3, 3);
+        score[i] = map_alignment(&map, mark, mark);
+        map_free(&map);
+    }
+    assert_true(score[0] == 1 && score[1] == 0.75 && score[2] == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(rollout),
+                                       cmocka_unit_test(words), cmocka_unit_test(marks),
+                                       cmocka_unit_test(measures)};
+    return cmocka_run_group_tests_name("maps", tests, setup, teardown);
+}

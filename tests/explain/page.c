@@ -1,0 +1,248 @@
+/* The page of attention without a browser: its data is JSON that says what the network computed,
+ * whatever the words are, and nothing in it is markup or an address. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "explain/page.h"
+#include "plots/webpage.h"
+#include "tests/fixtures/hostile-words.h"
+
+static char path[TEMPORARY_SIZE + 32];
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!hostile_setup()) return -1;
+    snprintf(path, sizeof path, "%s/page.html", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    unlink(path);
+    return hostile_teardown();
+}
+
+static int count_of(const char *text, const char *what)
+{
+    int count = 0;
+    for (const char *at = text; (at = strstr(at, what)); at += strlen(what)) count++;
+    return count;
+}
+
+/* The text between the data's tags; its end is cut off the page, which free() takes. */
+static char *cut_data(char *page)
+{
+    static const char begin[] = "<script type=\"application/json\" id=\"data\">";
+    char *at = strstr(page, begin);
+    assert_non_null(at);
+    assert_int_equal(count_of(page, begin), 1);
+    at += strlen(begin);
+    char *end = strstr(at, "</script>");
+    assert_non_null(end);
+    *end = 0;
+    return at;
+}
+
+static char *read_page(void)
+{
+    Error error;
+    char *page = file_read(path, 1 << 26, NULL, &error);
+    if (!page) fail_msg("%s", error.text);
+    return page;
+}
+
+/* The data of a page that is drawn. */
+static Json *drawn(const Choice *choice, const PictureConfig *config)
+{
+    Error error;
+    if (!page_attention(path, &model, &vocabulary, "m", &pair, choice, config, &error))
+        fail_msg("%s", error.text);
+    char *page = read_page(), *data = cut_data(page);
+    Json *json = json_parse(data, strlen(data), "page", &error);
+    if (!json) fail_msg("%s", error.text);
+    free(page);
+    return json;
+}
+
+/* No text of the data ends its element, and nothing of it becomes part of the page. */
+static void test_hostile_words(void **state)
+{
+    (void)state;
+    Error error;
+    assert_true(page_attention(path, &model, &vocabulary, "</script><b>model", &pair,
+                               &choice_default, &picture_default, &error));
+    char *page = read_page();
+    assert_int_equal(count_of(page, "</script>"), 2);
+    assert_int_equal(count_of(page, "<script"), 2);
+    char *data = cut_data(page);
+    assert_null(strpbrk(data, "<>&"));
+    assert_null(strstr(data, "\u2028"));
+    Json *json = json_parse(data, strlen(data), "page", &error);
+    if (!json) fail_msg("%s", error.text);
+    assert_string_equal(json_text(json_member(json, "model")), "</script><b>model");
+    const Json *text = json_member(json_member(json_member(json, "sides"), "source"), "text");
+    assert_int_equal(json_count(text), N);
+    for (int i = 0; i < N; i++)
+        assert_string_equal(json_text(json_item(text, i)),
+                            tokenizer_label(vocabulary.tokenizer[SOURCE], source[i]));
+    json_free(json);
+    free(page);
+}
+
+/* What the page may name: the namespace of SVG, which is no address that anyone fetches. */
+static void test_no_address(void **state)
+{
+    (void)state;
+    Error error;
+    assert_true(webpage_save(path, "{}", 2, &error));
+    char *page = read_page();
+    const char svg[] = "http://www.w3.org/2000/svg";
+    assert_int_equal(count_of(page, "://"), count_of(page, svg));
+    assert_int_equal(count_of(page, "src="), 0);
+    assert_int_equal(count_of(page, "@import"), 0);
+    assert_int_equal(count_of(page, "fetch("), 0);
+    assert_int_equal(count_of(page, "innerHTML"), 0);
+    assert_int_equal(count_of(page, "url("), 0);
+    assert_non_null(strstr(page, "default-src 'none'"));
+    assert_int_equal(count_of(page, "@style@") + count_of(page, "@script@"), 0);
+    assert_int_equal(count_of(page, "@data@"), 0);
+    free(page);
+}
+
+static double item(const Json *rows, int i, int j)
+{
+    return json_number(json_item(json_item(rows, i), j));
+}
+
+/* softmax(scale · q k) of row i, over the keys it may see */
+static void softmax_of(double *p, const Json *q, const Json *k, int i, int size, int seen,
+                       double scale)
+{
+    double sum = 0, largest = -INFINITY;
+    for (int j = 0; j < seen; j++) {
+        p[j] = 0;
+        for (int d = 0; d < size; d++) p[j] += scale * item(q, i, d) * item(k, j, d);
+        largest = fmax(largest, p[j]);
+    }
+    for (int j = 0; j < seen; j++) sum += p[j] = exp(p[j] - largest);
+    for (int j = 0; j < seen; j++) p[j] /= sum;
+}
+
+static void check_head(const Json *head, int rows, int columns, int size, bool causal,
+                       double scale)
+{
+    const Json *weights = json_member(head, "weights"), *q = json_member(head, "q"),
+               *k = json_member(head, "k");
+    assert_int_equal(json_count(weights), rows);
+    assert_int_equal(json_count(q), rows);
+    assert_int_equal(json_count(k), columns);
+    for (int i = 0; i < rows; i++) {
+        double sum = 0, p[LONGEST] = {0};
+        assert_int_equal(json_count(json_item(weights, i)), columns);
+        assert_int_equal(json_count(json_item(q, i)), size);
+        softmax_of(p, q, k, i, size, causal ? i + 1 : columns, scale);
+        for (int j = 0; j < columns; j++) {
+            sum += item(weights, i, j);
+            if (fabs(item(weights, i, j) - p[j]) > 1e-3)
+                fail_msg("%g instead of %g", item(weights, i, j), p[j]);
+        }
+        assert_true(fabs(sum - 1) <= 5e-5 * columns + 1e-9);
+    }
+}
+
+static void test_numbers(void **state)
+{
+    (void)state;
+    Json *json = drawn(&choice_default, &picture_default);
+    int size = (int)json_whole(json_member(json, "size"));
+    double scale = json_number(json_member(json, "scale"));
+    assert_int_equal(size, 16);
+    assert_true(fabs(scale - 0.25) < 1e-12);
+    assert_true(json_bool(json_member(json, "vectors")));
+    const Json *kinds = json_member(json, "kinds");
+    static const int rows[] = {M, N, M}, columns[] = {N, N, M}, layers[] = {3, 2, 3};
+    assert_int_equal(json_count(kinds), 3);
+    for (int k = 0; k < 3; k++) {
+        const Json *kind = json_item(kinds, k), *list = json_member(kind, "layers");
+        assert_int_equal(json_count(list), layers[k]);
+        for (int l = 0; l < layers[k]; l++) {
+            assert_int_equal(json_count(json_item(list, l)), 3);
+            for (int h = 0; h < 3; h++)
+                check_head(json_item(json_item(list, l), h), rows[k], columns[k], size, k == 2,
+                           scale);
+        }
+    }
+    json_free(json);
+}
+
+/* Pieces that follow each other without a space are one word: "</script>" "<script>…" have one
+ * before them, "<!--" has none. */
+static void test_words(void **state)
+{
+    (void)state;
+    Json *json = drawn(&choice_default, &picture_default);
+    assert_true(json_bool(json_member(json, "pieces")));
+    const Json *side = json_member(json_member(json, "sides"), "target");
+    static const int word[M] = {0, 1, 1, 1, 1, 2, 3};
+    for (int i = 0; i < M; i++)
+        assert_int_equal(json_whole(json_item(json_member(side, "word"), i)), word[i]);
+    assert_string_equal(json_text(json_item(json_member(side, "joined"), 1)),
+                        "<script>alert(1)</script>s]]>@data@");
+    for (int i = 0; i < M; i++)
+        assert_int_equal(json_bool(json_item(json_member(side, "mark"), i)), i == M - 1);
+    const Json *read = json_member(json_member(json, "sides"), "read");
+    assert_true(json_bool(json_item(json_member(read, "mark"), 0)));
+    assert_false(json_bool(json_item(json_member(read, "mark"), M - 1)));
+    json_free(json);
+}
+
+/* What is chosen is what is shown first. */
+static void test_start(void **state)
+{
+    (void)state;
+    Choice choice = choice_default;
+    PictureConfig config = picture_default;
+    config.hide_special = true;
+    config.theme = 1;
+    choice.kind = ATTENTION_DECODER, choice.layer = 2, choice.head = 1;
+    Json *json = drawn(&choice, &config);
+    const Json *begin = json_member(json, "start");
+    assert_string_equal(json_text(json_member(begin, "kind")), "decoder");
+    assert_int_equal(json_whole(json_member(begin, "layer")), 2);
+    assert_int_equal(json_count(json_member(begin, "heads")), 1);
+    assert_int_equal(json_whole(json_item(json_member(begin, "heads"), 0)), 1);
+    assert_true(json_bool(json_member(begin, "hide")));
+    assert_false(json_bool(json_member(begin, "words")));
+    assert_string_equal(json_text(json_member(begin, "theme")), "dark");
+    json_free(json);
+}
+
+static void test_refuses(void **state)
+{
+    (void)state;
+    Error error;
+    assert_false(webpage_save("/nowhere/at/all/page.html", "{}", 2, &error));
+    assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
+    SentencePair bad = pair;
+    bad.target_length = M - 1;
+    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &choice_default,
+                                &picture_default, &error));
+    assert_non_null(strstr(error.text, "target"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_hostile_words), cmocka_unit_test(test_no_address),
+        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_words),
+        cmocka_unit_test(test_start),         cmocka_unit_test(test_refuses),
+    };
+    return cmocka_run_group_tests_name("page", tests, setup, teardown);
+}

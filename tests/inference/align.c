@@ -1,0 +1,242 @@
+/* Alignments of words: from known shares to links, from links to error rates by hand, norms by their
+ * definition, and words as they stand between spaces. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+
+#include "data/words.h"
+#include "inference/align.h"
+#include "tests/fixtures/random-model.h"
+#include "tests/fixtures/small-model.h"
+
+/* "0-0 1-2", as links_read takes them, possible ones with '?'. */
+static void assert_links(const Links *links, const char *expected)
+{
+    char text[256] = "";
+    for (int k = 0; k < links->count; k++) {
+        const Link *l = &links->link[k];
+        size_t used = strlen(text);
+        snprintf(text + used, sizeof text - used, "%s%d%c%d", k ? " " : "", l->source,
+                 l->possible ? '?' : '-', l->target);
+    }
+    assert_string_equal(text, expected);
+}
+
+static void both_ways(void **state)
+{
+    (void)state;
+    /* source words A (two tokens), B, C; target words x, y (two tokens); the last column is </s>. */
+    static const float share[3][5] = {
+        {.1f, .6f, .1f, .1f, .1f}, {.1f, .0f, .1f, .0f, .8f}, {.0f, .1f, .7f, .2f, .0f}};
+    static const int source_word[] = {0, 0, 1, 2}, target_word[] = {0, 1, 1};
+    Links links = {0};
+    Error error;
+    /* x: A; y's first token, of what is no </s>, A (the first of equals); its second B. C is left
+     * over: y has most of it. */
+    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0, &error));
+    assert_links(&links, "0-0 0-1 1-1 2-1");
+    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0.2, &error));
+    assert_links(&links, "0-0 1-1 2-1");
+    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0.9, &error));
+    assert_links(&links, "");
+    assert_true(align_links(&links, share[0], 0, 4, target_word, source_word, 0, &error));
+    assert_links(&links, "");
+    links_free(&links);
+}
+
+/* Och and Ney's AER on an example: A = 4 links, S = 3, P = S and 2 more. */
+static void error_rate(void **state)
+{
+    (void)state;
+    Links links = {0}, right = {0};
+    AlignError counts = {0};
+    Error error;
+    assert_true(isnan(align_error(&counts)));
+    assert_true(links_read(&links, "0-0 1-2 3-3 2-0", "here", 4, 4, &error));
+    assert_links(&links, "0-0 1-2 2-0 3-3");
+    assert_true(links_read(&right, " 0-0 2-2  1-2 3?3 0p1\t0-0 ", "here", 4, 4, &error));
+    assert_links(&right, "0-0 0?1 1-2 2-2 3?3");
+    align_compare(&counts, &links, &right);
+    assert_int_equal(counts.links, 4);
+    assert_int_equal(counts.sure, 3);
+    assert_int_equal(counts.links_sure, 2);
+    assert_int_equal(counts.links_possible, 3);
+    assert_true(fabs(align_error(&counts) - (1 - 5.0 / 7)) < 1e-12);
+    assert_true(fabs(align_precision(&counts) - 0.75) < 1e-12);
+    assert_true(fabs(align_recall(&counts) - 2.0 / 3) < 1e-12);
+    align_compare(&counts, &right, &right);  // adds up; what is possible counts as found
+    assert_int_equal(counts.links, 9);
+    assert_int_equal(counts.links_possible, 8);
+    links_free(&links);
+    links_free(&right);
+}
+
+static void wrong_links(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text, *sentence;
+    } wrong[] = {
+        {"0-0 4-1", "here: there is no 4-1 between 4 words and 3; words are counted from 0"},
+        {"0-3", "here: there is no 0-3 between 4 words and 3; words are counted from 0"},
+        {"0-", "here: '0-' is not a link like 0-0, or 0?0 if it is possible"},
+        {"-1-0", "here: '-1-0' is not a link like 0-0, or 0?0 if it is possible"},
+        {"0-1x", "here: '0-1x' is not a link like 0-0, or 0?0 if it is possible"},
+        {"99999999999-0",
+         "here: '99999999999-0' is not a link like 0-0, or 0?0 if it is possible"},
+        {"x", "here: 'x' is not a link like 0-0, or 0?0 if it is possible"},
+    };
+    Links links = {0};
+    Error error;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        assert_false(links_read(&links, wrong[i].text, "here", 4, 3, &error));
+        assert_string_equal(error.text, wrong[i].sentence);
+    }
+    assert_true(links_read(&links, "", "here", 0, 0, &error));
+    links_free(&links);
+}
+
+enum { V = 40, N = 9, M = 12 };
+
+/* ‖Σ_h P_ij V_j W_O‖ term by term; and what shares are made of it. */
+static void norms(void **state)
+{
+    (void)state;
+    Error error;
+    int source[N] = {3, 4, 5, 6, 7, 8, 9, 10, 0},
+        target[M] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0};
+    Transformer model = random_model(V, 30, 7);
+    int D = model.config.d_model, H = model.config.heads, dh = D / H;
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
+    assert_non_null(snapshot);
+    static float all[M * N], one[M * N], share[(M - 1) * N], mean[M * N];
+    for (int layer = 0; layer < 3; layer++) {
+        const real *W = model.weights.decoder[layer].cross.out.W;
+        assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
+        assert_true(snapshot_norms(one, snapshot, ATTENTION_CROSS, layer, 1, &error));
+        for (int i = 0; i < M; i++)
+            for (int j = 0; j < N; j++) {
+                double square = 0, square_one = 0;
+                for (int o = 0; o < D; o++) {
+                    double sum = 0, sum_one = 0;
+                    for (int h = 0; h < H; h++) {
+                        AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+                        SnapshotRows v =
+                            snapshot_vectors(snapshot, ATTENTION_CROSS, layer, h).V;
+                        double u = 0;
+                        for (int k = 0; k < dh; k++)
+                            u += (double)W[o * D + h * dh + k] * (double)v.at[j * v.stride + k];
+                        sum += (double)map.at[i * map.width + j] * u;
+                        if (h == 1) sum_one = (double)map.at[i * map.width + j] * u;
+                    }
+                    square += sum * sum;
+                    square_one += sum_one * sum_one;
+                }
+                assert_true(fabs(sqrt(square) - (double)all[i * N + j]) < 1e-5);
+                assert_true(fabs(sqrt(square_one) - (double)one[i * N + j]) < 1e-5);
+            }
+        snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);
+        for (int step = STEP_WRITES; step <= STEP_READS; step++) {
+            assert_true(
+                align_shares(share, snapshot, layer, ALIGN_NORM, (AlignStep)step, &error));
+            for (int i = 0; i < M - 1; i++) {
+                const float *row = all + (i + step) * N;
+                double sum = 0;
+                for (int j = 0; j < N; j++) sum += (double)row[j];
+                for (int j = 0; j < N; j++)
+                    assert_true(fabs((double)row[j] / sum - (double)share[i * N + j]) < 1e-6);
+            }
+            assert_true(
+                align_shares(share, snapshot, layer, ALIGN_MEAN, (AlignStep)step, &error));
+            for (int i = 0; i < (M - 1) * N; i++)
+                assert_true(fabsf(share[i] - mean[i + step * N]) < 1e-5f);
+        }
+    }
+    static float sum[(M - 1) * N];
+    memset(sum, 0, sizeof sum);
+    for (int layer = 0; layer < 3; layer++) {
+        assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
+        for (int i = 0; i < (M - 1) * N; i++) sum[i] += all[i];
+    }
+    assert_true(align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, &error));
+    for (int i = 0; i < M - 1; i++) {
+        double row = 0;
+        for (int j = 0; j < N; j++) row += (double)sum[i * N + j];
+        for (int j = 0; j < N; j++)
+            assert_true(fabs((double)sum[i * N + j] / row - (double)share[i * N + j]) < 1e-6);
+    }
+    snapshot_close(snapshot);
+    transformer_free(&model);
+}
+
+/* A tokenizer of pieces: "▁a", "b", "▁b", "c", … */
+static Tokenizer *pieces(PiecesKind kind)
+{
+    static SmallModel model;
+    Error error;
+    small_model_begin(&model, kind, false);
+    static const char *const piece[] = {"\xe2\x96\x81",
+                                        "a",
+                                        "b",
+                                        "c",
+                                        "?",
+                                        "\xe2\x96\x81"
+                                        "a",
+                                        "ab",
+                                        "\xe2\x96\x81"
+                                        "ab",
+                                        "bc"};
+    for (int i = 0; i < 9; i++) small_model_piece(&model, piece[i], -(float)i, PIECE_NORMAL);
+    Tokenizer *tokenizer = tokenizer_load(model.bytes, model.size, &error);
+    assert_non_null(tokenizer);
+    return tokenizer;
+}
+
+static void words_between_spaces(void **state)
+{
+    (void)state;
+    static const char text[] = "  abc   ab? b xyz a ";
+    Tokenizer *tokenizer = pieces(PIECES_BPE);
+    Ids ids = {0}, begin = {0};
+    Error error;
+    int word[32], words;
+    assert_true(tokenizer_encode(tokenizer, &ids, text, strlen(text), &error));
+    assert_true(tokenizer_begins(tokenizer, &begin, text, strlen(text), &error));
+    assert_int_equal(ids.count, begin.count);
+    assert_true(
+        words_of_text(word, &words, tokenizer, text, strlen(text), (int)ids.count, &error));
+    assert_int_equal(words, 5);
+    /* Every token's letters stand in the text at its word. */
+    static const char *const expected[] = {"abc", "ab?", "b", "xyz", "a"};
+    for (size_t i = 0; i < ids.count; i++) {
+        const char *label = tokenizer_label(tokenizer, ids.id[i]);
+        assert_in_range(word[i], 0, 4);
+        assert_true(i == 0 || word[i] >= word[i - 1]);
+        if (ids.id[i] != ID_UNKNOWN && label[0] != '\xe2')
+            assert_non_null(strstr(expected[word[i]], label));
+        else if (ids.id[i] == ID_UNKNOWN) assert_int_equal(word[i], 3);
+    }
+    assert_int_equal(word[0], 0);
+    assert_int_equal(word[ids.count - 1], 4);
+    /* And so it is for the text that the tokens make. */
+    assert_true(words_of_ids(word, &words, tokenizer, ids.id, (int)ids.count, &error));
+    assert_int_equal(word[0], 0);
+    assert_int_equal(word[ids.count - 1], words - 1);
+    assert_true(words_of_text(word, &words, tokenizer, "", 0, 0, &error));
+    assert_int_equal(words, 0);
+    free(ids.id);
+    free(begin.id);
+    tokenizer_free(tokenizer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ways),
+        cmocka_unit_test(error_rate),
+        cmocka_unit_test(wrong_links),
+        cmocka_unit_test(norms),
+        cmocka_unit_test(words_between_spaces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,179 @@
+/* Scoring against the training loss, of all and of each token, and an ensemble against the mean of
+ * its models' probabilities. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+
+#include "inference/scoring.h"
+#include "tests/fixtures/random-model.h"
+
+enum { V = 60, MOST_LENGTH = 48, S = 90 };
+
+static Packed source, target;
+static Workers *workers[4];  // of 1, 2 and 3 threads
+static Error error;
+
+static int setup(void **state)
+{
+    (void)state;
+    source = random_sentences(S, 20, V, 1);
+    target = random_sentences(S, 24, V, 2);
+    for (int threads = 1; threads <= 3; threads++)
+        if (!(workers[threads] = workers_start(threads, &error))) return -1;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int threads = 1; threads <= 3; threads++) workers_stop(workers[threads]);
+    free_sentences(source);
+    free_sentences(target);
+    return 0;
+}
+
+/* The loss as training computes it, all pairs in one pass; own [rows] (=) of each token alone. */
+static Loss training_loss(double *own, const Transformer *model)
+{
+    Pass *pass = calloc(1, sizeof *pass);
+    Arena arena = {0};
+    Loss loss = {0};
+    const Weights *w = &model->weights;
+    int D = model->config.d_model;
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    assert_true(arena_reserve(&arena, &error));
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    transformer_forward(pass, model);
+    transformer_loss(&loss, pass, model, 0.1);
+    for (int i = 0; i < target.rows; i++) {
+        Loss one = {0};
+        loss_forward(&one, pass->output + i * D, w->output, w->logits_bias, target.id + i, 0.1,
+                     &pass->loss, 1, V, D);
+        own[i] = one.nll;
+    }
+    arena_free(&arena);
+    free(pass);
+    return loss;
+}
+
+static void equals_the_training_loss(void **state)
+{
+    (void)state;
+    double worst = 0;
+    for (int v = 0; v < VARIANTS; v++) {
+        Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 10 + v);
+        Ensemble ensemble = ensemble_of(&model);
+        size_t bytes = (size_t)target.rows * sizeof(double);
+        double *each = malloc(bytes), *own = malloc(bytes), sum = 0;
+        assert_true(scoring_run(each, &ensemble, &source, &target, workers[2], NULL, &error));
+        Loss loss = training_loss(own, &model);
+        for (int i = 0; i < target.rows; i++) {
+            assert_true(fabs(each[i] + own[i]) < 1e-4);
+            sum += each[i];
+        }
+        assert_int_equal(loss.tokens, target.rows);
+        double d = fabs(-sum - loss.nll) / (double)loss.tokens;
+        if (d > worst) worst = d;
+        assert_true(d < 1e-5);
+        free(each);
+        free(own);
+        transformer_free(&model);
+    }
+    print_message("at most %.1e nats a token apart\n", worst);
+}
+
+static void threads_change_nothing(void **state)
+{
+    (void)state;
+    Transformer model = random_model(V, MOST_LENGTH, 30);
+    Ensemble ensemble = ensemble_of(&model);
+    size_t bytes = (size_t)target.rows * sizeof(double);
+    double *each[4];
+    for (int threads = 1; threads <= 3; threads++) {
+        each[threads] = malloc(bytes);
+        assert_true(scoring_run(each[threads], &ensemble, &source, &target, workers[threads],
+                                NULL, &error));
+        assert_memory_equal(each[threads], each[1], bytes);
+    }
+    for (int threads = 1; threads <= 3; threads++) free(each[threads]);
+    transformer_free(&model);
+}
+
+/* Three models, one of them of another shape: the mean of their probabilities. */
+static void ensemble_is_the_mean(void **state)
+{
+    (void)state;
+    enum { MODELS = 3 };
+    Transformer model[MODELS];
+    Ensemble together = {0};
+    double *each[MODELS], *mean = malloc((size_t)target.rows * sizeof *mean);
+    for (int m = 0; m < MODELS; m++) {
+        model[m] = random_variant(&variants[m], V, m == 2 ? 30 : MOST_LENGTH, 40 + m);
+        Ensemble alone = ensemble_of(&model[m]);
+        assert_true(ensemble_add(&together, &model[m], &error));
+        each[m] = malloc((size_t)target.rows * sizeof *mean);
+        assert_true(scoring_run(each[m], &alone, &source, &target, workers[1], NULL, &error));
+    }
+    assert_int_equal(ensemble_config(&together).max_length, 30);
+    assert_true(scoring_run(mean, &together, &source, &target, workers[2], NULL, &error));
+    for (int i = 0; i < target.rows; i++) {
+        double p = 0;
+        for (int m = 0; m < MODELS; m++) p += exp(each[m][i]) / MODELS;
+        assert_true(fabs(mean[i] - log(p)) < 1e-9);
+    }
+    for (int m = 0; m < MODELS; m++) {
+        free(each[m]);
+        transformer_free(&model[m]);
+    }
+    free(mean);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    Transformer model = random_model(V, MOST_LENGTH, 50), other = random_model(V + 1, 20, 51);
+    Ensemble ensemble = ensemble_of(&model);
+    assert_false(ensemble_add(&ensemble, &other, &error));
+    assert_string_equal(error.text,
+                        "a model of 61 and 61 tokens cannot translate with one of 60 "
+                        "and 60: they must have one vocabulary");
+    while (ensemble.count < MAX_MODELS) assert_true(ensemble_add(&ensemble, &model, &error));
+    assert_false(ensemble_add(&ensemble, &model, &error));
+    ensemble.count = 1;
+
+    double *each = malloc((size_t)target.rows * sizeof *each);
+    Packed fewer = {S - 1, target.start[S - 1], target.id, target.start};
+    assert_false(scoring_run(each, &ensemble, &source, &fewer, workers[1], NULL, &error));
+    assert_string_equal(error.text, "90 sources, but 89 targets");
+    Packed fine = {1, 2, (int[]){2, 0}, (int[]){0, 2}},
+           bad = {1, 2, (int[]){2, 3}, (int[]){0, 2}};
+    assert_false(scoring_run(each, &ensemble, &fine, &bad, workers[1], NULL, &error));
+    assert_string_equal(error.text,
+                        "target sentence 1: token 2 of 2 is not </s>, which ends a sentence");
+    assert_false(scoring_run(each, &ensemble, &bad, &fine, workers[1], NULL, &error));
+    assert_non_null(strstr(error.text, "source sentence 1"));
+
+    volatile sig_atomic_t stop = 1;
+    assert_false(scoring_run(each, &ensemble, &source, &target, workers[2], &stop, &error));
+    assert_string_equal(error.text, "");
+    Packed none = {0, 0, source.id, (int[]){0}};
+    assert_true(scoring_run(each, &ensemble, &none, &none, workers[2], NULL, &error));
+
+    model.weights.logits_bias[9] = NAN;
+    assert_false(scoring_run(each, &ensemble, &source, &target, workers[3], NULL, &error));
+    assert_non_null(strstr(error.text, "NaN or infinity"));
+    free(each);
+    transformer_free(&model);
+    transformer_free(&other);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(equals_the_training_loss),
+        cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(ensemble_is_the_mean),
+        cmocka_unit_test(refusals),
+    };
+    return cmocka_run_group_tests(tests, setup, teardown);
+}

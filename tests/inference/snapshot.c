@@ -1,0 +1,183 @@
+/* Maps of attention: rows sum to 1, nothing looks ahead, and the summaries are what they say. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+
+#include "inference/snapshot.h"
+#include "tests/fixtures/random-model.h"
+
+enum { V = 40, N = 21, M = 70 };  // M: more than one block of logits
+
+static int source[N], target[M];
+static const Variant *variant;
+
+static Transformer setup(void)
+{
+    Rng rng = rng_stream(81, RNG_TEST, 0);
+    for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
+    for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
+    if (variant->more_source) source[0] = V + 1;  // which the target's vocabulary has not
+    return random_variant(variant, V, M, 82);
+}
+
+static void maps(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
+    assert_non_null(snapshot);
+    assert_int_equal(snapshot_heads(snapshot), 3);
+    assert_int_equal(snapshot_layers(snapshot, ATTENTION_ENCODER), 2);
+    assert_int_equal(snapshot_layers(snapshot, ATTENTION_DECODER), 3);
+    assert_int_equal(snapshot_layers(snapshot, ATTENTION_CROSS), 3);
+    static float head[M * M], mean[M * M];
+    for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+        for (int layer = 0; layer < snapshot_layers(snapshot, kind); layer++) {
+            double sum_of_heads[M * M] = {0};
+            int rows = kind == ATTENTION_ENCODER ? N : M,
+                columns = kind == ATTENTION_DECODER ? M : N;
+            for (int h = 0; h < 3; h++) {
+                AttentionMap map = snapshot_map(snapshot, kind, layer, h);
+                assert_int_equal(map.rows, rows);
+                assert_int_equal(map.columns, columns);
+                snapshot_head(head, snapshot, kind, layer, h);
+                for (int i = 0; i < rows; i++) {
+                    double sum = 0;
+                    for (int j = 0; j < columns; j++) {
+                        real p = map.at[i * map.width + j];
+                        assert_true(p >= 0 && p == head[i * columns + j]);
+                        if (kind == ATTENTION_DECODER && j > i) assert_true(p == 0);
+                        sum += p;
+                        sum_of_heads[i * columns + j] += p;
+                    }
+                    assert_true(fabs(sum - 1) < 1e-5);
+                }
+            }
+            snapshot_mean(mean, snapshot, kind, layer);
+            for (int i = 0; i < rows * columns; i++)
+                assert_true(fabs(mean[i] - sum_of_heads[i] / 3) < 1e-6);
+        }
+    snapshot_close(snapshot);
+    transformer_free(&model);
+}
+
+static double dot(const real *a, const real *b, int count)
+{
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += (double)a[k] * (double)b[k];
+    return sum;
+}
+
+static const real *row(SnapshotRows rows, int i)
+{
+    assert_in_range(i, 0, rows.rows - 1);
+    return rows.at + (size_t)i * (size_t)rows.stride;
+}
+
+/* Y [n,dh] is X W_hᵀ + b_h of the head's rows of W [D,D]. */
+static void is_projected(SnapshotRows Y, SnapshotRows X, Linear w, int head)
+{
+    int D = X.columns, dh = Y.columns;
+    assert_int_equal(Y.rows, X.rows);
+    for (int i = 0; i < Y.rows; i++)
+        for (int k = 0; k < dh; k++) {
+            int r = head * dh + k;
+            double y = dot(row(X, i), w.W + (size_t)r * (size_t)D, D) + (double)w.b[r];
+            assert_true(fabs(y - (double)row(Y, i)[k]) < 1e-4);
+        }
+}
+
+/* From what a layer read to its queries, keys and values, its map, and what a head read by it: in
+ * double, by the definition. */
+static void one_head_again(const Transformer *model, const Snapshot *snapshot,
+                           AttentionKind kind, int layer, int head)
+{
+    const AttentionWeights *w = kind == ATTENTION_ENCODER ? &model->weights.encoder[layer].self
+                                : kind == ATTENTION_DECODER
+                                    ? &model->weights.decoder[layer].self
+                                    : &model->weights.decoder[layer].cross;
+    HeadVectors v = snapshot_vectors(snapshot, kind, layer, head);
+    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
+    assert_int_equal(v.Q.columns, 16);
+    is_projected(v.Q, v.Xq, w->q, head);
+    is_projected(v.K, v.Xkv, w->k, head);
+    is_projected(v.V, v.Xkv, w->v, head);
+    for (int i = 0; i < map.rows; i++) {
+        double p[M], sum = 0;
+        int seen = kind == ATTENTION_DECODER ? i + 1 : map.columns;
+        for (int j = 0; j < seen; j++)
+            sum += p[j] = exp(v.scale * dot(row(v.Q, i), row(v.K, j), v.Q.columns));
+        for (int j = 0; j < seen; j++)
+            assert_true(fabs(p[j] / sum - (double)map.at[i * map.width + j]) < 1e-5);
+        for (int k = 0; k < v.O.columns; k++) {
+            double o = 0, largest = 0;
+            for (int j = 0; j < seen; j++) {
+                double value = (double)row(v.V, j)[k];
+                o += p[j] / sum * value;
+                largest = fmax(largest, fabs(value));
+            }
+            assert_true(fabs(o - (double)row(v.O, i)[k]) < 1e-5 * (1 + 2 * largest));
+        }
+    }
+}
+
+static void vectors(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
+    assert_non_null(snapshot);
+    for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+        for (int layer = 0; layer < snapshot_layers(snapshot, kind); layer++)
+            for (int head = 0; head < snapshot_heads(snapshot); head++)
+                one_head_again(&model, snapshot, kind, layer, head);
+    int D = model.config.d_model;
+    for (int side = 0; side < 2; side++) {
+        SnapshotRows X = snapshot_embedded(snapshot, side == 0);
+        const real *E =
+            side == 0 ? model.weights.source_embedding : model.weights.target_embedding;
+        const real *P = side == 0 ? model.source_positions : model.target_positions;
+        assert_int_equal(X.rows, side == 0 ? N : M);
+        for (int i = 0; i < X.rows; i++) {
+            int id = side == 0 ? source[i] : i ? target[i - 1] : V - 1;
+            for (int k = 0; k < D; k++) {
+                double x = sqrt(D) * (double)E[id * D + k] + (P ? (double)P[i * D + k] : 0);
+                assert_true(fabs(x - (double)row(X, i)[k]) < 1e-4);
+            }
+        }
+    }
+    snapshot_close(snapshot);
+    transformer_free(&model);
+}
+
+static void refusals(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    assert_null(snapshot_open(&model, source, N - 1, target, M, &error));
+    assert_string_equal(error.text,
+                        "source: token 20 of 20 is not </s>, which ends a sentence");
+    assert_null(snapshot_open(&model, source, N, target, M + 1, &error));
+    assert_string_equal(error.text,
+                        "target: a sentence of 71 tokens, where the model takes 1 to 70");
+    target[0] = V + 1;
+    assert_null(snapshot_open(&model, source, N, target, M, &error));
+    assert_string_equal(error.text, "target: token 1 is 41, where the vocabulary has 0 to 38");
+    snapshot_close(NULL);
+    transformer_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(vectors),
+                                       cmocka_unit_test(refusals)};
+    int failed = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        variant = &variants[i];
+        failed += cmocka_run_group_tests_name(variant->name, tests, NULL, NULL);
+    }
+    return failed;
+}

@@ -1,0 +1,237 @@
+/* Where BLEU's words begin and end, rule by rule: the expected words follow from the rules in
+ * inference/tokenization.c, and the cases of letters from Unicode's SpecialCasing.txt. */
+#include "inference/tokenization.h"
+#include "base/rng.h"
+
+#include "tests/fixtures/test.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* UTF-8, one space between words. */
+static void write_words(char *out, const Codepoints *text)
+{
+    char *p = out;
+    bool space = false;
+    for (int i = 0; i < text->length; i++) {
+        uint32_t c = text->at[i];
+        if (codepoints_is_space(c)) {
+            space = p > out;
+            continue;
+        }
+        if (space) *p++ = ' ';
+        space = false;
+        int more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+        static const int lead[] = {0, 0xC0, 0xE0, 0xF0};
+        *p++ = (char)(lead[more] | (int)(c >> (6 * more)));
+        while (more-- > 0) *p++ = (char)(0x80 | (c >> (6 * more) & 0x3F));
+    }
+    *p = '\0';
+}
+
+static void check_words(Tokenization tokenization, const char *text, const char *words)
+{
+    Error error;
+    Codepoints points;
+    char got[1024];
+    assert_true(codepoints_read(&points, text, &error));
+    assert_true(tokenization_apply(&points, tokenization, &error));
+    write_words(got, &points);
+    assert_string_equal(got, words);
+    codepoints_free(&points);
+}
+
+typedef struct Case {
+    const char *text, *words;
+} Case;
+
+static void check_cases(Tokenization tokenization, const Case *cases, size_t count)
+{
+    for (size_t i = 0; i < count; i++) check_words(tokenization, cases[i].text, cases[i].words);
+}
+
+// clang-format off
+static const Case cases_13a[] = {
+    {"Hello, world!",        "Hello , world !"},
+    {"  two   spaces \t",    "two spaces"},
+    {"",                     ""},
+    {"{}[]^_`!\"#$%&()*+/:;<=>?@|~\\", "{ } [ ] ^ _ ` ! \" # $ % & ( ) * + / : ; < = > ? @ | ~ \\"},
+    {"don't well-known",     "don't well-known"},          // ' and - stay
+    {"3.5 1,000 5. x.5 .5",  "3.5 1,000 5 . x . 5 . 5"},   // a digit on both sides keeps . and ,
+    {"a.b,c",                "a . b , c"},
+    {"...",                  ". . ."},
+    {"1...2",                "1 . . .2"},                  // the 3rd period's "before" was the 2nd,
+                                                           // which rule 6 had just taken in
+    {"1,.2",                 "1 , . 2"},
+    {"1990-95 A-5",          "1990 - 95 A-5"},             // - after a digit only
+    {"-5",                   "-5"},
+    {"&quot;a&quot; &lt;b&gt; &amp; &apos;", "\" a \" < b > & & apos ;"},
+    {"&amp;lt;",             "<"},                         // one replacement feeds the next
+    {"&amp;quot;",           "& quot ;"},                  // but not the one before it
+    {"a<skipped>b",          "ab"},
+    {"exam-\nple\nnext",     "example next"},
+    {"über’s “x”。",         "über’s “x”。"},              // ASCII punctuation only
+    {"é.5 5.é",              "é . 5 5 . é"},
+    {"٣.٤",                  "٣ . ٤"},                     // only 0-9 are digits
+    {"a\u00A0b\u3000c",      "a b c"},
+};
+static const Case cases_intl[] = {
+    {"Hello, world!",        "Hello , world !"},
+    {"don't well-known",     "don ' t well - known"},
+    {"3.5 1,000",            "3.5 1,000"},
+    {"٣٫٤ ٣،",               "٣٫٤ ٣،"},                    // numbers of all scripts
+    {"٣، ٤",                 "٣ ، ٤"},
+    {"in 2010.",             "in 2010."},                  // nothing behind the period
+    {"in 2010. ",            "in 2010."},                  // white space at the end went first
+    {"in 2010. Then",        "in 2010 . Then"},
+    {"Ⅷ.Ⅸ ½.½",              "Ⅷ.Ⅸ ½.½"},
+    {"„Ja“, l’été",          "„ Ja “ , l ’ été"},
+    {"日本。「東京」",       "日本 。 「 東京 」"},
+    {"5€ 1+1=2 😀x",         "5 € 1 + 1 = 2 😀 x"},
+    {"&lt;",                 "& lt ;"},                    // no unescaping
+};
+static const Case cases_char[] = {
+    {"ab c",                 "a b c"},
+    {"東京 é.",              "東 京 é ."},
+    {"",                     ""},
+};
+static const Case cases_none[] = {
+    {"Hello, &lt; world! ",  "Hello, &lt; world!"},
+    {"a\u2003b\x1c" "c\u200Bd", "a b c\u200Bd"},            // U+200B is no white space
+};
+// clang-format on
+
+#define CHECK(tokenization, cases)                                                             \
+    check_cases(tokenization, cases, sizeof cases / sizeof *cases)
+
+static void test_13a(void **state)
+{
+    (void)state;
+    CHECK(TOKENIZATION_13A, cases_13a);
+}
+
+static void test_intl(void **state)
+{
+    (void)state;
+    CHECK(TOKENIZATION_INTL, cases_intl);
+}
+
+static void test_char_and_none(void **state)
+{
+    (void)state;
+    CHECK(TOKENIZATION_CHAR, cases_char);
+    CHECK(TOKENIZATION_NONE, cases_none);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"13a", "none", "char", "intl"};
+    for (int i = 0; i < 4; i++) assert_string_equal(tokenization_names[i], names[i]);
+    assert_null(tokenization_names[4]);
+}
+
+static void test_lower(void **state)
+{
+    (void)state;
+    // clang-format off
+    static const Case cases[] = {
+        {"AbC ÄÖÜ ẞ ЖЩ Ǆǅ", "abc äöü ß жщ ǆǆ"},
+        {"İI",              "i\u0307i"},
+        {"Σ",               "σ"},                // no letter before it: not the end of a word
+        {"ΟΔΟΣ ΣΑΣ.",       "οδος σας."},
+        {"ΑΣ’ ΑΣ’Α",        "ας’ ασ’α"},         // the apostrophe is looked through
+        {"1Σ ⅧΣ",           "1σ ⅷς"},            // a Roman numeral is cased, a digit is not
+        {"ⒶⓏ 東京",         "ⓐⓩ 東京"},
+    };
+    // clang-format on
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Error error;
+        Codepoints text;
+        char got[256];
+        assert_true(codepoints_read(&text, cases[i].text, &error));
+        assert_true(codepoints_lower(&text, &error));
+        write_words(got, &text);
+        assert_string_equal(got, cases[i].words);
+        codepoints_free(&text);
+    }
+}
+
+static void check_refused(const char *text, const char *message)
+{
+    Error error;
+    Codepoints points;
+    assert_false(codepoints_read(&points, text, &error));
+    assert_string_equal(error.text, message);
+    assert_null(points.at);
+}
+
+static void test_hostile_text(void **state)
+{
+    (void)state;
+    check_refused("ab\xff", "not valid UTF-8 at byte 3 of the sentence");
+    check_refused("\xc3", "not valid UTF-8 at byte 1 of the sentence");           // cut off
+    check_refused("\xc0\xaf", "not valid UTF-8 at byte 1 of the sentence");       // overlong
+    check_refused("é\xed\xa0\x80", "not valid UTF-8 at byte 3 of the sentence");  // surrogate
+    check_refused("\xf4\x90\x80\x80", "not valid UTF-8 at byte 1 of the sentence");  // too high
+
+    char *text = malloc(CODEPOINTS_LIMIT + 2);
+    assert_non_null(text);
+    memset(text, '.', CODEPOINTS_LIMIT + 1);
+    text[CODEPOINTS_LIMIT + 1] = '\0';
+    check_refused(text, "a sentence of more than 1048576 bytes is too long to score");
+
+    text[CODEPOINTS_LIMIT] = '\0';  // the longest that is read, and every character a word
+    Error error;
+    Codepoints points;
+    for (int t = 0; t < 4; t++) {
+        assert_true(codepoints_read(&points, text, &error));
+        assert_int_equal(points.length, CODEPOINTS_LIMIT);
+        assert_true(tokenization_apply(&points, (Tokenization)t, &error));
+        codepoints_free(&points);
+    }
+    free(text);
+}
+
+/* Whatever comes in, only white space is added: the other characters stay, in their order. Not
+ * for 13a, which replaces some; there it must only hold together. */
+static void test_random_text(void **state)
+{
+    (void)state;
+    static const char *const pieces[] = {"a", "1",    ".",         ",", "-", " ",
+                                         "&", "amp;", "é",         "’", "٣", "。",
+                                         "€", "\n",   "<skipped>", "İ", "Σ", "😀"};
+    Rng rng = rng_stream(1, RNG_TEST, 0);
+    for (int round = 0; round < 2000; round++) {
+        char text[512] = "";
+        for (int i = (int)rng_below(&rng, 30); i > 0; i--)
+            strcat(text, pieces[rng_below(&rng, sizeof pieces / sizeof *pieces)]);
+        for (int t = 0; t < 4; t++) {
+            Error error;
+            Codepoints before, after;
+            assert_true(codepoints_read(&before, text, &error));
+            assert_true(codepoints_read(&after, text, &error));
+            assert_true(tokenization_apply(&after, (Tokenization)t, &error));
+            int a = 0, b = 0;
+            while (t != TOKENIZATION_13A) {
+                while (a < after.length && codepoints_is_space(after.at[a])) a++;
+                while (b < before.length && codepoints_is_space(before.at[b])) b++;
+                if (a == after.length || b == before.length) break;
+                assert_int_equal(after.at[a++], before.at[b++]);
+            }
+            if (t != TOKENIZATION_13A) assert_true(a == after.length && b == before.length);
+            codepoints_free(&before);
+            codepoints_free(&after);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_13a),           cmocka_unit_test(test_intl),
+        cmocka_unit_test(test_char_and_none), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_lower),         cmocka_unit_test(test_hostile_text),
+        cmocka_unit_test(test_random_text),
+    };
+    return cmocka_run_group_tests_name("tokenization", tests, NULL, NULL);
+}

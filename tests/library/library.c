@@ -1,0 +1,408 @@
+/* library.c -- the library's face: the same translations as the rooms behind it, from a file, from
+ * memory, from many threads at once; and what is wrong is said, not done. */
+#include "tests/fixtures/test.h"
+
+#include <locale.h>
+#include <math.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/packed.h"
+#include "base/temporary.h"
+#include "inference/bundle.h"
+#include "inference/translator.h"
+#include "library/qkv.h"
+#include "tests/fixtures/alphabet.h"
+
+enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
+
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 24];
+static char text[TEXTS][TEXT_SIZE];
+static const char *texts[TEXTS];
+static QkvError wrong;
+static char *bytes;
+static size_t size;
+
+static int setup(void **state)
+{
+    (void)state;
+    Error error = {""};
+    Rng rng = rng_stream(1, RNG_TEST, 0);
+    for (int s = 0; s < TEXTS; s++) {
+        alphabet_text(text[s], TEXT_SIZE, &rng);
+        texts[s] = text[s];
+    }
+    text[3][0] = '\0';
+    if (!temporary_folder(folder, NULL)) return -1;
+    snprintf(path, sizeof path, "%s/best.safetensors", folder);
+    bool good =
+        alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
+    if (!good) print_error("%s\n", error.text);
+    return good ? 0 : -1;
+}
+
+static int sweep(void **state)
+{
+    (void)state;
+    free(bytes);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static QkvModel *load(void)
+{
+    QkvModel *model = qkv_model_load(path, QKV_FLOAT, &wrong);
+    if (!model) fail_msg("%s", wrong.text);
+    return model;
+}
+
+/* A translator of the model with the options, {name, value} … {NULL}. */
+static QkvTranslator *translator_of(const QkvModel *model, int threads,
+                                    const char *const (*option)[2])
+{
+    QkvTranslator *translator = qkv_translator_new(model, threads, &wrong);
+    assert_non_null(translator);
+    for (; option && (*option)[0]; option++)
+        if (!qkv_translator_set(translator, (*option)[0], (*option)[1], &wrong))
+            fail_msg("%s", wrong.text);
+    return translator;
+}
+
+static QkvTranslations *translate(const QkvModel *model, int threads,
+                                  const char *const (*option)[2], const char *const *beginnings)
+{
+    QkvTranslator *translator = translator_of(model, threads, option);
+    QkvTranslations *out = qkv_translate(translator, texts, beginnings, TEXTS, &wrong);
+    if (!out) fail_msg("%s", wrong.text);
+    qkv_translator_free(translator);
+    return out;
+}
+
+static bool same_hypothesis(const QkvHypothesis *a, const QkvHypothesis *b)
+{
+    return a->tokens == b->tokens && !strcmp(a->text, b->text) && a->score == b->score &&
+           a->log_probability == b->log_probability &&
+           !memcmp(a->id, b->id, (size_t)a->tokens * sizeof *a->id);
+}
+
+static bool same(const QkvTranslations *a, const QkvTranslations *b)
+{
+    bool good = a->count == b->count;
+    for (int s = 0; good && s < a->count; s++) {
+        const QkvTranslation *x = &a->sentence[s], *y = &b->sentence[s];
+        good = x->count == y->count && x->cut == y->cut;
+        for (int h = 0; good && h < x->count; h++)
+            good = same_hypothesis(&x->hypothesis[h], &y->hypothesis[h]);
+    }
+    return good;
+}
+
+static const char *const N_BEST[][2] = {
+    {"beam", "5"}, {"n-best", "3"}, {"length-penalty", "0.6"}, {NULL}};
+
+/* What the search finds, without the face before it. */
+static void translations_are_those_of_the_search(void **state)
+{
+    (void)state;
+    Error error;
+    Bundle bundle;
+    IdLines lines = {0};
+    assert_true(bundle_load(&bundle, folder, &error) && bundle_ready(&bundle, false, &error));
+    for (int s = 0; s < TEXTS; s++)
+        assert_true(
+            bundle_encode(&bundle, SOURCE, &lines, texts[s], strlen(texts[s]), NULL, &error));
+    SearchConfig search = search_default;
+    search.beam = 5, search.n_best = 3, search.length_penalty = 0.6;
+    TranslatorInput input = {.source = idlines_packed(&lines)};
+    Ensemble ensemble = ensemble_of(&bundle.model);
+    Workers *workers = workers_start(1, &error);
+    Translations found;
+    assert_true(translator_run(&found, &ensemble, &input, &search, workers, NULL, &error));
+
+    QkvModel *model = load();
+    assert_int_equal(qkv_model_max_length(model), LONGEST);
+    QkvTranslations *out = translate(model, 2, N_BEST, NULL);
+    assert_int_equal(out->count, TEXTS);
+    for (int s = 0; s < TEXTS; s++) {
+        const QkvTranslation *sentence = &out->sentence[s];
+        const QkvHypothesis *best = sentence->hypothesis;
+        if (!text[s][0]) {
+            assert_int_equal(sentence->count, 1);
+            assert_string_equal(best->text, "");
+            assert_int_equal(best->tokens, 0);
+            continue;
+        }
+        assert_int_equal(sentence->count, found.sentence[s].count);
+        for (int h = 0; h < sentence->count; h++) {
+            const Hypothesis *expected = &found.sentence[s].hypothesis[h];
+            assert_true(best[h].score == expected->score);
+            assert_true(best[h].log_probability == expected->log_probability);
+            assert_int_equal(best[h].tokens, expected->length);
+            assert_memory_equal(best[h].id, expected->id,
+                                sizeof(int) * (size_t)expected->length);
+        }
+        assert_string_equal(best->token[best->tokens - 1], "</s>");
+    }
+    qkv_translations_free(out);
+    qkv_model_free(model);
+    translations_free(&found);
+    workers_stop(workers);
+    idlines_free(&lines);
+    bundle_free(&bundle);
+}
+
+static void a_model_in_memory_is_the_same(void **state)
+{
+    (void)state;
+    char *copy = malloc(size);
+    memcpy(copy, bytes, size);
+    QkvModel *file = load(), *memory = qkv_model_read(copy, size, QKV_FLOAT, &wrong);
+    assert_non_null(memory);
+    memset(copy, 0, size);
+    free(copy);
+    QkvTranslations *a = translate(file, 1, N_BEST, NULL),
+                    *b = translate(memory, 2, N_BEST, NULL);
+    assert_true(same(a, b));
+    qkv_model_free(file);
+    qkv_model_free(memory);
+    qkv_translations_free(a);
+    qkv_translations_free(b);
+}
+
+typedef struct Task {
+    const QkvModel *model;
+    const QkvTranslations *expected;
+    int threads;
+    bool good;
+} Task;
+
+static void *work(void *argument)
+{
+    Task *task = argument;
+    task->good = true;
+    for (int round = 0; task->good && round < 3; round++) {
+        QkvTranslations *out = translate(task->model, task->threads, N_BEST, NULL);
+        task->good = same(out, task->expected);
+        qkv_translations_free(out);
+    }
+    return NULL;
+}
+
+static void many_translators_share_a_model(void **state)
+{
+    (void)state;
+    QkvModel *model = load();
+    QkvTranslations *expected = translate(model, 1, N_BEST, NULL);
+    pthread_t thread[THREADS];
+    Task task[THREADS];
+    for (int t = 0; t < THREADS; t++) {
+        task[t] = (Task){model, expected, 1 + t % 2, false};
+        assert_int_equal(pthread_create(&thread[t], NULL, work, &task[t]), 0);
+    }
+    for (int t = 0; t < THREADS; t++) {
+        pthread_join(thread[t], NULL);
+        assert_true(task[t].good);
+    }
+    qkv_translations_free(expected);
+    qkv_model_free(model);
+}
+
+static void samples_are_drawn_again(void **state)
+{
+    (void)state;
+    static const char *const sample[][2] = {
+        {"sample", "true"}, {"n-best", "9"}, {"seed", "7"}, {NULL}};
+    QkvModel *model = load();
+    QkvTranslations *a = translate(model, 1, sample, NULL),
+                    *b = translate(model, 3, sample, NULL);
+    assert_true(same(a, b));
+    assert_int_equal(a->sentence[0].count, 9);
+    qkv_translations_free(a);
+    qkv_translations_free(b);
+    qkv_model_free(model);
+}
+
+/* Texts without one are translated as ever; scores only where no product rounds by its other rows. */
+static void translations_begin_as_they_must(void **state)
+{
+    (void)state;
+    const char *beginnings[TEXTS];
+    for (int s = 0; s < TEXTS; s++)
+        beginnings[s] = s % 3 == 0 ? "kc ab" : s % 3 == 1 ? "" : NULL;
+    QkvModel *model = load();
+    QkvTranslations *bare = translate(model, 1, NULL, NULL);
+    QkvTranslations *out = translate(model, 1, NULL, beginnings);
+    for (int s = 0; s < TEXTS; s++) {
+        const QkvHypothesis *a = out->sentence[s].hypothesis, *b = bare->sentence[s].hypothesis;
+        if (s % 3)
+            assert_true(gemm_packs() ? same_hypothesis(a, b) : !strcmp(a->text, b->text));
+        else if (text[s][0]) assert_memory_equal(a->text, "kc ab", 5);
+    }
+    qkv_translations_free(bare);
+    qkv_translations_free(out);
+    qkv_model_free(model);
+}
+
+static void int8_is_nearly_the_same(void **state)
+{
+    (void)state;
+    QkvModel *plain = load(), *rounded = qkv_model_load(folder, QKV_INT8, &wrong);
+    QkvTranslations *a = translate(plain, 1, NULL, NULL),
+                    *b = translate(rounded, 1, NULL, NULL);
+    double apart = 0;
+    for (int s = 0; s < TEXTS; s++)
+        apart = fmax(apart,
+                     fabs(a->sentence[s].hypothesis->score - b->sentence[s].hypothesis->score));
+    assert_true(apart > 0 && apart < 0.3);
+    qkv_translations_free(a);
+    qkv_translations_free(b);
+    qkv_model_free(plain);
+    qkv_model_free(rounded);
+}
+
+static void attention_rows_add_up_to_one(void **state)
+{
+    (void)state;
+    QkvModel *model = load();
+    QkvTranslations *out = translate(model, 1, NULL, NULL);
+    const QkvHypothesis *best = out->sentence[0].hypothesis;
+    QkvAttention *look = qkv_attention(model, texts[0], best, &wrong);
+    assert_non_null(look);
+    assert_int_equal(look->targets, best->tokens);
+    assert_string_equal(look->source[look->sources - 1], "</s>");
+    assert_string_equal(look->read[0], "<pad>");
+    assert_string_equal(look->read[1], look->target[0]);
+    assert_int_equal(look->encoder_layers, 2);
+    assert_int_equal(look->decoder_layers, 3);
+    assert_int_equal(look->heads, 3);
+    float one[LONGEST * LONGEST], mean[LONGEST * LONGEST], sum[LONGEST * LONGEST];
+    for (QkvAttentionKind kind = QKV_ENCODER; kind <= QKV_CROSS; kind++) {
+        int rows = kind == QKV_ENCODER ? look->sources : look->targets;
+        int columns = kind == QKV_DECODER ? look->targets : look->sources;
+        memset(sum, 0, sizeof sum);
+        for (int head = 0; head < look->heads; head++) {
+            assert_true(qkv_attention_weights(one, look, kind, 1, head, &wrong));
+            for (int i = 0; i < rows * columns; i++) sum[i] += one[i];
+            for (int r = 0; r < rows; r++) {
+                double total = 0;
+                for (int c = 0; c < columns; c++) total += (double)one[r * columns + c];
+                assert_true(fabs(total - 1) < 1e-5);
+                if (kind == QKV_DECODER)
+                    for (int c = r + 1; c < columns; c++)
+                        assert_true(one[r * columns + c] == 0);
+            }
+        }
+        assert_true(qkv_attention_weights(mean, look, kind, 1, QKV_MEAN, &wrong));
+        for (int i = 0; i < rows * columns; i++)
+            assert_true(fabs((double)mean[i] - (double)sum[i] / look->heads) < 1e-6);
+    }
+    assert_false(qkv_attention_weights(one, look, QKV_ENCODER, 2, 0, &wrong));
+    assert_string_equal(wrong.text, "there is no layer 2: there are 0 to 1");
+    assert_false(qkv_attention_weights(one, look, QKV_CROSS, 2, 3, &wrong));
+    assert_string_equal(wrong.text, "there is no head 3: there are 0 to 2");
+
+    QkvAttention *given = qkv_attention_given(model, texts[0], best->text, &wrong);
+    assert_non_null(given);
+    assert_string_equal(given->target[given->targets - 1], "</s>");
+    assert_null(qkv_attention_given(model, texts[0], "\xff", &wrong));
+    assert_string_equal(wrong.text, "translation 1 is not valid UTF-8");
+    assert_null(qkv_attention(model, "", out->sentence[3].hypothesis, &wrong));  // empty
+    qkv_attention_free(given);
+    qkv_attention_free(look);
+    qkv_translations_free(out);
+    qkv_model_free(model);
+}
+
+/* Translates one text: NULL, and the sentence. */
+static void assert_refused(QkvTranslator *translator, const char *one, const char *beginning,
+                           const char *sentence)
+{
+    assert_null(qkv_translate(translator, &one, beginning ? &beginning : NULL, 1, &wrong));
+    assert_string_equal(wrong.text, sentence);
+}
+
+static void what_is_wrong_is_said(void **state)
+{
+    (void)state;
+    QkvModel *model = load();
+    QkvTranslator *translator = translator_of(model, 1, NULL);
+    assert_refused(translator, NULL, NULL, "text 1 is NULL");
+    assert_refused(translator, "a\xc3", NULL, "text 1 is not valid UTF-8");
+    assert_refused(translator, "a", "\xc3", "beginning 1 is not valid UTF-8");
+    assert_refused(translator, "a", "abababababababababababababababababababababab",
+                   "beginning 1 has 45 tokens, and the model takes 39");
+    assert_null(qkv_translate(translator, NULL, NULL, -1, NULL));
+
+    assert_false(qkv_translator_set(translator, "beam", "0", &wrong));
+    assert_non_null(strstr(wrong.text, "from 1 to 64"));
+    assert_false(qkv_translator_set(translator, "bean", "5", &wrong));
+    assert_false(qkv_translator_set(translator, "beam", NULL, &wrong));
+    assert_true(qkv_translator_set(translator, "n-best", "6", &wrong));
+    assert_refused(translator, "a", NULL,
+                   "--n-best 6 is more than --beam 4, which is how many there are");
+    assert_true(qkv_translator_set(translator, "beam", "6", &wrong));
+
+    QkvTranslations *none = qkv_translate(translator, NULL, NULL, 0, &wrong);
+    assert_int_equal(none->count, 0);
+    qkv_translations_free(none);
+    const char *long_one = "abababababababababababababababababababababab";
+    QkvTranslations *out = qkv_translate(translator, &long_one, NULL, 1, &wrong);
+    assert_int_equal(out->sentence->count, 6);
+    assert_int_equal(out->sentence->cut, 45);
+    qkv_translations_free(out);
+    qkv_translator_free(translator);
+
+    assert_null(qkv_translator_new(model, -1, &wrong));
+    assert_null(qkv_translator_new(model, 100000, NULL));
+    qkv_model_free(model);
+    assert_null(qkv_model_load("/no/such", QKV_FLOAT, &wrong));
+    assert_non_null(strstr(wrong.text, "no model at '/no/such'"));
+    assert_null(qkv_model_load(NULL, QKV_FLOAT, NULL));
+    assert_null(qkv_model_read(NULL, 5, QKV_FLOAT, &wrong));
+    assert_string_equal(wrong.text, "'model' is empty");
+    for (size_t length = 0; length < size; length += size / 50 + 1)
+        assert_null(qkv_model_read(bytes, length, QKV_INT8, &wrong));
+    qkv_model_free(NULL);
+    qkv_translator_free(NULL);
+    qkv_translations_free(NULL);
+    qkv_attention_free(NULL);
+}
+
+/* Settings and configurations have points, wherever the caller lives. */
+static void the_locale_does_not_matter(void **state)
+{
+    (void)state;
+    static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR", NULL};
+    int i = 0;
+    while (comma[i] && !setlocale(LC_ALL, comma[i])) i++;
+    if (!comma[i]) {
+        print_message("skipped decimal commas: no locale here has them\n");
+        skip();
+    }
+    QkvModel *model = load();
+    QkvTranslations *out = translate(model, 1, N_BEST, NULL);
+    assert_string_equal(localeconv()->decimal_point, ",");
+    setlocale(LC_ALL, "C");
+    QkvTranslations *plain = translate(model, 1, N_BEST, NULL);
+    assert_true(same(out, plain));
+    qkv_translations_free(out);
+    qkv_translations_free(plain);
+    qkv_model_free(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(translations_are_those_of_the_search),
+        cmocka_unit_test(a_model_in_memory_is_the_same),
+        cmocka_unit_test(many_translators_share_a_model),
+        cmocka_unit_test(samples_are_drawn_again),
+        cmocka_unit_test(translations_begin_as_they_must),
+        cmocka_unit_test(int8_is_nearly_the_same),
+        cmocka_unit_test(attention_rows_add_up_to_one),
+        cmocka_unit_test(what_is_wrong_is_said),
+        cmocka_unit_test(the_locale_does_not_matter),
+    };
+    return cmocka_run_group_tests_name("library", tests, setup, sweep);
+}

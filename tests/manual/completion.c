@@ -1,0 +1,154 @@
+/* completion.c -- the option table as completion: what each shell's file says of each kind of
+ * option, in quotes that hold. What the shells make of it is in tests/commands/install.sh. */
+#include "tests/fixtures/test.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include "manual/completion.h"
+
+typedef struct Values {
+    bool quiet, bias;
+    int width, form;
+    char *text;
+    StringList list;
+} Values;
+
+static const char *const FORMS[] = {"power", "wu", NULL};
+static const char *const HEADS[] = {"mean", "max", NULL};
+#define AT(field) .offset = offsetof(Values, field)
+static const Option options[] = {
+    {.name = "d-model",
+     .kind = OPTION_INT,
+     AT(width),
+     .least = 1,
+     .most = 64,
+     .help = "it's [the] width; a multiple"},
+    {.name = "bias", .kind = OPTION_FLAG, AT(bias), .help = "a \\ b"},
+    {.name = "form",
+     .kind = OPTION_CHOICE,
+     AT(form),
+     .choices = FORMS,
+     .help = "as Wu et al. 2016 have it. Or not"},
+    {.name = "head",
+     .kind = OPTION_TEXT,
+     AT(text),
+     .choices = HEADS,
+     .argument = "N|mean|max",
+     .help = "a head"},
+    {.name = "source", .kind = OPTION_LIST, AT(list), .argument = "FILE", .help = "text"},
+    {.name = "output", .kind = OPTION_TEXT, AT(text), .argument = "DIR", .help = "a run"},
+    {.name = "draw", .kind = OPTION_TEXT, AT(text), .argument = "OUT.png", .help = "to"},
+    {.name = "word", .kind = OPTION_TEXT, AT(text), .argument = "A:B", .help = "which"},
+    {.name = "quiet", .kind = OPTION_FLAG, AT(quiet)},
+};
+
+/* The file for a shell; free() it. */
+static char *complete(Shell shell)
+{
+    static Values values = {.bias = true, .width = 8};
+    static const OptionGroup groups[] = {{"None", NULL, options, 0, &values},
+                                         {"All", NULL, options, 9, &values}};
+    const CompletedProgram program = {"a-b", "b", "TEXT", groups, 2};
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_true(completion_write(out, shell, &program));
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+/* Each line stands in the text, whole, and in this order. */
+static void has_lines(const char *text, const char *const *line)
+{
+    for (; *line; line++) {
+        const char *found = text;
+        size_t length = strlen(*line);
+        while ((found = strstr(found, *line)) && (found[-1] != '\n' || found[length] != '\n'))
+            found++;
+        if (!found) fail_msg("not there, or not in its place: %s", *line);
+        text = found + length;
+    }
+}
+
+static void bash(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"_a_b()",
+                                        "    --d-model) return ;;",
+                                        "    --form) offer=(-W 'power wu') ;;",
+                                        "    --head) offer=(-W 'mean max') ;;",
+                                        "    --source) offer=(-f) ;;",
+                                        "    --output) offer=(-d) ;;",
+                                        "    --draw) offer=(-f) ;;",
+                                        "    --word) return ;;",
+                                        "        --d-model --bias --no-bias --form --head "
+                                        "--source --output --draw --word --quiet')",
+                                        "        --no-head --no-source --no-output --no-draw "
+                                        "--no-word --no-quiet'",
+                                        "complete -F _a_b a-b",
+                                        NULL};
+    char *text = complete(SHELL_BASH);
+    has_lines(text, lines);
+    assert_null(strstr(text, "--quiet)"));
+    free(text);
+}
+
+static void zsh(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "_a_b()",
+        "        '--d-model=[it'\\''s \\[the\\] width]:N (1 to 64; default 8): '",
+        "        '--bias[a \\\\ b]'",
+        "        '--no-bias[take back --bias]'",
+        "        '--form=[as Wu et al. 2016 have it]:form (default power):(power wu)'",
+        "        '--head=[a head]:N|mean|max:(mean max)'",
+        "        '*--source=[text]:FILE (may be repeated):_files'",
+        "        '--output=[a run]:DIR:_files -/'",
+        "        '--draw=[to]:OUT.png:_files'",
+        "        '--word=[which]:A\\:B: '",
+        "        '--quiet[]'",
+        "        '*:TEXT: '",
+        "        '--no-head[take back --head]'",
+        "        '--no-quiet[take back --quiet]'",
+        "if [[ $funcstack[1] == _a-b ]]; then",
+        NULL};
+    char *text = complete(SHELL_ZSH);
+    assert_int_equal(strncmp(text, "#compdef a-b\n", 13), 0);
+    has_lines(text, lines);
+    free(text);
+}
+
+static void fish(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {
+        "set -l who -c a-b",
+        "complete $who -l d-model -x -d 'it\\'s [the] width'",
+        "complete $who -l bias -d 'a \\\\ b'",
+        "complete $who -l no-bias -d 'take back --bias'",
+        "complete $who -l form -x -a 'power wu' -d 'as Wu et al. 2016 have it'",
+        "complete $who -l head -x -a 'mean max' -d 'a head'",
+        "complete $who -n $no -l no-head -d 'take back --head'",
+        "complete $who -l source -r -F -d 'text'",
+        "complete $who -l output -x -a $folders -d 'a run'",
+        "complete $who -l draw -r -F -d 'to'",
+        "complete $who -l word -x -d 'which'",
+        "complete $who -l quiet -d ''",
+        "complete $who -n $no -l no-quiet -d 'take back --quiet'",
+        NULL};
+    char *text = complete(SHELL_FISH);
+    has_lines(text, lines);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(bash),
+        cmocka_unit_test(zsh),
+        cmocka_unit_test(fish),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+/* attention.c -- one head by itself: the probabilities against their definition in double, the
+ * causal start that a cached step needs, and scores so large that e^z overflows. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/rng.h"
+#include "model/attention.h"
+#include "tests/fixtures/test.h"
+
+enum { STRIDE = 50 };
+
+static real *numbers(int count, double deviation, uint64_t index)
+{
+    real *x = malloc((size_t)count * sizeof *x);
+    assert_non_null(x);
+    Rng rng = rng_stream(1, RNG_TEST, index);
+    for (int i = 0; i < count; i++) x[i] = (real)(deviation * rng_normal(&rng));
+    return x;
+}
+
+/* first: the keys that query 0 sees, 0 for all. */
+static void check_case(int n, int m, int dh, int first, double deviation, double limit)
+{
+    int width = attention_width(m);
+    real *Q = numbers(n * STRIDE, deviation, 1), *K = numbers(m * STRIDE, deviation, 2);
+    real *P = numbers(n * width, 1, 3), *Kt = numbers(dh * width, 1, 4);
+    attention_probabilities(P, Kt, (Rows){Q, STRIDE}, (Rows){K, STRIDE}, n, m, dh, first,
+                            SCORE_SCALED_DOT);
+    for (int i = 0; i < n; i++) {
+        int seen = first ? first + i : m;
+        double z[256], largest = -INFINITY, sum = 0;
+        for (int j = 0; j < seen; j++) {
+            z[j] = 0;
+            for (int k = 0; k < dh; k++)
+                z[j] += (double)Q[i * STRIDE + k] * (double)K[j * STRIDE + k] / sqrt(dh);
+            largest = fmax(largest, z[j]);
+        }
+        for (int j = 0; j < seen; j++) sum += exp(z[j] - largest);
+        for (int j = 0; j < width; j++) {
+            double expected = j < seen ? exp(z[j] - largest) / sum : 0;
+            if (!(fabs((double)P[i * width + j] - expected) <= (j < seen ? limit : 0)))
+                fail_msg("%d queries, %d keys, dh %d: P[%d,%d] is %g, should be %g", n, m, dh,
+                         i, j, (double)P[i * width + j], expected);
+        }
+    }
+    free(Q), free(K), free(P), free(Kt);
+}
+
+static void test_sizes(void **state)
+{
+    (void)state;
+    const int sizes[] = {1, 2, 7, 15, 16, 17, 33, 48, 100}, heads[] = {1, 3, 16, 32, 50};
+    for (int a = 0; a < 9; a++)
+        for (int b = 0; b < 5; b++) {
+            for (int c = 0; c < 9; c++) check_case(sizes[a], sizes[c], heads[b], 0, 1, 1e-6);
+            check_case(sizes[a], sizes[a], heads[b], 1, 1, 1e-6);  // causal
+        }
+}
+
+/* The last queries of a longer sentence: the first of them sees all keys before it, too. */
+static void test_causal_start(void **state)
+{
+    (void)state;
+    check_case(1, 20, 8, 20, 1, 1e-6);
+    check_case(3, 20, 8, 18, 1, 1e-6);
+}
+
+/* Scores of ten thousand: the softmax is taken from the largest down. */
+static void test_extreme_scores(void **state)
+{
+    (void)state;
+    check_case(20, 20, 16, 0, 100, 5e-3);
+    check_case(20, 20, 16, 1, 100, 5e-3);
+}
+
+int main(void)
+{
+    gemm_setup();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_causal_start),
+        cmocka_unit_test(test_extreme_scores),
+    };
+    return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
+}

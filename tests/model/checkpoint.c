@@ -1,0 +1,343 @@
+/* checkpoint.c -- a model comes back bit for bit; and what does not fit it is named. */
+#include "tests/fixtures/test.h"
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/temporary.h"
+#include "model/checkpoint.h"
+#include "tests/fixtures/variants.h"
+
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
+static const ModelConfig config = {.vocab = 11,
+                                   .d_model = 6,
+                                   .heads = 2,
+                                   .ffn = 10,
+                                   .encoder_layers = 1,
+                                   .decoder_layers = 2,
+                                   .max_length = 16};
+static Params params;
+static real *weights, *m, *v, *average;
+static const unsigned char tokenizer[] = "not really \0 a tokenizer";
+
+static int make(void **state)
+{
+    (void)state;
+    Error error;
+    if (!temporary_folder(folder, NULL)) return -1;
+    snprintf(path, sizeof path, "%s/x.safetensors", folder);
+    if (!params_table(&params, &config, &error)) return -1;
+    real **block[] = {&weights, &m, &v, &average};
+    for (int i = 0; i < 4; i++) {
+        *block[i] = params_block(&params, &error);
+        if (!*block[i]) return -1;
+        params_initialise(&params, *block[i], (uint64_t)i);
+    }
+    return 0;
+}
+
+static int sweep(void **state)
+{
+    (void)state;
+    free(weights), free(m), free(v), free(average);
+    params_free(&params);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static Checkpoint all_of_it(void)
+{
+    return (Checkpoint){.params = &params,
+                        .weights = weights,
+                        .adam_m = m,
+                        .adam_v = v,
+                        .average = average,
+                        .config = "{\"model\":{\"d_model\":6}}",
+                        .progress = "{\"update\":12}",
+                        .tokenizer = tokenizer,
+                        .tokenizer_size = sizeof tokenizer};
+}
+
+static void save(const Checkpoint *checkpoint)
+{
+    Error error = {""};
+    bool good = checkpoint_save(checkpoint, path, &error);
+    assert_string_equal(error.text, "");
+    assert_true(good);
+}
+
+static void same_block(const CheckpointFile *file, const char *prefix, const real *expected)
+{
+    Error error = {""};
+    real *block = params_block(&params, &error);
+    assert_true(checkpoint_has(file, prefix));
+    assert_true(checkpoint_fits(file, &params, prefix, &error));
+    bool good = checkpoint_read(file, &params, prefix, block, &error);
+    assert_string_equal(error.text, "");
+    assert_true(good);
+    for (int i = 0; i < params.count; i++) {
+        const Tensor *tensor = &params.tensor[i];
+        for (size_t k = tensor->offset; k < tensor->offset + tensor->count; k++)
+            assert_true(block[k] == (float)expected[k]);
+    }
+    free(block);
+}
+
+static void everything_comes_back(void **state)
+{
+    (void)state;
+    Error error;
+    CheckpointFile file;
+    Checkpoint checkpoint = all_of_it();
+    save(&checkpoint);
+    assert_true(checkpoint_open(&file, path, &error));
+    assert_string_equal(file.config, checkpoint.config);
+    assert_string_equal(file.progress, checkpoint.progress);
+    assert_int_equal(file.tokenizer_size, sizeof tokenizer);
+    assert_memory_equal(file.tokenizer, tokenizer, sizeof tokenizer);
+    same_block(&file, CHECKPOINT_WEIGHTS, weights);
+    same_block(&file, CHECKPOINT_ADAM_M, m);
+    same_block(&file, CHECKPOINT_ADAM_V, v);
+    same_block(&file, CHECKPOINT_AVERAGE, average);
+    checkpoint_close(&file);
+
+    size_t size, size_again;  // and the same state makes the same file
+    char *bytes = file_read(path, 1 << 24, &size, &error);
+    save(&checkpoint);
+    char *again = file_read(path, 1 << 24, &size_again, &error);
+    assert_int_equal(size, size_again);
+    assert_memory_equal(bytes, again, size);
+    free(bytes);
+    free(again);
+}
+
+static void the_optional_may_be_missing(void **state)
+{
+    (void)state;
+    Error error;
+    CheckpointFile file;
+    Checkpoint checkpoint = all_of_it();
+    checkpoint.adam_m = checkpoint.adam_v = checkpoint.average = NULL;
+    checkpoint.progress = NULL;
+    save(&checkpoint);
+    assert_true(checkpoint_open(&file, path, &error));
+    assert_null(file.progress);
+    assert_false(checkpoint_has(&file, CHECKPOINT_ADAM_M));
+    same_block(&file, CHECKPOINT_WEIGHTS, weights);
+    assert_false(checkpoint_fits(&file, &params, CHECKPOINT_ADAM_M, &error));
+    assert_non_null(strstr(error.text,
+                           "has no tensor 'adam.m.model.shared.weight', which should "
+                           "be F32 [11,6]"));
+    checkpoint_close(&file);
+}
+
+static void another_shape_is_named(void **state)
+{
+    (void)state;
+    Error error;
+    CheckpointFile file;
+    ModelConfig wide = config, deep = config;
+    Params table;
+    Checkpoint checkpoint = all_of_it();
+    save(&checkpoint);
+    assert_true(checkpoint_open(&file, path, &error));
+
+    wide.ffn = 12;
+    assert_true(params_table(&table, &wide, &error));
+    assert_false(checkpoint_fits(&file, &table, "", &error));
+    assert_non_null(strstr(error.text,
+                           "tensor 'model.encoder.layers.0.fc1.weight' is F32 [10,6], "
+                           "but the configuration makes it F32 [12,6]"));
+    params_free(&table);
+
+    deep.encoder_layers = 2;
+    assert_true(params_table(&table, &deep, &error));
+    real *block = params_block(&table, &error);
+    assert_false(checkpoint_read(&file, &table, "", block, &error));
+    assert_non_null(
+        strstr(error.text, "has no tensor 'model.encoder.layers.1.self_attn.q_proj"));
+    free(block);
+    params_free(&table);
+    checkpoint_close(&file);
+}
+
+/* Saves a variant of the network as what json says. */
+static void save_variant(const Params *table, const real *block, const char *json)
+{
+    Checkpoint checkpoint = all_of_it();
+    checkpoint.params = table, checkpoint.weights = block, checkpoint.config = json;
+    checkpoint.adam_m = checkpoint.adam_v = checkpoint.average = NULL;
+    save(&checkpoint);
+}
+
+/* Every variant of the network comes back, its configuration too. */
+static void variants_come_back(void **state)
+{
+    (void)state;
+    Error error;
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig was = variant_config(config, &variants[i]);
+        ModelConfig is = {.vocab = was.vocab, .source_vocab = was.source_vocab};  // not in JSON
+        OptionGroup group = {"The model", "model", model_options, model_option_count, &was};
+        Params table;
+        CheckpointFile file;
+        assert_true(params_table(&table, &was, &error));
+        real *saved = params_block(&table, &error), *read = params_block(&table, &error);
+        char *json = options_to_json(&group, 1);
+        params_initialise(&table, saved, 7);
+        save_variant(&table, saved, json);
+
+        assert_true(checkpoint_open(&file, path, &error));
+        group.values = &is;
+        assert_true(options_from_json(&group, 1, file.config, path, false, &error));
+        char *again = options_to_json(&group, 1);
+        assert_string_equal(again, json);
+        assert_true(checkpoint_read(&file, &table, "", read, &error));
+        assert_memory_equal(read, saved, table.size * sizeof *read);
+        checkpoint_close(&file);
+        free(saved), free(read), free(json), free(again);
+        params_free(&table);
+    }
+}
+
+/* A file that lacks what a variant needs says so. */
+static void variants_are_told_apart(void **state)
+{
+    (void)state;
+    static const struct {
+        int norm, positions, tying;
+        const char *missing;
+    } cases[] = {{NORM_PRE, 0, 0, "model.encoder.layer_norm.weight"},
+                 {0, POSITIONS_LEARNED, 0, "model.encoder.embed_positions.weight"},
+                 {0, 0, TYING_DECODER, "model.encoder.embed_tokens.weight"},
+                 {0, 0, TYING_NONE, "model.encoder.embed_tokens.weight"}};
+    save_variant(&params, weights, "{}");
+    for (int i = 0; i < 4; i++) {
+        Error error;
+        CheckpointFile file;
+        Params table;
+        ModelConfig other = config;
+        char expected[128];
+        other.norm = cases[i].norm;
+        other.positions = cases[i].positions, other.tying = cases[i].tying;
+        assert_true(params_table(&table, &other, &error));
+        assert_true(checkpoint_open(&file, path, &error));
+        assert_false(checkpoint_fits(&file, &table, "", &error));
+        snprintf(expected, sizeof expected, "has no tensor '%s'", cases[i].missing);
+        assert_non_null(strstr(error.text, expected));
+        checkpoint_close(&file);
+        params_free(&table);
+    }
+}
+
+static void numbers_must_be_finite(void **state)
+{
+    (void)state;
+    Error error;
+    CheckpointFile file;
+    Checkpoint checkpoint = all_of_it();
+    const Tensor *tensor = params_find(&params, "model.decoder.layers.1.fc2.bias");
+    real *block = params_block(&params, &error), *number = &weights[tensor->offset + 2];
+    real kept = *number;
+    static const struct {
+        real number;
+        const char *error;
+    } cases[] = {{NAN, "fc2.bias' holds not-a-number at place 2"},
+                 {INFINITY, "fc2.bias' holds infinity at place 2"}};
+    for (int i = 0; i < 2; i++) {
+        *number = cases[i].number;
+        save(&checkpoint);
+        assert_true(checkpoint_open(&file, path, &error));
+        assert_false(checkpoint_read(&file, &params, "", block, &error));
+        assert_non_null(strstr(error.text, cases[i].error));
+        checkpoint_close(&file);
+    }
+    *number = kept;
+    free(block);
+}
+
+static void damage_is_found(void **state)
+{
+    (void)state;
+    Error error;
+    CheckpointFile file;
+    size_t size;
+    Checkpoint checkpoint = all_of_it();
+    real *block = params_block(&params, &error);
+    save(&checkpoint);
+    char *bytes = file_read(path, 1 << 24, &size, &error);
+    int fd = open(path, O_WRONLY);
+    for (size_t at = 7; at < size; at += 97) {  // one byte, all over the file
+        assert_int_equal(pwrite(fd, &(char){bytes[at] ^ 0x10}, 1, (off_t)at), 1);
+        bool right = checkpoint_open(&file, path, &error);
+        if (right) {
+            right = checkpoint_read(&file, &params, "", block, &error) &&
+                    checkpoint_read(&file, &params, CHECKPOINT_ADAM_M, block, &error) &&
+                    checkpoint_read(&file, &params, CHECKPOINT_ADAM_V, block, &error) &&
+                    checkpoint_read(&file, &params, CHECKPOINT_AVERAGE, block, &error);
+            checkpoint_close(&file);
+        }
+        assert_false(right);
+        assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
+    }
+    close(fd);
+    free(bytes);
+    free(block);
+}
+
+/* Other safetensors files, and later versions of this one. */
+static void strangers_are_refused(void **state)
+{
+    (void)state;
+    static const SafeTensor good = {
+        .name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1, .shape = {3}, .data = "abc"};
+    static const SafeTensor typed = {
+        .name = "tokenizer", .dtype = DTYPE_I8, .dimensions = 1, .shape = {3}, .data = "abc"};
+    static const SafeTensor empty = {
+        .name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1, .data = "abc"};
+    static const struct {
+        SafeMetadata metadata[3];
+        int count;
+        const SafeTensor *tensor;
+        const char *error;
+    } cases[] = {
+        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}}, 3, &good, NULL},
+        {{{"format", "pt"}, {"version", "1"}, {"config", "{}"}}, 3, &good, "no checkpoint of"},
+        {{{"format", "qkv"}, {"version", "1"}}, 2, &good, "no checkpoint of"},
+        {{{"format", "qkv"}, {"config", "{}"}}, 2, &good, "no checkpoint of"},
+        {{{"format", "qkv"}, {"version", "2"}, {"config", "{}"}}, 3, &good, "another version"},
+        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}},
+         3,
+         &typed,
+         "has no tokenizer"},
+        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}},
+         3,
+         &empty,
+         "has no tokenizer"},
+        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}}, 3, NULL, "has no tokenizer"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Error error = {""};
+        CheckpointFile file;
+        assert_true(safetensors_write(path, cases[i].tensor, cases[i].tensor ? 1 : 0,
+                                      cases[i].metadata, cases[i].count, &error));
+        bool opened = checkpoint_open(&file, path, &error);
+        assert_int_equal(opened, !cases[i].error);
+        if (opened) checkpoint_close(&file);
+        else assert_non_null(strstr(error.text, cases[i].error));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_comes_back),  cmocka_unit_test(the_optional_may_be_missing),
+        cmocka_unit_test(another_shape_is_named), cmocka_unit_test(numbers_must_be_finite),
+        cmocka_unit_test(variants_come_back),     cmocka_unit_test(variants_are_told_apart),
+        cmocka_unit_test(damage_is_found),        cmocka_unit_test(strangers_are_refused),
+    };
+    return cmocka_run_group_tests_name("checkpoint", tests, make, sweep);
+}

@@ -1,0 +1,105 @@
+/* config.c -- the shape of a network as options: what does not fit, what a configuration of an older
+ * run means, and that a run goes on only with the network that it has. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/train/settings.h"
+#include "tests/fixtures/test.h"
+
+static const ModelConfig good = {.vocab = 20,
+                                 .d_model = 8,
+                                 .heads = 2,
+                                 .ffn = 8,
+                                 .encoder_layers = 1,
+                                 .decoder_layers = 1,
+                                 .max_length = 8};
+
+static void expect(ModelConfig config, const char *sentence)
+{
+    Error error = {""};
+    bool fits = config_check(&config, &error);
+    assert_int_equal(fits, !sentence);
+    if (sentence && !strstr(error.text, sentence)) fail_msg("said: %s", error.text);
+}
+
+static void what_does_not_fit(void **state)
+{
+    (void)state;
+    ModelConfig c = good;
+    expect(c, NULL);
+    assert_int_equal(config_source_vocab(&c), 20);
+    c.heads = 3;
+    expect(c, "--heads 3 does not divide --d-model 8");
+    c = good, c.vocab = 3;
+    expect(c, "a vocabulary of 3 tokens cannot be used");
+    c = good, c.source_vocab = 3;
+    expect(c, "a vocabulary of 3 tokens cannot be used");
+    c = good, c.source_vocab = 20;
+    expect(c, NULL);
+    c.source_vocab = 30;
+    assert_int_equal(config_source_vocab(&c), 30);
+    expect(c,
+           "--tying all needs one vocabulary for both languages, and these have 30 source and "
+           "20 target tokens: give --tying decoder or none");
+    c.tying = TYING_DECODER;
+    expect(c, NULL);
+    c.tying = TYING_NONE;
+    expect(c, NULL);
+}
+
+/* A configuration from before there were these options is that of the network there was. */
+static const char older[] =
+    "{\"data\":{},\"model\":{\"d_model\":128,\"heads\":4,\"ffn\":256,\"encoder_layers\":4,"
+    "\"decoder_layers\":4,\"max_length\":256,\"score\":\"scaled-dot\",\"output_bias\":true},"
+    "\"training\":{}}";
+
+static void older_configurations(void **state)
+{
+    (void)state;
+    Error error = {""};
+    ModelConfig config = {0};
+    const OptionGroup group = {"The model", "model", model_options, model_option_count,
+                               &config};
+    if (!options_from_json(&group, 1, older, "older", true, &error)) fail_msg("%s", error.text);
+    assert_int_equal(config.activation, ACTIVATION_RELU);
+    assert_int_equal(config.norm, NORM_POST);
+    assert_int_equal(config.positions, POSITIONS_SINUSOIDAL);
+    assert_int_equal(config.tying, TYING_ALL);
+}
+
+/* Such a run goes on, and not with another network. */
+static void another_network(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *option, *value;
+    } others[] = {{"activation", "gelu"}, {"norm", "pre"},      {"positions", "learned"},
+                  {"positions", "none"},  {"tying", "decoder"}, {"tying", "none"},
+                  {"activation", "swish"}};
+    static Settings settings;
+    for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
+        Error error = {""};
+        char expected[128];
+        settings_defaults(&settings);
+        bool same = i == sizeof others / sizeof *others;
+        if (!same)
+            assert_true(options_set(settings.groups, SETTINGS_GROUPS, others[i].option,
+                                    others[i].value, &error));
+        assert_int_equal(settings_agree(&settings, older, "older", &error), same);
+        if (!same) {
+            snprintf(expected, sizeof expected, "started with another --%s", others[i].option);
+            assert_non_null(strstr(error.text, expected));
+        }
+        settings_free(&settings);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_does_not_fit),
+        cmocka_unit_test(older_configurations),
+        cmocka_unit_test(another_network),
+    };
+    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

@@ -1,0 +1,150 @@
+/* dropout.c -- masks: their rate, and what they do and do not depend on. */
+#include <math.h>
+#include <string.h>
+
+#include "model/dropout.h"
+#include "tests/fixtures/test.h"
+
+enum { COUNT = 1 << 18 };
+
+static const Dropout base = {.residual = 0.3, .seed = 7, .update = 11};
+static uint8_t mask[COUNT], other[COUNT];
+
+static long ones(const uint8_t *keep, long count, long stride)
+{
+    long sum = 0;
+    for (long i = 0; i < count; i += stride) {
+        assert_true(keep[i] <= 1);
+        sum += keep[i];
+    }
+    return sum;
+}
+
+/* The share of ones among n lies within 5 deviations √(p (1-p) / n) of 1 - p. */
+static void assert_rate(long kept, long n, double rate)
+{
+    double deviation = sqrt(rate * (1 - rate) / (double)n);
+    double share = (double)kept / (double)n;
+    if (!(fabs(share - (1 - rate)) < 5 * deviation))
+        fail_msg("kept %.4f of %ld at rate %g", share, n, rate);
+}
+
+static void test_rate(void **state)
+{
+    (void)state;
+    const double rates[] = {0.05, 0.1, 0.3, 0.5, 0.9};
+    for (int i = 0; i < 5; i++) {
+        dropout_sentence(mask, COUNT, &base, rates[i], 3, 0);
+        assert_rate(ones(mask, COUNT, 1), COUNT, rates[i]);
+        for (long lane = 0; lane < 128; lane++)  // every place within a group
+            assert_rate(ones(mask + lane, COUNT - lane, 128), (COUNT - lane + 127) / 128,
+                        rates[i]);
+    }
+}
+
+/* Neighbours, and the same element elsewhere, agree as often as chance has it: p² + (1-p)². */
+static void assert_independent(const uint8_t *a, const uint8_t *b, long count, double rate)
+{
+    long equal = 0;
+    for (long i = 0; i < count; i++) equal += a[i] == b[i];
+    assert_rate(equal, count, 2 * rate * (1 - rate));
+}
+
+static void test_independence(void **state)
+{
+    (void)state;
+    dropout_sentence(mask, COUNT, &base, 0.3, 3, 0);
+    const int distances[] = {1, 2, 16, 32, 64, 128};
+    for (int i = 0; i < 6; i++)
+        assert_independent(mask, mask + distances[i], COUNT - distances[i], 0.3);
+
+    dropout_sentence(other, COUNT, &base, 0.3, 3, 1);
+    assert_independent(mask, other, COUNT, 0.3);  // another sentence
+    dropout_sentence(other, COUNT, &base, 0.3, 4, 0);
+    assert_independent(mask, other, COUNT, 0.3);  // another place
+    Dropout changed = base;
+    changed.update++;
+    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
+    assert_independent(mask, other, COUNT, 0.3);
+    changed = base, changed.seed++;
+    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
+    assert_independent(mask, other, COUNT, 0.3);
+    changed = base, changed.seed += (uint64_t)1 << 32;  // the high half counts too
+    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
+    assert_independent(mask, other, COUNT, 0.3);
+}
+
+/* The first numbers of a mask do not depend on how many follow. */
+static void test_prefix(void **state)
+{
+    (void)state;
+    dropout_sentence(mask, 1000, &base, 0.3, 3, 0);
+    for (size_t count = 0; count <= 300; count++) {
+        memset(other, 9, sizeof other);
+        dropout_sentence(other, count, &base, 0.3, 3, 0);
+        assert_memory_equal(mask, other, count);
+        assert_int_equal(other[count], 9);  // nothing behind the end is written
+    }
+}
+
+/* Three sentences in one micro-batch, or one and two: the same masks. */
+static void test_micro_batches(void **state)
+{
+    (void)state;
+    enum { WIDTH = 24 };
+    const int start[] = {0, 5, 6, 13}, rest[] = {0, 1, 8};
+    const Packed all = {3, 13, NULL, start}, first = {1, 5, NULL, start};
+    const Packed last = {2, 8, NULL, rest};
+    Dropout later = base;
+    later.sentence = (const int[]){1, 2};
+    dropout_rows(mask, &all, WIDTH, &base, 0.3, 3);
+    dropout_rows(other, &first, WIDTH, &base, 0.3, 3);
+    dropout_rows(other + 5 * WIDTH, &last, WIDTH, &later, 0.3, 3);
+    assert_memory_equal(mask, other, 13 * WIDTH);
+}
+
+/* R-Drop's second copies decide for themselves, the first as without any; and again it does not
+ * matter what is in a micro-batch together. */
+static void test_copies(void **state)
+{
+    (void)state;
+    enum { WIDTH = 1000, ALL = 3 };
+    static uint8_t plain[ALL * WIDTH];
+    const int start[] = {0, 1, 2, 3, 4, 5, 6};
+    const Packed once = {ALL, ALL, NULL, start}, twice = {2 * ALL, 2 * ALL, NULL, start};
+    const Packed last = {2, 2, NULL, start};
+    Dropout copies = base;
+    copies.copy = ALL, copies.r_drop = 5;
+    dropout_rows(plain, &once, WIDTH, &base, 0.3, 3);
+    dropout_rows(mask, &twice, WIDTH, &copies, 0.3, 3);
+    assert_memory_equal(mask, plain, ALL * WIDTH);
+    for (int s = 0; s < ALL; s++)
+        for (int t = 0; t < ALL; t++)
+            assert_independent(mask + s * WIDTH, mask + (ALL + t) * WIDTH, WIDTH, 0.3);
+    copies.copy = 1, copies.sentence = (const int[]){2};  // the third sentence alone
+    dropout_rows(other, &last, WIDTH, &copies, 0.3, 3);
+    assert_memory_equal(other, mask + 2 * WIDTH, WIDTH);
+    assert_memory_equal(other + WIDTH, mask + (ALL + 2) * WIDTH, WIDTH);
+}
+
+static void test_scale(void **state)
+{
+    (void)state;
+    assert_true(dropout_scale(0) == 1);
+    assert_true(dropout_scale(0.5) == 2);
+    const double rates[] = {0.1, 0.3, 0.9};
+    for (int i = 0; i < 3; i++)  // rates are rounded to 1/65536
+        assert_true(fabs((double)dropout_scale(rates[i]) * (1 - rates[i]) - 1) < 1e-4);
+    dropout_sentence(mask, 1000, &base, 0, 3, 0);
+    assert_int_equal(ones(mask, 1000, 1), 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rate),   cmocka_unit_test(test_independence),
+        cmocka_unit_test(test_prefix), cmocka_unit_test(test_micro_batches),
+        cmocka_unit_test(test_copies), cmocka_unit_test(test_scale),
+    };
+    return cmocka_run_group_tests_name("dropout", tests, NULL, NULL);
+}

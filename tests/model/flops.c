@@ -1,0 +1,36 @@
+/* flops.c -- the operations that an update takes, against a count by hand. */
+#include "model/transformer.h"
+#include "tests/fixtures/test.h"
+#include "tests/fixtures/variants.h"
+
+/* By hand, n = 2, m = 3, D = 4, F = 8, V = 10, one layer each; multiplications:
+ *   encoder   projections 4·2·16, scores and mixing 2·4·4, feed-forward 2·2·32          = 288
+ *   decoder   projections 4·3·16, six pairs 2·6·4; queries and output 2·3·16, keys and values
+ *             2·2·16, six pairs 2·6·4; feed-forward 2·3·32                             = 640
+ *   output    3·4·9                                                                    = 108 */
+static void test_flops(void **state)
+{
+    (void)state;
+    const ModelConfig tiny = {.vocab = 10,
+                              .d_model = 4,
+                              .heads = 2,
+                              .ffn = 8,
+                              .encoder_layers = 1,
+                              .decoder_layers = 1,
+                              .max_length = 8};
+    const int from_start[] = {0, 2, 4}, to_start[] = {0, 3, 6};
+    const Packed from = {1, 2, NULL, from_start}, to = {1, 3, NULL, to_start};
+    const Packed from2 = {2, 4, NULL, from_start}, to2 = {2, 6, NULL, to_start};
+    for (int i = 0; i < VARIANTS; i++) {  // no option adds a product
+        const ModelConfig other = variant_config(tiny, &variants[i]);
+        assert_true(transformer_flops(&other, &from, &to) == 3 * 2 * (288 + 640 + 108));
+    }
+    assert_true(transformer_flops(&tiny, &from, &to) == 3 * 2 * (288 + 640 + 108));
+    assert_true(transformer_flops(&tiny, &from2, &to2) == 2 * 3 * 2 * (288 + 640 + 108));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flops)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* feedforward.c -- the two matrices and each activation between them, with and without
+ * dropout. */
+#include "tests/fixtures/check.h"
+
+#include "model/feedforward.h"
+#include "model/linear.h"
+
+enum { N = 8, D = 5, F = 9, PLACE = 9 };
+
+typedef struct Case {
+    FeedforwardSaved saved;
+    real *Y, *X, *R;
+    FeedforwardWeights w;
+    const Dropout *dropout;
+} Case;
+
+static double loss(void *context)
+{
+    Case *c = context;
+    feedforward_forward(c->Y, &c->saved, c->X, &c->w, &target_rows, D, F, c->dropout, PLACE);
+    return inner(c->Y, c->R, N * D);
+}
+
+static FeedforwardWeights weights(void)
+{
+    return (FeedforwardWeights){{.W = numbers(F * D), .b = numbers(F)},
+                                {.W = numbers(D * F), .b = numbers(D)}};
+}
+
+/* A difference across the ReLU's kink is no derivative: these numbers stay away from it, and lie
+ * on both of its sides. */
+static void assert_no_kink(const Case *c)
+{
+    real *A = numbers(N * F);
+    int positive = 0;
+    linear_forward(A, c->X, &c->w.fc1, c->w.fc1.b, N, F, D);
+    for (int i = 0; i < N * F; i++) {
+        assert_true(fabs(A[i]) > 2 * STEP);
+        positive += A[i] > 0;
+    }
+    assert_in_range(positive, N * F / 4, N * F * 3 / 4);
+}
+
+static void check_case(const char *layer, Activation activation, GemmMode mode, double rate)
+{
+    const ModelConfig config = {.d_model = D, .ffn = F, .activation = activation};
+    const Dropout dropout = {.activation = rate, .seed = 5, .update = 2};
+    Case c = {.Y = numbers(N * D),
+              .X = numbers(N * D),
+              .R = numbers(N * D),
+              .w = weights(),
+              .dropout = rate > 0 ? &dropout : NULL};
+    Arena arena = {0};
+    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
+    assert_true(arena_reserve(&arena, NULL));
+    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
+    if (activation == ACTIVATION_RELU) assert_no_kink(&c);
+
+    real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
+    FeedforwardWeights dw = weights();
+    FeedforwardWeights dw0 = {{.W = copy_of(dw.fc1.W, F * D), .b = copy_of(dw.fc1.b, F)},
+                              {.W = copy_of(dw.fc2.W, D * F), .b = copy_of(dw.fc2.b, D)}};
+    loss(&c);
+    feedforward_backward(mode, dX, &dw, numbers(N * F), c.R, &c.saved, c.X, &c.w, N, D, F);
+
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    check_tensor(&check, "X", c.X, dX, mode == ADD ? dX0 : NULL, N * D);
+    check_tensor(&check, "fc1.weight", c.w.fc1.W, dw.fc1.W, dw0.fc1.W, F * D);
+    check_tensor(&check, "fc1.bias", c.w.fc1.b, dw.fc1.b, dw0.fc1.b, F);
+    check_tensor(&check, "fc2.weight", c.w.fc2.W, dw.fc2.W, dw0.fc2.W, D * F);
+    check_untouched(dw.fc2.b, dw0.fc2.b, D);
+    check_report(&check);
+    arena_free(&arena);
+}
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check_case("feedforward, dX set", ACTIVATION_RELU, SET, 0);
+    check_case("feedforward, dX added", ACTIVATION_RELU, ADD, 0);
+    check_case("feedforward, GELU", ACTIVATION_GELU, ADD, 0);
+    check_case("feedforward, Swish", ACTIVATION_SWISH, SET, 0);
+}
+
+static void test_dropout(void **state)
+{
+    (void)state;
+    check_case("feedforward, dropout", ACTIVATION_RELU, ADD, 0.3);
+    check_case("feedforward, GELU, dropout", ACTIVATION_GELU, SET, 0.3);
+    check_case("feedforward, Swish, dropout", ACTIVATION_SWISH, ADD, 0.3);
+}
+
+/* A pass that is not for training keeps no slopes, and computes the same. */
+static void test_without_slopes(void **state)
+{
+    (void)state;
+    for (int activation = ACTIVATION_RELU; activation <= ACTIVATION_SWISH; activation++) {
+        const ModelConfig config = {.d_model = D, .ffn = F, .activation = activation};
+        Case c = {.Y = numbers(N * D), .X = numbers(N * D), .w = weights()};
+        real *Y[2] = {numbers(N * D), numbers(N * D)};
+        for (int training = 0; training < 2; training++) {
+            Arena arena = {0};
+            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
+            assert_true(arena_reserve(&arena, NULL));
+            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
+            assert_int_equal(c.saved.slope != NULL, activation != ACTIVATION_RELU);
+            feedforward_forward(Y[training], &c.saved, c.X, &c.w, &target_rows, D, F, NULL, 0);
+            arena_free(&arena);
+        }
+        assert_memory_equal(Y[0], Y[1], N * D * sizeof *Y[0]);
+    }
+}
+
+int main(void)
+{
+    gemm_setup();
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_plain, check_teardown),
+        cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_without_slopes, check_teardown),
+    };
+    return cmocka_run_group_tests_name("gradients/feedforward", tests, NULL, NULL);
+}

@@ -1,0 +1,139 @@
+/* transformer.c -- the whole network: every number of every tensor in the table, with the
+ * embedding used three times, with and without every dropout; and with every option. */
+#include "tests/fixtures/check.h"
+
+#include "model/transformer.h"
+#include "tests/fixtures/variants.h"
+
+static const ModelConfig base = {.vocab = 11,
+                                 .d_model = 6,
+                                 .heads = 2,
+                                 .ffn = 10,
+                                 .encoder_layers = 2,
+                                 .decoder_layers = 2,
+                                 .max_length = 8,
+                                 .output_bias = true};
+static const double SMOOTHING = 0.1, SCALE = 0.7;
+
+typedef struct Case {
+    Pass pass;
+    Transformer model;
+} Case;
+
+static double loss(void *context)
+{
+    Case *c = context;
+    Loss sum = {0};
+    transformer_forward(&c->pass, &c->model);
+    transformer_loss(&sum, &c->pass, &c->model, SMOOTHING);
+    return SCALE * sum.objective;
+}
+
+/* The last row of an embedding is <pad>, the decoder's first input: the loss may depend on it, but
+ * it stays zero and gets no gradient. */
+static bool is_embedding(const char *name)
+{
+    return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
+}
+
+static void check_rows(const char *layer, const Variant *variant, const Packed *source,
+                       const Packed *target, const Dropout *dropout)
+{
+    const ModelConfig config = variant_config(base, variant);
+    static Case c;  // large
+    static Weights dw;
+    Arena arena = {0};
+    assert_true(transformer_create(&c.model, &config, NULL));
+    const Params *params = &c.model.params;
+    params_initialise(params, c.model.block, 3);
+    real *noise = numbers(params->size);
+    for (size_t i = 0; i < params->size; i++) c.model.block[i] += noise[i] / 4;
+    size_t D = (size_t)config.d_model;
+    real *dblock = numbers(params->size), *dblock0 = copy_of(dblock, params->size);
+    params_bind(&dw, dblock, &config);
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
+    assert_true(arena_reserve(&arena, NULL));
+    transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN);
+
+    Loss forward = {0}, backward = {0};
+    transformer_forward(&c.pass, &c.model);
+    transformer_loss(&forward, &c.pass, &c.model, SMOOTHING);
+    transformer_backward(&backward, &c.pass, &c.model, &dw, NULL, SMOOTHING, (real)SCALE);
+    assert_memory_equal(&forward, &backward, sizeof forward);
+
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    for (int t = 0; t < params->count; t++) {
+        const Tensor *tensor = &params->tensor[t];
+        size_t at = tensor->offset, pad = is_embedding(tensor->name) ? D : 0;
+        size_t count = tensor->count - pad;
+        check_tensor(&check, tensor->name, c.model.block + at, dblock + at, dblock0 + at,
+                     count);
+        check_untouched(dblock + at + count, dblock0 + at + count, pad);
+    }
+    check_report(&check);
+    arena_free(&arena);
+    transformer_free(&c.model);
+}
+
+static void check_case(const char *layer, const Variant *variant, const Dropout *dropout)
+{
+    check_rows(layer, variant, &source_rows, &target_rows, dropout);
+}
+
+static const Dropout DROPOUT = {
+    .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
+
+static void test_plain(void **state)
+{
+    (void)state;
+    check_case("transformer", &variants[0], NULL);
+}
+
+static void test_dropout(void **state)
+{
+    (void)state;
+    check_case("transformer, dropout", &variants[0], &DROPOUT);
+}
+
+static void test_variants(void **state)
+{
+    (void)state;
+    for (int i = 1; i < VARIANTS; i++) {
+        check_case(variants[i].name, &variants[i], i % 2 ? NULL : &DROPOUT);
+        check_teardown(NULL);
+    }
+    check_case("all of the last, dropout", &variants[VARIANTS - 2], &DROPOUT);
+}
+
+/* The same sentences once more. */
+static Packed twice(const Packed *rows, int id[40], int start[10])
+{
+    int S = rows->sentences, N = rows->rows;
+    for (int i = 0; i < 2 * N; i++) id[i] = rows->id[i % N];
+    for (int s = 0; s <= 2 * S; s++) start[s] = rows->start[s % S] + s / S * N;
+    return (Packed){2 * S, 2 * N, id, start};
+}
+
+static void test_r_drop(void **state)
+{
+    (void)state;
+    int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
+    Packed source = twice(&source_rows, source_id2, source_start2);
+    Packed target = twice(&target_rows, target_id2, target_start2);
+    Dropout dropout = DROPOUT;
+    dropout.copy = source_rows.sentences, dropout.r_drop = 3;
+    check_rows("transformer, R-Drop", &variants[0], &source, &target, &dropout);
+    check_teardown(NULL);
+    check_rows("R-Drop, all of the last", &variants[VARIANTS - 2], &source, &target, &dropout);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_plain, check_teardown),
+        cmocka_unit_test_teardown(test_dropout, check_teardown),
+        cmocka_unit_test_teardown(test_variants, check_teardown),
+        cmocka_unit_test_teardown(test_r_drop, check_teardown),
+    };
+    return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
+}

@@ -1,0 +1,197 @@
+/* large.c -- a network whose matrices are large enough to lie in panels is, bit for bit, the one
+ * whose matrices lie in rows: initialised, trained, saved, read, and made ready. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/temporary.h"
+#include "model/checkpoint.h"
+#include "model/linear.h"
+#include "model/ready.h"
+#include "tests/fixtures/random-model.h"
+#include "tests/fixtures/test.h"
+
+enum { V = 40, D = 512, F = 544, S = 6 };
+static const ModelConfig config = {.vocab = V,
+                                   .d_model = D,
+                                   .heads = 8,
+                                   .ffn = F,
+                                   .encoder_layers = 1,
+                                   .decoder_layers = 1,
+                                   .max_length = 24,
+                                   .output_bias = true};
+static Transformer large, rows;
+static Packed source, target;
+
+static void in_rows(Weights *w)
+{
+    EncoderLayerWeights *e = w->encoder;
+    DecoderLayerWeights *d = w->decoder;
+    Linear *all[] = {&e->self.q,  &e->self.k,   &e->self.v,  &e->self.out,
+                     &e->ffn.fc1, &e->ffn.fc2,  &d->self.q,  &d->self.k,
+                     &d->self.v,  &d->self.out, &d->ffn.fc1, &d->ffn.fc2,
+                     &d->cross.q, &d->cross.k,  &d->cross.v, &d->cross.out};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->in_panels = false;
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    Error error;
+    if (!transformer_create(&large, &config, &error)) return -1;
+    if (!transformer_create(&rows, &config, &error)) return -1;
+    params_initialise(&large.params, large.block, 3);
+    for (int t = 0; t < rows.params.count; t++) {
+        Tensor *tensor = &rows.params.tensor[t];
+        params_rows(rows.block + tensor->offset, tensor, large.block);
+        tensor->in_panels = false;
+    }
+    in_rows(&rows.weights);
+    source = random_sentences(S, 23, V, 4);
+    target = random_sentences(S, 23, V, 5);
+    return source.rows >= 28 && target.rows >= 28 ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    transformer_free(&large);
+    transformer_free(&rows);
+    free_sentences(source);
+    free_sentences(target);
+    return 0;
+}
+
+/* All matrices of layers are, where this build has a tile of its own, and nothing else. */
+static void what_lies_in_panels(void **state)
+{
+    (void)state;
+    for (int t = 0; t < large.params.count; t++) {
+        const Tensor *tensor = &large.params.tensor[t];
+        bool layer = strstr(tensor->name, "layers") && tensor->dimensions == 2;
+        assert_int_equal(tensor->in_panels, layer && gemm_in_panels(D, D));
+    }
+    assert_int_equal(large.weights.decoder[0].cross.k.in_panels, gemm_in_panels(D, D));
+}
+
+static void initialised_the_same(void **state)
+{
+    (void)state;
+    real *block = params_block(&rows.params, NULL);
+    params_initialise(&rows.params, block, 3);
+    assert_memory_equal(block, rows.block, rows.params.size * sizeof *block);
+    free(block);
+}
+
+/* The loss, and a block of gradients (free() it), of all sentences. */
+static real *gradients(const Transformer *model, Loss *loss)
+{
+    static Weights dw;
+    Pass *pass = calloc(1, sizeof *pass);
+    Arena arena = {0};
+    real *block = params_block(&model->params, NULL);
+    params_bind(&dw, block, &config);
+    if (model == &rows) in_rows(&dw);
+    *loss = (Loss){0};
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    assert_true(arena_reserve(&arena, NULL));
+    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    transformer_forward(pass, model);
+    transformer_backward(loss, pass, model, &dw, NULL, 0.1, 1);
+    arena_free(&arena);
+    free(pass);
+    return block;
+}
+
+static void trained_the_same(void **state)
+{
+    (void)state;
+    Loss a, b;
+    real *x = gradients(&large, &a), *y = gradients(&rows, &b);
+    real *tensor = malloc(large.params.size * sizeof *tensor);
+    assert_true(a.nll == b.nll && a.nll > 0);
+    for (int t = 0; t < large.params.count; t++) {
+        const Tensor *line = &large.params.tensor[t];
+        params_rows(tensor, line, x);
+        if (memcmp(tensor, y + line->offset, line->count * sizeof *tensor))
+            fail_msg("the gradients of %s differ", line->name);
+    }
+    free(x), free(y), free(tensor);
+}
+
+/* A file has rows, whatever the memory has, and reading puts back what was there. */
+static void saved_in_rows(void **state)
+{
+    (void)state;
+    char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
+    Error error = {""};
+    CheckpointFile file;
+    const size_t bytes = large.params.size * sizeof(real);
+    real *block = params_block(&large.params, NULL);
+    assert_true(temporary_folder(folder, NULL));
+    snprintf(path, sizeof path, "%s/x.safetensors", folder);
+    Checkpoint checkpoint = {.params = &large.params,
+                             .weights = large.block,
+                             .adam_m = large.block,
+                             .config = "{}",
+                             .tokenizer = "x",
+                             .tokenizer_size = 1};
+    if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
+    assert_true(checkpoint_open(&file, path, &error));
+    assert_true(checkpoint_read(&file, &large.params, CHECKPOINT_WEIGHTS, block, &error));
+    assert_memory_equal(block, large.block, bytes);
+    memset(block, 0, bytes);
+    assert_true(checkpoint_read(&file, &rows.params, CHECKPOINT_ADAM_M, block, &error));
+    assert_memory_equal(block, rows.block, bytes);
+    checkpoint_close(&file);
+    free(block);
+    unlink(path), rmdir(folder);
+}
+
+static void assert_same_output(const Transformer *a, const Transformer *b)
+{
+    Arena x, y;
+    const real *one = forced_pass(&x, a, &source, &target);
+    const real *two = forced_pass(&y, b, &source, &target);
+    assert_memory_equal(one, two, (size_t)(target.rows * D) * sizeof *one);
+    real *row = malloc(2 * D * sizeof *row);
+    for (int o = 0; o < D; o++)
+        assert_memory_equal(linear_row(row, &a->weights.decoder[0].cross.out, o, D),
+                            linear_row(row + D, &b->weights.decoder[0].cross.out, o, D),
+                            D * sizeof *row);
+    free(row);
+    arena_free(&x);
+    arena_free(&y);
+}
+
+/* Last: it takes the matrices away. Of floats nothing is left to do but the output layer. */
+static void ready_the_same(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer again;
+    assert_same_output(&large, &rows);
+    assert_true(transformer_create(&again, &config, &error));
+    memcpy(again.block, large.block, large.params.size * sizeof(real));
+    assert_true(transformer_ready(&again, MATRIX_FLOAT, &error));
+    if (gemm_in_panels(D, D)) {
+        assert_null(again.weights.encoder[0].ffn.fc1.ready);
+        assert_same_output(&again, &rows);
+    }
+    transformer_free(&again);
+    assert_true(transformer_ready(&large, MATRIX_INT8, &error));
+    assert_true(transformer_ready(&rows, MATRIX_INT8, &error));
+    assert_non_null(large.weights.encoder[0].ffn.fc1.ready);
+    assert_same_output(&large, &rows);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_lies_in_panels), cmocka_unit_test(initialised_the_same),
+        cmocka_unit_test(trained_the_same),    cmocka_unit_test(saved_in_rows),
+        cmocka_unit_test(ready_the_same),
+    };
+    return cmocka_run_group_tests_name("large", tests, setup, teardown);
+}

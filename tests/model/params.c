@@ -1,0 +1,351 @@
+/* params.c -- the table of parameters: names, order, places in memory, initial values. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/params.h"
+#include "tests/fixtures/test.h"
+#include "tests/fixtures/variants.h"
+
+static const ModelConfig small = {.vocab = 37,
+                                  .d_model = 16,
+                                  .heads = 4,
+                                  .ffn = 32,
+                                  .encoder_layers = 2,
+                                  .decoder_layers = 3,
+                                  .max_length = 8,
+                                  .output_bias = true};
+static const ModelConfig wide = {.vocab = 1001,
+                                 .d_model = 128,
+                                 .heads = 4,
+                                 .ffn = 512,
+                                 .encoder_layers = 1,
+                                 .decoder_layers = 1,
+                                 .max_length = 8,
+                                 .output_bias = true};
+static const ModelConfig odd = {.vocab = 5,
+                                .d_model = 3,
+                                .heads = 1,
+                                .ffn = 7,
+                                .encoder_layers = 1,
+                                .decoder_layers = 1,
+                                .max_length = 2};
+/* The base model of Vaswani et al. 2017, and its parameters as model/README.md counts them. */
+static const ModelConfig base = {.vocab = 37000,
+                                 .d_model = 512,
+                                 .heads = 8,
+                                 .ffn = 2048,
+                                 .encoder_layers = 6,
+                                 .decoder_layers = 6,
+                                 .max_length = 8};
+enum { BASE_COUNT = 63082496 };
+
+static Params table(const ModelConfig *config)
+{
+    Params params;
+    Error error;
+    if (!params_table(&params, config, &error)) fail_msg("%s", error.text);
+    return params;
+}
+
+/* The beginning of the table, name by name, as Hugging Face's MarianMT has them. */
+static void test_names(void **state)
+{
+    (void)state;
+    static const char *const first[] = {
+        "model.shared.weight",
+        "final_logits_bias",
+        "model.encoder.layers.0.self_attn.q_proj.weight",
+        "model.encoder.layers.0.self_attn.k_proj.weight",
+        "model.encoder.layers.0.self_attn.v_proj.weight",
+        "model.encoder.layers.0.self_attn.q_proj.bias",
+        "model.encoder.layers.0.self_attn.k_proj.bias",
+        "model.encoder.layers.0.self_attn.v_proj.bias",
+        "model.encoder.layers.0.self_attn.out_proj.weight",
+        "model.encoder.layers.0.self_attn.out_proj.bias",
+        "model.encoder.layers.0.self_attn_layer_norm.weight",
+        "model.encoder.layers.0.self_attn_layer_norm.bias",
+        "model.encoder.layers.0.fc1.weight",
+        "model.encoder.layers.0.fc1.bias",
+        "model.encoder.layers.0.fc2.weight",
+        "model.encoder.layers.0.fc2.bias",
+        "model.encoder.layers.0.final_layer_norm.weight",
+        "model.encoder.layers.0.final_layer_norm.bias",
+        "model.encoder.layers.1.self_attn.q_proj.weight",
+    };
+    Params params = table(&small);
+    assert_int_equal(params.count, 2 + 16 * 2 + 26 * 3);
+    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
+        assert_string_equal(params.tensor[i].name, first[i]);
+    assert_non_null(params_find(&params, "model.decoder.layers.2.encoder_attn.v_proj.bias"));
+    assert_non_null(
+        params_find(&params, "model.decoder.layers.2.encoder_attn_layer_norm.bias"));
+    assert_null(params_find(&params, "model.decoder.layers.3.fc1.bias"));
+    assert_null(params_find(&params, "model.encoder.layers.0.encoder_attn.q_proj.weight"));
+    for (int t = 0; t < params.count; t++)  // no name twice
+        assert_ptr_equal(params_find(&params, params.tensor[t].name), &params.tensor[t]);
+    params_free(&params);
+}
+
+static bool touches_last(const char *name)
+{
+    return strstr(name, ".k_proj.") || strstr(name, ".v_proj.");
+}
+
+/* Tensors lie in order without overlap, begin at cache lines, and Q, K, V touch. */
+static void check_places(const ModelConfig *config)
+{
+    Params params = table(config);
+    size_t end = 0;
+    for (int t = 0; t < params.count; t++) {
+        const Tensor *tensor = &params.tensor[t];
+        size_t count =
+            (size_t)tensor->shape[0] * (tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1);
+        assert_int_equal(tensor->count, count);
+        if (touches_last(tensor->name)) assert_int_equal(tensor->offset, end);
+        else assert_int_equal(tensor->offset % 16, 0);
+        assert_true(tensor->offset >= end && tensor->offset < end + 16);
+        end = tensor->offset + tensor->count;
+    }
+    assert_true(params.size >= end && params.size < end + 16);
+    params_free(&params);
+}
+
+static void test_places(void **state)
+{
+    (void)state;
+    check_places(&small);
+    check_places(&wide);
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(odd, &variants[i]);
+        check_places(&config);
+    }
+}
+
+/* A Weights over a block points where the table says. */
+static void test_bind(void **state)
+{
+    (void)state;
+    static Weights w;
+    Params params = table(&small);
+    real *block = params_block(&params, NULL);
+    assert_non_null(block);
+    assert_int_equal((uintptr_t)block % 64, 0);
+    for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
+    params_bind(&w, block, &small);
+    const struct {
+        const char *name;
+        const real *at;
+    } some[] = {
+        {"model.shared.weight", w.source_embedding},
+        {"model.shared.weight", w.target_embedding},
+        {"model.shared.weight", w.output},
+        {"final_logits_bias", w.logits_bias},
+        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W},
+        {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b},
+        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W},
+        {"model.decoder.layers.2.encoder_attn.v_proj.bias", w.decoder[2].cross.v.b},
+        {"model.decoder.layers.2.encoder_attn_layer_norm.weight", w.decoder[2].cross_norm.g},
+        {"model.decoder.layers.2.self_attn_layer_norm.bias", w.decoder[2].self_norm.b},
+        {"model.decoder.layers.2.final_layer_norm.bias", w.decoder[2].final_norm.b},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
+        assert_ptr_equal(block + params_find(&params, some[i].name)->offset, some[i].at);
+    assert_ptr_equal(w.decoder[1].cross.q.W + 16 * 16, w.decoder[1].cross.k.W);
+    assert_ptr_equal(w.decoder[1].cross.k.W + 16 * 16, w.decoder[1].cross.v.W);
+    assert_ptr_equal(w.decoder[1].cross.k.b + 16, w.decoder[1].cross.v.b);
+    free(block);
+    params_free(&params);
+}
+
+/* The names that options add, and where Weights has them. In pre-norm a norm's name says before what
+ * it stands, and its place in Weights behind which sum. */
+static void test_names_of_options(void **state)
+{
+    (void)state;
+    static Weights w;
+    ModelConfig config = small;
+    config.norm = NORM_PRE, config.positions = POSITIONS_LEARNED, config.tying = TYING_NONE;
+    config.source_vocab = 40;
+    Params params = table(&config);
+    real *block = params_block(&params, NULL);
+    assert_non_null(block);
+    params_bind(&w, block, &config);
+    const struct {
+        const char *name;
+        const real *at;
+        int rows;
+    } some[] = {
+        {"model.encoder.embed_tokens.weight", w.source_embedding, 40},
+        {"model.decoder.embed_tokens.weight", w.target_embedding, 37},
+        {"lm_head.weight", w.output, 37},
+        {"model.encoder.embed_positions.weight", w.source_positions, 8},
+        {"model.decoder.embed_positions.weight", w.target_positions, 8},
+        {"model.encoder.layers.0.self_attn_layer_norm.weight", w.encoder_first.g, 16},
+        {"model.encoder.layers.0.final_layer_norm.bias", w.encoder[0].self_norm.b, 16},
+        {"model.encoder.layers.1.self_attn_layer_norm.bias", w.encoder[0].final_norm.b, 16},
+        {"model.encoder.layer_norm.weight", w.encoder[1].final_norm.g, 16},
+        {"model.decoder.layers.0.self_attn_layer_norm.bias", w.decoder_first.b, 16},
+        {"model.decoder.layers.0.encoder_attn_layer_norm.weight", w.decoder[0].self_norm.g, 16},
+        {"model.decoder.layers.0.final_layer_norm.weight", w.decoder[0].cross_norm.g, 16},
+        {"model.decoder.layers.2.self_attn_layer_norm.weight", w.decoder[1].final_norm.g, 16},
+        {"model.decoder.layer_norm.bias", w.decoder[2].final_norm.b, 16},
+    };
+    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
+        const Tensor *tensor = params_find(&params, some[i].name);
+        if (!tensor) fail_msg("no tensor %s", some[i].name);
+        assert_ptr_equal(block + tensor->offset, some[i].at);
+        assert_int_equal(tensor->shape[0], some[i].rows);
+    }
+    assert_null(params_find(&params, "model.shared.weight"));
+    free(block);
+    params_free(&params);
+
+    config.tying = TYING_DECODER;
+    params = table(&config);
+    assert_null(params_find(&params, "lm_head.weight"));
+    params_bind(&w, (real[]){0}, &config);
+    assert_ptr_equal(w.output, w.target_embedding);
+    assert_ptr_not_equal(w.output, w.source_embedding);
+    params_free(&params);
+}
+
+/* The formula of model/README.md. */
+static size_t formula(const ModelConfig *c)
+{
+    size_t V_source = (size_t)config_source_vocab(c), length = (size_t)c->max_length;
+    size_t V = (size_t)c->vocab, D = (size_t)c->d_model, F = (size_t)c->ffn;
+    size_t attention = 4 * D * D + 4 * D, ffn = 2 * D * F + F + D, norm = 2 * D;
+    size_t embeddings = c->tying == TYING_ALL       ? V * D
+                        : c->tying == TYING_DECODER ? (V_source + V) * D
+                                                    : (V_source + 2 * V) * D;
+    size_t positions = c->positions == POSITIONS_LEARNED ? 2 * length * D : 0;
+    return embeddings + positions + (c->norm == NORM_PRE ? 2 * norm : 0) +
+           (c->output_bias ? V : 0) + (size_t)c->encoder_layers * (attention + ffn + 2 * norm) +
+           (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
+}
+
+static void test_count(void **state)
+{
+    (void)state;
+    const ModelConfig *configs[] = {&small, &wide, &odd, &base};
+    for (int i = 0; i < 4; i++) {
+        Params params = table(configs[i]);
+        assert_int_equal(params_trained(&params), formula(configs[i]));
+        params_free(&params);
+    }
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(small, &variants[i]);
+        Params params = table(&config);
+        assert_int_equal(params_trained(&params), formula(&config));
+        params_free(&params);
+    }
+    assert_int_equal(formula(&base), BASE_COUNT);
+}
+
+/* ---- initial values ---- */
+
+static void check_values(const Tensor *tensor, const real *x, int D)
+{
+    double sum = 0, squares = 0, largest = 0, n = (double)tensor->count;
+    for (size_t i = 0; i < tensor->count; i++) {
+        sum += (double)x[i];
+        squares += (double)x[i] * (double)x[i];
+        largest = fmax(largest, fabs((double)x[i]));
+    }
+    double bound = sqrt(6.0 / (tensor->shape[0] + tensor->shape[1])), deviation;
+    switch (tensor->init) {
+    case INIT_ZERO: assert_true(largest == 0); return;
+    case INIT_ONE: assert_true(sum == n && squares == n); return;
+    case INIT_EMBEDDING:
+        for (int k = 0; k < D; k++) assert_true(x[(tensor->shape[0] - 1) * D + k] == 0);
+        n -= D;  // fall through
+    case INIT_POSITIONS:
+        deviation = 1 / sqrt(D);
+        assert_true(largest < 6 * deviation);
+        break;
+    case INIT_ATTENTION:                  // one [3D,D] matrix
+        bound = sqrt(6.0 / (3 * D + D));  // fall through
+    default:
+        deviation = bound / sqrt(3);
+        assert_true(largest <= bound && largest > 0.99 * bound);
+    }
+    /* The mean's deviation is σ/√n, that of the measured σ less than σ/√(2n): 5 of them. */
+    assert_true(fabs(sum / n) < 5 * deviation / sqrt(n));
+    assert_true(fabs(sqrt(squares / n) / deviation - 1) < 5 / sqrt(2 * n));
+}
+
+static void test_initial_values(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VARIANTS; i++) {
+        ModelConfig config = variant_config(wide, &variants[i]);
+        Params params = table(&config);
+        real *block = params_block(&params, NULL);
+        assert_non_null(block);
+        params_initialise(&params, block, 1);
+        for (int t = 0; t < params.count; t++)
+            check_values(&params.tensor[t], block + params.tensor[t].offset, wide.d_model);
+        free(block);
+        params_free(&params);
+    }
+}
+
+/* A tensor's values follow from the seed and its name: the same in another network where it has
+ * the same shape, others for another name or seed. */
+static void test_seed_and_name(void **state)
+{
+    (void)state;
+    ModelConfig other = small;
+    other.vocab = 50, other.encoder_layers = 1, other.decoder_layers = 1;
+    Params a = table(&small), b = table(&other);
+    real *one = params_block(&a, NULL), *two = params_block(&b, NULL);
+    real *seed = params_block(&a, NULL);
+    assert_true(one && two && seed);
+    params_initialise(&a, one, 1);
+    params_initialise(&b, two, 1);
+    params_initialise(&a, seed, 2);
+    int compared = 0;
+    for (int t = 0; t < b.count; t++) {
+        const Tensor *y = &b.tensor[t], *x = params_find(&a, y->name);
+        assert_non_null(x);
+        if (x->count != y->count) continue;
+        assert_memory_equal(one + x->offset, two + y->offset, x->count * sizeof *one);
+        compared++;
+        if (x->init != INIT_ATTENTION && x->init != INIT_XAVIER) continue;
+        assert_memory_not_equal(one + x->offset, seed + x->offset, x->count * sizeof *one);
+    }
+    assert_int_equal(compared, b.count - 2);  // all but the embedding and the output's bias
+    const Tensor *q = params_find(&a, "model.encoder.layers.0.self_attn.q_proj.weight");
+    const Tensor *k = params_find(&a, "model.encoder.layers.0.self_attn.k_proj.weight");
+    const Tensor *q1 = params_find(&a, "model.encoder.layers.1.self_attn.q_proj.weight");
+    assert_memory_not_equal(one + q->offset, one + k->offset, q->count * sizeof *one);
+    assert_memory_not_equal(one + q->offset, one + q1->offset, q->count * sizeof *one);
+    free(one), free(two), free(seed);
+    params_free(&a), params_free(&b);
+}
+
+/* final_logits_bias stays zero unless it is asked for, and does not count. */
+static void test_output_bias(void **state)
+{
+    (void)state;
+    ModelConfig without = small;
+    without.output_bias = false;
+    Params a = table(&small), b = table(&without);
+    assert_true(params_find(&a, "final_logits_bias")->trained);
+    assert_false(params_find(&b, "final_logits_bias")->trained);
+    assert_int_equal(params_trained(&a) - params_trained(&b), small.vocab);
+    params_free(&a), params_free(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_places),
+        cmocka_unit_test(test_bind),           cmocka_unit_test(test_count),
+        cmocka_unit_test(test_initial_values), cmocka_unit_test(test_seed_and_name),
+        cmocka_unit_test(test_output_bias),    cmocka_unit_test(test_names_of_options),
+    };
+    return cmocka_run_group_tests_name("params", tests, NULL, NULL);
+}

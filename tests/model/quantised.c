@@ -1,0 +1,322 @@
+/* ready.c -- a network made ready translates as it did, in floats to rounding and in int8 nearly; the
+ * same bits alone or among others; and as a file it comes back the same, or is refused. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/temporary.h"
+#include "inference/translator.h"
+#include "model/linear.h"
+#include "model/ready.h"
+#include "tests/fixtures/random-model.h"
+
+enum { V = 61, LONGEST = 48, S = 40 };
+
+static Error error;
+static Workers *workers;
+static Packed source, target;
+static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
+
+static int setup(void **state)
+{
+    (void)state;
+    source = random_sentences(S, 20, V, 2);
+    target = random_sentences(S, 25, V, 3);
+    if (!temporary_folder(folder, NULL)) return -1;
+    snprintf(path, sizeof path, "%s/x.safetensors", folder);
+    workers = workers_start(2, &error);
+    return workers ? 0 : -1;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    workers_stop(workers);
+    free_sentences(source);
+    free_sentences(target);
+    unlink(path);
+    return rmdir(folder);
+}
+
+static Transformer make(const Variant *variant, bool ready, MatrixKind kind)
+{
+    Transformer model = random_variant(variant, V, LONGEST, 5);
+    model.weights.logits_bias[ID_END] += 1;
+    if (ready) assert_true(transformer_ready(&model, kind, &error));
+    return model;
+}
+
+/* ‖x - y‖ / ‖y‖ */
+static double distance(const real *x, const real *y, int count)
+{
+    double apart = 0, size = 0;
+    for (int i = 0; i < count; i++) {
+        apart += ((double)x[i] - (double)y[i]) * ((double)x[i] - (double)y[i]);
+        size += (double)y[i] * (double)y[i];
+    }
+    return sqrt(apart / size);
+}
+
+/* Whole sentences through every layer, embeddings of all kinds, and the scores at the end. */
+static double passes_apart(const Variant *variant, MatrixKind kind)
+{
+    Transformer plain = make(variant, false, kind), ready = make(variant, true, kind);
+    assert_true(!ready.ready == (kind == MATRIX_FLOAT && !gemm_packs()));
+    int D = plain.config.d_model, M = target.rows;
+    Arena a, b;
+    const real *expected = forced_pass(&a, &plain, &source, &target);
+    const real *output = forced_pass(&b, &ready, &source, &target);
+    real *z = malloc(sizeof *z * (size_t)(2 * M * (V - 1)));
+    logits_forward(z, expected, &plain.weights, M, V, D);
+    logits_forward(z + M * (V - 1), output, &ready.weights, M, V, D);
+    double outputs = distance(output, expected, M * D);
+    double logits = distance(z + M * (V - 1), z, M * (V - 1));
+    print_message("%s: output %.1e, scores %.1e apart\n", variant->name, outputs, logits);
+    free(z);
+    arena_free(&a);
+    arena_free(&b);
+    transformer_free(&plain);
+    transformer_free(&ready);
+    return outputs > logits ? outputs : logits;
+}
+
+static void floats_are_the_same_network(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VARIANTS; i++)
+        assert_true(passes_apart(&variants[i], MATRIX_FLOAT) < 1e-5);
+}
+
+/* Rows of 48 and 40 random numbers: half a unit of 127 in each, through five layers. */
+static void int8_is_nearly_the_same(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VARIANTS; i++)
+        assert_true(passes_apart(&variants[i], MATRIX_INT8) < 0.08);
+}
+
+static void assert_same(const Translations *a, int s, const Translations *b, int t)
+{
+    const Hypothesis *x = a->sentence[s].hypothesis, *y = b->sentence[t].hypothesis;
+    assert_int_equal(x->length, y->length);
+    assert_memory_equal(x->id, y->id, (size_t)x->length * sizeof *x->id);
+    assert_true(x->log_probability == y->log_probability);
+}
+
+static Translations translate(const Transformer *model, const Packed *sentences, int beam)
+{
+    SearchConfig config = search_default;
+    Translations out;
+    config.beam = beam;
+    Ensemble ensemble = ensemble_of(model);
+    TranslatorInput input = {.source = *sentences};
+    bool good = translator_run(&out, &ensemble, &input, &config, workers, NULL, &error);
+    if (!good) fail_msg("%s", error.text);
+    return out;
+}
+
+/* No product depends on which rows are computed together. */
+static void alone_or_among_others(void **state)
+{
+    (void)state;
+    if (!gemm_packs()) skip();
+    for (int i = 0; i < 4 * VARIANTS; i++) {
+        Transformer model = make(&variants[i / 4], true, i % 2 ? MATRIX_INT8 : MATRIX_FLOAT);
+        int beam = i % 4 < 2 ? 1 : 4;
+        Translations all = translate(&model, &source, beam);
+        for (int s = 0; s < S; s += 3) {
+            int start[2] = {0, source.start[s + 1] - source.start[s]};
+            Packed one = {1, start[1], source.id + source.start[s], start};
+            Translations alone = translate(&model, &one, beam);
+            assert_same(&all, s, &alone, 0);
+            translations_free(&alone);
+        }
+        translations_free(&all);
+        transformer_free(&model);
+    }
+}
+
+/* A row of a matrix that is ready is the row it was. */
+static void rows_come_back(void **state)
+{
+    (void)state;
+    if (!gemm_packs()) skip();
+    Transformer plain = make(&variants[0], false, MATRIX_FLOAT);
+    Transformer ready = make(&variants[0], true, MATRIX_FLOAT);
+    real row[48];
+    for (int o = 0; o < 48; o++) {
+        const real *expected = linear_row(row, &plain.weights.decoder[1].cross.out, o, 48);
+        assert_ptr_equal(expected, plain.weights.decoder[1].cross.out.W + o * 48);
+        assert_memory_equal(linear_row(row, &ready.weights.decoder[1].cross.out, o, 48),
+                            expected, sizeof row);
+    }
+    transformer_free(&plain);
+    transformer_free(&ready);
+}
+
+/* ---- files ---- */
+
+static void save(const Transformer *model)
+{
+    Checkpoint checkpoint = {.params = &model->params,
+                             .weights = model->block,
+                             .rounded = model->ready,
+                             .config = "{}",
+                             .tokenizer = "abc",
+                             .tokenizer_size = 3};
+    bool good = checkpoint_save(&checkpoint, path, &error);
+    if (!good) fail_msg("%s", error.text);
+}
+
+static bool load(Transformer *model, const ModelConfig *config)
+{
+    CheckpointFile file;
+    if (!checkpoint_open(&file, path, &error)) return false;
+    assert_true(checkpoint_is_rounded(&file, NULL));
+    assert_true(transformer_create(model, config, &error));
+    bool good = transformer_read_rounded(model, &file, &error);
+    checkpoint_close(&file);
+    if (!good) transformer_free(model);
+    return good;
+}
+
+static void a_file_comes_back(void **state)
+{
+    (void)state;
+    for (int i = 0; i < VARIANTS; i++) {
+        Transformer model = make(&variants[i], true, MATRIX_INT8), again;
+        save(&model);
+        if (!load(&again, &model.config)) fail_msg("%s", error.text);
+        size_t places = LONGEST * (size_t)model.config.d_model;  // random ones, in no file
+        if (model.sinusoids) memcpy(again.sinusoids, model.sinusoids, places * sizeof(real));
+        Translations a = translate(&model, &source, 3), b = translate(&again, &source, 3);
+        for (int s = 0; s < S; s++) assert_same(&a, s, &b, s);
+        translations_free(&a);
+        translations_free(&b);
+        size_t size, size_again;  // and saved again it is the same file
+        char *bytes = file_read(path, 1 << 24, &size, &error);
+        save(&again);
+        char *bytes_again = file_read(path, 1 << 24, &size_again, &error);
+        assert_int_equal(size, size_again);
+        assert_memory_equal(bytes, bytes_again, size);
+        free(bytes), free(bytes_again);
+
+        CheckpointFile file;  // it is not one to train on
+        assert_true(checkpoint_open(&file, path, &error));
+        assert_false(checkpoint_fits(&file, &model.params, CHECKPOINT_WEIGHTS, &error));
+        assert_non_null(strstr(error.text, "has no tensor 'model."));
+        checkpoint_close(&file);
+        transformer_free(&model);
+        transformer_free(&again);
+    }
+}
+
+/* Writes the file anew with one tensor changed: `change` gets it with its bytes. */
+static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *bytes))
+{
+    enum { MOST = 200 };
+    static SafeTensor tensor[MOST];
+    CheckpointFile file;
+    int count = 0;
+    assert_true(checkpoint_open(&file, path, &error));
+    assert_in_range(file.file.count, 1, MOST);
+    for (int i = 0; i < file.file.count; i++) {
+        tensor[count] = file.file.tensor[i];
+        void *bytes = malloc((size_t)tensor[count].bytes);
+        assert_true(safetensors_read(&file.file, &file.file.tensor[i], bytes, &error));
+        tensor[count].data = bytes;
+        if (!strcmp(tensor[count].name, name)) change(&tensor[count], bytes);
+        if (tensor[count].name) count++;
+        else free(bytes);
+    }
+    SafeMetadata metadata[] = {{"format", "qkv"}, {"version", "1"}, {"config", "{}"}};
+    assert_true(safetensors_write(path, tensor, count, metadata, 3, &error));
+    for (int i = 0; i < count; i++) free((void *)(uintptr_t)tensor[i].data);
+    checkpoint_close(&file);
+}
+
+static void least(SafeTensor *tensor, void *bytes)
+{
+    (void)tensor;
+    ((int8_t *)bytes)[7] = -128;
+}
+
+static void not_a_number(SafeTensor *tensor, void *bytes)
+{
+    (void)tensor;
+    ((float *)bytes)[3] = NAN;
+}
+
+static void negative(SafeTensor *tensor, void *bytes)
+{
+    (void)tensor;
+    ((float *)bytes)[3] = -1;
+}
+
+static void gone(SafeTensor *tensor, void *bytes)
+{
+    (void)bytes;
+    tensor->name = NULL;
+}
+
+static void transposed(SafeTensor *tensor, void *bytes)
+{
+    (void)bytes;
+    int64_t rows = tensor->shape[0];
+    tensor->shape[0] = tensor->shape[1], tensor->shape[1] = rows;
+}
+
+/* A float tensor under its own name beside, or in place of, the rounded one. */
+static void renamed(SafeTensor *tensor, void *bytes)
+{
+    (void)bytes;
+    static char name[160];
+    snprintf(name, sizeof name, "%s.int8", tensor->name);
+    tensor->name = name;
+}
+
+static void hostile_files_are_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *tensor;
+        void (*change)(SafeTensor *, void *);
+        const char *error;
+    } cases[] = {
+        {"model.decoder.layers.1.fc1.weight.int8", least, "holds -128 at place 7"},
+        {"model.shared.weight.scale", not_a_number, "holds nan at place 3"},
+        {"model.shared.weight.scale", negative, "holds -1 at place 3"},
+        {"model.shared.weight.scale", gone, "has no tensor 'model.shared.weight.scale'"},
+        {"model.shared.weight.int8", gone, "has no tensor 'model.shared.weight'"},
+        {"model.decoder.layers.1.fc1.weight.int8", transposed, "I8 [48,40], but"},
+        {"model.decoder.layers.1.fc1.bias", renamed, "F32 [40], but"},
+        {"model.decoder.layers.1.fc1.bias", gone, "has no tensor"},
+    };
+    Transformer model = make(&variants[0], true, MATRIX_INT8), again;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        save(&model);
+        rewrite(cases[i].tensor, cases[i].change);
+        assert_false(load(&again, &model.config));
+        if (!strstr(error.text, cases[i].error)) fail_msg("said: %s", error.text);
+    }
+    save(&model);
+    rewrite("", NULL);  // and as it was it is taken
+    assert_true(load(&again, &model.config));
+    transformer_free(&again);
+    transformer_free(&model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(floats_are_the_same_network),
+        cmocka_unit_test(int8_is_nearly_the_same),
+        cmocka_unit_test(alone_or_among_others),
+        cmocka_unit_test(rows_come_back),
+        cmocka_unit_test(a_file_comes_back),
+        cmocka_unit_test(hostile_files_are_refused),
+    };
+    return cmocka_run_group_tests_name("ready", tests, setup, teardown);
+}

@@ -1,0 +1,63 @@
+/* rdrop.c -- updates with R-Drop: the same bits as often as without, and what its second pass adds. */
+#include "tests/fixtures/lesson.h"
+#include "tests/fixtures/test.h"
+
+/* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up
+ * to rounding; its evaluation is what it was. */
+static void test_r_drop_changes_no_bit(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result one, many, first, fine, coarse;
+    c.r_drop = 5;
+    train(&one, &c, 1, 1, UPDATES, NULL);
+    train(&many, &c, 3, 1, UPDATES, NULL);
+    assert_same_bits(&one, &many);
+    free_result(&many);
+    train(&first, &c, 2, 1, 2, NULL);
+    train(&many, &c, 2, 3, UPDATES, &first);
+    assert_same_bits(&one, &many);
+    train(&fine, &c, 1, 1, 1, NULL);
+    c.micro_tokens = 100000;
+    train(&coarse, &c, 1, 1, 1, NULL);
+    assert_near(fine.last.loss.objective, coarse.last.loss.objective, 1e-5);
+    assert_near(fine.last.gradient_norm, coarse.last.gradient_norm, 1e-5);
+    Result *all[] = {&one, &many, &first, &fine, &coarse};
+    for (int i = 0; i < 5; i++) free_result(all[i]);
+}
+
+/* Without dropout both copies are the same, and an update is the one without R-Drop; with it,
+ * the divergence costs something, and what is reported is per target token of the corpus. */
+static void test_r_drop_without_dropout(void **state)
+{
+    (void)state;
+    TrainingConfig c = config(), still = config();
+    Result plain, twice, apart, weightless;
+    still.dropout = still.attention_dropout = still.activation_dropout = 0;
+    train(&plain, &still, 1, 1, 1, NULL);
+    still.r_drop = 5;
+    train(&twice, &still, 1, 1, 1, NULL);
+    assert_near(plain.last.loss.nll, twice.last.loss.nll, 1e-5);
+    assert_near(plain.last.loss.objective, twice.last.loss.objective, 1e-5);
+    assert_near(plain.last.gradient_norm, twice.last.gradient_norm, 1e-4);
+    assert_int_equal(plain.last.loss.tokens, twice.last.loss.tokens);
+    assert_int_equal(plain.last.tokens, twice.last.tokens);
+    assert_true(2 * plain.last.flops == twice.last.flops);
+    c.r_drop = 1e-9;
+    train(&weightless, &c, 1, 1, 1, NULL);
+    c.r_drop = 5;
+    train(&apart, &c, 1, 1, 1, NULL);
+    assert_true(apart.last.loss.nll == weightless.last.loss.nll);
+    assert_true(apart.last.loss.objective > weightless.last.loss.objective + 0.1);
+    Result *all[] = {&plain, &twice, &apart, &weightless};
+    for (int i = 0; i < 4; i++) free_result(all[i]);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_r_drop_changes_no_bit),
+        cmocka_unit_test(test_r_drop_without_dropout),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,376 @@
+/* transformer.c -- what must be true of the network whatever its weights and options are: sentences
+ * do not see each other, the target does not see its future, and neither the cut into micro-batches
+ * nor the kind of pass changes a result. */
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "model/transformer.h"
+#include "tests/fixtures/test.h"
+#include "tests/fixtures/variants.h"
+
+static const ModelConfig base = {.vocab = 50,
+                                 .d_model = 32,
+                                 .heads = 4,
+                                 .ffn = 48,
+                                 .encoder_layers = 2,
+                                 .decoder_layers = 2,
+                                 .max_length = 24,
+                                 .output_bias = true};
+static ModelConfig config;  // of the variant that is being tested
+enum { D = 32, SENTENCES = 5 };
+static const double SMOOTHING = 0.1;
+
+/* Five pairs; the longest is as long as a sentence may be, the shortest is </s> alone. */
+static const int source_start[] = {0, 5, 6, 30, 33, 40},
+                 target_start[] = {0, 3, 12, 36, 37, 44};
+static int source_id[40], target_id[44];
+static const Packed source = {SENTENCES, 40, source_id, source_start};
+static const Packed target = {SENTENCES, 44, target_id, target_start};
+
+static Transformer model;
+
+static void random_ids(int *id, const int *start, int vocab, uint64_t index)
+{
+    Rng rng = rng_stream(1, RNG_TEST, index);
+    for (int s = 0; s < SENTENCES; s++)
+        for (int n = start[s]; n < start[s + 1]; n++)
+            id[n] =
+                n == start[s + 1] - 1 ? ID_END : 1 + (int)rng_below(&rng, (uint32_t)vocab - 2);
+}
+
+static int setup(void **state)
+{
+    (void)state;
+    Error error;
+    random_ids(source_id, source_start, config_source_vocab(&config), 1);
+    random_ids(target_id, target_start, config.vocab, 2);
+    if (!transformer_create(&model, &config, &error)) fail_msg("%s", error.text);
+    params_initialise(&model.params, model.block, 1);
+    Rng rng = rng_stream(1, RNG_TEST, 3);
+    for (int t = 0; t < model.params.count; t++) {  // biases and gains away from 0 and 1
+        const Tensor *tensor = &model.params.tensor[t];
+        if (tensor->init != INIT_ZERO && tensor->init != INIT_ONE) continue;
+        for (size_t i = 0; i < tensor->count; i++)
+            model.block[tensor->offset + i] += (real)(0.2 * rng_normal(&rng));
+    }
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    transformer_free(&model);
+    return 0;
+}
+
+/* ---- one pass ---- */
+
+typedef struct Run {
+    Arena arena;
+    Pass pass;
+    Loss loss;
+} Run;
+
+static Run run_a, run_b;  // large
+
+static void run_layout(Run *run, const Packed *from, const Packed *to, const Dropout *dropout,
+                       PassKind kind)
+{
+    *run = (Run){.arena = {0}};
+    transformer_layout(&run->pass, &run->arena, &model, from, to, dropout, kind);
+    assert_true(arena_reserve(&run->arena, NULL));
+    memset(run->arena.base, 0xff, run->arena.size);  // NaNs: no pass may rely on what is there
+    transformer_layout(&run->pass, &run->arena, &model, from, to, dropout, kind);
+}
+
+static void forward(Run *run, const Packed *from, const Packed *to, const Dropout *dropout,
+                    PassKind kind)
+{
+    run_layout(run, from, to, dropout, kind);
+    transformer_forward(&run->pass, &model);
+    transformer_loss(&run->loss, &run->pass, &model, SMOOTHING);
+}
+
+/* A block of gradients, freed by the caller. */
+static real *backward(Run *run, const Packed *from, const Packed *to, const Dropout *dropout)
+{
+    static Weights dw;
+    real *block = params_block(&model.params, NULL);
+    assert_non_null(block);
+    params_bind(&dw, block, &config);
+    run_layout(run, from, to, dropout, PASS_TRAIN);
+    transformer_forward(&run->pass, &model);
+    transformer_backward(&run->loss, &run->pass, &model, &dw, NULL, SMOOTHING, 1);
+    return block;
+}
+
+/* Sentences first .. first+count-1 as a micro-batch of their own. */
+static Packed cut(const Packed *all, int first, int count, int start[])
+{
+    for (int s = 0; s <= count; s++) start[s] = all->start[first + s] - all->start[first];
+    return (Packed){count, start[count], all->id + all->start[first], start};
+}
+
+static double largest_difference(const real *a, const real *b, size_t count)
+{
+    double largest = 0;
+    for (size_t i = 0; i < count; i++) {
+        double difference = fabs((double)a[i] - (double)b[i]);
+        if (!(difference <= largest)) largest = difference;
+    }
+    return largest;
+}
+
+/* ---- sentences ---- */
+
+static void test_packed_equals_alone(void **state)
+{
+    (void)state;
+    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    Loss sum = {0};
+    for (int s = 0; s < SENTENCES; s++) {
+        int from_start[2], to_start[2];
+        Packed from = cut(&source, s, 1, from_start), to = cut(&target, s, 1, to_start);
+        forward(&run_b, &from, &to, NULL, PASS_LOOK);
+        assert_true(largest_difference(run_a.pass.output + target.start[s] * D,
+                                       run_b.pass.output, (size_t)to.rows * D) < 1e-5);
+        assert_true(largest_difference(run_a.pass.encoded + source.start[s] * D,
+                                       run_b.pass.encoded, (size_t)from.rows * D) < 1e-5);
+        sum.nll += run_b.loss.nll, sum.objective += run_b.loss.objective;
+        sum.tokens += run_b.loss.tokens;
+        arena_free(&run_b.arena);
+    }
+    assert_int_equal(sum.tokens, run_a.loss.tokens);
+    assert_true(fabs(sum.nll - run_a.loss.nll) < 1e-6 * sum.nll);
+    assert_true(fabs(sum.objective - run_a.loss.objective) < 1e-6 * sum.objective);
+    arena_free(&run_a.arena);
+}
+
+/* Row t+1 is the first that reads token t. All rows up to t, and all other sentences, stay the
+ * same to the bit. */
+static void test_future_unseen(void **state)
+{
+    (void)state;
+    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    for (int s = 0; s < SENTENCES; s++)
+        for (int t = target.start[s]; t < target.start[s + 1]; t++) {
+            int kept = target_id[t];
+            target_id[t] = kept % 40 + 1;
+            forward(&run_b, &source, &target, NULL, PASS_LOOK);
+            target_id[t] = kept;
+            for (int n = 0; n < target.rows; n++) {
+                bool sees = n > t && n < target.start[s + 1];
+                bool same = !memcmp(run_a.pass.output + n * D, run_b.pass.output + n * D,
+                                    D * sizeof(real));
+                assert_int_equal(same, !sees);
+            }
+            arena_free(&run_b.arena);
+        }
+    arena_free(&run_a.arena);
+}
+
+/* A source token is seen by all of its own sentence, both sides, and by no other. */
+static void test_source_seen(void **state)
+{
+    (void)state;
+    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    for (int s = 0; s < SENTENCES; s++) {
+        int t = source.start[s], kept = source_id[t];
+        source_id[t] = kept % 40 + 1;
+        forward(&run_b, &source, &target, NULL, PASS_LOOK);
+        source_id[t] = kept;
+        for (int other = 0; other < SENTENCES; other++) {
+            for (int n = source.start[other]; n < source.start[other + 1]; n++)
+                assert_int_equal(!memcmp(run_a.pass.encoded + n * D, run_b.pass.encoded + n * D,
+                                         D * sizeof(real)),
+                                 other != s);
+            for (int n = target.start[other]; n < target.start[other + 1]; n++)
+                assert_int_equal(!memcmp(run_a.pass.output + n * D, run_b.pass.output + n * D,
+                                         D * sizeof(real)),
+                                 other != s);
+        }
+        arena_free(&run_b.arena);
+    }
+    arena_free(&run_a.arena);
+}
+
+/* One Packed as both sides: the same as two equal ones. */
+static void test_same_rows_twice(void **state)
+{
+    (void)state;
+    const Packed copy = target;  // whose ids both vocabularies have
+    real *a = backward(&run_a, &target, &target, NULL);
+    real *b = backward(&run_b, &target, &copy, NULL);
+    assert_true(run_a.loss.objective == run_b.loss.objective);
+    assert_memory_equal(a, b, model.params.size * sizeof *a);
+    free(a), free(b);
+    arena_free(&run_a.arena), arena_free(&run_b.arena);
+}
+
+/* ---- attention ---- */
+
+static void check_maps(const Attention *a)
+{
+    for (int s = 0; s < a->queries->sentences; s++) {
+        int n = a->queries->start[s + 1] - a->queries->start[s];
+        int m = a->keys->start[s + 1] - a->keys->start[s], width = attention_width(m);
+        for (int h = 0; h < config.heads; h++)
+            for (int i = 0; i < n; i++) {
+                const real *row = attention_map(a, s, h) + i * width;
+                double sum = 0;
+                for (int j = 0; j < width; j++) {
+                    if (j < m && !(a->causal && j > i)) {
+                        assert_true(row[j] > 0 && row[j] <= 1);
+                        sum += (double)row[j];
+                    } else {
+                        assert_true(row[j] == 0);
+                    }
+                }
+                assert_true(fabs(sum - 1) < 1e-6);
+            }
+    }
+}
+
+static void test_attention_is_a_distribution(void **state)
+{
+    (void)state;
+    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    for (int l = 0; l < 2; l++) {
+        check_maps(&run_a.pass.encoder.layer[l].self);
+        check_maps(&run_a.pass.decoder.layer[l].self);
+        check_maps(&run_a.pass.decoder.layer[l].cross);
+    }
+    arena_free(&run_a.arena);
+}
+
+/* ---- passes and micro-batches ---- */
+
+static void test_kinds_of_pass(void **state)
+{
+    (void)state;
+    Loss loss[3];
+    for (int kind = PASS_SCORE; kind <= PASS_TRAIN; kind++) {
+        forward(&run_a, &source, &target, NULL, (PassKind)kind);
+        loss[kind] = run_a.loss;
+        arena_free(&run_a.arena);
+    }
+    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_LOOK], sizeof *loss);
+    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_TRAIN], sizeof *loss);
+    free(backward(&run_a, &source, &target, NULL));
+    assert_memory_equal(&loss[PASS_SCORE], &run_a.loss, sizeof *loss);
+    arena_free(&run_a.arena);
+}
+
+/* The same pass twice: the same bits. */
+static void test_repeatable(void **state)
+{
+    (void)state;
+    const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5};
+    real *a = backward(&run_a, &source, &target, &dropout);
+    real *b = backward(&run_b, &source, &target, &dropout);
+    assert_memory_equal(&run_a.loss, &run_b.loss, sizeof run_a.loss);
+    assert_memory_equal(a, b, model.params.size * sizeof *a);
+    free(a), free(b);
+    arena_free(&run_a.arena), arena_free(&run_b.arena);
+}
+
+/* With every dropout on: the gradients of all sentences are those of two plus those of three. */
+static void test_micro_batches(void **state)
+{
+    (void)state;
+    Dropout dropout = {
+        .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 9};
+    real *all = backward(&run_a, &source, &target, &dropout);
+    Loss loss = {0};
+    real *sum = params_block(&model.params, NULL);
+    assert_non_null(sum);
+    const int first[] = {0, 2, SENTENCES}, number[] = {0, 1, 2, 3, 4};
+    for (int part = 0; part < 2; part++) {
+        int from_start[SENTENCES + 1], to_start[SENTENCES + 1];
+        int count = first[part + 1] - first[part];
+        Packed from = cut(&source, first[part], count, from_start);
+        Packed to = cut(&target, first[part], count, to_start);
+        dropout.sentence = number + first[part];
+        real *some = backward(&run_b, &from, &to, &dropout);
+        for (size_t i = 0; i < model.params.size; i++) sum[i] += some[i];
+        loss.objective += run_b.loss.objective;
+        free(some);
+        arena_free(&run_b.arena);
+    }
+    assert_true(fabs(loss.objective - run_a.loss.objective) < 1e-6 * loss.objective);
+    double largest = 0;
+    for (size_t i = 0; i < model.params.size; i++)
+        largest = fmax(largest, fabs((double)all[i]));
+    assert_true(largest_difference(all, sum, model.params.size) < 1e-5 * largest);
+    free(all), free(sum);
+    arena_free(&run_a.arena);
+}
+
+/* What has gone wrong in one weight shows in the loss: no step hides a NaN. */
+static void test_nan_comes_through(void **state)
+{
+    (void)state;
+    for (int t = 0; t < model.params.count; t++) {
+        const Tensor *tensor = &model.params.tensor[t];
+        size_t at = tensor->offset + (size_t)tensor->shape[tensor->dimensions - 1] - 3;
+        if (strstr(tensor->name, "encoder.embed_tokens"))
+            at = tensor->offset + (size_t)source_id[0] * D;
+        if (strstr(tensor->name, "decoder.embed_tokens") || strstr(tensor->name, "shared"))
+            at = tensor->offset + (size_t)target_id[0] * D;
+        real kept = model.block[at];
+        model.block[at] = (real)NAN;
+        forward(&run_a, &source, &target, NULL, PASS_SCORE);
+        model.block[at] = kept;
+        if (!isnan(run_a.loss.nll)) fail_msg("the loss hides a NaN in %s", tensor->name);
+        arena_free(&run_a.arena);
+    }
+}
+
+/* A copy of the weights in their place gives the same, and nothing looks at the old ones. */
+static void test_other_weights(void **state)
+{
+    (void)state;
+    size_t bytes = model.params.size * sizeof(real);
+    real *own = model.block, *copy = params_block(&model.params, NULL);
+    assert_non_null(copy);
+    forward(&run_a, &source, &target, NULL, PASS_SCORE);
+    memcpy(copy, own, bytes);
+    memset(own, 0xff, bytes);  // NaNs
+    transformer_use(&model, copy);
+    forward(&run_b, &source, &target, NULL, PASS_SCORE);
+    assert_true(run_a.loss.objective == run_b.loss.objective);
+    memcpy(own, copy, bytes);
+    transformer_use(&model, own);
+    assert_true(model.block == own);
+    free(copy);
+    arena_free(&run_a.arena);
+    arena_free(&run_b.arena);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_packed_equals_alone),
+        cmocka_unit_test(test_future_unseen),
+        cmocka_unit_test(test_source_seen),
+        cmocka_unit_test(test_same_rows_twice),
+        cmocka_unit_test(test_attention_is_a_distribution),
+        cmocka_unit_test(test_kinds_of_pass),
+        cmocka_unit_test(test_repeatable),
+        cmocka_unit_test(test_micro_batches),
+        cmocka_unit_test(test_nan_comes_through),
+        cmocka_unit_test(test_other_weights),
+    };
+    int failed = 0;
+    for (int i = 0; i < VARIANTS; i++) {
+        char name[128];
+        snprintf(name, sizeof name, "transformer: %s", variants[i].name);
+        config = variant_config(base, &variants[i]);
+        failed += cmocka_run_group_tests_name(name, tests, setup, teardown);
+    }
+    return failed;
+}

@@ -1,0 +1,101 @@
+/* turns.c -- passes on several threads come to every stage in the order of their numbers. */
+#include "tests/fixtures/test.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "base/workers.h"
+#include "model/turns.h"
+
+enum { PASSES = 60, STAGES = 9 };
+
+typedef struct Line {
+    Turns turns;
+    atomic_int next;
+    int log[STAGES][PASSES], count[STAGES];  // guarded by the turns alone
+    int stop;  // the pass that ends before its stages do; -1: none
+} Line;
+
+static void work_for(Rng *rng)
+{
+    for (uint32_t i = rng_below(rng, 20); i > 0; i--) sched_yield();
+}
+
+/* Some passes enter single stages only, some several at once, as the loss of many rows does. */
+static void passes(void *context, int worker)
+{
+    (void)worker;
+    Line *line = context;
+    for (int k; (k = atomic_fetch_add(&line->next, 1)) < PASSES;) {
+        Rng rng = rng_stream(3, RNG_TEST, (uint32_t)k);
+        Turn turn = {.turns = &line->turns, .number = k};
+        work_for(&rng);
+        for (int s = 0; s < STAGES && !(k == line->stop && s > 2);) {
+            int several = s == 0 && k % 3 == 1 ? 5 : 1;
+            turn_next(&turn, several);
+            for (; several > 0; several--, s++) {
+                line->log[s][line->count[s]++] = k;
+                work_for(&rng);
+            }
+        }
+        turn_end(&turn);
+    }
+}
+
+static void run(Line *line, int threads, int stop)
+{
+    Error error;
+    Workers *workers = workers_start(threads, &error);
+    assert_non_null(workers);
+    assert_true(turns_begin(&line->turns, PASSES, &error));
+    memset(line->count, 0, sizeof line->count);
+    atomic_store(&line->next, 0);
+    line->stop = stop;
+    workers_run(workers, passes, line);
+    workers_stop(workers);
+}
+
+static void test_stages_see_passes_in_order(void **state)
+{
+    (void)state;
+    static Line line;
+    turns_init(&line.turns);
+    for (int threads = 1; threads <= 5; threads++) {
+        run(&line, threads, -1);
+        for (int s = 0; s < STAGES; s++) {
+            assert_int_equal(line.count[s], PASSES);
+            for (int k = 0; k < PASSES; k++) assert_int_equal(line.log[s][k], k);
+        }
+    }
+    turns_free(&line.turns);
+}
+
+/* A pass that fails lets those behind it come to their end. */
+static void test_a_pass_that_stops_holds_up_nobody(void **state)
+{
+    (void)state;
+    static Line line;
+    turns_init(&line.turns);
+    run(&line, 3, 17);
+    assert_int_equal(line.count[0], PASSES);
+    turns_free(&line.turns);
+}
+
+static void test_alone(void **state)
+{
+    (void)state;
+    turn_next(NULL, 1);
+    turn_end(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stages_see_passes_in_order),
+        cmocka_unit_test(test_a_pass_that_stops_holds_up_nobody),
+        cmocka_unit_test(test_alone),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/* Animated PNGs, read again by a reader that shares nothing with the writer but zlib's inflate: CRCs
+ * are made bit by bit here, frames are put together and compared with what was drawn. */
+#include "tests/fixtures/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/file.h"
+#include "plots/apng.h"
+
+enum { WIDTH = 61, HEIGHT = 40, FRAMES = 5 };
+static const char path[] = "build/test-apng.png";
+
+static uint32_t get32(const uint8_t *b)
+{
+    return (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
+}
+
+/* ISO 3309's CRC, as the PNG specification writes it down (annex D), bit by bit. */
+static uint32_t crc(const uint8_t *bytes, size_t count)
+{
+    uint32_t c = 0xffffffffu;
+    for (size_t i = 0; i < count; i++) {
+        c ^= bytes[i];
+        for (int k = 0; k < 8; k++) c = c & 1 ? 0xedb88320u ^ c >> 1 : c >> 1;
+    }
+    return c ^ 0xffffffffu;
+}
+
+/* A page that is another in each frame f: a moving square, and a dot that stays. Frame 2 is frame 1. */
+static Canvas *draw(int f)
+{
+    Canvas *canvas;
+    Error error;
+    if (f == 2) f = 1;
+    assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
+    assert_true(canvas_reserve(canvas, WIDTH, HEIGHT, &error));
+    canvas_rectangle(canvas, 3 + 7 * f, 5 + 2 * f, 9, 8, (Color){(uint8_t)(40 * f), 90, 200});
+    canvas_disc(canvas, 50, 30, 4, (Color){200, 30, 60});
+    return canvas;
+}
+
+typedef struct Reader {
+    uint8_t picture[HEIGHT][WIDTH][4];
+    uint8_t frame[FRAMES][HEIGHT][WIDTH][3];
+    int frames, delay[FRAMES];
+    uint32_t sequence;
+    int x, y, width, height;  // of the frame that is coming
+    char order[256];          // the first letters of the chunks
+    size_t pixels;            // of all frames' rectangles
+} Reader;
+
+static void paint(Reader *r, const uint8_t *data, size_t length)
+{
+    static uint8_t rows[HEIGHT * (WIDTH * 4 + 1)];
+    uLongf size = sizeof rows;
+    size_t row = (size_t)r->width * 4 + 1;
+    assert_int_equal(uncompress(rows, &size, data, length), Z_OK);
+    assert_int_equal(size, row * (size_t)r->height);
+    for (int y = 0; y < r->height; y++) {
+        uint8_t *here = rows + (size_t)y * row + 1, *above = here - row;
+        assert_true(here[-1] == 0 || here[-1] == 2);
+        for (size_t i = 0; i + 1 < row; i++)
+            if (here[-1] == 2 && y) here[i] = (uint8_t)(here[i] + above[i]);
+        for (int x = 0; x < r->width; x++) {
+            const uint8_t *p = here + 4 * x;
+            assert_true(p[3] == 0 || p[3] == 255);
+            if (p[3]) memcpy(r->picture[r->y + y][r->x + x], p, 4);
+        }
+    }
+    for (int y = 0; y < HEIGHT; y++)
+        for (int x = 0; x < WIDTH; x++) memcpy(r->frame[r->frames][y][x], r->picture[y][x], 3);
+    r->pixels += (size_t)r->width * (size_t)r->height;
+    r->frames++;
+}
+
+static void control(Reader *r, const uint8_t *data)
+{
+    assert_int_equal(get32(data), r->sequence++);
+    r->width = (int)get32(data + 4), r->height = (int)get32(data + 8);
+    r->x = (int)get32(data + 12), r->y = (int)get32(data + 16);
+    assert_in_range(r->width, 1, WIDTH - r->x);
+    assert_in_range(r->height, 1, HEIGHT - r->y);
+    assert_int_equal(data[22] << 8 | data[23], 1000);
+    r->delay[r->frames] = data[20] << 8 | data[21];
+    assert_int_equal(data[24], 0);
+    assert_int_equal(data[25], 1);
+}
+
+static void chunk(Reader *r, const char *name, const uint8_t *data, size_t length)
+{
+    size_t used = strlen(r->order);
+    snprintf(r->order + used, sizeof r->order - used, "%s ", name);
+    if (!strcmp(name, "IHDR")) {
+        assert_int_equal(length, 13);
+        assert_int_equal(r->width = (int)get32(data), WIDTH);
+        assert_int_equal(r->height = (int)get32(data + 4), HEIGHT);
+        assert_memory_equal(data + 8, "\x08\x06\0\0", 5);
+    } else if (!strcmp(name, "acTL")) {
+        assert_int_equal(length, 8);
+        assert_int_equal(get32(data), FRAMES);
+        assert_int_equal(get32(data + 4), 3);
+    } else if (!strcmp(name, "tEXt")) {
+        assert_int_equal(length, 10);
+        assert_memory_equal(data, "Title\0four", 10);
+    } else if (!strcmp(name, "iTXt")) {
+        assert_int_equal(length, 13);
+        assert_memory_equal(data, "Note\0\0\0\0\0\xc5\x93uf", 13);
+    } else if (!strcmp(name, "IDAT")) {
+        paint(r, data, length);
+    } else if (!strcmp(name, "fcTL")) {
+        assert_int_equal(length, 26);
+        control(r, data);
+    } else if (!strcmp(name, "fdAT")) {
+        assert_int_equal(get32(data), r->sequence++);
+        paint(r, data + 4, length - 4);
+    } else {
+        assert_string_equal(name, "IEND");
+        assert_int_equal(length, 0);
+    }
+}
+
+static void read_again(Reader *r)
+{
+    Error error;
+    size_t size;
+    uint8_t *bytes = (uint8_t *)file_read(path, 1 << 20, &size, &error);
+    assert_non_null(bytes);
+    assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
+    for (size_t at = 8; at < size;) {
+        char name[5] = "";
+        size_t length = get32(bytes + at);
+        assert_true(length < size && at + 12 + length <= size);
+        memcpy(name, bytes + at + 4, 4);
+        assert_int_equal(get32(bytes + at + 8 + length), crc(bytes + at + 4, length + 4));
+        chunk(r, name, bytes + at + 8, length);
+        at += length + 12;
+    }
+    free(bytes);
+}
+
+static void is_frame(const Reader *r, int place, int f)
+{
+    Canvas *canvas = draw(f);
+    for (int y = 0; y < HEIGHT; y++) {
+        uint8_t row[WIDTH][3];
+        canvas_row(canvas, y, row[0]);
+        assert_memory_equal(r->frame[place][y], row, sizeof row);
+    }
+    canvas_free(canvas);
+}
+
+static Apng *begin(int frames)
+{
+    Error error;
+    const PngText texts[] = {{"Title", "four"}, {"Note", "\xc5\x93uf"}};
+    Apng *apng = apng_begin(path, WIDTH, HEIGHT, frames, 3, texts, 2, &error);
+    assert_non_null(apng);
+    return apng;
+}
+
+static void add(Apng *apng, int f)
+{
+    Error error;
+    Canvas *canvas = draw(f);
+    assert_true(apng_add(apng, canvas, 100 + 900 * f, &error));
+    canvas_free(canvas);
+}
+
+static void frames_come_back(void **state)
+{
+    (void)state;
+    Error error;
+    static Reader r;
+    Apng *apng = begin(FRAMES);
+    for (int f = 0; f < FRAMES; f++) add(apng, f);
+    assert_true(apng_end(apng, &error));
+    read_again(&r);
+    assert_string_equal(r.order, "IHDR acTL tEXt iTXt fcTL IDAT fcTL fdAT fcTL fdAT "
+                                 "fcTL fdAT fcTL fdAT IEND ");
+    assert_int_equal(r.frames, FRAMES);
+    for (int f = 0; f < FRAMES; f++) {
+        is_frame(&r, f, f);
+        assert_int_equal(r.delay[f], 100 + 900 * f);
+    }
+    /* The first frame is whole, the others only what changed; of no change, one pixel. */
+    assert_true(r.pixels < WIDTH * HEIGHT + 1 + 3 * 24 * 16);
+    unlink(path);
+}
+
+/* Until apng_end, and after giving up, the old file is there. */
+static void all_or_nothing(void **state)
+{
+    (void)state;
+    Error error;
+    size_t size;
+    unlink(path);
+    Apng *apng = begin(2);
+    add(apng, 0);
+    assert_int_not_equal(access(path, F_OK), 0);
+    add(apng, 1);
+    assert_true(apng_end(apng, &error));
+    char *before = file_read(path, 1 << 20, &size, &error);
+    apng = begin(7);
+    add(apng, 3);
+    apng_abandon(apng);
+    char *after = file_read(path, 1 << 20, &size, &error);
+    assert_memory_equal(before, after, size);
+    free(before);
+    free(after);
+    unlink(path);
+    apng_abandon(NULL);
+    assert_null(apng_begin("build/no/such/folder.png", 9, 9, 1, 0, NULL, 0, &error));
+    assert_non_null(strstr(error.text, "build/no/such/folder.png"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(frames_come_back),
+                                       cmocka_unit_test(all_or_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

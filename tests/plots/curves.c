@@ -1,0 +1,175 @@
+/* Line charts: the curve passes through its points, gaps are gaps, and no series is too short,
+ * too long or too odd to be drawn. */
+#include "plots/curves.h"
+
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Whether a pixel within reach of the point (x,y) of the chart has the colour of the series. */
+static bool is_inked(const Canvas *page, const CurvePlan *plan, double x, double y, int series)
+{
+    Color want = theme_palette(canvas_theme(page))->series[series];
+    int column = (int)lround(plan->left + plan->width * axis_place(&plan->x, x));
+    int row = (int)lround(plan->top + plan->height * (1 - axis_place(&plan->y, y)));
+    for (int j = row - 2; j <= row + 2; j++) {
+        for (int i = column - 2; i <= column + 2; i++) {
+            Color got = canvas_pixel(page, i, j);
+            if (memcmp(&got, &want, sizeof got) == 0) return true;
+        }
+    }
+    return false;
+}
+
+static Canvas *draw(const CurvePanel *panels, int count, CurvePlan *plans)
+{
+    Error error = {0};
+    Canvas *page;
+    if (!curves_draw(&page, "title", "subtitle", panels, count, THEME_LIGHT, plans, &error))
+        fail_msg("%s", error.text);
+    return page;
+}
+
+static void test_points_are_on_the_curve(void **state)
+{
+    (void)state;
+    static const double x[] = {0, 10, 20, 40, 50}, y[] = {9, 4, 2, 1.5, 1.4},
+                        z[] = {1, 2, 3, 2, 8};
+    Series loss = {"loss", x, y, 5, 0, true}, bleu = {"BLEU", x, z, 5, 2, false};
+    for (int log_y = 0; log_y < 2; log_y++) {
+        CurvePanel panels[] = {{.series = &loss, .count = 1, .log_y = log_y},
+                               {.title = "BLEU",
+                                .x_label = "updates",
+                                .y_label = "BLEU",
+                                .series = &bleu,
+                                .count = 1}};
+        CurvePlan plans[2];
+        Canvas *page = draw(panels, 2, plans);
+        for (int i = 0; i < 5; i++) {
+            assert_true(is_inked(page, &plans[0], x[i], y[i], 0));
+            assert_true(is_inked(page, &plans[1], x[i], z[i], 2));
+            assert_false(is_inked(page, &plans[0], x[i], y[i], 2));
+        }
+        assert_true(is_inked(page, &plans[1], 15, 2.5, 2));
+        assert_false(is_inked(page, &plans[1], 15, 5, 2));
+        canvas_free(page);
+    }
+}
+
+static void test_gaps(void **state)
+{
+    (void)state;
+    static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, nan = NAN;
+    double y[] = {1, 1, nan, nan, 1, nan, INFINITY, 1, 1};
+    Series series = {NULL, x, y, 9, 1, false};
+    CurvePanel panel = {.series = &series, .count = 1};
+    CurvePlan plan;
+    Canvas *page = draw(&panel, 1, &plan);
+    assert_true(is_inked(page, &plan, 0.5, 1, 1));
+    assert_false(is_inked(page, &plan, 2.5, 1, 1));
+    assert_true(is_inked(page, &plan, 4, 1, 1));  // alone: a dot
+    assert_false(is_inked(page, &plan, 5, 1, 1));
+    assert_true(is_inked(page, &plan, 7.5, 1, 1));
+    canvas_free(page);
+}
+
+/* One peak among 100,000 points must survive the thinning. */
+static void test_many_points(void **state)
+{
+    (void)state;
+    enum { N = 100000 };
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    assert_true(x && y);
+    for (int i = 0; i < N; i++) x[i] = i, y[i] = 1 + 0.01 * (i % 7);
+    y[61234] = 9;
+    y[70001] = -6;
+    Series series = {"loss", x, y, N, 0, true};
+    CurvePanel panel = {.series = &series, .count = 1};
+    CurvePlan plan;
+    Canvas *page = draw(&panel, 1, &plan);
+    assert_true(is_inked(page, &plan, 61234, 8.8, 0));
+    assert_true(is_inked(page, &plan, 70001, -5.8, 0));
+    assert_true(is_inked(page, &plan, 30000, 1.03, 0));
+    assert_false(is_inked(page, &plan, 30000, 5, 0));
+    canvas_free(page);
+    free(x);
+    free(y);
+}
+
+static void test_odd_series(void **state)
+{
+    (void)state;
+    static const double nothing[] = {NAN, INFINITY, -INFINITY}, zeros[] = {0, 0, 0};
+    static const double same[] = {5, 5, 5}, up[] = {1, 2, 3}, down[] = {3, 2, 1};
+    static const double huge[] = {-1e308, 0, 1e308}, tiny[] = {1e-300, 2e-300, 3e-300};
+    static const double *const values[] = {nothing, zeros, same, up, down, huge, tiny};
+    enum { VALUES = sizeof values / sizeof values[0] };
+    for (int i = 0; i < VALUES * VALUES * 2; i++) {
+        Series series = {"\xFF",    values[i / 2 % VALUES], values[i / 2 / VALUES], 3, i - 5,
+                         i % 3 == 0};
+        CurvePanel panel = {.series = &series, .count = 1, .log_y = i % 2};
+        CurvePlan plan;
+        Canvas *page = draw(&panel, 1, &plan);
+        assert_true(plan.x.low < plan.x.high && plan.y.low < plan.y.high);
+        canvas_free(page);
+    }
+    Series one = {"one", same, same, 1, 3, false}, none = {"none", NULL, NULL, 0, 0, false};
+    CurvePanel panel = {.series = &one, .count = 1};
+    CurvePlan plan;
+    Canvas *page = draw(&panel, 1, &plan);
+    assert_true(is_inked(page, &plan, 5, 5, 3));
+    canvas_free(page);
+    panel.series = &none;
+    canvas_free(draw(&panel, 1, &plan));
+    panel.count = 0;
+    canvas_free(draw(&panel, 1, &plan));
+    Error error = {0};
+    assert_false(curves_draw(&page, NULL, NULL, &panel, 0, THEME_DARK, NULL, &error));
+    assert_null(page);
+}
+
+static void test_axes(void **state)
+{
+    (void)state;
+    static const struct {
+        double low, high;
+        bool log, tight;
+        int wanted, ticks;
+        const char *first, *last;
+    } cases[] = {
+        {0, 10, false, false, 5, 6, "0", "10"},
+        {1.6, 8.7, false, false, 5, 6, "0", "10"},
+        {1.6, 8.7, false, true, 5, 4, "2", "8"},
+        {0, 20000, false, true, 8, 5, "0", "20k"},
+        {0, 2.5e6, false, true, 5, 6, "0", "2.5M"},
+        {0, 0.0005, false, false, 5, 6, "0", "0.0005"},
+        {-3, 3, false, false, 3, 5, "-4", "4"},
+        {0.003, 250, true, false, 6, 5, "0.01", "100"},
+        {2, 2, false, false, 4, 5, "1.8", "2.2"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        Axis axis = axis_make(cases[i].low, cases[i].high, cases[i].log, cases[i].tight,
+                              cases[i].wanted);
+        assert_true(axis.low <= cases[i].low && axis.high >= cases[i].high);
+        assert_string_equal(axis.label[0], cases[i].first);
+        assert_string_equal(axis.label[axis.ticks - 1], cases[i].last);
+        assert_int_equal(axis.ticks, cases[i].ticks);
+        assert_float_equal(axis_place(&axis, axis.low), 0, 1e-12);
+        assert_float_equal(axis_place(&axis, axis.high), 1, 1e-12);
+        for (int t = 1; t < axis.ticks; t++) assert_true(axis.tick[t] > axis.tick[t - 1]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_points_are_on_the_curve),
+        cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_many_points),
+        cmocka_unit_test(test_odd_series),
+        cmocka_unit_test(test_axes),
+    };
+    return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
+}

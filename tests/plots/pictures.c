@@ -1,0 +1,288 @@
+/* Pictures of attention as they are: every kind, size and theme is a PNG that libpng reads, with
+ * the remarks that say what it is of; and pages of known numbers look as they did.
+ *
+ * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8 of
+ * the page, and the page has no words: fonts differ between machines, colours and places do not.
+ * GOLDEN_PICTURES=write makes them anew. */
+#include "tests/fixtures/test.h"
+
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/attentionpage.h"
+#include "plots/png.h"
+#include "tests/fixtures/hostile-words.h"
+
+static char path[TEMPORARY_SIZE + 32];
+
+static int setup(void **state)
+{
+    (void)state;
+    if (!hostile_setup()) return -1;
+    snprintf(path, sizeof path, "%s/attention.png", folder);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    remove(path);
+    return hostile_teardown();
+}
+
+/* A picture as libpng reads it. */
+typedef struct Read {
+    int width, height;
+    uint8_t *rgb;      // [height,width,3]
+    char texts[4000];  // "key: text\n" of each remark
+} Read;
+
+static void read_png(Read *out, const char *name)
+{
+    FILE *file = fopen(name, "rb");
+    if (!file) fail_msg("cannot open %s", name);
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    if (setjmp(png_jmpbuf(png))) fail_msg("%s is no PNG", name);
+    png_init_io(png, file);
+    png_read_png(png, info, PNG_TRANSFORM_IDENTITY, NULL);
+    assert_int_equal(png_get_color_type(png, info), PNG_COLOR_TYPE_RGB);
+    out->width = (int)png_get_image_width(png, info);
+    out->height = (int)png_get_image_height(png, info);
+    size_t stride = 3 * (size_t)out->width;
+    out->rgb = malloc(stride * (size_t)out->height);
+    assert_non_null(out->rgb);
+    png_bytepp rows = png_get_rows(png, info);
+    for (int y = 0; y < out->height; y++)
+        memcpy(out->rgb + (size_t)y * stride, rows[y], stride);
+    png_textp text;
+    int count = png_get_text(png, info, &text, NULL), end = 0;
+    for (int i = 0; i < count; i++)
+        end += snprintf(out->texts + end, sizeof out->texts - (size_t)end, "%s: %s\n",
+                        text[i].key, text[i].text);
+    png_destroy_read_struct(&png, &info, NULL);
+    fclose(file);
+}
+
+static void draw(const Choice *choice, const PictureConfig *config, const SentencePair *what)
+{
+    Error error;
+    if (!picture_attention(path, &model, &vocabulary, "some/model", what, choice, config,
+                           &error))
+        fail_msg("%s", error.text);
+}
+
+static void assert_text(const Read *read, const char *line)
+{
+    if (!strstr(read->texts, line)) fail_msg("no '%s' in\n%s", line, read->texts);
+}
+
+/* Every choice and way of drawing gives a picture, in both themes. */
+static void test_every_way(void **state)
+{
+    (void)state;
+    static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_MAX,
+                                CHOICE_BEST, CHOICE_SOME, 2};
+    for (int way = 0; way < 6 * 4 * 3; way++) {
+        Choice choice = choice_default;
+        choice.kind = (AttentionKind)(way % 3);
+        choice.head = heads[way / 12];
+        choice.some = choice.head == CHOICE_SOME ? 5 : 0;
+        choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
+        choice.all_kinds = way % 5 == 0;
+        PictureConfig config = {.rollout = way % 7 == 0,
+                                .words = way % 2,
+                                .scale = 1 + way % 3 / 2,
+                                .hide_special = way % 3 == 1,
+                                .theme = way % 2 ^ way / 12 % 2};
+        draw(&choice, &config, &pair);
+        Read read;
+        read_png(&read, path);
+        assert_true(read.width > 300 && read.height > 200);
+        const Color page = theme_palette((Theme)config.theme)->page;
+        assert_memory_equal(read.rgb, &page, 3);
+        free(read.rgb);
+    }
+}
+
+static void test_remarks(void **state)
+{
+    (void)state;
+    Read read;
+    Choice choice = choice_default;
+    draw(&choice, &picture_default, &pair);
+    read_png(&read, path);
+    free(read.rgb);
+    assert_text(&read, "Software: qkv\n");
+    assert_text(&read, "Model: some/model\n");
+    assert_text(&read, "Source: </script> <script>alert(1)</script><!--&lt;");
+    assert_text(&read, "Translation: <img src=x onerror=alert(1)>");
+    assert_text(&read, "Attention: Encoder-decoder attention\n");
+    assert_text(&read, "Head: mean of 3 heads\n");
+    choice.layer = 2;
+    choice.head = 1;
+    draw(&choice, &picture_default, &pair);
+    read_png(&read, path);
+    free(read.rgb);
+    assert_text(&read, "Layer: 3\n");
+    assert_text(&read, "Head: head 2\n");
+    choice.all_kinds = true;
+    choice.layer = CHOICE_NONE;
+    choice.head = CHOICE_SOME;
+    choice.some = 5;
+    draw(&choice, &picture_default, &pair);
+    read_png(&read, path);
+    free(read.rgb);
+    assert_text(&read, "Attention: Encoder-decoder attention, Encoder self-attention, Decoder "
+                       "self-attention\n");
+    assert_text(&read, "Head: mean of 2 heads: 1, 3\n");
+}
+
+/* One word, nothing but </s>, and as many as the model takes. */
+static void test_lengths(void **state)
+{
+    (void)state;
+    static const int end[] = {ID_END}, one[] = {4, ID_END};
+    int many[LONGEST];
+    for (int i = 0; i < LONGEST - 1; i++) many[i] = 2 + i % PIECES;
+    many[LONGEST - 1] = ID_END;
+    Choice choice = choice_default;
+    choice.all_kinds = true;
+    const SentencePair pairs[] = {{one, one, 2, 2, false},
+                                  {end, end, 1, 1, true},
+                                  {many, one, LONGEST, 2, false},
+                                  {many, many, LONGEST, LONGEST, true}};
+    for (int i = 0; i < 8; i++) {
+        Read read;
+        PictureConfig config = picture_default;
+        config.hide_special = i >= 4;
+        draw(&choice, &config, &pairs[i % 4]);
+        read_png(&read, path);
+        free(read.rgb);
+    }
+}
+
+/* ---- golden pictures ---- */
+
+enum { WORDS = 7, ALONG = 6, LAYERS = 2, HEADS = 4, BLOCK = 8 };
+
+/* Each head has a diagonal of its own; rows sum to 1. transposed: as it must not look. */
+static Canvas *known_page(Theme theme, bool transposed)
+{
+    static float weight[LAYERS * HEADS + 1][WORDS * ALONG];
+    static const bool marks[ALONG] = {[ALONG - 1] = true};
+    static HeatMap maps[LAYERS * HEADS];
+    HeatMap large = {0};
+    for (int m = 0; m <= LAYERS * HEADS; m++) {
+        int rows = WORDS, columns = ALONG;
+        for (int i = 0; i < rows; i++) {
+            double sum = 0;
+            for (int j = 0; j < columns; j++) {
+                int from = transposed ? columns - 1 - j : j;
+                sum += weight[m][i * columns + j] =
+                    (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) +
+                    (m % 3 == 0 && j + 1 == columns);
+            }
+            for (int j = 0; j < columns; j++) weight[m][i * columns + j] /= (float)sum;
+        }
+        HeatMap map = {.weight = weight[m],
+                       .rows = rows,
+                       .columns = columns,
+                       .title = "",
+                       .column_marks = marks,
+                       .outlined = m == 5};
+        if (m < LAYERS * HEADS) maps[m] = map;
+        else large = map;
+    }
+    HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
+    Canvas *page;
+    Error error;
+    if (!attentionpage_draw(&page, NULL, NULL, &section, 1, theme, 1, &error))
+        fail_msg("%s", error.text);
+    return page;
+}
+
+/* small [height/BLOCK,width/BLOCK,3] the mean colour of each block; free() it. */
+static uint8_t *shrink(const Canvas *page, int *width, int *height)
+{
+    *width = canvas_width(page) / BLOCK, *height = canvas_height(page) / BLOCK;
+    uint8_t *small = malloc(3 * (size_t)*width * (size_t)*height);
+    assert_non_null(small);
+    for (int y = 0; y < *height; y++)
+        for (int x = 0; x < *width; x++) {
+            int sum[3] = {0};
+            for (int k = 0; k < BLOCK * BLOCK; k++) {
+                Color c = canvas_pixel(page, x * BLOCK + k % BLOCK, y * BLOCK + k / BLOCK);
+                sum[0] += c.r, sum[1] += c.g, sum[2] += c.b;
+            }
+            for (int n = 0; n < 3; n++)
+                small[3 * (y * *width + x) + n] = (uint8_t)(sum[n] / (BLOCK * BLOCK));
+        }
+    return small;
+}
+
+/* Mean difference of a channel, 0..255, and the share of the blocks that are clearly different. */
+static void compare(double *mean, double *share, const uint8_t *a, const uint8_t *b, int pixels)
+{
+    double sum = 0;
+    int apart = 0;
+    for (int i = 0; i < pixels; i++) {
+        int most = 0;
+        for (int n = 0; n < 3; n++) {
+            int d = abs(a[3 * i + n] - b[3 * i + n]);
+            sum += d;
+            if (d > most) most = d;
+        }
+        apart += most > 40;
+    }
+    *mean = sum / (3 * pixels);
+    *share = (double)apart / pixels;
+}
+
+static void test_golden(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"tests/fixtures/golden/page-light.png",
+                                        "tests/fixtures/golden/page-dark.png"};
+    for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
+        int width, height;
+        Error error;
+        Canvas *page = known_page(theme, false);
+        uint8_t *small = shrink(page, &width, &height);
+        canvas_free(page);
+        const char *write = getenv("GOLDEN_PICTURES");
+        if (write && !strcmp(write, "write"))
+            assert_true(
+                png_save_pixels(names[theme], small, width, height, 3, NULL, 0, &error));
+        Read golden;
+        read_png(&golden, names[theme]);
+        assert_int_equal(width, golden.width);
+        assert_int_equal(height, golden.height);
+        double mean, share;
+        compare(&mean, &share, small, golden.rgb, width * height);
+        if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);
+        free(small);
+
+        page = known_page(theme, true);  // else the test could not fail
+        small = shrink(page, &width, &height);
+        canvas_free(page);
+        compare(&mean, &share, small, golden.rgb, width * height);
+        if (mean < 5 || share < 0.05) fail_msg("would pass: %g, %g of the blocks", mean, share);
+        free(small);
+        free(golden.rgb);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_way),
+        cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_lengths),
+        cmocka_unit_test(test_golden),
+    };
+    return cmocka_run_group_tests_name("pictures", tests, setup, teardown);
+}

@@ -1,0 +1,285 @@
+/* Pictures written to PNG files: what libpng reads back is what was drawn, and what cannot be
+ * written leaves nothing behind. */
+#include "plots/png.h"
+#include "base/temporary.h"
+#include "base/utf8.h"
+
+#include "tests/fixtures/test.h"
+
+#include <dirent.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char folder[TEMPORARY_SIZE];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return temporary_folder(folder, NULL) ? 0 : -1;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+/* Removes what is in the folder and says how many files there were. */
+static int empty_folder(void)
+{
+    int files = 0;
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (struct dirent *entry; (entry = readdir(list));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
+        files++;
+        assert_int_equal(remove(in_folder(entry->d_name)), 0);
+    }
+    closedir(list);
+    return files;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    empty_folder();
+    return rmdir(folder);
+}
+
+/* Reads a PNG with libpng's simplified interface; free() the pixels [height,width,4]. */
+static uint8_t *read_pixels(const char *path, int *width, int *height)
+{
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    assert_true(png_image_begin_read_from_file(&image, path));
+    image.format = PNG_FORMAT_RGBA;
+    uint8_t *pixels = malloc(PNG_IMAGE_SIZE(image));
+    assert_non_null(pixels);
+    assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
+    *width = (int)image.width;
+    *height = (int)image.height;
+    return pixels;
+}
+
+static void test_pixels_come_back(void **state)
+{
+    (void)state;
+    enum { W = 37, H = 11 };
+    for (int channels = 3; channels <= 4; channels++) {
+        uint8_t pixels[W * H * 4];
+        for (int i = 0; i < W * H * channels; i++) pixels[i] = (uint8_t)(i * 89 + i / 7);
+        Error error = {0};
+        const char *path = in_folder("pixels.png");
+        assert_true(png_save_pixels(path, pixels, W, H, channels, NULL, 0, &error));
+        int width, height;
+        uint8_t *back = read_pixels(path, &width, &height);
+        assert_int_equal(width, W);
+        assert_int_equal(height, H);
+        for (int i = 0; i < W * H; i++) {
+            for (int c = 0; c < channels; c++)
+                assert_int_equal(back[4 * i + c], pixels[channels * i + c]);
+            if (channels == 3) assert_int_equal(back[4 * i + 3], 255);
+        }
+        free(back);
+        assert_int_equal(empty_folder(), 1);
+    }
+}
+
+static void test_canvas_comes_back(void **state)
+{
+    (void)state;
+    Error error = {0};
+    Canvas *canvas;
+    assert_true(canvas_new(&canvas, THEME_DARK, &error));
+    assert_true(canvas_reserve(canvas, 60, 40, &error));
+    canvas_rectangle(canvas, 10, 20, 5, 4, (Color){1, 128, 254});
+    assert_true(png_save_canvas(in_folder("canvas.png"), canvas, NULL, 0, &error));
+    int width, height;
+    uint8_t *back = read_pixels(in_folder("canvas.png"), &width, &height);
+    Color page = theme_palette(THEME_DARK)->page;
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            bool inside = x >= 10 && x < 15 && y >= 20 && y < 24;
+            Color want = inside ? (Color){1, 128, 254} : page;
+            const uint8_t *pixel = back + 4 * (y * width + x);
+            assert_memory_equal(pixel, &want, 3);
+            Color own = canvas_pixel(canvas, x, y);
+            assert_memory_equal(&own, &want, 3);
+        }
+    }
+    free(back);
+    canvas_free(canvas);
+    assert_int_equal(empty_folder(), 1);
+}
+
+static void test_texts_come_back(void **state)
+{
+    (void)state;
+    static const PngText texts[] = {{"Model", "toy, 2 layers"},
+                                    {"Source", "ein gro\xC3\x9F"
+                                               "es Haus \xE5\xAE\xB6\nzwei"},
+                                    {"Broken", "a\xFF"
+                                               "b"},
+                                    {"Empty", ""}};
+    static const char *const want[] = {"toy, 2 layers",
+                                       "ein gro\xC3\x9F"
+                                       "es Haus \xE5\xAE\xB6\nzwei",
+                                       "a\xEF\xBF\xBD"
+                                       "b",
+                                       ""};
+    uint8_t pixel[3] = {1, 2, 3};
+    Error error = {0};
+    assert_true(png_save_pixels(in_folder("text.png"), pixel, 1, 1, 3, texts, 4, &error));
+    FILE *file = fopen(in_folder("text.png"), "rb");
+    assert_non_null(file);
+    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
+    png_infop info = png_create_info_struct(png);
+    png_init_io(png, file);
+    png_read_info(png, info);
+    png_textp found;
+    assert_int_equal(png_get_text(png, info, &found, NULL), 4);
+    for (int i = 0; i < 4; i++) {
+        assert_string_equal(found[i].key, texts[i].key);
+        assert_string_equal(found[i].text, want[i]);
+        bool itxt = found[i].compression == PNG_ITXT_COMPRESSION_NONE;
+        assert_int_equal(itxt, !utf8_is_ascii(want[i]));
+    }
+    png_destroy_read_struct(&png, &info, NULL);
+    fclose(file);
+    assert_int_equal(empty_folder(), 1);
+}
+
+static void expect_failure(const char *path, const PngText *texts, int count, const char *why)
+{
+    uint8_t pixel[3] = {1, 2, 3};
+    Error error = {0};
+    assert_false(png_save_pixels(path, pixel, 1, 1, 3, texts, count, &error));
+    if (!strstr(error.text, why)) fail_msg("'%s' does not say '%s'", error.text, why);
+    assert_non_null(strstr(error.text, "cannot write '"));
+}
+
+static void test_failures_leave_nothing(void **state)
+{
+    (void)state;
+    expect_failure(in_folder("no/such/folder.png"), NULL, 0, "No such file");
+    expect_failure(folder, NULL, 0, "Is a directory");
+    PngText bad[] = {{"Good", "x"}, {"two  spaces", "x"}};
+    expect_failure(in_folder("a.png"), bad, 2, "cannot be the name of a remark");
+    bad[1].key = "";
+    expect_failure(in_folder("a.png"), bad, 2, "cannot be the name of a remark");
+    char path[400] = "";
+    memset(path, 'x', sizeof path - 1);
+    expect_failure(path, NULL, 0, "name too long");
+    if (geteuid() != 0) {  // the superuser may write anywhere
+        assert_int_equal(chmod(folder, 0500), 0);
+        expect_failure(in_folder("a.png"), NULL, 0, "Permission denied");
+        assert_int_equal(chmod(folder, 0700), 0);
+    }
+    assert_int_equal(empty_folder(), 0);
+    Error error;
+    assert_false(png_save_pixels(in_folder("a.png"), NULL, 0, 1, 3, NULL, 0, &error));
+    assert_false(png_save_pixels(in_folder("a.png"), NULL, 1, 1, 2, NULL, 0, &error));
+    assert_int_equal(empty_folder(), 0);
+}
+
+/* libpng refuses more than a million pixels a side: its error must come back through encode. */
+static void test_error_inside_libpng(void **state)
+{
+    (void)state;
+    static uint8_t row[3 * 1000001];
+    Error error = {0};
+    FILE *old = fopen(in_folder("wide.png"), "wb");
+    assert_non_null(old);
+    fputs("old", old);
+    fclose(old);
+    assert_false(png_save_pixels(in_folder("wide.png"), row, 1000001, 1, 3, NULL, 0, &error));
+    assert_non_null(strstr(error.text, "wide.png': "));
+    assert_non_null(strstr(error.text, "IHDR"));
+    char kept[8] = "";
+    old = fopen(in_folder("wide.png"), "rb");
+    assert_non_null(fgets(kept, sizeof kept, old));
+    fclose(old);
+    assert_string_equal(kept, "old");
+    assert_int_equal(empty_folder(), 1);
+}
+
+static void test_full_device(void **state)
+{
+    (void)state;
+    if (access("/dev/full", W_OK) != 0) skip();
+    expect_failure("/dev/full", NULL, 0, "No space left");
+    struct stat status;
+    assert_int_equal(stat("/dev/full", &status), 0);
+    assert_true(S_ISCHR(status.st_mode));  // not replaced by a picture
+}
+
+static void test_link_stays_a_link(void **state)
+{
+    (void)state;
+    uint8_t pixel[3] = {1, 2, 3};
+    Error error = {0};
+    char target[512];
+    strcpy(target, in_folder("target.png"));
+    assert_true(png_save_pixels(target, pixel, 1, 1, 3, NULL, 0, &error));
+    assert_int_equal(symlink("target.png", in_folder("link.png")), 0);
+    uint8_t wide[6] = {0};
+    assert_true(png_save_pixels(in_folder("link.png"), wide, 2, 1, 3, NULL, 0, &error));
+    struct stat status;
+    assert_int_equal(lstat(in_folder("link.png"), &status), 0);
+    assert_true(S_ISLNK(status.st_mode));
+    int width, height;
+    free(read_pixels(target, &width, &height));
+    assert_int_equal(width, 2);
+    assert_int_equal(empty_folder(), 2);
+}
+
+static void test_utf8(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *in, *out;
+        size_t limit;
+        bool lines;
+    } cases[] = {
+        {"", "", 0, false},
+        {"abc", "abc", 3, false},
+        {"abcd", "abc\xE2\x80\xA6", 3, false},
+        {"\xE6\x97\xA5\xE6\x9C\xAC", "\xE6\x97\xA5\xE2\x80\xA6", 1, false},
+        {"\xC3\xA4\xF0\x9F\x98\x80", "\xC3\xA4\xF0\x9F\x98\x80", 0, false},
+        {"\xC0\xAF", "\xEF\xBF\xBD\xEF\xBF\xBD", 0, false},                  // overlong
+        {"\xED\xA0\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 0, false},  // surrogate
+        {"\xF4\x90\x80\x80", "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD", 0, false},
+        {"x\xE6\x97", "x\xEF\xBF\xBD\xEF\xBF\xBD", 0, false},  // cut short
+        {"a\nb\x01",
+         "a\xEF\xBF\xBD"
+         "b\xEF\xBF\xBD",
+         0, false},
+        {"a\nb\x01", "a\nb\xEF\xBF\xBD", 0, true},
+        {"\xEF\xBF\xBD", "\xEF\xBF\xBD", 0, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char *clean = utf8_clean(cases[i].in, cases[i].limit, cases[i].lines);
+        assert_non_null(clean);
+        assert_string_equal(clean, cases[i].out);
+        free(clean);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pixels_come_back),
+        cmocka_unit_test(test_canvas_comes_back),
+        cmocka_unit_test(test_texts_come_back),
+        cmocka_unit_test(test_failures_leave_nothing),
+        cmocka_unit_test(test_error_inside_libpng),
+        cmocka_unit_test(test_full_device),
+        cmocka_unit_test(test_link_stays_a_link),
+        cmocka_unit_test(test_utf8),
+    };
+    return cmocka_run_group_tests_name("png", tests, make_folder, remove_folder);
+}

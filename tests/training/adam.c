@@ -1,0 +1,150 @@
+/* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
+ * what a decay touches, clipping, and the moving average. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "tests/fixtures/test.h"
+#include "training/adam.h"
+#include "training/optimizer.h"
+
+enum { COUNT = 1000, UPDATES = 40 };
+
+static const AdamStep FIRST = {.rate = 0.1,
+                               .beta1 = 0.9,
+                               .beta2 = 0.98,
+                               .epsilon = 1e-9,
+                               .update = 1,
+                               .gradient_scale = 1};
+
+/* The first step of Adam is the rate, whatever the size of the gradient. */
+static void test_first_step(void **state)
+{
+    (void)state;
+    real w[3] = {1, 1, 1}, m[3] = {0}, v[3] = {0}, g[3] = {1e-3f, -50, 0};
+    adam_update(w, m, v, g, 3, &FIRST);
+    assert_true(fabs(w[0] - 0.9) < 1e-5);
+    assert_true(fabs(w[1] - 1.1) < 1e-5);
+    assert_true(w[2] == 1);
+}
+
+/* A gradient of norm 10 clipped to 1 is the gradient times 0.1. */
+static void test_clipping_scales(void **state)
+{
+    (void)state;
+    real a[2] = {1, 1}, ma[2] = {0}, va[2] = {0}, b[2] = {1, 1}, mb[2] = {0}, vb[2] = {0};
+    const real g[2] = {6, 8}, clipped[2] = {0.6f, 0.8f};
+    AdamStep step = FIRST;
+    step.gradient_scale = 0.1;
+    adam_update(a, ma, va, g, 2, &step);
+    step.gradient_scale = 1;
+    adam_update(b, mb, vb, clipped, 2, &step);
+    for (int i = 0; i < 2; i++) {
+        assert_true(fabs(ma[i] - mb[i]) < 1e-7);
+        assert_true(fabs(va[i] - vb[i]) < 1e-7);
+    }
+}
+
+static real noise(Rng *rng)
+{
+    return (real)(2 * rng_uniform(rng) - 1);
+}
+
+/* Algorithm 2 of Loshchilov and Hutter, line by line, in double: line 9 bias-corrects m, line
+ * 10 v, and line 12 is θ ← θ - η (α m̂ / (√v̂ + ε) + λ θ), here with α = 1, η the rate, λ the
+ * decay. */
+static void test_adamw_is_its_paper(void **state)
+{
+    (void)state;
+    enum { DECAYS = 2 };
+    const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-6, decays[DECAYS] = {0, 0.3};
+    for (int d = 0; d < DECAYS; d++) {
+        static real w[COUNT], m[COUNT], v[COUNT], g[COUNT];
+        static double theta[COUNT], first[COUNT], second[COUNT];
+        Rng rng = rng_stream(5, RNG_TEST, 0);
+        for (int i = 0; i < COUNT; i++) {
+            theta[i] = (double)(w[i] = noise(&rng));
+            m[i] = v[i] = 0, first[i] = second[i] = 0;
+        }
+        for (int u = 1; u <= UPDATES; u++) {
+            double rate = 0.02 / sqrt(u);
+            for (int i = 0; i < COUNT; i++) {
+                g[i] = noise(&rng);
+                first[i] = beta1 * first[i] + (1 - beta1) * (double)g[i];
+                second[i] = beta2 * second[i] + (1 - beta2) * (double)g[i] * (double)g[i];
+                double hat1 = first[i] / (1 - pow(beta1, u)),
+                       hat2 = second[i] / (1 - pow(beta2, u));
+                theta[i] -= rate * (hat1 / (sqrt(hat2) + epsilon) + decays[d] * theta[i]);
+            }
+            AdamStep step = {rate, beta1, beta2, epsilon, u, 1};
+            if (decays[d] > 0) decay_update(w, COUNT, (real)(rate * decays[d]));
+            adam_update(w, m, v, g, COUNT, &step);
+        }
+        for (int i = 0; i < COUNT; i++) assert_true(fabs((double)w[i] - theta[i]) < 2e-6);
+    }
+}
+
+static const ModelConfig SHAPE = {.vocab = 37,
+                                  .d_model = 64,
+                                  .heads = 4,
+                                  .ffn = 90,
+                                  .encoder_layers = 2,
+                                  .decoder_layers = 1,
+                                  .max_length = 8,
+                                  .output_bias = true};
+
+/* Several slices of a network with gradients of zero: Adam stands still, and so what a decay of
+ * 0.25 at a rate of 0.5 leaves of every matrix is seven eighths; of biases and norms, all. */
+static void test_decay_is_for_matrices(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model;
+    Gradients gradients;
+    Optimizer optimizer;
+    TrainingConfig config = training_defaults();
+    config.weight_decay = 0.25;
+    double norm;
+    assert_true(transformer_create(&model, &SHAPE, &error));
+    assert_true(model.params.size > 4 * SLICE);
+    Workers *workers = workers_start(2, &error);
+    assert_true(gradients_create(&gradients, &model, 2, &error));
+    assert_true(optimizer_create(&optimizer, &model, &gradients, &config, &error));
+    assert_true(gradients_sum(&gradients, &norm, 2, workers, &error));
+    for (size_t i = 0; i < model.params.size; i++) model.block[i] = (real)(i % 1000 + 1);
+    optimizer_update(&optimizer, 1, 0.5, 1, workers);
+    int matrices = 0;
+    for (int t = 0; t < model.params.count; t++) {
+        const Tensor *tensor = &model.params.tensor[t];
+        bool bias = strstr(tensor->name, "bias"), gain = strstr(tensor->name, "norm");
+        matrices += !bias && !gain;
+        for (size_t i = tensor->offset; i < tensor->offset + tensor->count; i++) {
+            double before = (double)(i % 1000 + 1),
+                   after = bias || gain ? before : 0.875 * before;
+            assert_true((double)model.block[i] == after);
+        }
+    }
+    assert_int_equal(matrices, 1 + 6 * 2 + 10 * 1);
+    optimizer_free(&optimizer);
+    gradients_free(&gradients);
+    workers_stop(workers);
+    transformer_free(&model);
+}
+
+static void test_moving_average(void **state)
+{
+    (void)state;
+    real ema[3] = {0, 4, 0}, w[3] = {1, 2, 0};
+    ema_update(ema, w, 3, 0.25f);
+    assert_true(ema[0] == 0.25f && ema[1] == 3.5f && ema[2] == 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_first_step),         cmocka_unit_test(test_clipping_scales),
+        cmocka_unit_test(test_adamw_is_its_paper), cmocka_unit_test(test_decay_is_for_matrices),
+        cmocka_unit_test(test_moving_average),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* progress.c -- how far a run has come: to JSON and back, what is better, which files stay. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/fixtures/test.h"
+#include "training/progress.h"
+
+static void test_there_and_back(void **state)
+{
+    (void)state;
+    Progress p = progress_start(), back;
+    Error error;
+    p.update = 90, p.epoch = 3, p.update_in_epoch = 7, p.validated = 80, p.stale = 2;
+    p.best = (Quality){2.125, 34.0625, NAN}, p.best_update = 60;
+    p.nll = 0.1, p.objective = 1.0 / 3, p.norm = 1e-9, p.tokens = 1234567890123, p.updates = 4;
+    for (int u = 10; u <= 80; u += 10) progress_keep(&p, u, u < 50 ? 4 : 3);
+    char *text = progress_to_json(&p);
+    assert_true(progress_from_json(&back, text, "p", &error));
+    assert_int_equal(back.update, 90);
+    assert_int_equal(back.epoch, 3);
+    assert_int_equal(back.update_in_epoch, 7);
+    assert_int_equal(back.validated, 80);
+    assert_int_equal(back.stale, 2);
+    assert_int_equal(back.best_update, 60);
+    assert_int_equal(back.tokens, 1234567890123);
+    assert_int_equal(back.updates, 4);
+    assert_true(back.best.loss == 2.125 && back.best.bleu == 34.0625 && isnan(back.best.chrf));
+    assert_true(back.nll == p.nll && back.objective == p.objective && back.norm == p.norm);
+    assert_int_equal(back.kept.count, 3);
+    assert_int_equal(back.kept.update[0], 60);
+    assert_int_equal(back.kept.update[2], 80);
+    assert_int_equal(back.dropped.count, 1);
+    assert_int_equal(back.dropped.update[0], 50);
+    char *again = progress_to_json(&back);
+    assert_string_equal(text, again);
+    free(text);
+    free(again);
+}
+
+static void test_a_new_run(void **state)
+{
+    (void)state;
+    Progress p = progress_start(), back;
+    Error error;
+    char *text = progress_to_json(&p);
+    assert_true(progress_from_json(&back, text, "p", &error));
+    assert_true(isinf(back.best.loss) && isnan(back.best.bleu));
+    free(text);
+}
+
+static void test_better(void **state)
+{
+    (void)state;
+    Progress p = progress_start();
+    Quality q = {3, 10, 20}, without = {2, NAN, NAN}, broken = {NAN, 0, 0};
+    for (int by = BEST_LOSS; by <= BEST_CHRF; by++) {
+        p = progress_start();
+        assert_true(progress_better(&p, &q, (Criterion)by));
+        p.best = q, p.best_update = 1;
+        assert_false(progress_better(&p, &q, (Criterion)by));  // as good is not better
+    }
+    assert_true(progress_better(&p, &(Quality){2.9, 9, 19}, BEST_LOSS));
+    assert_false(progress_better(&p, &(Quality){2.9, 9, 19}, BEST_BLEU));
+    assert_false(progress_better(&p, &(Quality){2.9, 9, 19}, BEST_CHRF));
+    assert_true(progress_better(&p, &(Quality){3.1, 11, 19}, BEST_BLEU));
+    assert_true(progress_better(&p, &(Quality){3.1, 9, 21}, BEST_CHRF));
+    assert_false(progress_better(&p, &(Quality){3.1, 11, 21}, BEST_LOSS));
+    assert_false(progress_better(&p, &broken, BEST_LOSS));
+    p.best = without;
+    assert_true(progress_better(&p, &q, BEST_BLEU));  // the best was without translations
+}
+
+static void test_kept_and_dropped(void **state)
+{
+    (void)state;
+    Progress p = progress_start();
+    for (int u = 1; u <= 2000; u++) progress_keep(&p, u, MAX_SNAPSHOTS);
+    assert_int_equal(p.kept.count, MAX_SNAPSHOTS);
+    assert_int_equal(p.dropped.count, 1);
+    progress_keep(&p, 2001, 2);  // fewer than before
+    assert_int_equal(p.kept.count, 2);
+    assert_int_equal(p.kept.update[0], 2000);
+    assert_int_equal(p.kept.update[1], 2001);
+    assert_int_equal(p.dropped.count, MAX_SNAPSHOTS - 1);
+    assert_int_equal(p.dropped.update[0], 1001);
+    progress_keep(&p, 2002, 0);  // files are no longer the run's matter
+    assert_int_equal(p.kept.count, 0);
+    assert_int_equal(p.dropped.count, 0);
+}
+
+/* Whether a progress with `change` in place of the text `part` is refused, with `why`. */
+static void refused(const char *part, const char *change, const char *why)
+{
+    Progress p = progress_start(), back;
+    p.update = 100;
+    progress_keep(&p, 50, 2);
+    progress_keep(&p, 60, 2);
+    Error error = {""};
+    char *text = progress_to_json(&p), bad[4096], *at = strstr(text, part);
+    assert_non_null(at);
+    snprintf(bad, sizeof bad, "%.*s%s%s", (int)(at - text), text, change, at + strlen(part));
+    assert_false(progress_from_json(&back, bad, "p", &error));
+    if (!strstr(error.text, why)) fail_msg("%s", error.text);
+    free(text);
+}
+
+static void test_what_cannot_be(void **state)
+{
+    (void)state;
+    char many[16000] = "[1";
+    for (int i = 2; i <= MAX_SNAPSHOTS + 1; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), ",%d", i);
+    strcat(many, "]");
+    Progress back;
+    Error error;
+    char text[20000];
+    snprintf(text, sizeof text,
+             "{\"update\":2000,\"epoch\":1,\"update_in_epoch\":1,"
+             "\"best_loss\":1,\"best_update\":1,\"validated\":1,\"stale\":0,\"kept\":%s}",
+             many);
+    assert_false(progress_from_json(&back, text, "p", &error));
+    assert_non_null(strstr(error.text, "'kept'"));
+    refused("[50,60]", "[60,50]", "'kept'");
+    refused("[50,60]", "[50,101]", "'kept'");
+    refused("[50,60]", "[0]", "'kept'");
+    refused("[50,60]", "[50.5]", "'kept'");
+    refused("[50,60]", "{}", "'kept'");
+    refused("[50,60]", "7", "'kept'");
+    refused("\"dropped\":[]", "\"dropped\":[\"../x\"]", "'dropped'");
+    refused("\"update\":100", "\"update\":-1", "'update'");
+    refused("\"update\":100,", "", "'update'");
+    refused("\"stale\":0", "\"stale\":null", "'stale'");
+    refused("\"best_bleu\":null", "\"best_bleu\":\"high\"", "'best_bleu'");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_a_new_run),
+        cmocka_unit_test(test_better),         cmocka_unit_test(test_kept_and_dropped),
+        cmocka_unit_test(test_what_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,241 @@
+/* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and what
+ * happens to a gradient that is not finite. */
+#include "tests/fixtures/lesson.h"
+#include "tests/fixtures/test.h"
+
+static void test_norms_of_tensors_make_the_norm(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result result;
+    double squares = 0;
+    train(&result, &c, 2, 1, UPDATES, NULL);
+    for (int t = 0; t < result.model.params.count; t++) {
+        squares += result.norm[t] * result.norm[t];
+        assert_true(result.norm[t] > 0 || !result.model.params.tensor[t].trained);
+    }
+    assert_true(fabs(sqrt(squares) / result.last.gradient_norm - 1) < 1e-12);
+    free_result(&result);
+}
+
+static void check_threads(const TrainingConfig *c)
+{
+    Result one;
+    train(&one, c, 1, 1, UPDATES, NULL);
+    for (int threads = 2; threads <= 6; threads++) {
+        Result many;
+        train(&many, c, threads, 1, UPDATES, NULL);
+        assert_same_bits(&one, &many);
+        free_result(&many);
+    }
+    free_result(&one);
+}
+
+static void test_threads_change_no_bit(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    check_threads(&c);
+    c.accumulators = 1;  // which all share
+    check_threads(&c);
+    c.r_drop = 2;
+    check_threads(&c);
+}
+
+static void test_going_on_changes_no_bit(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result whole, first, second;
+    train(&whole, &c, 2, 1, UPDATES, NULL);
+    train(&first, &c, 2, 1, 2, NULL);
+    train(&second, &c, 3, 3, UPDATES, &first);
+    assert_same_bits(&whole, &second);
+    free_result(&whole);
+    free_result(&first);
+    free_result(&second);
+}
+
+/* The moving average follows from the weights after every update, by its formula in double; and
+ * no weight from the average. */
+static void test_moving_average(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result after[UPDATES], without;
+    c.ema = 0.3;  // the warm-up has it from update 3 on
+    for (int u = 0; u < UPDATES; u++) train(&after[u], &c, 2, 1, u + 1, NULL);
+    Transformer *model = &after[0].model;
+    size_t size = model->params.size;
+    double *ema = malloc(size * sizeof *ema);
+    real *first = malloc(size * sizeof *first);
+    params_initialise(&model->params, first, 7);
+    double moved = 0;
+    for (size_t t = 0; t < (size_t)model->params.count; t++) {
+        const Tensor *tensor = &model->params.tensor[t];
+        for (size_t i = tensor->offset; i < tensor->offset + tensor->count; i++) {
+            ema[i] = (double)first[i];
+            for (int u = 1; u <= UPDATES; u++) {
+                double decay = fmin(0.3, (1.0 + u) / (10.0 + u));
+                ema[i] = decay * ema[i] + (1 - decay) * (double)after[u - 1].model.block[i];
+            }
+            double is = (double)after[UPDATES - 1].ema[i];
+            assert_true(fabs(is - ema[i]) < 1e-6);
+            moved = fmax(moved, fabs(is - (double)after[UPDATES - 1].model.block[i]));
+        }
+    }
+    assert_true(moved > 1e-3);
+    c.ema = 0.99;
+    train(&without, &c, 1, 1, UPDATES, NULL);
+    assert_memory_equal(without.model.block, after[UPDATES - 1].model.block,
+                        size * sizeof(real));
+    for (int u = 0; u < UPDATES; u++) free_result(&after[u]);
+    free_result(&without);
+    free(ema);
+    free(first);
+}
+
+/* Micro-batches of any size sum to the same gradient, up to rounding: dropout's decisions do not
+ * depend on the cut. */
+static void test_the_cut_changes_only_rounding(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result fine, coarse;
+    train(&fine, &c, 1, 1, 1, NULL);
+    c.micro_tokens = 100000;
+    train(&coarse, &c, 1, 1, 1, NULL);
+    assert_near(fine.last.loss.nll, coarse.last.loss.nll, 1e-5);
+    assert_near(fine.last.gradient_norm, coarse.last.gradient_norm, 1e-5);
+    free_result(&fine);
+    free_result(&coarse);
+}
+
+/* So do one accumulator, with the lookups' sum beside it, and several. */
+static void test_accumulators_change_only_rounding(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result four, one;
+    c.micro_tokens = 20;
+    train(&four, &c, 2, 1, 1, NULL);
+    c.accumulators = 1;
+    train(&one, &c, 2, 1, 1, NULL);
+    for (int t = 0; t < one.model.params.count; t++)
+        assert_true(fabs(one.norm[t] - four.norm[t]) <= 1e-5 * one.last.gradient_norm);
+    assert_near(one.last.gradient_norm, four.last.gradient_norm, 1e-5);
+    assert_near(one.last.loss.nll, four.last.loss.nll, 1e-5);
+    free_result(&four);
+    free_result(&one);
+}
+
+static void test_pad_stays_zero(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Result result;
+    train(&result, &c, 2, 1, UPDATES, NULL);
+    const real *pad = result.model.weights.target_embedding + (V - 1) * SHAPE.d_model;
+    for (int k = 0; k < SHAPE.d_model; k++) assert_true(pad[k] == 0);
+    assert_true(result.model.weights.logits_bias[V - 1] == 0);
+    assert_true(result.model.weights.logits_bias[5] != 0);
+    free_result(&result);
+}
+
+static void test_a_bias_that_is_not_learned_stays_zero(void **state)
+{
+    (void)state;
+    ModelConfig shape = SHAPE;
+    shape.output_bias = false;
+    TrainingConfig c = config();
+    Lesson l;
+    begin_lesson(&l, &shape, &c, 1);
+    for (int u = 1; u <= 3; u++) assert_true(take_lesson(&l, u));
+    for (int i = 0; i < V; i++) assert_true(l.model.weights.logits_bias[i] == 0);
+    end_lesson(&l);
+}
+
+static void test_training_lowers_the_loss(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    c.dropout = c.attention_dropout = c.activation_dropout = 0;
+    Lesson l;
+    Loss before, after;
+    begin_lesson(&l, &SHAPE, &c, 2);
+    const Packed *source = &l.source.packed, *target = &l.target.packed;
+    assert_true(trainer_evaluate(l.trainer, source, target, &before, &l.error));
+    for (int u = 1; u <= 300; u++) assert_true(take_lesson(&l, u));
+    assert_true(trainer_evaluate(l.trainer, source, target, &after, &l.error));
+    assert_true(before.nll / (double)before.tokens > 2.5);
+    assert_true(after.nll / (double)after.tokens < 0.2);  // learned by heart
+    end_lesson(&l);
+}
+
+static void test_not_finite_stops_and_names_the_tensor(void **state)
+{
+    (void)state;
+    TrainingConfig c = config();
+    Lesson l;
+    begin_lesson(&l, &SHAPE, &c, 2);
+    l.model.weights.encoder[1].ffn.fc2.W[3] = NAN;
+    real first = l.model.block[0];
+    assert_false(take_lesson(&l, 12));
+    assert_non_null(strstr(l.error.text, "update 12"));
+    assert_non_null(strstr(l.error.text, "model."));
+    assert_non_null(strstr(l.error.text,
+                           "a --learning-rate below 0.01, a --warmup above 3 or a "
+                           "--clip-norm below 1"));
+    assert_true(l.stats.not_finite);
+    assert_in_range(l.stats.suspects, 1, SUSPECTS);
+    assert_true(l.model.block[0] == first);
+    end_lesson(&l);
+}
+
+/* One sentence is longer than all others, and its last position is not a number. */
+static void test_not_finite_names_the_sentence(void **state)
+{
+    (void)state;
+    enum { BAD = 17, LENGTH = LONGEST + 3 };
+    TrainingConfig c = config();
+    c.micro_tokens = 1;  // a sentence each
+    Lesson l;
+    begin_lesson(&l, &SHAPE, &c, 3);
+    l.model.sinusoids[(LENGTH - 1) * SHAPE.d_model] = NAN;
+    assert_true(take_lesson(&l, 1));
+    assert_false(l.stats.not_finite);
+
+    Side *source = &l.source;
+    int *end = &source->start[BAD + 1], more = LENGTH - (*end - source->start[BAD]);
+    int rows = source->start[S];
+    assert_true(rows + more <= S * LONGEST);
+    memmove(source->id + *end + more, source->id + *end,
+            (size_t)(rows - *end) * sizeof *source->id);
+    for (int i = *end - 1; i < *end + more - 1; i++) source->id[i] = 2;
+    source->id[*end + more - 1] = ID_END;
+    for (int s = BAD + 1; s <= S; s++) source->start[s] += more;
+    source->packed.rows += more;
+    assert_false(take_lesson(&l, 2));
+    assert_true(l.stats.not_finite);
+    assert_int_equal(l.stats.suspects, 1);
+    assert_int_equal(l.stats.suspect[0], BAD);
+    end_lesson(&l);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_threads_change_no_bit),
+        cmocka_unit_test(test_going_on_changes_no_bit),
+        cmocka_unit_test(test_moving_average),
+        cmocka_unit_test(test_norms_of_tensors_make_the_norm),
+        cmocka_unit_test(test_the_cut_changes_only_rounding),
+        cmocka_unit_test(test_accumulators_change_only_rounding),
+        cmocka_unit_test(test_pad_stays_zero),
+        cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
+        cmocka_unit_test(test_training_lowers_the_loss),
+        cmocka_unit_test(test_not_finite_stops_and_names_the_tensor),
+        cmocka_unit_test(test_not_finite_names_the_sentence),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
