@@ -1,5 +1,5 @@
 # make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
-# make test       every test; ends with "N passed, N failed"
+# make test       every test; ends with "N passed, N failed". T=loss: those whose path contains it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make bench      how fast: training, translating, starting (scripts/benchmark --help)
 # make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
@@ -117,7 +117,7 @@ $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests
-	@BUILD=$(BUILD) BIN=$(BIN) tests/run
+	@BUILD=$(BUILD) BIN=$(BIN) T=$(T) tests/run
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
