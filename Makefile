@@ -147,9 +147,9 @@ define put
 install -D -m $1 $(subst :, "$(DESTDIR),$2)"
 
 endef
-$(BUILD)/qkv.pc: library/qkv.pc.in base/version.h .FORCE
+$(BUILD)/qkv.pc: library/qkv.pc.in base/options.h .FORCE
 	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
-	    -e "s|@version@|$$(sed -n 's/.*VERSION "\(.*\)"/\1/p' base/version.h)|" $< >$@
+	    -e "s|@version@|$$(sed -n 's/.*QKV_VERSION "\(.*\)"/\1/p' base/options.h)|" $< >$@
 install: all $(BUILD)/qkv.pc
 	$(foreach f,$(PROGRAMS),$(call put,755,$f))
 	$(foreach f,$(TEXTS),$(call put,644,$f))

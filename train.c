@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
-#include "base/version.h"
+#include "base/options.h"
+#include "base/profile.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/train/candidate.h"
@@ -381,7 +381,7 @@ int main(int argc, char **argv)
     int status = good ? 0 : 2;
     if (good && (good = distributed_share(&asked, sizeof asked, &error)) && asked) {
         char *help = settings.run.help ? settings_help(command_name()) : NULL;
-        const char *version = "qkv " VERSION, *with_mpi = "qkv " VERSION ", with MPI";
+        const char *version = "qkv " QKV_VERSION, *with_mpi = "qkv " QKV_VERSION ", with MPI";
         if (speaks) puts(help ? help : distributed_possible() ? with_mpi : version);
         free(help);
         status = !(good = stream_flush(stdout, "what was asked for", &error));

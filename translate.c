@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/version.h"
+#include "base/options.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/alignment.h"
@@ -314,7 +314,7 @@ static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
     if (p->request.help) return print_help(error) ? 0 : 1;
-    if (p->request.version) return puts("qkv " VERSION), 0;
+    if (p->request.version) return puts("qkv " QKV_VERSION), 0;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);

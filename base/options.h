@@ -30,6 +30,9 @@
 
 #include <stddef.h>
 
+/* What --version prints, and qkv.pc. */
+#define QKV_VERSION "1.0"
+
 typedef enum {
     OPTION_FLAG,    // bool
     OPTION_INT,     // int

@@ -1,7 +1,8 @@
-/* real.h -- the type of every number in the network.
+/* real.h -- the type of every number in the network, and the smaller of two counts.
  *
- * float in the program; double in the build that checks derivatives (-DREAL_IS_DOUBLE), where
- * a central difference agrees with a correct derivative to about nine digits instead of two. */
+ * real is float in the program; it is double in the build that checks derivatives
+ * (-DREAL_IS_DOUBLE), where a central difference agrees with a correct derivative to about nine
+ * digits instead of two. */
 #ifndef BASE_REAL_H
 #define BASE_REAL_H
 
@@ -10,5 +11,10 @@ typedef double real;
 #else
 typedef float real;
 #endif
+
+static inline int at_most(int count, int limit)
+{
+    return count < limit ? count : limit;
+}
 
 #endif

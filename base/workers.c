@@ -2,7 +2,7 @@
 #include "base/workers.h"
 
 #include "base/denormals.h"
-#include "base/parts.h"
+#include "base/profile.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -34,13 +34,13 @@ static void *thread_main(void *argument)
     Workers *workers = thread->workers;
     denormals_off();
     for (unsigned long round = 1;; round++) {
-        Part before = parts_enter(PART_WAITING);
+        ProfilePart before = profile_enter(PROFILE_WAITING);
         pthread_mutex_lock(&workers->lock);
         while (workers->round < round && !workers->stopping)
             pthread_cond_wait(&workers->start, &workers->lock);
         bool stopping = workers->stopping;
         pthread_mutex_unlock(&workers->lock);
-        parts_leave(before);
+        profile_leave(before);
         if (stopping) return NULL;
 
         workers->work(workers->context, thread->number);
@@ -97,11 +97,11 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
     work(context, 0);
     denormals_restore(mode);
 
-    Part before = parts_enter(PART_WAITING);
+    ProfilePart before = profile_enter(PROFILE_WAITING);
     pthread_mutex_lock(&workers->lock);
     while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
-    parts_leave(before);
+    profile_leave(before);
 }
 
 int workers_count(const Workers *workers)

@@ -1,7 +1,7 @@
 /* decoding.c -- passes over the sentences and bursts of sgemm in turn; see decoding.h. */
 #include "benchmark/decoding.h"
 
-#include "base/clock.h"
+#include "base/profile.h"
 #include "benchmark/child.h"
 #include "benchmark/shares.h"
 #include "data/batches.h"
@@ -31,8 +31,8 @@ typedef struct Bench {
     Batches batches;
     Packed source;
     SearchConfig search;
-    double flops;        // of a pass
-    double part[PARTS];  // seconds of all workers
+    double flops;                // of a pass
+    double part[PROFILE_PARTS];  // seconds of all workers
 } Bench;
 
 static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
@@ -101,7 +101,7 @@ static bool measure_single(DecodingResult *result, const Bench *bench, double mo
     return true;
 }
 
-/* The clocks of parts.h are read right before and right after the pieces of work. */
+/* The clocks of profile.h are read right before and right after the pieces of work. */
 static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *plan,
                     Error *error)
 {

@@ -7,7 +7,7 @@
 #ifndef BENCHMARK_DECODING_H
 #define BENCHMARK_DECODING_H
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
@@ -27,9 +27,9 @@ typedef struct DecodingResult {
     Rate rate;  // a piece of work is a pass over all sentences
     int sentences;
     double sentences_per_second;
-    double tokens_per_second;  // written ones
-    double memory;             // bytes, the most that was resident
-    double part[PARTS];        // shares of the workers' time, sum 1
+    double tokens_per_second;    // written ones
+    double memory;               // bytes, the most that was resident
+    double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
     double single;  // seconds of one sentence alone, the median; 0: with several threads
 } DecodingResult;
 

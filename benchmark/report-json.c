@@ -35,7 +35,7 @@ static void put_training(JsonWriter *json, const TrainingResult *r)
     }
     json_open(json, "parts");
     for (int p = 0; p < TRAINING_PARTS; p++)
-        json_put_real(json, part_names[training_parts[p]], r->part[training_parts[p]]);
+        json_put_real(json, profile_names[training_parts[p]], r->part[training_parts[p]]);
     json_close(json);
 }
 

@@ -65,22 +65,23 @@ static void training_speed(const Report *report, FILE *out)
 }
 
 /* The columns' order: the network's, then what surrounds it. */
-const Part training_parts[TRAINING_PARTS] = {PART_EMBEDDING, PART_LINEAR, PART_ATTENTION,
-                                             PART_LOSS,      PART_NORM,   PART_OPTIMIZER,
-                                             PART_WAITING,   PART_OTHER};
-const Part decoding_parts[DECODING_PARTS] = {
-    PART_ENCODER, PART_LINEAR, PART_ATTENTION, PART_NORM, PART_LOSS, PART_SEARCH, PART_WAITING};
+const ProfilePart training_parts[TRAINING_PARTS] = {
+    PROFILE_EMBEDDING, PROFILE_LINEAR,    PROFILE_ATTENTION, PROFILE_LOSS,
+    PROFILE_NORM,      PROFILE_OPTIMIZER, PROFILE_WAITING,   PROFILE_OTHER};
+const ProfilePart decoding_parts[DECODING_PARTS] = {
+    PROFILE_ENCODER, PROFILE_LINEAR, PROFILE_ATTENTION, PROFILE_NORM,
+    PROFILE_LOSS,    PROFILE_SEARCH, PROFILE_WAITING};
 
-const char *decoding_part_name(Part part)
+const char *decoding_part_name(ProfilePart part)
 {
-    return part == PART_LOSS ? "output" : part_names[part];
+    return part == PROFILE_LOSS ? "output" : profile_names[part];
 }
 
 static void print_training_parts(const Report *report, FILE *out)
 {
     fputs("\nTime, %       threads", out);
     for (int p = 0; p < TRAINING_PARTS; p++)
-        fprintf(out, "  %9s", part_names[training_parts[p]]);
+        fprintf(out, "  %9s", profile_names[training_parts[p]]);
     fputc('\n', out);
     for (int i = 0; i < report->trains; i++) {
         const TrainingRow *row = &report->train[i];

@@ -24,8 +24,8 @@ typedef struct DecodingRow {
 enum { MOST_ROWS = 16, TRAINING_PARTS = 8, DECODING_PARTS = 7 };
 
 /* The parts of each, in the order of the columns; in decoding the loss is the output layer. */
-extern const Part training_parts[TRAINING_PARTS], decoding_parts[DECODING_PARTS];
-const char *decoding_part_name(Part part);
+extern const ProfilePart training_parts[TRAINING_PARTS], decoding_parts[DECODING_PARTS];
+const char *decoding_part_name(ProfilePart part);
 
 typedef struct Report {
     char corpus[512];  // what was trained on, in words

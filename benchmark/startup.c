@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clock.h"
+#include "base/profile.h"
 #include "base/temporary.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"

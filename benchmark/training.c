@@ -1,13 +1,13 @@
 /* training.c -- a warm-up, then updates and bursts of sgemm in turn; see training.h.
  *
  * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and so
- * are the bursts. The clocks of parts.h are read right before and right after. */
+ * are the bursts. The clocks of profile.h are read right before and right after. */
 #include "benchmark/training.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/clock.h"
+#include "base/profile.h"
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
 #include "benchmark/shares.h"
@@ -46,7 +46,7 @@ typedef struct Bench {
     Peer peer;
     size_t count;  // batches, which are taken in turn
     long long update;
-    double part[PARTS];  // seconds of all workers
+    double part[PROFILE_PARTS];  // seconds of all workers
 } Bench;
 
 static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)

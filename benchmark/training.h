@@ -2,7 +2,7 @@
 #ifndef BENCHMARK_TRAINING_H
 #define BENCHMARK_TRAINING_H
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
@@ -34,7 +34,7 @@ typedef struct TrainingResult {
     double tokens_per_second;
     double memory;  // bytes, the most that was resident
     PeerResult peer;
-    double part[PARTS];  // shares of the workers' time, sum 1
+    double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
 /* The model and the training of a preset of ./train (tiny, small, base) with so many tokens an

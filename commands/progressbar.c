@@ -1,7 +1,7 @@
 /* progressbar.c -- see progressbar.h. */
 #include "commands/progressbar.h"
 
-#include "base/clock.h"
+#include "base/profile.h"
 
 #include <math.h>
 #include <string.h>

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 
@@ -159,7 +159,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     const Weights *w = &model->weights;
     const real *P = model->target_positions;
 
-    Part part = parts_enter(PART_LINEAR);
+    ProfilePart part = profile_enter(PROFILE_LINEAR);
     grow(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, w->target_embedding, w->ready_target,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
@@ -171,24 +171,24 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         for (size_t r = 0; r < (size_t)count; r++)
             memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
 
-        parts_enter(PART_ATTENTION);
+        profile_enter(PROFILE_ATTENTION);
         for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, config);
-        parts_enter(PART_LINEAR);
+        profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
                             NULL, 0);
 
         linear_forward(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
-        parts_enter(PART_ATTENTION);
+        profile_enter(PROFILE_ATTENTION);
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, l, prefix[r].sentence,
                           next - r, config);
         }
-        parts_enter(PART_LINEAR);
+        profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->cross.out, NULL, count, D, D);
         s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
                             NULL, 0);
@@ -200,7 +200,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     }
     cache->nodes += count;
     cache->step++;
-    parts_leave(part);
+    profile_leave(part);
     return s.Y;
 }
 

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 
@@ -92,7 +92,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int D = config->d_model;
-    Part part = parts_enter(PART_ENCODER);
+    ProfilePart part = profile_enter(PROFILE_ENCODER);
     for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
         Arena room = encoded->room;
         Slice slice;
@@ -107,5 +107,5 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
             keep(&encoded->layer[l], encoded, &slice, D);
         }
     }
-    parts_leave(part);
+    profile_leave(part);
 }

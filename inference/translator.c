@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
@@ -205,7 +205,7 @@ static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Err
 static void take_batches(void *context, int worker)
 {
     Work *work = context;
-    Part part = parts_enter(PART_SEARCH);
+    ProfilePart part = profile_enter(PROFILE_SEARCH);
     while (!atomic_load(&work->failed) && !(work->stop && *work->stop)) {
         int next = atomic_fetch_add(&work->next, 1);
         if (next >= work->batches) break;
@@ -219,7 +219,7 @@ static void take_batches(void *context, int worker)
         int done = atomic_fetch_add(&work->done, sentences) + sentences;
         if (worker == 0 && work->input->done) work->input->done(work->input->context, done);
     }
-    parts_leave(part);
+    profile_leave(part);
 }
 
 /* Whether the models can take what is asked of them; if not, says which sentence is wrong. */

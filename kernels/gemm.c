@@ -20,7 +20,7 @@
 #include <cblas.h>
 #include <string.h>
 
-#include "base/bounds.h"
+#include "base/real.h"
 
 #ifdef REAL_IS_DOUBLE
 #define CBLAS_GEMM cblas_dgemm

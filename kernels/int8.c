@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bounds.h"
+#include "base/real.h"
 
 /* Each thread's rounded rows; those of the widest matrix fit at least INT8_ROWS at a time. */
 enum { ROUNDED = INT8_ROWS * INT8_MOST_COLUMNS, ROUNDED_ROWS = 512 };

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "base/bounds.h"
+#include "base/real.h"
 #include "kernels/transpose.h"
 
 enum { AHEAD = 24 };  // rows of B that are asked for before their turn

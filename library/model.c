@@ -1,12 +1,12 @@
 /* model.c -- the library's face: a model; see qkv.h. */
 #include <stdlib.h>
 
-#include "base/version.h"
+#include "base/options.h"
 #include "library/border.h"
 
 const char *qkv_version(void)
 {
-    return VERSION;
+    return QKV_VERSION;
 }
 
 static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPrecision precision,

@@ -33,7 +33,7 @@ typedef struct QkvError {
     char text[1024];  // one sentence, without a full stop
 } QkvError;
 
-const char *qkv_version(void);  // "1.0"
+const char *qkv_version(void);  // "major.minor"
 
 /* ---- a model ---- */
 

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/version.h"
+#include "base/options.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
 #include "manual/completion.h"
@@ -42,7 +42,7 @@ static void write_line(FILE *out, const char *line)
 {
     static const char mark[] = "@version@";
     for (const char *found; (found = strstr(line, mark)); line = found + sizeof mark - 1)
-        fprintf(out, "%.*s%s", (int)(found - line), line, VERSION);
+        fprintf(out, "%.*s%s", (int)(found - line), line, QKV_VERSION);
     fputs(line, out);
 }
 

@@ -8,7 +8,7 @@
  * At the end of a pre-norm stack nothing goes past the last norm: dX is LayerNorm'(dY) there. */
 #include "model/addnorm.h"
 
-#include "base/parts.h"
+#include "base/profile.h"
 
 real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *config, int N)
 {
@@ -35,9 +35,9 @@ Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelCo
                      int N)
 {
     if (config->norm != NORM_PRE) return (Stream){X, X};
-    Part before = parts_enter(PART_NORM);
+    ProfilePart before = profile_enter(PROFILE_NORM);
     layernorm_forward(first->Y, NULL, &first->saved, X, (Branch){0}, w, N, config->d_model);
-    parts_leave(before);
+    profile_leave(before);
     return (Stream){X, first->Y};
 }
 
@@ -45,11 +45,11 @@ Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *
                        NormWeights w, const Packed *rows, int D, const Dropout *dropout,
                        uint32_t place)
 {
-    Part part = parts_enter(PART_NORM);
+    ProfilePart part = profile_enter(PROFILE_NORM);
     Branch branch = {F, bias, norm->keep, norm->scale};
     if (norm->keep) dropout_rows(norm->keep, rows, D, dropout, dropout->residual, place);
     layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, branch, w, rows->rows, D);
-    parts_leave(part);
+    profile_leave(part);
     return (Stream){norm->past, norm->Y};
 }
 
@@ -62,12 +62,12 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
                              NormWeights dw, NormWeights w, int N, int D)
 {
-    Part part = parts_enter(PART_NORM);
+    ProfilePart part = profile_enter(PROFILE_NORM);
     Branch branch = {.keep = norm->keep, .scale = norm->scale};
     layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved,
                        branch, w, N, D);
     g->dY = g->below;
-    parts_leave(part);
+    profile_leave(part);
     return norm->keep ? dF : g->dX;
 }
 
@@ -75,8 +75,8 @@ void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights
                             NormWeights w, const ModelConfig *config, int N)
 {
     if (config->norm != NORM_PRE) return;
-    Part part = parts_enter(PART_NORM);
+    ProfilePart part = profile_enter(PROFILE_NORM);
     layernorm_backward(ADD, g->dX, NULL, NULL, dw, g->dY, &first->saved, (Branch){0}, w, N,
                        config->d_model);
-    parts_leave(part);
+    profile_leave(part);
 }

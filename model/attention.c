@@ -20,8 +20,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/bounds.h"
-#include "base/parts.h"
+#include "base/profile.h"
+#include "base/real.h"
 #include "kernels/transpose.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
@@ -227,7 +227,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
         linear_forward(a->Q, Xq, &w->q, w->q.b, N, D, D);
         linear_forward(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
     }
-    Part before = parts_enter(PART_ATTENTION);
+    ProfilePart before = profile_enter(PROFILE_ATTENTION);
     if (a->keep)
         for (int s = 0; s < S; s++)
             dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
@@ -237,7 +237,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
             Head head = head_of(a, s, h);
             head_forward(a, &head);  // (2) to (4)
         }
-    parts_leave(before);
+    profile_leave(before);
     linear_forward(Y, a->O, &w->out, NULL, N, D, D);  // (5)
 }
 
@@ -290,13 +290,13 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
 
     linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);  // (5)
-    Part before = parts_enter(PART_ATTENTION);
+    ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
             Head head = head_of(a, s, h);
             head_backward(a, &head, dQ, dK, dV, dO);  // (4) to (2)
         }
-    parts_leave(before);
+    profile_leave(before);
     if (!Xkv) {  // (1)
         linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, 3 * D, D);
     } else {

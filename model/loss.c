@@ -18,8 +18,8 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/bounds.h"
-#include "base/parts.h"
+#include "base/profile.h"
+#include "base/real.h"
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
@@ -51,9 +51,9 @@ void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int 
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
     if (r % LOGITS_ROWS == 0) {
-        Part before = parts_enter(PART_LOSS);
+        ProfilePart before = profile_enter(PROFILE_LOSS);
         logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
-        parts_leave(before);
+        profile_leave(before);
     }
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }

@@ -20,7 +20,7 @@
 
 #include <math.h>
 
-#include "base/bounds.h"
+#include "base/real.h"
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"

@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#include "base/parts.h"
+#include "base/profile.h"
 #include "model/embedding.h"
 #include "model/position.h"
 #include "model/ready.h"
@@ -106,7 +106,7 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     real scale = pass->keep_scale;
-    Part before = parts_enter(PART_EMBEDDING);
+    ProfilePart before = profile_enter(PROFILE_EMBEDDING);
     if (pass->keep_source) {
         dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
                      PLACE_EMBEDDING);
@@ -118,18 +118,18 @@ void transformer_forward(Pass *pass, const Transformer *model)
                       D);  // (1)
     embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
                       w->ready_target, model->target_positions, pass->keep_target, scale, D);
-    parts_enter(PART_LINEAR);
+    profile_enter(PROFILE_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);  // (2)
     pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
                                    &pass->scratch, dropout);  // (3)
-    parts_leave(before);
+    profile_leave(before);
 }
 
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
 {
     const ModelConfig *config = &model->config;
-    Part before = parts_enter(PART_LOSS);
+    ProfilePart before = profile_enter(PROFILE_LOSS);
     const real *E = model->weights.output, *bias = model->weights.logits_bias;
     if (is_twice(pass))
         rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
@@ -138,7 +138,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
     else
         loss_forward(loss, pass->output, E, bias, pass->target->id, smoothing, &pass->loss,
                      pass->target->rows, config->vocab, config->d_model);  // (4)
-    parts_leave(before);
+    profile_leave(before);
 }
 
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
@@ -149,7 +149,7 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     int D = config->d_model;
     real keep_scale = pass->keep_scale;
 
-    Part before = parts_enter(PART_LOSS);
+    ProfilePart before = profile_enter(PROFILE_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
         rdrop_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
@@ -160,13 +160,13 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
         loss_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
                       w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);  // (4)
-    parts_enter(PART_LINEAR);
+    profile_enter(PROFILE_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, pass->encoded, w,
                      config, &pass->scratch);  // (3)
     encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config,
                      &pass->scratch);  // (2)
     turn_next(turn, 1);
-    parts_enter(PART_EMBEDDING);
+    profile_enter(PROFILE_EMBEDDING);
     embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);  // (1)
     embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
@@ -177,7 +177,7 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
         position_backward(dw->source_positions, pass->dencoded, pass->source, pass->keep_source,
                           keep_scale, D);
     }
-    parts_leave(before);
+    profile_leave(before);
 }
 
 double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/parts.h"
+#include "base/profile.h"
 
 void turns_init(Turns *turns)
 {
@@ -34,7 +34,7 @@ void turn_next(Turn *turn, int stages)
 {
     if (!turn) return;
     Turns *turns = turn->turns;
-    Part before = parts_enter(PART_WAITING);
+    ProfilePart before = profile_enter(PROFILE_WAITING);
     pthread_mutex_lock(&turns->lock);
     turns->left[turn->number] = turn->entered;
     pthread_cond_broadcast(&turns->moved);
@@ -42,7 +42,7 @@ void turn_next(Turn *turn, int stages)
     while (turn->number > 0 && turns->left[turn->number - 1] < turn->entered)
         pthread_cond_wait(&turns->moved, &turns->lock);
     pthread_mutex_unlock(&turns->lock);
-    parts_leave(before);
+    profile_leave(before);
 }
 
 void turn_end(Turn *turn)

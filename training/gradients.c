@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
-#include "base/parts.h"
+#include "base/profile.h"
+#include "base/real.h"
 #include "training/distributed.h"
 
 /* The cut into parts of whole slices. */
@@ -209,9 +209,9 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, false);
     slices_run(workers, 0, g->own, sum_local, g);  // (a)
     slices_run(workers, g->own_end, g->size, sum_local, g);
-    Part before = parts_enter(PART_WAITING);
+    ProfilePart before = profile_enter(PROFILE_WAITING);
     bool good = exchange(g, used, error);  // (b)
-    parts_leave(before);
+    profile_leave(before);
     if (!good) return false;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
     g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, true);

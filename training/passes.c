@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bounds.h"
 #include "base/grow.h"
-#include "base/parts.h"
+#include "base/profile.h"
+#include "base/real.h"
 
 /* Where threads share an accumulator, micro-batches are cut without regard to how many they are:
  * an update has a multiple of this, so that 2 or 4 threads end together. */
@@ -147,9 +147,9 @@ static void work(void *context, int number)
         int k = take(p, &more);
         if (!more) break;
         if (k < 0) {
-            Part before = parts_enter(PART_WAITING);
+            ProfilePart before = profile_enter(PROFILE_WAITING);
             pthread_cond_wait(&p->finished, &p->lock);
-            parts_leave(before);
+            profile_leave(before);
             continue;
         }
         pthread_mutex_unlock(&p->lock);

@@ -1,7 +1,7 @@
 /* slices.c -- slices of a block, one after the other to whichever thread is free; see slices.h. */
 #include "training/slices.h"
 
-#include "base/parts.h"
+#include "base/profile.h"
 
 #include <stdatomic.h>
 
@@ -16,12 +16,12 @@ static void take_slices(void *context, int worker)
 {
     (void)worker;
     Slices *slices = context;
-    Part before = parts_enter(PART_OPTIMIZER);
+    ProfilePart before = profile_enter(PROFILE_OPTIMIZER);
     for (size_t begin; (begin = atomic_fetch_add(&slices->next, SLICE)) < slices->end;) {
         size_t left = slices->end - begin;
         slices->work(slices->context, begin, left < SLICE ? left : SLICE);
     }
-    parts_leave(before);
+    profile_leave(before);
 }
 
 void slices_run(Workers *workers, size_t begin, size_t end, SliceWork *work, void *context)

@@ -12,7 +12,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/bounds.h"
+#include "base/real.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
 #include "training/optimizer.h"

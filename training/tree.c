@@ -1,7 +1,7 @@
 /* tree.c -- the fixed order of a sum over accumulators on several ranks; see tree.h. */
 #include "training/tree.h"
 
-#include "base/bounds.h"
+#include "base/real.h"
 
 int tree_first(Tree tree, int rank)
 {
