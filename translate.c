@@ -9,6 +9,7 @@
  * translations are (commands/translate/likelihood.h); with --align and --target, or --gold, it aligns their
  * words (commands/translate/alignment.h); with --hypothesis it scores a file of translations, without a
  * model; with --save-int8 it writes the model with rounded weights. */
+#include <limits.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -265,10 +266,26 @@ static bool score(Program *p, Error *error)
     return stream_flush(stdout, "the scores", error);
 }
 
+/* Loads the models. If one is missing, says which program makes one. */
+static bool load_models(Program *p, bool int8, Error *error)
+{
+    const StringList *paths = &p->request.model;
+    char file[PATH_MAX + 32];
+    Error missing;
+    for (int m = 0; m < paths->count; m++)
+        if (!bundle_find(file, sizeof file, paths->item[m], &missing))
+            return error_set(error, "%s: %s makes one%s, and --model names another",
+                             missing.text, command_train(),
+                             access(paths->item[m], F_OK) == 0
+                                 ? ""
+                                 : " (in checkpoints/toy, if not told otherwise)");
+    return models_load(&p->models, paths, int8, error);
+}
+
 /* The model with its weights rounded, for another day. */
 static bool save_int8(Program *p, Error *error)
 {
-    return models_load(&p->models, &p->request.model, true, error) &&
+    return load_models(p, true, error) &&
            bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
 }
 
@@ -280,7 +297,7 @@ static bool prepare(Program *p, Error *error)
     const Request *r = &p->request;
     p->bundle = &p->models.bundle[0];
     p->view = (View){.request = r, .bundle = p->bundle, .out = stdout, .news = p->news};
-    return models_load(&p->models, &r->model, r->int8, error) && view_open(&p->view, error) &&
+    return load_models(p, r->int8, error) && view_open(&p->view, error) &&
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&

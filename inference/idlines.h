@@ -1,0 +1,47 @@
+/* idlines.h -- lines of text as token ids, packed, with what else is known of their tokens.
+ *
+ *     IdLines lines = {.find_words = true};
+ *     for each line: idlines_add(&lines, tokenizer, max_length, text, length, &cut, error)
+ *     Packed sentences = idlines_packed(&lines);
+ *     idlines_free(&lines); */
+#ifndef INFERENCE_IDLINES_H
+#define INFERENCE_IDLINES_H
+
+#include "base/packed.h"
+#include "data/tokenizer.h"
+
+/* A token that is not in the vocabulary. */
+typedef struct Unknown {
+    int row;
+    char *text;  // as written in the line, with a space before it if it begins a word
+} Unknown;
+
+/* Start with {0}, or with one of the two flags set. */
+typedef struct IdLines {
+    Ids ids;
+    int *start;  // [count+1]
+    int count;
+    size_t start_size;
+
+    bool find_words;  // fill the next two:
+    int *word;        // [start[count]] which word of its line each token belongs to (words.h)
+    int words;        // number of words in the last line
+    size_t word_size;
+
+    bool find_unknown;  // fill the next two:
+    Unknown *unknown;   // [unknowns] in the order of the rows
+    int unknowns;
+    size_t unknown_size;
+} IdLines;
+
+/* Appends a line and </s>. A line of more than max_length - 1 tokens is cut to that length.
+ * *cut (=) the number of tokens before the cut, or 0 if the line was not cut. Pass NULL if not needed. */
+bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
+                 size_t length, size_t *cut, Error *error);
+
+/* All lines as sentences. Valid until the next idlines_add. */
+Packed idlines_packed(const IdLines *lines);
+void idlines_clear(IdLines *lines);  // keeps the memory
+void idlines_free(IdLines *lines);
+
+#endif
