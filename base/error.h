@@ -1,10 +1,16 @@
-/* error.h -- what a function below the mains says when the world is wrong.
+/* error.h -- one sentence about what is wrong, for the person who can put it right.
  *
- * A function that can fail takes an Error last and returns false (or NULL); the text is one
- * sentence that says what is wrong, where, and what would be right, without a final full stop
- * and without the program's name, which main puts before it:
+ * A function that can fail takes an Error last and returns false (or NULL). The sentence says what
+ * is wrong, where, and what would be right. It has no full stop at its end and does not name the
+ * program; main prints that before it:
  *
- *     if (!file) return error_set(error, "cannot read '%s': %s", path, strerror(errno)); */
+ *     if (!file) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
+ *
+ * An option, or a field of a configuration, is named in back quotes and without dashes:
+ *
+ *     error_set(error, "`max-length` %d is more than the %d of the model", length, limit)
+ *
+ * The command that prints the error turns that into --max-length (options_name_in_error). */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 
@@ -14,11 +20,11 @@ typedef struct Error {
     char text[1024];
 } Error;
 
-/* Writes the sentence into error, if there is one, and returns false. A sentence that does not
- * fit ends in "..."; a control character, which a file may have brought in, becomes '?'. */
+/* Writes the sentence into error unless that is NULL; returns false. A sentence that is too long
+ * ends in "..."; a control character, as a file's text may have, becomes '?'. */
 bool error_set(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts "context: " before the sentence that is there, and returns false. */
+/* Puts "context: " before the sentence in error unless that is NULL; returns false. */
 bool error_prefix(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

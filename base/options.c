@@ -247,6 +247,29 @@ static bool unknown(const OptionGroup *groups, int count, const char *word, cons
                      meant);
 }
 
+/* In place: two dashes take as much space as two back quotes. */
+void options_name_in_error(const OptionGroup *groups, int count, Error *error)
+{
+    char *out = error->text;
+    for (const char *s = out; *s;) {
+        const char *name = s + 1;
+        size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_=. ");
+        if (*s != '`' || !length || name[length] != '`') {
+            *out++ = *s++;
+            continue;
+        }
+        void *unused;
+        const char *plain = strncmp(name, "no-", 3) ? name : name + 3;
+        s = name + length + 1;
+        bool option = find(groups, count, name, strcspn(name, " =`"), &unused) ||
+                      find(groups, count, plain, strcspn(plain, " =`"), &unused);
+        memmove(out + 2 * option, name, length);
+        if (option) memcpy(out, "--", 2);
+        out += length + 2 * option;
+    }
+    *out = 0;
+}
+
 /* ---- the command line ---- */
 
 typedef struct Mention {

@@ -117,6 +117,11 @@ char *options_to_json(const OptionGroup *groups, int count);
 bool options_from_json(const OptionGroup *groups, int count, const char *text,
                        const char *source, bool partly, Error *error);
 
+/* Rewrites the names in back quotes of an error (error.h) for the command line: `max-length`
+ * becomes --max-length if a table has that option, and max-length if none has. `no-NAME` and
+ * `name value` are known, too. */
+void options_name_in_error(const OptionGroup *groups, int count, Error *error);
+
 /* Frees the texts and lists among the values. */
 void options_free(const OptionGroup *groups, int count);
 

@@ -75,7 +75,7 @@ Workers *workers_start(int threads, Error *error)
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failure) {
-        error_set(error, "cannot start thread %d of %d: %s; fewer --threads may do",
+        error_set(error, "cannot start thread %d of %d: %s; try fewer `threads`",
                   workers->count + 1, threads, strerror(failure));
         workers_stop(workers);
         return NULL;

@@ -190,6 +190,29 @@ static void wrong_use_is_explained(void **state)
     end(&f);
 }
 
+static void names_in_errors_become_options(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *error, *shown;
+    } cases[] = {
+        {"`d-model` 5: try `schedule cosine`", "--d-model 5: try --schedule cosine"},
+        {"`no-quiet`", "--no-quiet"},
+        {"`width` of `d-model=8` and `seed`", "width of --d-model=8 and --seed"},
+        {"'a`b', `` and `D` stay", "'a`b', `` and `D` stay"},
+        {"a`seed``free`b`", "a--seed--freeb`"},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Fixture f;
+        begin(&f);
+        error_set(&f.error, "%s", cases[i].error);
+        options_name_in_error(f.group, 2, &f.error);
+        assert_string_equal(f.error.text, cases[i].shown);
+        end(&f);
+    }
+}
+
 static void stronger_sources_win(void **state)
 {
     (void)state;
@@ -353,6 +376,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_kind_is_read),
         cmocka_unit_test(wrong_use_is_explained),
+        cmocka_unit_test(names_in_errors_become_options),
         cmocka_unit_test(stronger_sources_win),
         cmocka_unit_test(help_shows_the_table),
         cmocka_unit_test(saved_configuration_comes_back),
