@@ -254,7 +254,7 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
     for (const char *s = out; *s;) {
         const char *name = s + 1;
         size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-_=. ");
-        if (*s != '`' || !length || name[length] != '`') {
+        if (*s != '`' || *name < 'a' || *name > 'z' || name[length] != '`') {
             *out++ = *s++;
             continue;
         }
