@@ -134,20 +134,34 @@ static bool store(const Option *option, void *values, const char *label, const J
     return option_store(option, values, label, text, false, error);
 }
 
-static bool store_group(const OptionGroup *group, const Json *map, const char *source,
-                        Error *error)
+/* The option of a group that a key of JSON means, or NULL; `key` is for its name there. */
+static const Option *option_of_key(char key[KEY_LIMIT], const OptionGroup *group,
+                                   const char *name)
+{
+    for (int i = 0; i < group->count; i++)
+        if (!group->options[i].unsaved && !strcmp(key_of(key, &group->options[i]), name))
+            return &group->options[i];
+    return NULL;
+}
+
+/* Of several groups with one key, each option is in one. */
+static bool store_group(const OptionGroup *groups, int count, const char *group,
+                        const Json *map, const char *source, Error *error)
 {
     if (json_kind(map) != JSON_MAP)
-        return error_set(error, "%s: '%s' is no object of options", source, group->key);
+        return error_set(error, "%s: '%s' is no object of options", source, group);
     for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) {
         const Option *option = NULL;
+        void *values = NULL;
         char key[KEY_LIMIT], label[2 * KEY_LIMIT];
-        for (int i = 0; !option && i < group->count; i++)
-            if (!group->options[i].unsaved && !strcmp(key_of(key, &group->options[i]), m.key))
-                option = &group->options[i];
-        snprintf(label, sizeof label, "%s.%s", group->key, option ? key : "");
+        for (int g = 0; !option && g < count; g++) {
+            if (!groups[g].key || strcmp(groups[g].key, group)) continue;
+            option = option_of_key(key, &groups[g], m.key);
+            values = groups[g].values;
+        }
+        snprintf(label, sizeof label, "%s.%s", group, option ? key : "");
         if (!option) return error_set(error, "%s: unknown key '%s%s'", source, label, m.key);
-        if (!store(option, group->values, label, m.value, error))
+        if (!store(option, values, label, m.value, error))
             return error_prefix(error, "%s", source);
     }
     return true;
@@ -159,12 +173,12 @@ static bool store_groups(const OptionGroup *groups, int count, const Json *root,
     if (json_kind(root) != JSON_MAP)
         return error_set(error, "%s: the outermost value must be an object", source);
     for (JsonMember m = json_first(root); m.key; m = json_next(root, m)) {
-        const OptionGroup *group = NULL;
-        for (int g = 0; !group && g < count; g++)
-            if (groups[g].key && !strcmp(groups[g].key, m.key)) group = &groups[g];
-        if (!group && partly) continue;
-        if (!group) return error_set(error, "%s: unknown key '%s'", source, m.key);
-        if (!store_group(group, m.value, source, error)) return false;
+        bool known = false;
+        for (int g = 0; g < count; g++)
+            known = known || (groups[g].key && !strcmp(groups[g].key, m.key));
+        if (!known && partly) continue;
+        if (!known) return error_set(error, "%s: unknown key '%s'", source, m.key);
+        if (!store_group(groups, count, m.key, m.value, source, error)) return false;
     }
     return true;
 }

@@ -92,12 +92,6 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
     return good;
 }
 
-void batches_resample(Batches *batches, Resampler *resampler)
-{
-    batches->resampler = resampler;
-    batches->has_epoch = false;
-}
-
 void batches_free(Batches *batches)
 {
     free(batches->order);
@@ -124,16 +118,11 @@ static bool add_cut(Batches *batches, size_t at, uint32_t pair, Error *error)
     return true;
 }
 
-/* Makes corpus, order and cut those of an epoch. */
+/* Makes order and cut those of an epoch. */
 static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
 {
     if (batches->has_epoch && batches->epoch == epoch) return true;
     batches->has_epoch = false;
-    if (batches->resampler) {
-        if (!resampler_epoch(batches->resampler, epoch, error)) return false;
-        batches->corpus = &batches->resampler->corpus;
-        if (!reserve_most(batches, error)) return false;
-    }
     const Corpus *corpus = batches->corpus;
     uint32_t pairs = (uint32_t)corpus->pairs;
     shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));

@@ -1,6 +1,5 @@
 /* batches.h -- the order of an epoch, and its cut into updates.
  *
- *   text    as ever, or cut into tokens anew in each epoch (resampler.h)
  *   epoch   a permutation of the pairs, by (seed, epoch)
  *   update  consecutive pairs of it, as many as fit into batch_tokens source plus target tokens,
  *           </s> included; at least one pair
@@ -13,14 +12,12 @@
 #include "base/error.h"
 #include "base/packed.h"
 #include "data/corpus.h"
-#include "data/resampler.h"
 
 #include <stddef.h>
 #include <stdint.h>
 
 typedef struct Batches {
-    const Corpus *corpus;  // of this epoch
-    Resampler *resampler;  // that makes it, or NULL
+    const Corpus *corpus;
     uint64_t seed;
     size_t batch_tokens;
     bool has_epoch;
@@ -38,9 +35,6 @@ typedef struct Batches {
 bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
                   Error *error);
 void batches_free(Batches *batches);
-
-/* From now on the corpus of an epoch is the resampler's, which must outlive batches. */
-void batches_resample(Batches *batches, Resampler *resampler);
 
 /* *updates = the number of updates in an epoch (epochs count from 0). */
 bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);

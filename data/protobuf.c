@@ -26,14 +26,6 @@ static bool take_bytes(Bytes *from, Bytes *taken, uint64_t count)
     return true;
 }
 
-static bool take_word(Bytes *from, uint64_t *value)
-{
-    Bytes b;
-    if (!take_bytes(from, &b, 4)) return false;
-    *value = bytes_word(b.at);
-    return true;
-}
-
 bool protobuf_field(Bytes *from, Field *field)
 {
     uint64_t tag, length;
@@ -45,7 +37,7 @@ bool protobuf_field(Bytes *from, Field *field)
     case 0: return take_varint(from, &field->value);
     case 1: return take_bytes(from, &passed, 8);
     case 2: return take_varint(from, &length) && take_bytes(from, &field->bytes, length);
-    case 5: return take_word(from, &field->value);
+    case 5: return take_bytes(from, &passed, 4);
     default: return false;
     }
 }

@@ -27,7 +27,7 @@ static inline uint32_t bytes_word(const unsigned char *b)
 
 typedef struct Field {
     uint32_t number;
-    uint64_t value;  // of a varint, or the 4 bytes of type 5
+    uint64_t value;  // of a varint
     Bytes bytes;     // of a string, a byte string or a message; at is NULL for other types
 } Field;
 

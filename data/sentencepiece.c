@@ -2,8 +2,8 @@
  *
  * A model is a protocol buffer message (sentencepiece_model.proto). What is looked at:
  *
- *     1  piece, any number    1  its text   2  its score, a float   3  its type (PieceType)
- *     2  trainer_spec         3  model_type (PiecesKind)   35  byte_fallback
+ *     1  piece, any number    1  its text   3  its type (PieceType)
+ *     2  trainer_spec         3  model_type (PiecesKind)
  *     3  normalizer_spec      2  precompiled_charsmap (charsmap.c)
  *     5  denormalizer_spec    2  precompiled_charsmap
  *
@@ -23,8 +23,8 @@ enum {
 };
 
 enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };  // fields of a model
-enum { PIECE_TEXT = 1, PIECE_SCORE = 2, PIECE_TYPE = 3 };           // of a piece
-enum { MODEL_TYPE = 3, BYTE_FALLBACK = 35 };                        // of a trainer_spec
+enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                            // of a piece
+enum { MODEL_TYPE = 3 };                                            // of a trainer_spec
 enum { CHARSMAP = 2 };                                              // of a normaliser
 
 /* One piece; false if it is not a message, or its type is none that there is. */
@@ -36,9 +36,6 @@ static bool piece_read(Piece *piece, Bytes bytes)
         if (field.number == PIECE_TEXT && field.bytes.at) {
             piece->text = (const char *)field.bytes.at;
             piece->length = field.bytes.count;
-        } else if (field.number == PIECE_SCORE) {
-            uint32_t bits = (uint32_t)field.value;
-            memcpy(&piece->score, &bits, sizeof piece->score);
         } else if (field.number == PIECE_TYPE) {
             if (field.value < PIECE_NORMAL || field.value > PIECE_BYTE) return false;
             piece->type = (PieceType)field.value;
@@ -134,7 +131,6 @@ static void trainer_read(Pieces *pieces, Bytes spec)
 {
     for (Field field; spec.count > 0 && protobuf_field(&spec, &field);) {
         if (field.number == MODEL_TYPE) pieces->kind = (PiecesKind)field.value;
-        if (field.number == BYTE_FALLBACK) pieces->byte_fallback = field.value != 0;
     }
 }
 

@@ -25,7 +25,6 @@ typedef enum {
 typedef struct Piece {
     const char *text;  // UTF-8, not ended by NUL; points into the model's bytes
     size_t length;
-    float score;
     PieceType type;
 } Piece;
 
@@ -33,7 +32,6 @@ typedef enum { PIECES_UNIGRAM = 1, PIECES_BPE, PIECES_WORD, PIECES_CHAR } Pieces
 
 typedef struct Pieces {
     PiecesKind kind;
-    bool byte_fallback;  // a character without a piece is spelt in bytes
     int count;
     Piece *piece;  // [count]; the place of a piece is its id
 } Pieces;

@@ -169,33 +169,6 @@ bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, 
     });
 }
 
-/* The library gives no normalised text, but the pieces of it, unknown ones as they stand there. */
-bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *size,
-                         const char *text, size_t length, Error *error)
-{
-    if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
-    return guarded(error, [&] {
-        const SentencePieceProcessor &processor = tokenizer->processor;
-        sentencepiece::ImmutableSentencePieceText cut;
-        if (!done(processor.Encode(std::string_view(text, length), cut.mutable_proto()),
-                  "cannot tokenize", error))
-            return false;
-        std::string joined;
-        for (const auto &piece : cut.pieces()) {
-            if (processor.IsByte((int)piece.id())) {
-                joined += (char)std::stoi(piece.piece().substr(3, 2), nullptr, 16);
-            } else {
-                joined += piece.piece();
-            }
-        }
-        *size = joined.size();
-        *normalized = (char *)malloc(joined.size() + 1);
-        if (!*normalized) throw std::bad_alloc();
-        memcpy(*normalized, joined.c_str(), joined.size() + 1);
-        return true;
-    });
-}
-
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
                       Error *error)
 {

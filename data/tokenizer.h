@@ -96,11 +96,6 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
 bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
                       Error *error);
 
-/* *normalized = the text as it is before it is cut, malloc'ed, *size bytes: characters normalised,
- * U+2581 for every space and before the first word. All of its pieces joined. */
-bool tokenizer_normalize(const Tokenizer *tokenizer, char **normalized, size_t *size,
-                         const char *text, size_t length, Error *error);
-
 /* *text = the text of count ids, malloc'ed, ending in NUL; </s> and <pad> are silent, <unk> is
  * "⁇". Valid UTF-8 with nothing below U+0020, whatever the ids; an id outside 0..V-1 is an
  * error. */

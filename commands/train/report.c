@@ -79,7 +79,6 @@ static void print_corpus(FILE *out, const char *name, const Part *part)
 static void print_vocabulary(FILE *out, const Run *run)
 {
     const Vocabulary *v = &run->vocabulary;
-    const DataConfig *data = &run->settings->data;
     const char *type[SIDES];
     int size[SIDES];
     for (int side = 0; side < SIDES; side++) {
@@ -91,10 +90,6 @@ static void print_vocabulary(FILE *out, const Run *run)
     else
         line(out, "vocabulary", "%d source tokens (%s), %d target tokens (%s)", size[SOURCE],
              type[SOURCE], size[TARGET], type[TARGET]);
-    if (run->subwords[SOURCE])
-        line(out, "subwords", "every epoch cuts the training text anew (--subword-%s %g)",
-             data->subword_dropout > 0 ? "dropout" : "alpha",
-             data->subword_dropout > 0 ? data->subword_dropout : data->subword_alpha);
 }
 
 static void print_model(FILE *out, const Run *run)

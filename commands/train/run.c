@@ -131,9 +131,6 @@ static bool same_everywhere(const Run *run, Error *error)
     char *settings = options_to_json(run->settings->groups + 2, 2);
     if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
-    const double subwords[] = {run->settings->data.subword_dropout,
-                               run->settings->data.subword_alpha};
-    mine = hash_bytes(mine, subwords, sizeof subwords);
     mine = hash_word(mine, run->settings->run.dry_run);
     int D = run->settings->model.d_model;
     mine = hash_word(mine, gemm_in_panels(D, D));  // how blocks are laid out in this build
@@ -142,34 +139,6 @@ static bool same_everywhere(const Run *run, Error *error)
     if (first != mine)
         error_set(error, "its training text, its options or its build are not those of rank 0");
     return distributed_agree(first == mine, error);
-}
-
-static bool make_subwords(Run *run, CorpusSide side, Error *error)
-{
-    const Vocabulary *v = &run->vocabulary;
-    if (side == TARGET && vocabulary_is_joint(v)) {
-        run->subwords[TARGET] = run->subwords[SOURCE];
-        return true;
-    }
-    double amount;
-    size_t size;
-    const unsigned char *model = vocabulary_model(v, side, &size);
-    return settings_subwords(&amount, run->settings, tokenizer_type(v->tokenizer[side]),
-                             error) &&
-           (run->subwords[side] = subwords_create(model, size, amount, error));
-}
-
-/* What cuts the training text anew in each epoch, if that is asked for. */
-static bool make_resampler(Run *run, Error *error)
-{
-    if (!settings_resample(run->settings)) return true;
-    bool good = make_subwords(run, SOURCE, error) && make_subwords(run, TARGET, error) &&
-                resampler_create(&run->resampler, &run->corpus, &run->text,
-                                 (const Tokenizer *const *)run->vocabulary.tokenizer,
-                                 run->subwords, run->settings->model.max_length - 1,
-                                 run->settings->training.seed, error);
-    corpus_text_free(&run->text);
-    return good;
 }
 
 bool run_read(Run *run, Settings *settings, Error *error)
@@ -185,8 +154,7 @@ bool run_read(Run *run, Settings *settings, Error *error)
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error) &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
-                         max_length, settings_resample(settings), error) &&
-           make_resampler(run, error) &&
+                         max_length, false, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
@@ -249,7 +217,6 @@ bool run_prepare(Run *run, Error *error)
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error);
-    if (good && run->subwords[SOURCE]) batches_resample(&run->batches, &run->resampler);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 
@@ -373,9 +340,6 @@ void run_free(Run *run)
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);
-    resampler_free(&run->resampler);
-    if (run->subwords[SOURCE] != run->subwords[TARGET]) subwords_free(run->subwords[SOURCE]);
-    subwords_free(run->subwords[TARGET]);
     vocabulary_free(&run->vocabulary);
     corpus_free(&run->corpus);
     corpus_free(&run->valid);

@@ -34,8 +34,6 @@ typedef struct Run {
     CorpusReport report, valid_report;
     size_t seen;  // pairs of valid whose source sentence is in the corpus, too
     Vocabulary vocabulary;
-    Subwords *subwords[SIDES];  // for resampler, the same twice if joint; or NULL
-    Resampler resampler;        // cuts the corpus anew in each epoch
     Transformer model;
     Workers *workers;
     Trainer *trainer;

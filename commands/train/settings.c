@@ -82,10 +82,6 @@ static const Option data_options[] = {
      "fold case, in and out: the same as that normalization with _cf", false},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
      "spell characters without a token in bytes (unigram and bpe)", false},
-    {"subword-dropout", OPTION_REAL, FIELD(subword_dropout), 0, 1, NULL, "P",
-     "bpe: every epoch cuts the training text anew, and leaves merges out so often", false},
-    {"subword-alpha", OPTION_REAL, FIELD(subword_alpha), 0, 100, NULL, "A",
-     "unigram: the same by cuts with the chance p^A; 0: always the best cut", false},
 };
 #undef FIELD
 
@@ -196,7 +192,6 @@ static bool check_vocabulary(const Settings *s, Error *error)
     const DataConfig *d = &s->data;
     bool separate = d->vocabulary == VOCABULARY_SEPARATE;
     int models = d->tokenizer_model.count;
-    double amount;
     if (separate && s->model.tying == TYING_ALL)
         return error_set(error,
                          "--vocabulary separate has no embedding that both languages could "
@@ -210,9 +205,6 @@ static bool check_vocabulary(const Settings *s, Error *error)
                          "--tokenizer-model names %d files: it takes one for --vocabulary "
                          "joint, and two, source and target, for separate",
                          models);
-    if (!models && settings_resample(s) &&
-        !settings_subwords(&amount, s, (TokenizerType)d->tokenizer, error))
-        return false;
     ModelConfig model = s->model;
     model.vocab = models ? 8 : vocab_size(d, TARGET);
     model.source_vocab = separate ? models ? 8 : vocab_size(d, SOURCE) : 0;
@@ -246,6 +238,26 @@ static bool check(const Settings *s, Error *error)
     return check_vocabulary(s, error);
 }
 
+/* Sets what a config.json says. Subword sampling was an option once: its two fields are accepted
+ * with the value 0, which turned it off. */
+static bool read_config(Settings *s, const char *text, const char *path, Error *error)
+{
+    static const Option removed[] = {
+        {.name = "subword-dropout", .kind = OPTION_REAL, .offset = 0},
+        {.name = "subword-alpha", .kind = OPTION_REAL, .offset = sizeof(double)},
+    };
+    double sampling[2] = {0, 0};
+    OptionGroup groups[SETTINGS_GROUPS + 1];
+    memcpy(groups, s->groups, sizeof s->groups);
+    groups[SETTINGS_GROUPS] = (OptionGroup){NULL, "data", removed, COUNT(removed), sampling};
+    if (!options_from_json(groups, SETTINGS_GROUPS + 1, text, path, false, error)) return false;
+    if (sampling[0] == 0 && sampling[1] == 0) return true;
+    return error_set(error,
+                     "'%s' has subword sampling (%s), which is no longer supported: start a "
+                     "new run without it, with another --output",
+                     path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
+}
+
 /* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
  * named and so which preset it is. The toy corpus has a sentence to watch. */
 static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
@@ -262,8 +274,7 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
         return false;
     if (config) {
         char *text = file_read(config, 1 << 20, NULL, error);
-        bool good =
-            text && options_from_json(s->groups, SETTINGS_GROUPS, text, config, false, error);
+        bool good = text && read_config(s, text, config, error);
         free(text);
         if (!good) return false;
     }
@@ -366,8 +377,8 @@ bool settings_agree(const Settings *s, const char *config, const char *path, Err
 {
     Settings was;
     settings_defaults(&was);
-    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error) &&
-                same_group(&was, s, 1, path, error) && same_group(&was, s, 2, path, error);
+    bool good = read_config(&was, config, path, error) && same_group(&was, s, 1, path, error) &&
+                same_group(&was, s, 2, path, error);
     settings_free(&was);
     return good;
 }
@@ -376,8 +387,7 @@ bool settings_accumulators(Settings *s, const char *config, const char *path, Er
 {
     Settings was;
     settings_defaults(&was);
-    bool good =
-        !config || options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
+    bool good = !config || read_config(&was, config, path, error);
     int *count = &s->training.accumulators;
     bool goes_on = was.training.accumulators > 0;
     if (!goes_on) *count = trainer_first_accumulators(*count);
@@ -394,23 +404,4 @@ TokenizerSettings settings_tokenizer(const Settings *s, CorpusSide side)
                                .normalization = NORMALIZATIONS[s->data.normalization],
                                .lowercase = s->data.lowercase,
                                .byte_fallback = s->data.byte_fallback};
-}
-
-bool settings_resample(const Settings *s)
-{
-    return s->data.subword_dropout > 0 || s->data.subword_alpha > 0;
-}
-
-bool settings_subwords(double *amount, const Settings *s, TokenizerType type, Error *error)
-{
-    double dropout = s->data.subword_dropout, alpha = s->data.subword_alpha;
-    if (dropout > 0 && type != TOKENIZER_BPE)
-        return error_set(error,
-                         "--subword-dropout leaves merges out, which only a tokenizer of "
-                         "type bpe has; unigram has --subword-alpha");
-    if (alpha > 0 && type != TOKENIZER_UNIGRAM)
-        return error_set(error, "--subword-alpha draws from the model that only a tokenizer of "
-                                "type unigram has; bpe has --subword-dropout");
-    *amount = type == TOKENIZER_BPE ? dropout : alpha;
-    return true;
 }

@@ -23,8 +23,6 @@ typedef struct DataConfig {
     double coverage;    // share of characters that get a piece; 0: by type
     int normalization;  // a place in the option's choices
     bool lowercase, byte_fallback;
-    double subword_dropout;  // bpe: of merges, in training
-    double subword_alpha;    // unigram: temperature of cuts drawn in training; 0: none are
 } DataConfig;
 
 typedef struct RunConfig {
@@ -78,11 +76,5 @@ bool settings_accumulators(Settings *settings, const char *config, const char *p
 
 /* What a side's vocabulary, or the joint one (TARGET), is learned with. */
 TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
-
-/* Whether every epoch cuts the training text anew; and how strongly (subwords.h) with a tokenizer
- * of this type, which is an error if it has nothing of the kind. */
-bool settings_resample(const Settings *settings);
-bool settings_subwords(double *amount, const Settings *settings, TokenizerType type,
-                       Error *error);
 
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# vocabulary.sh -- how ./train comes by its tokens: text that is cut anew in every epoch, a
-# vocabulary for each language, models from elsewhere.
+# vocabulary.sh -- how ./train gets its vocabulary: learned, one for each language, from models made
+# elsewhere; and configurations with subword sampling, which is no longer supported.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -12,23 +12,6 @@ tiny="--d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --ma
       --learning-rate 0.01 --schedule inverse-sqrt --dropout 0.1 --quiet"
 corpus="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
 train() { "$BIN/train" $corpus $tiny "$@"; }
-
-# ---- cut anew in every epoch ----
-for kind in "bpe --subword-dropout 0.2" "unigram --subword-alpha 0.1"; do
-    type=${kind%% *}
-    cut="--tokenizer $kind --vocab-size 70"
-    train $cut --max-updates 60 --threads 1 --output "$type.whole" 2>err
-    check "$type: cut anew, a run trains" test $? -eq 0
-    train $cut --max-updates 23 --threads 3 --output "$type.parts" 2>err
-    train $cut --max-updates 60 --threads 2 --output "$type.parts" 2>err
-    check "$type: with threads and stopped in between, the same bytes" sh -c "
-        sed 's/,\"seconds.*//' $type.whole/metrics.jsonl | tail -1 >a
-        sed 's/,\"seconds.*//' $type.parts/metrics.jsonl | tail -1 >b
-        cmp $type.whole/last.safetensors $type.parts/last.safetensors && cmp a b"
-    train --tokenizer "$type" --vocab-size 70 --max-updates 60 --output "$type.usual" 2>err
-    check "$type: cut anew, another model" sh -c \
-        "! cmp -s $type.whole/best.safetensors $type.usual/best.safetensors"
-done
 
 # ---- a vocabulary for each language ----
 two="--vocabulary separate --tying decoder --tokenizer bpe --vocab-size 70 --target-vocab-size 60"
@@ -45,8 +28,6 @@ check "two vocabularies: they translate" sh -c 'test "$(wc -l <out)" = 60'
 check "two vocabularies: source letters in, target letters out" sh -c '! grep -q "[a-z]" out'
 check "two vocabularies: attention is drawn" \
     "$BIN/translate" --model two.whole --attention two.png --quiet "one two"
-train $two --subword-dropout 0.3 --max-updates 30 --output two.cut 2>err
-check "two vocabularies: cut anew in every epoch" test $? -eq 0
 
 # ---- models from elsewhere: here, from another run's checkpoint, whose last tensors they are ----
 tensor_size() { sed -n "s/.*\"$2\":{\"dtype\":\"U8\",\"shape\":\[\([0-9]*\)\].*/\1/p" "$1" | head -n 1; }
@@ -72,16 +53,36 @@ wrong "one model for two vocabularies" 2 "names 1 files" once --vocabulary separ
     --tokenizer-model target.model
 wrong "a model that is not there" 1 "nowhere.model" once --tokenizer-model nowhere.model
 wrong "a model that is none" 1 "train.s.*no SentencePiece model" once --tokenizer-model train.s
-wrong "dropout for a unigram" 2 "only a tokenizer of type bpe" once --tokenizer unigram --subword-dropout 0.1
-wrong "alpha for bpe" 2 "only a tokenizer of type unigram" once --tokenizer bpe --subword-alpha 0.1
-wrong "dropout for words" 2 "only a tokenizer of type bpe" once --tokenizer word --subword-dropout 0.1
-wrong "alpha for a model of bpe" 1 "only a tokenizer of type unigram" once --tokenizer-model target.model \
-    --subword-alpha 0.1
 train --tokenizer word --vocab-size 60 --max-updates 1 --output words 2>err
 wrong_run() { train "$@" --tying decoder --max-updates 2 --output words 2>err; test $? -ne 0; }
 check "another vocabulary in the folder" wrong_run --tokenizer word --vocab-size 60 \
     --vocabulary separate
 check "it says which option" grep -q "started with another --vocabulary" err
+
+# ---- subword sampling in a checkpoint from before it was removed: one key of its configuration is
+# replaced by another with the same number of bytes, and the header's checksum is renamed away ----
+train --tokenizer bpe --vocab-size 70 --max-updates 4 --output sampled 2>err
+cp sampled/last.safetensors now.safetensors
+"$BIN/translate" --model now.safetensors <valid.s >now.out 2>err
+sampled() {
+    LC_ALL=C sed "s/source_vocab_size\(..: *\)0/$1\1$2/; s/crc32.header/crc32.HEADER/" now.safetensors \
+        >sampled/last.safetensors
+}
+sampled subword_dropout 0.0
+train --tokenizer bpe --vocab-size 70 --max-updates 5 --output sampled 2>err
+check "subword_dropout 0: the run goes on" test $? -eq 0
+for key in "subword_dropout 0.2" "subword_alpha 0.200"; do
+    sampled $key
+    check "$key: the checkpoint has it" grep -qa "${key% *}" sampled/last.safetensors
+    "$BIN/translate" --model sampled/last.safetensors <valid.s >sampled.out 2>err
+    check "$key: it translates as without" cmp now.out sampled.out
+    wrong "$key: the run does not go on" 1 "subword sampling (${key% *}), which is no longer supported" \
+        train --tokenizer bpe --vocab-size 70 --max-updates 5 --output sampled
+done
+sed 's/"source_vocab_size": *0/"subword_alpha": 0/' sampled/config.json >without.json
+sed 's/"source_vocab_size": *0/"subword_alpha": 0.2/' sampled/config.json >with.json
+check "--config with subword_alpha 0" train --config without.json --max-updates 1 --output without
+wrong "--config with subword_alpha 0.2" 2 "subword sampling (subword_alpha)" once --config with.json
 
 cd / || exit 1
 [ $failures -eq 0 ]
