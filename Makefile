@@ -1,12 +1,15 @@
 # make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
 # make test       every test; ends with "N passed, N failed". T=loss: those whose path contains it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
-# make bench      how fast: training, translating, starting (scripts/benchmark --help)
+# make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
+# make check-all  the slow checks: clang, both sanitizers, clang-tidy, cppcheck (scripts/check-all)
+# make bench      speed of training, translating, starting (scripts/benchmark --help)
 # make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
-# make format     the sources in the house style (clang-format)
+# make format     the sources in the house style (clang-format 14)
 # make install    qkv-train, qkv-translate, the library, man pages, completion and documents, below
-#                 PREFIX (/usr/local); DESTDIR goes before it. make uninstall takes them away again
-# MPI=1 insists on Open MPI, for training on several machines; MPI=0 leaves it out; else: if there
+#                 PREFIX (/usr/local), after DESTDIR. make uninstall removes them
+# make compile_commands.json    for editors and clang-tidy
+# MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
 CC      ?= cc
 CXX     ?= c++
 CFLAGS  ?= -O3 -g
@@ -121,13 +124,19 @@ test: all tests
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
+tsan:
+	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 CFLAGS="-O1 -g -fsanitize=thread" \
+	    build/tsan/train build/tsan/translate
+check-all:
+	@scripts/check-all
 bench:
 	@scripts/benchmark
 golden: $(BUILD)/tests/plots/pictures
 	/usr/bin/python3 tests/fixtures/golden/make-golden.py
 	GOLDEN_PICTURES=write $(BUILD)/tests/plots/pictures
 format:
-	@git ls-files '*.c' '*.h' '*.cc' '*.hh' | xargs clang-format -i
+	@find . -path ./build -prune -o -name '*.[ch]' -print -o -name '*.cc' -print -o -name '*.hh' -print | \
+	    xargs $(shell command -v clang-format-14 || echo clang-format) -i
 
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
@@ -158,9 +167,17 @@ uninstall:
 	for folder in "$(DESTDIR)$(DATADIR)/qkv" "$(DESTDIR)$(DOCDIR)"; do \
 	    ! test -d "$$folder" || find "$$folder" -depth -type d -empty -delete; done
 clean:
-	rm -rf build train translate
+	rm -rf build train translate compile_commands.json
+help:
+	@sed -n '/^#/!q; s/^# //p' Makefile
 
-.PHONY: all test tests asan bench golden format install uninstall clean .FORCE
+COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c tests/*/*.c tests/model/gradients/*.c)
+compile_commands.json: .FORCE
+	@{ printf '['; \
+	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -c %s"},\n' \
+	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
+
+.PHONY: all test tests asan tsan check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
