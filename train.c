@@ -241,9 +241,16 @@ static bool draw_attention(const Run *run, const Validation *v, Error *error)
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
     snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
-    const SentencePair pair = {v->corpus->id[SOURCE] + start[s], word, length, words, false};
-    return picture_attention(path, &run->model, &run->vocabulary, run->settings->run.output,
-                             &pair, &choice_default, &picture_default, error);
+    Snapshot *snapshot = snapshot_open(&run->model, v->corpus->id[SOURCE] + start[s], length,
+                                       word, words, error);
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &run->vocabulary,
+                                .model_name = run->settings->run.output,
+                                .choice = &choice_default,
+                                .config = picture_default};
+    bool good = snapshot && picture_save(path, &input, error);
+    snapshot_close(snapshot);
+    return good;
 }
 
 /* What a validation found, into progress and metrics; if it is the best, its files. */

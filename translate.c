@@ -28,6 +28,7 @@
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
+#include "inference/copying.h"
 #include "inference/models.h"
 #include "inference/translator.h"
 
@@ -58,6 +59,12 @@ typedef struct Program {
 
 /* ---- translating ---- */
 
+/* The number in the input of line s of the chunk. */
+static long long line_number(const Program *p, int s)
+{
+    return p->input.lines - p->lines.count + s + 1;
+}
+
 /* Fills p->lines; false at the end of the input or on an error (then *failed). */
 static bool read_chunk(Program *p, bool *failed, Error *error)
 {
@@ -85,40 +92,51 @@ static bool read_chunk(Program *p, bool *failed, Error *error)
     return p->lines.count > 0;
 }
 
-/* links [of each hypothesis] (=), or NULL if none were asked for. */
-static bool find_links(Program *p, char ***links, const Translation *translation, int s,
-                       long long number, Error *error)
+/* answer (=) one translation of line s: its alignment, its attention in the table, its text. lazy (=)
+ * their snapshot, for the caller to close. */
+static bool make_answer(Program *p, Answer *answer, LazySnapshot *lazy,
+                        const Hypothesis *hypothesis, int s, Error *error)
 {
-    *links = NULL;
-    if (!view_needs_words(&p->view)) return true;
-    int count = p->request.several ? translation->count : 1;
-    char **text = *links = calloc((size_t)count, sizeof *text);
-    if (!text) return error_set(error, "not enough memory to align words");
-    for (int h = 0; h < count; h++)
-        if (!view_look(&p->view, &text[h], &p->lines, s, &translation->hypothesis[h], number,
-                       error))
-            return false;
-    return true;
+    const IdLines *lines = &p->lines;
+    int first = lines->start[s], length = lines->start[s + 1] - first;
+    const int *source = lines->ids.id + first;
+    *lazy = (LazySnapshot){&p->bundle->model,  source, hypothesis->id, length,
+                           hypothesis->length, NULL};
+    answer->hypothesis = hypothesis;
+    return (!hypothesis->length || !view_needs_words(&p->view) ||
+            view_align(&p->view, &answer->links, lazy, lines->word + first, line_number(p, s),
+                       error)) &&
+           copying_decode(&answer->text, p->bundle->vocabulary.tokenizer[TARGET], lines, s,
+                          hypothesis, lazy, error);
 }
 
-/* The answer to line s of the chunk, and what else was asked for about it. */
+/* Answers line s of the chunk: its translations, and the views of them that were asked for. All views
+ * of a translation share one snapshot. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {
+    static const Hypothesis nothing = {0};
     const Request *r = &p->request;
-    long long number = p->input.lines - p->lines.count + s + 1;
-    if (p->lines.start[s + 1] - p->lines.start[s] == 1) translation = NULL;  // an empty line
-    AnswerFormat format = {translation && r->explain ? NULL : stdout, p->bundle, &p->lines,
-                           r->json, r->several};
-    char **links = NULL, *best = NULL;
-    bool good = !translation || find_links(p, &links, translation, s, number, error);
-    good = good && answer_write(&format, translation, r->align.align ? links : NULL, s, number,
-                                &best, error);
-    if (good && translation)
-        good = view_show(&p->view, &p->lines, s, &translation->hypothesis[0], number, error);
-    if (good && r->reference) good = scores_add_line(&p->scores, best, &p->reference, error);
-    for (int h = 0; links && h < (r->several ? translation->count : 1); h++) free(links[h]);
-    free(links);
-    free(best);
+    bool empty = p->lines.start[s + 1] - p->lines.start[s] == 1, good = true;
+    const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
+    int count = empty || !r->several ? 1 : translation->count;
+    LazySnapshot best = {0};
+    Answer *answers = calloc((size_t)count, sizeof *answers);
+    if (!answers) return error_set(error, "not enough memory for %d texts", count);
+    for (int h = 0; h < count && good; h++) {
+        LazySnapshot lazy;
+        good = make_answer(p, &answers[h], &lazy, &hypothesis[h], s, error);
+        if (h == 0) best = lazy;
+        else snapshot_close(lazy.taken);
+    }
+    AnswerFormat format = {stdout, p->bundle->vocabulary.tokenizer[TARGET], r->json,
+                           r->several};
+    if (good && (empty || !r->explain))
+        answer_write(&format, answers, count, line_number(p, s));
+    good =
+        good && (empty || view_show(&p->view, &best, line_number(p, s), error)) &&
+        (!r->reference || scores_add_line(&p->scores, answers[0].text, &p->reference, error));
+    snapshot_close(best.taken);
+    answers_free(answers, count);
     return good;
 }
 

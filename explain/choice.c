@@ -1,4 +1,4 @@
-/* choice.c -- which attention is meant; see choice.h. */
+/* choice.c -- which attention is shown; see choice.h. */
 #include "explain/choice.h"
 
 #include <stddef.h>
@@ -11,12 +11,12 @@ static const char *const HEADS[] = {"mean", "max", "best", NULL};
 // clang-format off
 const Option choice_options[] = {
     {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
-     "of translation at source, of source at source, of translation at itself", true},
+     "encoder-decoder attention, encoder self-attention, decoder self-attention, or all", true},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "a layer, from 1; 0: the one that suits", true},
+     "a layer, from 1; 0: the one that suits best", true},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
-     "a head, from 1, or several; or a layer's heads together; or the one that aligns words "
-     "best", true},
+     "a head, from 1, or several; the mean or the maximum of a layer's heads; or the head that "
+     "aligns words best", true},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
@@ -55,13 +55,12 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     if (strchr(config->head, ',') && parse_some(choice, config->head)) return true;
     char *end;
     long head = strtol(config->head, &end, 10);
-    if (*end || end == config->head || head < 1 || head > 100000)
-        return error_set(error,
-                         "--head takes a number from 1, or several with commas, or mean, "
-                         "max or best, not '%s'",
-                         config->head);
     choice->head = (int)head - 1;
-    return true;
+    return (!*end && end != config->head && head >= 1 && head <= 100000) ||
+           error_set(error,
+                     "`head` must be a number from 1, several with commas between them, mean, "
+                     "max or best, not '%s'",
+                     config->head);
 }
 
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
@@ -70,14 +69,14 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     int layers = choice->kind == ATTENTION_ENCODER ? encoder : decoder;
     if (choice->all_kinds && encoder < layers) layers = encoder;
     if (choice->layer >= layers)
-        return error_set(error, "--layer %d: the model has %d %s layer%s", choice->layer + 1,
+        return error_set(error, "`layer` %d: the model has %d %s layer%s", choice->layer + 1,
                          layers, choice->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
                          layers == 1 ? "" : "s");
     int head = choice->head;
     for (int h = 0; h < CHOICE_HEADS; h++)
         if (choice->some >> h & 1) head = h;
     if (head >= model->heads)
-        return error_set(error, "--head %d: a layer of the model has %d head%s", head + 1,
+        return error_set(error, "`head` %d: a layer of the model has %d head%s", head + 1,
                          model->heads, model->heads == 1 ? "" : "s");
     return true;
 }

@@ -1,14 +1,14 @@
-/* choice.h -- which attention is meant: --attention-kind, --layer and --head.
+/* choice.h -- which attention is shown: --attention-kind, --layer and --head.
  *
- * Layers and heads are counted from 1 by people and from 0 here. A head is a number, or several
- * with commas between them, "1,3", of which the mean is meant; or one of three words:
+ * Layers and heads count from 1 in options and from 0 in code. A head is a number, or several with
+ * commas between them, "1,3", whose mean is shown; or one of three words:
  *
  *   mean    the mean of the layer's heads
- *   max     the largest of them, cell by cell; a picture divides its rows by their sums
- *   best    the head whose attention is most like an alignment of words (explain/maps.h),
- *           of the layer that was named, or of all
+ *   max     their maximum in each cell; pictures rescale the rows to sum to 1
+ *   best    the head whose attention is most like an alignment of words (explain/maps.h), of the
+ *           chosen layer or of all
  *
- * What is not chosen is the caller's to decide. */
+ * What is not chosen, the view decides. */
 #ifndef EXPLAIN_CHOICE_H
 #define EXPLAIN_CHOICE_H
 
@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 typedef struct ChoiceConfig {
-    int kind;    // a place in the option's choices
+    int kind;    // an index into the option's choices
     int layer;   // 1 .. L; 0: not chosen
     char *head;  // or NULL: not chosen
 } ChoiceConfig;
@@ -32,7 +32,7 @@ enum {
     CHOICE_MAX = -3,
     CHOICE_BEST = -4,
     CHOICE_SOME = -5,  // several heads
-    CHOICE_HEADS = 64  // of which there are at most so many
+    CHOICE_HEADS = 64  // with numbers below this
 };
 
 typedef struct Choice {
@@ -40,17 +40,17 @@ typedef struct Choice {
     bool all_kinds;
     int layer;                    // from 0; or CHOICE_NONE
     int head;                     // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
-    int known_layer, known_head;  // best by comparison with right links; or CHOICE_NONE
-    uint64_t some;                // bit h: head h is among the several
+    int known_layer, known_head;  // the best by comparison with gold links; or CHOICE_NONE
+    uint64_t some;                // bit h: head h is one of the several
 } Choice;
 
-/* Encoder-decoder attention, and nothing chosen of it. */
+/* Encoder-decoder attention, no layer and no head chosen. */
 extern const Choice choice_default;
 
-/* Reads the words; false, with a sentence, if they cannot be meant. That is wrong use. */
+/* Reads the options; false if one of them is not valid, which is wrong use. */
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 
-/* Whether the model has that layer and head. */
+/* False if the model has no such layer or head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 
 /* "encoder", "decoder", "cross"; "Encoder self-attention", … */

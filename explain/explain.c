@@ -1,409 +1,544 @@
-/* explain.c -- the walk from words to attention; see explain.h.
+/* explain.c -- scaled dot-product attention step by step; see explain.h.
  *
- * Every number is read from the pass (inference/snapshot.h) or is one operation away from numbers that
- * were: q·k is summed here, in double, from the q and k that the pass computed, and the softmax
- * that stands beside the pass's probabilities is of these sums. */
+ * Every number is read from the forward pass (inference/snapshot.h) or is one operation away from such
+ * numbers: q·k is summed here, in double, from the pass's q and k, and the softmax columns are computed
+ * from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
+
+#include "explain/labels.h"
+#include "plots/blocks.h"
+#include "plots/columns.h"
 
 #include <math.h>
 #include <stdarg.h>
 #include <stdlib.h>
-
-#include "explain/walk.h"
-#include "plots/blocks.h"
-#include "plots/columns.h"
+#include <string.h>
 
 enum { LINE = 79, LABEL = 13, SHOWN = 3, MIXED = 5, A_LINE = 8, MOST_NUMBERS = 64 };
 
+/* One head and one word of its map. A row is a query, a column a key. */
+typedef struct Explanation {
+    FILE *out;
+    const Snapshot *snapshot;
+    const ModelConfig *config;
+    const Vocabulary *vocabulary;
+    AttentionKind kind;
+    int layer, head;
+    HeadVectors v;
+    AttentionMap map;
+    const char **row, **column;  // labels: [map.rows] [map.columns]
+    int word, most;              // the row that is followed; the column of its largest weight
+    double *dot;                 // [map.columns] q·k of that row
+} Explanation;
+
+/* ---- numbers ---- */
+
+static const real *row_of(SnapshotRows rows, int row)
+{
+    return rows.at + (size_t)row * (size_t)rows.stride;
+}
+
+/* Summed in double. */
+static double dot(const real *x, const real *y, int count)
+{
+    double sum = 0;
+    for (int k = 0; k < count; k++) sum += (double)x[k] * (double)y[k];
+    return sum;
+}
+
+static double weight_of(const Explanation *e, int row, int column)
+{
+    return (double)e->map.at[(size_t)row * (size_t)e->map.width + (size_t)column];
+}
+
+/* The number of keys that the causal mask lets a row see. */
+static int keys_of(const Explanation *e, int row)
+{
+    return e->kind == ATTENTION_DECODER ? row + 1 : e->map.columns;
+}
+
+static int largest_weight(const Explanation *e, int row)
+{
+    int most = 0;
+    for (int j = 1; j < keys_of(e, row); j++)
+        if (weight_of(e, row, j) > weight_of(e, row, most)) most = j;
+    return most;
+}
+
+static bool is_end(const char *label)
+{
+    return !strcmp(label, "</s>");
+}
+
+/* ---- which head and which word ---- */
+
+static const char *label(const Explanation *e, TokenSide side, int place)
+{
+    return tokenizer_label(labels_tokenizer(e->vocabulary, side),
+                           labels_id(e->snapshot, side, place));
+}
+
+/* The sum over the rows of the largest weight on a column other than </s>. */
+static double sharpness(const Explanation *e, AttentionMap map)
+{
+    double sum = 0;
+    for (int i = 0; i < map.rows; i++) {
+        real most = 0;
+        for (int j = 0; j < map.columns; j++)
+            if (!is_end(e->column[j]) && map.at[i * map.width + j] > most)
+                most = map.at[i * map.width + j];
+        sum += (double)most;
+    }
+    return sum;
+}
+
+static void choose_head(Explanation *e, const Choice *choice)
+{
+    double best = -1;
+    for (int l = 0; l < snapshot_layers(e->snapshot, e->kind); l++)
+        for (int h = 0; h < snapshot_heads(e->snapshot); h++) {
+            if ((choice->layer >= 0 && choice->layer != l) ||
+                (choice->head >= 0 && choice->head != h))
+                continue;
+            double sharp = sharpness(e, snapshot_map(e->snapshot, e->kind, l, h));
+            if (sharp > best) best = sharp, e->layer = l, e->head = h;
+        }
+}
+
+static bool find_word(Explanation *e, const char *word, Error *error)
+{
+    int rows = e->map.rows;
+    char *end;
+    for (int i = 0; i < rows; i++)
+        if (!strcmp(e->row[i], word)) return e->word = i, true;
+    long place = strtol(word, &end, 10);
+    e->word = (int)place - 1;
+    return (end != word && !*end && place >= 1 && place <= rows) ||
+           error_set(error,
+                     "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a place "
+                     "from 1 to %d",
+                     word, rows, e->row[0], e->row[rows - 1], rows);
+}
+
+/* The first word with its largest weight on another place than its own, </s> left out. */
+static void choose_word(Explanation *e)
+{
+    for (int i = 0; i < e->map.rows; i++) {
+        int j = largest_weight(e, i);
+        if (is_end(e->row[i]) || is_end(e->column[j]) || i == j) continue;
+        e->word = i;
+        return;
+    }
+}
+
+static bool begin(Explanation *e, const Choice *choice, const char *word, Error *error)
+{
+    TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
+    int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
+    e->row = malloc((size_t)rows * sizeof *e->row);
+    e->column = malloc((size_t)columns * sizeof *e->column);
+    e->dot = malloc((size_t)columns * sizeof *e->dot);
+    if (!e->row || !e->column || !e->dot)
+        return error_set(error, "not enough memory to explain the attention");
+    for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
+    for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
+    choose_head(e, choice);
+    e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
+    e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
+    if (!word) choose_word(e);
+    else if (!find_word(e, word, error)) return false;
+    e->most = largest_weight(e, e->word);
+    for (int j = 0; j < columns; j++)
+        e->dot[j] = dot(row_of(e->v.Q, e->word), row_of(e->v.K, j), e->v.Q.columns);
+    return true;
+}
+
 /* ---- writing ---- */
 
-static void say(const Walk *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const Walk *w, const char *format, ...)
+static void say(const Explanation *e, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static void say(const Explanation *e, const char *format, ...)
 {
     char text[4096];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    columns_wrap(w->out, text, 0, LINE);
-    fputc('\n', w->out);
+    columns_wrap(e->out, text, 0, LINE);
+    fputc('\n', e->out);
 }
 
-static void heading(const Walk *w, int number, const char *text)
+static void heading(const Explanation *e, int number, const char *text)
 {
-    fprintf(w->out, "%d. %s\n\n", number, text);
+    fprintf(e->out, "%d. %s\n\n", number, text);
 }
 
-static void numbers(const Walk *w, const char *name, const char *of, SnapshotRows rows, int row)
+static void put_label(const Explanation *e, const char *before, const char *text, int width)
+{
+    fputs(before, e->out);
+    columns_put(e->out, text, width, false);
+}
+
+static void put_vector(const Explanation *e, const char *name, const char *of,
+                       SnapshotRows rows, int row)
 {
     int count = rows.columns < MOST_NUMBERS ? rows.columns : MOST_NUMBERS;
-    const real *x = rows.at + (size_t)row * (size_t)rows.stride;
-    fprintf(w->out, "  %s of \"%s\"", name, of);
+    const real *x = row_of(rows, row);
+    fprintf(e->out, "  %s of \"%s\"", name, of);
     for (int k = 0; k < count; k++)
-        fprintf(w->out, "%s%8.3f", k % A_LINE ? " " : "\n    ", (double)x[k]);
-    fputs(count < rows.columns ? " …\n\n" : "\n\n", w->out);
+        fprintf(e->out, "%s%8.3f", k % A_LINE ? " " : "\n    ", (double)x[k]);
+    fputs(count < rows.columns ? " …\n\n" : "\n\n", e->out);
+}
+
+/* A bar of `width` columns at p = 1. */
+static void put_bar(FILE *out, double p, int width)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int count = (int)lround(p * width * 8);
+    if (count) fputc(' ', out);
+    for (int i = 0; i < count / 8; i++) fputs("█", out);
+    fputs(eighths[count % 8], out);
 }
 
 /* ---- the steps ---- */
 
-static double length_of_value(const Walk *w, int column)
+static void introduction(const Explanation *e)
 {
-    const real *v = w->v.V.at + (size_t)column * (size_t)w->v.V.stride;
-    double sum = 0;
-    for (int k = 0; k < w->v.V.columns; k++) sum += (double)v[k] * (double)v[k];
-    return sqrt(sum);
-}
-
-static const char *scene(const Walk *w)
-{
-    switch (w->kind) {
-    case ATTENTION_ENCODER: return "where the source looks at itself";
-    case ATTENTION_DECODER:
-        return "where the translation looks at what is already written of it";
-    case ATTENTION_CROSS: break;
-    }
-    return "where the translation looks at the source";
-}
-
-static void introduction(const Walk *w)
-{
-    const ModelConfig *c = &w->model->config;
-    say(w,
-        "This is the walk from words to attention with the numbers of this model. It "
-        "follows one word, \"%s\", through one head: head %d of %s layer %d, %s.",
-        w->row[w->word], w->head + 1, w->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
-        w->layer + 1, scene(w));
-    say(w,
-        "The model has %d encoder and %d decoder layers with %d head%s each, and works with "
-        "vectors of %d numbers. --word, --head, --layer and --attention-kind lead elsewhere.",
+    static const char *const kinds[] = {[ATTENTION_ENCODER] = "encoder self-attention",
+                                        [ATTENTION_DECODER] = "decoder self-attention",
+                                        [ATTENTION_CROSS] = "encoder-decoder attention"};
+    const ModelConfig *c = e->config;
+    say(e,
+        "This explains scaled dot-product attention with the numbers of this model. It follows "
+        "one word, \"%s\", through one head: layer %d, head %d of the %s.",
+        e->row[e->word], e->layer + 1, e->head + 1, kinds[e->kind]);
+    say(e,
+        "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
+        "%d "
+        "numbers. The options --word, --head, --layer and --attention-kind choose another word "
+        "or head.",
         c->encoder_layers, c->decoder_layers, c->heads, c->heads == 1 ? "" : "s", c->d_model);
 }
 
-static void token(const Walk *w, const Tokenizer *tokenizer, int id)
+static void put_token(const Explanation *e, TokenSide side, int place)
 {
-    fputs("  ", w->out);
-    columns_put(w->out, tokenizer_label(tokenizer, id), LABEL, false);
-    fprintf(w->out, " %6d", id);
+    put_label(e, "  ", label(e, side, place), LABEL);
+    fprintf(e->out, " %6d", labels_id(e->snapshot, side, place));
 }
 
-static void step_tokens(const Walk *w)
+static void step_tokens(const Explanation *e)
 {
-    bool both = w->kind != ATTENTION_ENCODER;
-    int rows = both && w->m > w->n ? w->m : w->n, pad = w->model->config.vocab - 1;
-    heading(w, 1, "Words become numbers");
-    say(w,
-        "Text is cut into tokens, and every token is known by a number, its id. A sentence "
-        "ends in </s>.%s",
-        both ? " The decoder writes one token at a time. It starts from <pad>, and then reads "
-               "what it has written so far: its last word is read when the next one is written."
-             : "");
-    fprintf(w->out, "     source            id%s\n",
+    bool both = e->kind != ATTENTION_ENCODER;
+    int n = labels_tokens(e->snapshot, TOKENS_SOURCE),
+        m = both ? labels_tokens(e->snapshot, TOKENS_TARGET) : 0;
+    heading(e, 1, "Text becomes token ids");
+    say(e,
+        "The text is split into tokens. Each token has a number, its id. A sentence ends in "
+        "</s>.%s",
+        both
+            ? " The decoder generates one token at a time. It starts from <pad>; after that it "
+              "reads the token that it generated last."
+            : "");
+    fprintf(e->out, "     source            id%s\n",
             both ? "  read              id  to write          id" : "");
-    for (int i = 0; i < rows; i++) {
-        fprintf(w->out, "%3d", i + 1);
-        if (i < w->n) token(w, w->read, w->source[i]);
-        else if (both) fprintf(w->out, "%*s", LABEL + 9, "");
-        if (both && i < w->m) {
-            token(w, w->written, i ? w->target[i - 1] : pad);
-            token(w, w->written, w->target[i]);
-        }
-        fputc('\n', w->out);
+    for (int i = 0; i < n || i < m; i++) {
+        fprintf(e->out, "%3d", i + 1);
+        if (i < n) put_token(e, TOKENS_SOURCE, i);
+        else fprintf(e->out, "%*s", LABEL + 9, "");
+        if (i < m) put_token(e, TOKENS_READ, i), put_token(e, TOKENS_TARGET, i);
+        fputc('\n', e->out);
     }
-    fputc('\n', w->out);
+    fputc('\n', e->out);
 }
 
-static void three(const Walk *w, const real *x, double scale, const char *before)
+static void three(const Explanation *e, const real *x, double scale, const char *before)
 {
-    fputs(before, w->out);
-    for (int k = 0; k < SHOWN; k++) fprintf(w->out, " %5.2f", x ? scale * (double)x[k] : 0);
+    fputs(before, e->out);
+    for (int k = 0; k < SHOWN; k++) fprintf(e->out, " %5.2f", x ? scale * (double)x[k] : 0);
 }
 
-static void vectors_of(const Walk *w, bool source)
+static void put_embeddings(const Explanation *e, TokenSide side)
 {
-    const Weights *weights = &w->model->weights;
-    int D = w->model->config.d_model, rows = source ? w->n : w->m;
-    SnapshotRows X = snapshot_embedded(w->snapshot, source);
-    const real *E = source ? weights->source_embedding : weights->target_embedding;
-    const real *P = source ? w->model->source_positions : w->model->target_positions;
-    for (int i = 0; i < rows; i++) {
-        size_t id = (size_t)(source ? w->source[i]
-                             : i    ? w->target[i - 1]
-                                    : w->model->config.vocab - 1);
-        fputs("  ", w->out);
-        columns_put(w->out, tokenizer_label(source ? w->read : w->written, (int)id), LABEL,
-                    false);
-        three(w, E + id * (size_t)D, sqrt(D), "");
-        three(w, P ? P + i * D : NULL, 1, "  +");
-        three(w, X.at + i * X.stride, 1, "  =");
-        fputc('\n', w->out);
+    const Transformer *model = snapshot_model(e->snapshot);
+    bool source = side == TOKENS_SOURCE;
+    int D = e->config->d_model;
+    const real *E = source ? model->weights.source_embedding : model->weights.target_embedding;
+    const real *P = source ? model->source_positions : model->target_positions;
+    SnapshotRows X = snapshot_embedded(e->snapshot, source);
+    for (int i = 0; i < X.rows; i++) {
+        size_t id = (size_t)labels_id(e->snapshot, side, i);
+        put_label(e, "  ", label(e, side, i), LABEL);
+        three(e, E + id * (size_t)D, sqrt(D), "");
+        three(e, P ? P + i * D : NULL, 1, "  +");
+        three(e, row_of(X, i), 1, "  =");
+        fputc('\n', e->out);
     }
 }
 
-static void step_vectors(const Walk *w)
+static void step_embeddings(const Explanation *e)
 {
-    const ModelConfig *c = &w->model->config;
-    const char *position = c->positions == POSITIONS_SINUSOIDAL
-                               ? "sines and cosines of its place"
-                           : c->positions == POSITIONS_LEARNED ? "a learned vector of its place"
-                                                               : "nothing, in this model";
-    heading(w, 2, "Numbers become vectors");
-    say(w,
-        "The embedding is a table with one row of %d learned numbers for each token. The "
-        "row is multiplied by √%d = %.3f, and the position is added: %s. Here are the first %d "
-        "numbers of each.",
-        c->d_model, c->d_model, sqrt(c->d_model), position, SHOWN);
-    fprintf(w->out, "  %-*s embedding × √%-5d    position             vector\n", LABEL, "token",
-            c->d_model);
-    if (w->kind != ATTENTION_DECODER) vectors_of(w, true);
-    if (w->kind == ATTENTION_CROSS) fputs("  … and what the decoder reads:\n", w->out);
-    if (w->kind != ATTENTION_ENCODER) vectors_of(w, false);
-    fputc('\n', w->out);
+    int D = e->config->d_model;
+    Positions positions = e->config->positions;
+    heading(e, 2, "Token ids become vectors: embedding and position");
+    say(e,
+        "The embedding is a table with one row of %d learned numbers for each token. The row "
+        "is "
+        "multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
+        D, D, sqrt(D),
+        positions == POSITIONS_SINUSOIDAL
+            ? "The positional encoding is added: sines and cosines of the token's position."
+        : positions == POSITIONS_LEARNED
+            ? "The positional embedding is added: a learned vector for each position."
+            : "This model adds no positional encoding.",
+        SHOWN);
+    fprintf(e->out, "  %-*s embedding × √%-5d    position             vector\n", LABEL, "token",
+            D);
+    if (e->kind != ATTENTION_DECODER) put_embeddings(e, TOKENS_SOURCE);
+    if (e->kind == ATTENTION_CROSS) fputs("  … and those that the decoder reads:\n", e->out);
+    if (e->kind != ATTENTION_ENCODER) put_embeddings(e, TOKENS_READ);
+    fputc('\n', e->out);
 }
 
-/* Where the vectors come from that this layer makes q, k and v of. */
-static void what_is_read(const Walk *w)
+/* Which vectors are the input of this layer's attention. */
+static void say_input(const Explanation *e)
 {
-    const char *word = w->row[w->word];
-    int layers = w->model->config.encoder_layers;
-    if (w->kind == ATTENTION_ENCODER && w->layer == 0)
-        say(w, "The first layer of the encoder reads these vectors as they are.");
-    else if (w->kind == ATTENTION_ENCODER)
-        say(w,
-            "Encoder layer %d reads what the layer%s below made of them: in every vector "
-            "there is already something of the words around it.",
-            w->layer + 1, w->layer == 1 ? "" : "s");
-    else if (w->kind == ATTENTION_DECODER)
-        say(w,
-            "\"%s\" is being written: the place where it will stand has read \"%s\", and "
-            "asks what stands to the left, itself included. It cannot look to the right, where "
-            "nothing is written yet.%s",
-            word, w->column[w->word],
-            w->layer ? " The vectors have been through the layers below." : "");
+    const char *word = e->row[e->word];
+    int layers = e->config->encoder_layers;
+    if (e->kind == ATTENTION_ENCODER && e->layer == 0)
+        say(e, "Encoder layer 1 reads these vectors.");
+    else if (e->kind == ATTENTION_ENCODER)
+        say(e,
+            "Encoder layer %d reads the output of the layer%s below. Each vector already holds "
+            "information about the words around it.",
+            e->layer + 1, e->layer == 1 ? "" : "s");
+    else if (e->kind == ATTENTION_DECODER)
+        say(e,
+            "The decoder is about to generate \"%s\". At this position it has read \"%s\". It "
+            "attends to this and the earlier positions; the causal mask hides the later "
+            "ones.%s",
+            word, e->column[e->word],
+            e->layer ? " Its input is the output of the layers below." : "");
     else
-        say(w,
-            "The source has been through all %d encoder layer%s: in every vector there is "
-            "something of the words around it. In the decoder, the place where \"%s\" is going "
-            "to be written has read the words to the left of it, and now asks the source.",
+        say(e,
+            "The source has passed through all %d encoder layer%s: each vector holds "
+            "information about the words around it. The decoder is about to generate \"%s\". "
+            "Its query comes from the decoder, the keys and values from the encoder's output.",
             layers, layers == 1 ? "" : "s", word);
 }
 
-static void step_projections(const Walk *w)
+static void step_projections(const Explanation *e)
 {
-    int dh = w->v.Q.columns;
-    const char *word = w->row[w->word], *found = w->column[w->most];
-    heading(w, 3, "Vectors become queries, keys and values");
-    what_is_read(w);
-    say(w,
-        "Head %d has three learned matrices, each of %d rows of %d numbers. They turn a "
-        "vector x into three short ones of %d numbers:",
-        w->head + 1, dh, w->v.Xq.columns, dh);
-    fputs("    query   q = W_Q x + b_Q    what a word looks for\n"
-          "    key     k = W_K x + b_K    what a word is found by\n"
-          "    value   v = W_V x + b_V    what a word gives to those who find it\n\n",
-          w->out);
-    numbers(w, "query", word, w->v.Q, w->word);
-    numbers(w, "key", found, w->v.K, w->most);
-    numbers(w, "value", found, w->v.V, w->most);
+    int dh = e->v.Q.columns;
+    const char *word = e->row[e->word], *found = e->column[e->most];
+    heading(e, 3, "Vectors become queries, keys and values");
+    say_input(e);
+    say(e,
+        "Head %d has three learned projection matrices of %d rows and %d columns. They project "
+        "a "
+        "vector x to three vectors of %d numbers:",
+        e->head + 1, dh, e->v.Xq.columns, dh);
+    fputs("    query   q = W_Q x + b_Q    what this position looks for\n"
+          "    key     k = W_K x + b_K    what the query is compared with\n"
+          "    value   v = W_V x + b_V    what is passed on\n\n",
+          e->out);
+    put_vector(e, "query", word, e->v.Q, e->word);
+    put_vector(e, "key", found, e->v.K, e->most);
+    put_vector(e, "value", found, e->v.V, e->most);
 }
 
-static void step_dot(const Walk *w)
+static void step_dot(const Explanation *e)
 {
-    const real *q = w->v.Q.at + (size_t)w->word * (size_t)w->v.Q.stride;
-    const real *k = w->v.K.at + (size_t)w->most * (size_t)w->v.K.stride;
-    heading(w, 4, "How well does a key answer the query? The dot product");
-    say(w,
-        "Number by number, query times key, and all of it added up. The more the two point "
-        "the same way, the larger the sum. \"%s\" and \"%s\":",
-        w->row[w->word], w->column[w->most]);
-    fputs("    q·k =", w->out);
-    for (int i = 0; i < 2; i++) fprintf(w->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
-    fprintf(w->out, " … = %.3f\n\n", w->dot[w->most]);
+    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
+    heading(e, 4, "The dot product of query and key");
+    say(e,
+        "The query and the key are multiplied number by number, and the products are added. "
+        "The "
+        "sum is large if both point in the same direction. For \"%s\" and \"%s\":",
+        e->row[e->word], e->column[e->most]);
+    fputs("    q·k =", e->out);
+    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
+    fprintf(e->out, " … = %.3f\n\n", e->dot[e->most]);
 }
 
-/* z_j's softmax over the keys that the word sees, at the column it looks at most. */
-static double sharpest(const Walk *w, double scale)
+/* The largest weight, if the softmax were of scale · q·k. */
+static double largest_at(const Explanation *e, double scale)
 {
     double sum = 0;
-    for (int j = 0; j < walk_seen(w, w->word); j++)
-        sum += exp(scale * (w->dot[j] - w->dot[w->most]));
+    for (int j = 0; j < keys_of(e, e->word); j++)
+        sum += exp(scale * (e->dot[j] - e->dot[e->most]));
     return 1 / sum;
 }
 
-static void bar(FILE *out, double p, int width)
+static void step_scale(const Explanation *e)
 {
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int parts = (int)lround(p * width * 8);
-    if (parts) fputc(' ', out);
-    for (int i = 0; i < parts / 8; i++) fputs("█", out);
-    fputs(eighths[parts % 8], out);
+    int dh = e->v.Q.columns;
+    heading(e, 5, "Scaling by 1/√d_k");
+    say(e,
+        "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
+        "as "
+        "one product. Dividing by √d_k keeps the scores in the range where the softmax has "
+        "useful gradients, whatever the size of the vectors. Without the division \"%s\" would "
+        "get a weight of %.4f; with it, %.4f.",
+        dh, dh, sqrt(dh), e->column[e->most], largest_at(e, 1), weight_of(e, e->word, e->most));
 }
 
-static void step_softmax(const Walk *w)
+static void step_softmax(const Explanation *e)
 {
-    int dh = w->v.Q.columns, keys = walk_seen(w, w->word);
-    double largest = w->v.scale * w->dot[w->most], sum = 0;
-    heading(w, 5, "Divided by √d_k");
-    say(w,
-        "A sum of %d independent products spreads about √%d = %.3f times as wide as one of "
-        "them. Divided by that, scores stay in the range where softmax can still tell more "
-        "from less, however long the vectors are. Undivided, \"%s\" would get %.4f of the "
-        "attention; divided, it gets %.4f.",
-        dh, dh, sqrt(dh), w->column[w->most], sharpest(w, 1), walk_share(w, w->word, w->most));
-    heading(w, 6, "Softmax: scores become shares");
-    say(w,
-        "e to the power of every score, divided by the sum of them all: positive shares "
-        "that add up to 1. (The largest score is taken off first. That changes no share, and "
-        "keeps e^z from growing out of bounds.)");
-    fprintf(w->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = ÷ √d_k",
-            "e^(z-max)", "share");
-    for (int j = 0; j < keys; j++) {
-        double z = w->v.scale * w->dot[j], p = walk_share(w, w->word, j);
+    double largest = e->v.scale * e->dot[e->most], sum = 0;
+    heading(e, 6, "Softmax: scores become attention weights");
+    say(e,
+        "The softmax raises e to the power of each score and divides by the sum. The attention "
+        "weights are positive and sum to 1. (The largest score is subtracted first. This does "
+        "not "
+        "change the weights and prevents overflow.)");
+    fprintf(e->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = q·k/√d_k",
+            "e^(z-max)", "weight");
+    for (int j = 0; j < keys_of(e, e->word); j++) {
+        double z = e->v.scale * e->dot[j], p = weight_of(e, e->word, j);
         sum += exp(z - largest);
-        fputs("  ", w->out);
-        columns_put(w->out, w->column[j], LABEL, false);
-        fprintf(w->out, " %9.3f %10.3f %10.4f %10.4f", w->dot[j], z, exp(z - largest), p);
-        bar(w->out, p, 17);
-        fputc('\n', w->out);
+        put_label(e, "  ", e->column[j], LABEL);
+        fprintf(e->out, " %9.3f %10.3f %10.4f %10.4f", e->dot[j], z, exp(z - largest), p);
+        put_bar(e->out, p, 17);
+        fputc('\n', e->out);
     }
-    fprintf(w->out, "  %-*s %9s %10s %10.4f %10.4f\n\n", LABEL, "sum", "", "", sum, 1.0);
+    fprintf(e->out, "  %-*s %9s %10s %10.4f %10.4f\n\n", LABEL, "sum", "", "", sum, 1.0);
 }
 
-static void step_values(const Walk *w)
+static void step_values(const Explanation *e)
 {
-    int dh = w->v.V.columns, shown = dh < MIXED ? dh : MIXED;
-    heading(w, 7, "The values, mixed by their shares");
-    say(w,
-        "Every word's value, times its share, added up: that is what \"%s\" takes with it "
-        "from here. The first %d of %d numbers:",
-        w->row[w->word], shown, dh);
-    for (int j = 0; j < walk_seen(w, w->word); j++) {
-        const real *v = w->v.V.at + (size_t)j * (size_t)w->v.V.stride;
-        fprintf(w->out, "  %s%8.4f × ", j ? "+" : " ", walk_share(w, w->word, j));
-        columns_put(w->out, w->column[j], LABEL, false);
-        for (int k = 0; k < shown; k++) fprintf(w->out, " %8.3f", (double)v[k]);
-        fputs(shown < dh ? " …\n" : "\n", w->out);
+    int dh = e->v.V.columns, shown = dh < MIXED ? dh : MIXED;
+    const char *end = shown < dh ? " …\n" : "\n";
+    heading(e, 7, "The weighted sum of the values");
+    say(e,
+        "Each value is multiplied by its attention weight. The sum is the head's output for "
+        "\"%s\". The first %d of %d numbers:",
+        e->row[e->word], shown, dh);
+    for (int j = 0; j <= keys_of(e, e->word); j++) {
+        bool last = j == keys_of(e, e->word);
+        const real *x = last ? row_of(e->v.O, e->word) : row_of(e->v.V, j);
+        if (last) fprintf(e->out, "  =%*s", 11 + LABEL, "");
+        else {
+            fprintf(e->out, "  %s%8.4f × ", j ? "+" : " ", weight_of(e, e->word, j));
+            put_label(e, "", e->column[j], LABEL);
+        }
+        for (int k = 0; k < shown; k++) fprintf(e->out, " %8.3f", (double)x[k]);
+        fputs(end, e->out);
     }
-    const real *o = w->v.O.at + (size_t)w->word * (size_t)w->v.O.stride;
-    fprintf(w->out, "  =%*s", 11 + LABEL, "");
-    for (int k = 0; k < shown; k++) fprintf(w->out, " %8.3f", (double)o[k]);
-    fputs(shown < dh ? " …\n\n" : "\n\n", w->out);
-    say(w,
-        "The other heads do the same with matrices of their own. Their results are laid "
-        "side by side, %d × %d = %d numbers, mixed once more by a matrix W_O, and added to the "
-        "vector that asked.",
-        w->model->config.heads, dh, w->model->config.d_model);
+    fputc('\n', e->out);
+    say(e,
+        "Every head computes this with its own matrices. The outputs of the heads are "
+        "concatenated to %d × %d = %d numbers and multiplied by the output projection W_O. The "
+        "result is added to the residual stream.",
+        e->config->heads, dh, e->config->d_model);
 }
 
-/* ---- all rows ---- */
-
-static void about_ends(const Walk *w, int rows)
+/* rows: the number of words whose largest weight is on </s>. */
+static void say_ends(const Explanation *e, int rows)
 {
-    double end = 0, others = 0;
+    double length[2] = {0, 0};
+    int count[2] = {0, 0};
+    for (int j = 0; j < e->map.columns; j++) {
+        const real *v = row_of(e->v.V, j);
+        bool end = is_end(e->column[j]);
+        length[end] += sqrt(dot(v, v, e->v.V.columns));
+        count[end]++;
+    }
+    say(e,
+        "%d word%s attend%s most to </s>. This is normal: weights must sum to 1, so a head "
+        "that "
+        "finds nothing relevant attends to </s>. The value vector of </s> has length %.1f; "
+        "those "
+        "of the other tokens have length %.1f on average.",
+        rows, rows == 1 ? "" : "s", rows == 1 ? "s" : "", length[1] / count[1],
+        length[0] / fmax(count[0], 1));
+}
+
+static void step_table(const Explanation *e)
+{
     int ends = 0;
-    for (int j = 0; j < w->map.columns; j++) {
-        if (walk_is_end(w->column[j])) end += length_of_value(w, j), ends++;
-        else others += length_of_value(w, j);
+    heading(e, 8, "The same for every word");
+    fprintf(e->out, "  %-*s | %-*s | weight\n  ", LABEL, "query", LABEL + 4,
+            "most attended key");
+    for (int i = 0; i < 2 * LABEL + 20; i++)
+        fputc(i == LABEL + 1 || i == 2 * LABEL + 8 ? '+' : '-', e->out);
+    fputc('\n', e->out);
+    for (int i = 0; i < e->map.rows; i++) {
+        int j = largest_weight(e, i);
+        ends += is_end(e->column[j]) && !is_end(e->row[i]);
+        put_label(e, "  ", e->row[i], LABEL);
+        put_label(e, " | ", e->column[j], LABEL + 4);
+        fprintf(e->out, " | %6.4f", weight_of(e, i, j));
+        put_bar(e->out, weight_of(e, i, j), 24);
+        fputc('\n', e->out);
     }
-    char number[16] = "One";
-    if (rows > 1) snprintf(number, sizeof number, "%d", rows);
-    say(w,
-        "%s of them look%s most at </s>. That is no error: shares must add up to 1, and a "
-        "head that has nothing to find needs a place to leave them. The value of </s> is a "
-        "vector %.1f long; those of the other tokens are %.1f long on average.",
-        number, rows == 1 ? "s" : "", end / ends, others / fmax(w->map.columns - ends, 1));
+    fputc('\n', e->out);
+    if (ends) say_ends(e, ends);
 }
 
-static void step_table(const Walk *w)
+static bool step_map(const Explanation *e, Error *error)
 {
-    int ends = 0;
-    heading(w, 8, "The same for every word");
-    fprintf(w->out, "  %-*s | %-*s | probability\n  ", LABEL, "q asks", LABEL,
-            "k, most looked at");
-    for (int i = 0; i < LABEL + 1; i++) fputc('-', w->out);
-    fputc('+', w->out);
-    for (int i = 0; i < LABEL + 6; i++) fputc('-', w->out);
-    fputs("+------------\n", w->out);
-    for (int i = 0; i < w->map.rows; i++) {
-        int j = walk_strongest(w, i);
-        ends += walk_is_end(w->column[j]) && !walk_is_end(w->row[i]);
-        fputs("  ", w->out);
-        columns_put(w->out, w->row[i], LABEL, false);
-        fputs(" | ", w->out);
-        columns_put(w->out, w->column[j], LABEL + 4, false);
-        fprintf(w->out, " | %6.4f", walk_share(w, i, j));
-        bar(w->out, walk_share(w, i, j), 24);
-        fputc('\n', w->out);
-    }
-    fputc('\n', w->out);
-    if (ends) about_ends(w, ends);
-}
-
-static bool step_map(const Walk *w, Error *error)
-{
-    size_t count = (size_t)w->map.rows * (size_t)w->map.columns;
-    float *weight = malloc(count * sizeof *weight);
+    float *weight = malloc((size_t)e->map.rows * (size_t)e->map.columns * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to explain the attention");
-    snapshot_head(weight, w->snapshot, w->kind, w->layer, w->head);
+    snapshot_head(weight, e->snapshot, e->kind, e->layer, e->head);
     HeatMap map = {.weight = weight,
-                   .rows = w->map.rows,
-                   .columns = w->map.columns,
-                   .row_labels = w->row,
-                   .column_labels = w->column};
-    heading(w, 9, "All of it: rows ask, columns are asked, every row adds up to 1");
-    blocks_print(w->out, &map, w->kind == ATTENTION_DECODER, blocks_color(w->out));
+                   .rows = e->map.rows,
+                   .columns = e->map.columns,
+                   .row_labels = e->row,
+                   .column_labels = e->column};
+    heading(e, 9, "All attention weights: rows are queries, columns are keys, rows sum to 1");
+    blocks_print(e->out, &map, e->kind == ATTENTION_DECODER, blocks_color(e->out));
     free(weight);
     return true;
 }
 
-static bool walk(Walk *w, const Choice *choice, const char *word, Error *error)
+/* ---- all of it ---- */
+
+static bool put_sentence(const Explanation *e, CorpusSide side, const Packed *sentence,
+                         Error *error)
 {
-    char *from = NULL, *to = NULL;
-    bool good = tokenizer_decode(w->read, &from, w->source, (size_t)w->n, error) &&
-                tokenizer_decode(w->written, &to, w->target, (size_t)w->m, error) &&
-                walk_begin(w, choice, word, error);
-    if (good) {
-        columns_wrap(w->out, from, 4, LINE);
-        fputs("    →\n", w->out);
-        columns_wrap(w->out, to, 4, LINE);
-        fputc('\n', w->out);
-        introduction(w);
-        step_tokens(w);
-        step_vectors(w);
-        step_projections(w);
-        step_dot(w);
-        step_softmax(w);
-        step_values(w);
-        step_table(w);
-        good = step_map(w, error);
-    }
-    free(from);
-    free(to);
-    return good;
+    char *text = NULL;
+    if (!tokenizer_decode(e->vocabulary->tokenizer[side], &text, sentence->id,
+                          (size_t)sentence->rows, error))
+        return false;
+    columns_wrap(e->out, text, 4, LINE);
+    fputs(side == SOURCE ? "    →\n" : "\n", e->out);
+    free(text);
+    return true;
 }
 
-bool explain_print(FILE *out, const Transformer *model, const Vocabulary *vocabulary,
-                   const Choice *choice, const char *word, const int *source, int source_length,
-                   const int *target, int target_length, Error *error)
+static bool explain(Explanation *e, const Choice *choice, const char *word, Error *error)
+{
+    if (!begin(e, choice, word, error) ||
+        !put_sentence(e, SOURCE, snapshot_source(e->snapshot), error) ||
+        !put_sentence(e, TARGET, snapshot_target(e->snapshot), error))
+        return false;
+    introduction(e);
+    step_tokens(e);
+    step_embeddings(e);
+    step_projections(e);
+    step_dot(e);
+    step_scale(e);
+    step_softmax(e);
+    step_values(e);
+    step_table(e);
+    return step_map(e, error);
+}
+
+bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
+                   const Choice *choice, const char *word, Error *error)
 {
     if (choice->head == CHOICE_MEAN || choice->head == CHOICE_MAX)
-        return error_set(
-            error, "--explain follows one head, which has a query and keys: give --head a "
-                   "number, or best");
-    Snapshot *snapshot =
-        snapshot_open(model, source, source_length, target, target_length, error);
-    if (!snapshot) return false;
-    Walk w = {.out = out,
-              .model = model,
-              .read = vocabulary->tokenizer[SOURCE],
-              .written = vocabulary->tokenizer[TARGET],
-              .snapshot = snapshot,
-              .source = source,
-              .target = target,
-              .n = source_length,
-              .m = target_length,
-              .kind = choice->kind};
-    bool good = walk(&w, choice, word, error);
-    walk_end(&w);
-    snapshot_close(snapshot);
+        return error_set(error,
+                         "one head is explained, with its queries and keys: `head` must be a "
+                         "number or best");
+    Explanation e = {.out = out,
+                     .snapshot = snapshot,
+                     .config = &snapshot_model(snapshot)->config,
+                     .vocabulary = vocabulary,
+                     .kind = choice->kind};
+    bool good = explain(&e, choice, word, error);
+    free(e.row);
+    free(e.column);
+    free(e.dot);
     return good;
 }

@@ -1,31 +1,51 @@
-/* labels.c -- tokens to what people read; see labels.h. */
+/* labels.c -- tokens to the text that is shown; see labels.h. */
 #include "explain/labels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/packed.h"
-
-static int token_at(const Tokenizer *tokenizer, const int *id, int i, bool shifted)
+TokenSide labels_rows(AttentionKind kind)
 {
-    if (!shifted) return id[i];
-    return i > 0 ? id[i - 1] : tokenizer_vocab_size(tokenizer) - 1;
+    return kind == ATTENTION_ENCODER ? TOKENS_SOURCE : TOKENS_TARGET;
 }
 
-static bool is_mark(const Tokenizer *tokenizer, int id)
+TokenSide labels_columns(AttentionKind kind)
+{
+    return kind == ATTENTION_DECODER ? TOKENS_READ : TOKENS_SOURCE;
+}
+
+const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side)
+{
+    return vocabulary->tokenizer[side == TOKENS_SOURCE ? SOURCE : TARGET];
+}
+
+int labels_tokens(const Snapshot *snapshot, TokenSide side)
+{
+    return (side == TOKENS_SOURCE ? snapshot_source : snapshot_target)(snapshot)->rows;
+}
+
+int labels_id(const Snapshot *snapshot, TokenSide side, int place)
+{
+    if (side == TOKENS_SOURCE) return snapshot_source(snapshot)->id[place];
+    if (side == TOKENS_TARGET) return snapshot_target(snapshot)->id[place];
+    return place > 0 ? snapshot_target(snapshot)->id[place - 1]
+                     : snapshot_model(snapshot)->config.vocab - 1;
+}
+
+static bool is_special(const Tokenizer *tokenizer, int id)
 {
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
 }
 
-/* A token of whole words is a word even where no space is before it. */
+/* With a vocabulary of whole words each token is a word, even without a space before it. */
 static bool begins_word(const Tokenizer *tokenizer, int id, int before)
 {
-    return is_mark(tokenizer, id) || is_mark(tokenizer, before) ||
+    return is_special(tokenizer, id) || is_special(tokenizer, before) ||
            tokenizer_type(tokenizer) == TOKENIZER_WORD || tokenizer_begins_word(tokenizer, id);
 }
 
-/* A single token as it is in the vocabulary; several as the text that they are, because half a
- * character's bytes are no text. */
+/* One token as it is in the vocabulary; several decoded together, as a single byte of a character is
+ * not valid text. */
 static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Error *error)
 {
     char *text = NULL;
@@ -36,40 +56,37 @@ static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Err
     return text;
 }
 
-bool labels_make(Labels *labels, const Tokenizer *tokenizer, const int *id, int count,
-                 bool shifted, bool join, Error *error)
+bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
+                 TokenSide side, bool join, Error *error)
 {
+    const Tokenizer *tokenizer = labels_tokenizer(vocabulary, side);
+    int count = labels_tokens(snapshot, side);
     size_t n = (size_t)count;
-    *labels = (Labels){calloc(n, sizeof *labels->text), calloc(n, sizeof *labels->mark), 0,
-                       calloc(n, sizeof *labels->word), count};
-    int *token = calloc(n, sizeof *token);
-    bool good = (labels->text && labels->mark && labels->word && token) ||
+    *labels = (Labels){calloc(n, sizeof *labels->text), calloc(n, sizeof *labels->special), 0,
+                       calloc(n, sizeof *labels->word)};
+    int *id = calloc(n, sizeof *id);
+    bool good = (labels->text && labels->special && labels->word && id) ||
                 error_set(error, "not enough memory for the words of a picture");
-    for (int i = 0; i < count && good; i++) token[i] = token_at(tokenizer, id, i, shifted);
+    for (int i = 0; i < count && good; i++) id[i] = labels_id(snapshot, side, i);
     for (int first = 0, i = 1; i <= count && good; i++) {
-        bool ends = i == count || !join || begins_word(tokenizer, token[i], token[i - 1]);
         labels->word[i - 1] = labels->count;
-        if (!ends) continue;
-        labels->mark[labels->count] = is_mark(tokenizer, token[first]);
-        labels->text[labels->count] = word_text(tokenizer, token + first, i - first, error);
+        if (i < count && join && !begins_word(tokenizer, id[i], id[i - 1])) continue;
+        labels->special[labels->count] = is_special(tokenizer, id[first]);
+        labels->text[labels->count] = word_text(tokenizer, id + first, i - first, error);
         good = labels->text[labels->count++] != NULL;
         first = i;
     }
-    free(token);
+    free(id);
     return good;
 }
 
 void labels_hide(Labels *labels)
 {
     int kept = 0;
-    for (int i = 0; i < labels->count; i++) {
-        if (labels->mark[i]) {
-            free(labels->text[i]);
-            continue;
-        }
-        labels->text[kept] = labels->text[i];
-        labels->mark[kept++] = false;
-    }
+    for (int i = 0; i < labels->count; i++)
+        if (labels->special[i]) free(labels->text[i]);
+        else labels->text[kept++] = labels->text[i];
+    memset(labels->special, 0, (size_t)labels->count);
     labels->count = kept;
 }
 
@@ -77,7 +94,7 @@ void labels_free(Labels *labels)
 {
     for (int i = 0; labels->text && i < labels->count; i++) free(labels->text[i]);
     free(labels->text);
-    free(labels->mark);
+    free(labels->special);
     free(labels->word);
     *labels = (Labels){0};
 }

@@ -1,23 +1,38 @@
-/* labels.h -- the words along a side of an attention map. */
+/* labels.h -- the tokens along the sides of an attention map, and their text. */
 #ifndef EXPLAIN_LABELS_H
 #define EXPLAIN_LABELS_H
 
-#include "data/tokenizer.h"
+#include "data/vocabulary.h"
+#include "inference/snapshot.h"
+
+/* What the rows or columns of a map are. */
+typedef enum {
+    TOKENS_SOURCE,
+    TOKENS_TARGET,  // what the decoder writes
+    TOKENS_READ,    // what it has read then: the target shifted right, <pad> first
+    TOKEN_SIDES
+} TokenSide;
+
+TokenSide labels_rows(AttentionKind kind);
+TokenSide labels_columns(AttentionKind kind);
+
+const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
+int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
+int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 
 typedef struct Labels {
-    char **text;  // [count]
-    bool *mark;   // [count] no word: </s>, and what stands before the first one, <pad>
-    int count;    // of tokens; or of words, where pieces are joined
-    int *word;    // [tokens] the place in text of each token, from 0 on, never falling
-    int tokens;
+    char **text;    // [count]
+    bool *special;  // [count] </s> or <pad>
+    int count;      // of tokens; or of words, if tokens are joined
+    int *word;      // [tokens] the place in text of each token; starts at 0, never falls
 } Labels;
 
-/* Of id [count]. shifted: of what the decoder has read when it writes them, <pad> before the first
- * and without the last. join: the pieces from one space to the next are a word. */
-bool labels_make(Labels *labels, const Tokenizer *tokenizer, const int *id, int count,
-                 bool shifted, bool join, Error *error);
+/* The tokens of a side. join: the tokens from one space to the next are one word. labels_free in any
+ * case. */
+bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
+                 TokenSide side, bool join, Error *error);
 
-/* Without the marks; word stays, and so is of no use any more. */
+/* Removes the special tokens from text; word is not valid after that. */
 void labels_hide(Labels *labels);
 
 void labels_free(Labels *labels);

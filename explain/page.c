@@ -1,9 +1,8 @@
-/* page.c -- from the network's maps and vectors to the page's JSON; see page.h. */
+/* page.c -- attention weights and vectors to the page's JSON; see page.h. */
 #include "explain/page.h"
 
 #include "base/json.h"
 #include "explain/labels.h"
-#include "inference/snapshot.h"
 #include "plots/colormap.h"
 #include "plots/webpage.h"
 
@@ -12,35 +11,38 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLORS = 33 };  // of the 256 of a colour map, evenly
+enum { COLORS = 33 };  // of the 256 of a colour map, evenly spaced
+
+static const char *const SIDE[] = {
+    [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};
 
 static const struct {
     AttentionKind kind;
-    const char *short_title, *rows, *columns, *row_is, *column_is, *caption;
+    const char *short_title, *row_is, *column_is, *caption;
 } KIND[] = {
-    {ATTENTION_CROSS, "translation → source", "target", "source", "word being written",
-     "source word",
-     "How much each word being written looks at each source word; a word's lines add up to 1."},
-    {ATTENTION_ENCODER, "source → source", "source", "source", "source word",
-     "source word it looks at",
-     "How much each source word looks at each source word; a word's lines add up to 1."},
-    {ATTENTION_DECODER, "translation → itself", "target", "read", "word being written",
-     "word written before",
-     "How much each word being written looks at the words before it; a word's lines add up to "
-     "1."},
+    {ATTENTION_CROSS, "encoder-decoder", "word being generated (query)", "source word (key)",
+     "How much each word of the translation attends to each source word while it is generated. "
+     "The "
+     "weights of a word sum to 1."},
+    {ATTENTION_ENCODER, "encoder self", "source word (query)", "source word (key)",
+     "How much each source word attends to each source word. The weights of a word sum to 1."},
+    {ATTENTION_DECODER, "decoder self", "word being generated (query)",
+     "word generated before (key)",
+     "How much each word of the translation attends to the words before it while it is "
+     "generated. "
+     "The weights of a word sum to 1."},
 };
 enum { KINDS = sizeof KIND / sizeof *KIND };
 
-typedef struct Page {
+typedef struct PageWriter {
     JsonWriter json;
+    const PictureInput *input;
     const Snapshot *snapshot;
-    const Vocabulary *vocabulary;
-    const SentencePair *pair;
     bool vectors;
-    bool pieces;  // some word is of several
-} Page;
+    bool pieces;  // some word consists of several tokens
+} PageWriter;
 
-/* value with so many digits, so that its shortest text is short. */
+/* value with at most `digits` digits, so that its shortest text is short. */
 static double rounded(double value, int digits)
 {
     char text[REAL_TEXT];
@@ -50,29 +52,30 @@ static double rounded(double value, int digits)
 
 /* ---- words ---- */
 
-static bool put_side(Page *page, const char *key, CorpusSide side, bool shifted, Error *error)
+static void put_texts(JsonWriter *json, const char *key, char *const *text, int count)
 {
-    const Tokenizer *tokenizer = page->vocabulary->tokenizer[side];
-    const int *id = side == SOURCE ? page->pair->source : page->pair->target;
-    int count = side == SOURCE ? page->pair->source_length : page->pair->target_length;
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_text(json, NULL, text[i]);
+    json_close_array(json);
+}
+
+static bool put_side(PageWriter *page, TokenSide side, Error *error)
+{
+    const Vocabulary *vocabulary = page->input->vocabulary;
     Labels token, word = {0};
-    bool good = labels_make(&token, tokenizer, id, count, shifted, false, error) &&
-                labels_make(&word, tokenizer, id, count, shifted, true, error);
+    bool good = labels_make(&token, page->snapshot, vocabulary, side, false, error) &&
+                labels_make(&word, page->snapshot, vocabulary, side, true, error);
     JsonWriter *json = &page->json;
     if (good) {
-        json_open(json, key);
-        json_open_array(json, "text");
-        for (int i = 0; i < token.count; i++) json_put_text(json, NULL, token.text[i]);
-        json_close_array(json);
-        json_open_array(json, "mark");
-        for (int i = 0; i < token.count; i++) json_put_bool(json, NULL, token.mark[i]);
+        json_open(json, SIDE[side]);
+        put_texts(json, "text", token.text, token.count);
+        json_open_array(json, "special");
+        for (int i = 0; i < token.count; i++) json_put_bool(json, NULL, token.special[i]);
         json_close_array(json);
         json_open_array(json, "word");
         for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
         json_close_array(json);
-        json_open_array(json, "joined");
-        for (int i = 0; i < word.count; i++) json_put_text(json, NULL, word.text[i]);
-        json_close_array(json);
+        put_texts(json, "joined", word.text, word.count);
         json_close(json);
         page->pieces |= word.count < token.count;
     }
@@ -81,11 +84,12 @@ static bool put_side(Page *page, const char *key, CorpusSide side, bool shifted,
     return good;
 }
 
-static bool put_text_of(JsonWriter *json, const char *key, const Tokenizer *tokenizer,
-                        const int *id, int count, Error *error)
+static bool put_sentence(JsonWriter *json, const char *key, const Tokenizer *tokenizer,
+                         const Packed *sentence, Error *error)
 {
     char *text = NULL;
-    if (!tokenizer_decode(tokenizer, &text, id, (size_t)count, error)) return false;
+    if (!tokenizer_decode(tokenizer, &text, sentence->id, (size_t)sentence->rows, error))
+        return false;
     json_put_text(json, key, text);
     free(text);
     return true;
@@ -106,7 +110,7 @@ static void put_vectors(JsonWriter *json, const char *key, SnapshotRows rows)
     json_close_array(json);
 }
 
-static void put_head(Page *page, AttentionKind kind, int layer, int head)
+static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
 {
     JsonWriter *json = &page->json;
     AttentionMap map = snapshot_map(page->snapshot, kind, layer, head);
@@ -127,7 +131,7 @@ static void put_head(Page *page, AttentionKind kind, int layer, int head)
     json_close(json);
 }
 
-static void put_kind(Page *page, int k)
+static void put_kind(PageWriter *page, int k)
 {
     JsonWriter *json = &page->json;
     AttentionKind kind = KIND[k].kind;
@@ -135,8 +139,8 @@ static void put_kind(Page *page, int k)
     json_put_text(json, "name", choice_kind_name(kind));
     json_put_text(json, "title", choice_kind_title(kind));
     json_put_text(json, "short", KIND[k].short_title);
-    json_put_text(json, "rows", KIND[k].rows);
-    json_put_text(json, "columns", KIND[k].columns);
+    json_put_text(json, "rows", SIDE[labels_rows(kind)]);
+    json_put_text(json, "columns", SIDE[labels_columns(kind)]);
     json_put_text(json, "row_is", KIND[k].row_is);
     json_put_text(json, "column_is", KIND[k].column_is);
     json_put_text(json, "caption", KIND[k].caption);
@@ -164,14 +168,15 @@ static void put_colors(JsonWriter *json, const char *key, Theme theme)
     json_close_array(json);
 }
 
-/* ---- what is shown first ---- */
+/* ---- the page ---- */
 
-static void put_start(Page *page, const Choice *choice, const PictureConfig *config,
-                      int best_layer, int best_head)
+/* What the page shows first. */
+static void put_start(PageWriter *page, int best_layer, int best_head)
 {
     JsonWriter *json = &page->json;
-    bool best = choice->head == CHOICE_BEST;
-    int head = best ? best_head : choice->head;
+    const Choice *choice = page->input->choice;
+    const PictureConfig *config = &page->input->config;
+    int head = choice->head == CHOICE_BEST ? best_head : choice->head;
     json_open(json, "start");
     json_put_text(json, "kind", choice_kind_name(choice->kind));
     json_put_integer(json, "layer", choice->layer >= 0 ? choice->layer : best_layer);
@@ -187,52 +192,54 @@ static void put_start(Page *page, const Choice *choice, const PictureConfig *con
     json_close(json);
 }
 
-static bool put_page(Page *page, const char *name, const Choice *choice,
-                     const PictureConfig *config, Error *error)
+static bool put_words(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
-    const SentencePair *pair = page->pair;
-    const Tokenizer *const *tokenizer = (const Tokenizer *const *)page->vocabulary->tokenizer;
-    SnapshotRows keys = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0).K;
-    int layer = 0, head = 0;
-    json_open(json, NULL);
-    json_put_text(json, "model", name);
-    bool good = put_text_of(json, "source", tokenizer[SOURCE], pair->source,
-                            pair->source_length, error) &&
-                put_text_of(json, "target", tokenizer[TARGET], pair->target,
-                            pair->target_length, error);
+    const Snapshot *snapshot = page->snapshot;
+    Tokenizer *const *tokenizer = page->input->vocabulary->tokenizer;
+    if (!put_sentence(json, "source", tokenizer[SOURCE], snapshot_source(snapshot), error) ||
+        !put_sentence(json, "target", tokenizer[TARGET], snapshot_target(snapshot), error))
+        return false;
     json_open(json, "sides");
-    good = good && put_side(page, "source", SOURCE, false, error) &&
-           put_side(page, "target", TARGET, false, error) &&
-           put_side(page, "read", TARGET, true, error) &&
-           picture_best(&layer, &head, page->snapshot, pair, page->vocabulary, choice, error);
+    for (int side = 0; side < TOKEN_SIDES; side++)
+        if (!put_side(page, (TokenSide)side, error)) return false;
     json_close(json);
-    json_put_bool(json, "given", pair->given);
+    return true;
+}
+
+static bool put_page(PageWriter *page, Error *error)
+{
+    JsonWriter *json = &page->json;
+    HeadVectors vectors = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0);
+    int layer, head;
+    json_open(json, NULL);
+    json_put_text(json, "model", page->input->model_name);
+    if (!put_words(page, error) || !picture_best(&layer, &head, page->input, error))
+        return false;
+    json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
     json_put_integer(json, "heads", snapshot_heads(page->snapshot));
-    json_put_integer(json, "size", keys.columns);
-    json_put_real(json, "scale", snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0).scale);
+    json_put_integer(json, "size", vectors.K.columns);
+    json_put_real(json, "scale", vectors.scale);
     json_open(json, "best");
     json_put_integer(json, "layer", layer);
     json_put_integer(json, "head", head);
     json_close(json);
-    put_start(page, choice, config, layer, head);
+    put_start(page, layer, head);
     json_open(json, "colors");
     put_colors(json, "light", THEME_LIGHT);
     put_colors(json, "dark", THEME_DARK);
     json_close(json);
     json_open_array(json, "kinds");
-    for (int k = 0; k < KINDS && good; k++) put_kind(page, k);
+    for (int k = 0; k < KINDS; k++) put_kind(page, k);
     json_close_array(json);
     json_close(json);
-    return good;
+    return true;
 }
 
-/* ---- the page ---- */
-
-/* Of how many numbers the maps, and the queries and keys, of all kinds are. */
-static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot, double D)
+/* How many numbers the weights, and the queries and keys, of all kinds are. */
+static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
 {
     *weights = *vectors = 0;
     for (int k = 0; k < KINDS; k++) {
@@ -240,44 +247,31 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
         double layers = snapshot_layers(snapshot, KIND[k].kind), rows = map.rows,
                columns = map.columns;
         *weights += layers * snapshot_heads(snapshot) * rows * columns;
-        *vectors += layers * (rows + columns) * D;
+        *vectors += layers * (rows + columns) * snapshot_model(snapshot)->config.d_model;
     }
 }
 
-static bool save(const char *path, Page *page, const char *name, const Choice *choice,
-                 const PictureConfig *config, Error *error)
+bool page_save(const char *path, const PictureInput *input, Error *error)
 {
+    const Snapshot *snapshot = input->snapshot;
+    double weights, vectors;
+    count_numbers(&weights, &vectors, snapshot);
+    if (weights > PAGE_WEIGHTS)
+        return error_set(error,
+                         "the attention of %d and %d tokens is %.0f numbers, too many for a "
+                         "page: give `attention` the name of a .png file",
+                         snapshot_source(snapshot)->rows, snapshot_target(snapshot)->rows,
+                         weights);
     char *text = NULL;
     size_t size = 0;
-    page->json.out = open_memstream(&text, &size);
-    if (!page->json.out) return error_set(error, "not enough memory for the page '%s'", path);
-    bool good = put_page(page, name, choice, config, error), full = ferror(page->json.out);
-    full = fclose(page->json.out) != 0 || full;
+    PageWriter page = {
+        .input = input, .snapshot = snapshot, .vectors = vectors <= PAGE_VECTORS};
+    page.json.out = open_memstream(&text, &size);
+    if (!page.json.out) return error_set(error, "not enough memory for the page '%s'", path);
+    bool good = put_page(&page, error), full = ferror(page.json.out);
+    full = fclose(page.json.out) != 0 || full;
     if (good && full) good = error_set(error, "not enough memory for the page '%s'", path);
     good = good && webpage_save(path, text, size, error);
     free(text);
-    return good;
-}
-
-bool page_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
-                    const char *name, const SentencePair *pair, const Choice *choice,
-                    const PictureConfig *config, Error *error)
-{
-    Snapshot *snapshot = snapshot_open(model, pair->source, pair->source_length, pair->target,
-                                       pair->target_length, error);
-    if (!snapshot) return false;
-    double weights, vectors;
-    count_numbers(&weights, &vectors, snapshot, model->config.d_model);
-    Page page = {.snapshot = snapshot,
-                 .vocabulary = vocabulary,
-                 .pair = pair,
-                 .vectors = vectors <= PAGE_VECTORS};
-    bool good = weights <= PAGE_WEIGHTS ||
-                error_set(error,
-                          "the attention of %d and %d tokens is %.0f numbers, too many for "
-                          "a page: ask for a picture, --attention OUT.png",
-                          pair->source_length, pair->target_length, weights);
-    good = good && save(path, &page, name, choice, config, error);
-    snapshot_close(snapshot);
     return good;
 }

@@ -1,16 +1,16 @@
-/* page.h -- the attention of one translation as a page for a browser.
+/* page.h -- the attention of one translation as a page for a browser (plots/webpage.h).
  *
  * The data of the page, beside words and names:
  *
  *     {"heads": H, "size": dh, "scale": 1/√dh,
- *      "sides": {"source": {"text": […], "mark": […], "word": […], "joined": […]},
+ *      "sides": {"source": {"text": […], "special": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of encoder-decoder attention
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
  *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…]}, …H], …L]}, …]}
  *
- * Weights have four decimals, queries and keys five digits. A page of more than PAGE_VECTORS
- * numbers of queries and keys goes without them, and without the view that needs them. */
+ * Weights have four decimals, queries and keys five digits. Beyond PAGE_VECTORS numbers of queries and
+ * keys the page has neither them nor the view that needs them. */
 #ifndef EXPLAIN_PAGE_H
 #define EXPLAIN_PAGE_H
 
@@ -18,9 +18,7 @@
 
 enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 
-/* As picture_attention; what is chosen is what the page shows first. */
-bool page_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
-                    const char *name, const SentencePair *pair, const Choice *choice,
-                    const PictureConfig *config, Error *error);
+/* The page has all kinds, layers and heads; those that were chosen are shown first. */
+bool page_save(const char *path, const PictureInput *input, Error *error);
 
 #endif

@@ -1,7 +1,12 @@
-/* picture.c -- sections (explain/section.h) to a page to a PNG; see picture.h. */
+/* picture.c -- attention maps to a PNG; see picture.h.
+ *
+ *   snapshot → maps of heads, their means, …  (explain/maps.h) → sections of a page
+ *   (plots/attentionpage.h) → PNG */
 #include "explain/picture.h"
 
-#include "explain/section.h"
+#include "explain/labels.h"
+#include "explain/maps.h"
+#include "plots/attentionpage.h"
 #include "plots/png.h"
 
 #include <stddef.h>
@@ -15,90 +20,377 @@ static const char *const THEMES[] = {"light", "dark", NULL};
 // clang-format off
 const Option picture_options[] = {
     {"rollout", OPTION_FLAG, offsetof(PictureConfig, rollout), 0, 0, NULL, NULL,
-     "draw what came from which word through all layers, not what one layer looked at", true},
+     "draw attention rollout: the attention to the source words through all layers up to one", true},
     {"words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
-     "join pieces to words: their columns added, their rows averaged", true},
+     "join subwords to words: their columns are added, their rows averaged", true},
     {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
-     "leave out </s> and <pad>; what remains of a row is made up to 1", true},
+     "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", true},
     {"scale", OPTION_INT, offsetof(PictureConfig, scale), 1, 4, NULL, NULL,
-     "draw so many times as large", true},
+     "enlarge the picture N times", true},
     {"theme", OPTION_CHOICE, offsetof(PictureConfig, theme), 0, 0, THEMES, NULL,
-     "dark letters on white, or light ones on black", true},
+     "dark text on white, or light text on black", true},
 };
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-enum { KINDS = 3 };
+static const char *const CAPTION[] = {
+    [ATTENTION_CROSS] = "Row: word being generated (query). Column: source word (key). The "
+                        "attention weights of a row sum to 1.",
+    [ATTENTION_ENCODER] = "Row: source word (query). Column: source word (key). The attention "
+                          "weights of a row sum to 1.",
+    [ATTENTION_DECODER] = "Row: word being generated (query). Column: word generated before it "
+                          "(key). The attention weights of a row sum to 1."};
+static const char *const ROLLOUT_CAPTION[] = {
+    [ATTENTION_CROSS] = "Row: word being generated. Column: source word. Attention rollout "
+                        "through all layers up to this one; a row sums to 1.",
+    [ATTENTION_ENCODER] =
+        "Row: source word. Column: source word. Attention rollout through all "
+        "layers up to this one; a row sums to 1.",
+    [ATTENTION_DECODER] = "Row: word being generated. Column: word generated before it. "
+                          "Attention rollout through all layers up to this one; a row sums to "
+                          "1."};
 
-static bool save(const char *path, const Drawing *d, const Vocabulary *vocabulary,
-                 const char *name, const SentencePair *pair, const Section *first,
-                 const HeatMapSection *pages, int count, Error *error)
+enum { KINDS = 3, REMARK = 240, NOTE = 64 };
+
+/* What all sections of a picture share. */
+typedef struct Drawing {
+    const PictureInput *input;
+    bool hide;  // special tokens
+    Labels labels[TOKEN_SIDES];
+    int *head;  // [heads] all heads of a layer, or the several that were chosen
+    int heads;
+    Error *error;
+} Drawing;
+
+/* One kind of attention, with all that its HeatMapSection points to. */
+typedef struct Section {
+    AttentionKind kind;
+    int first, layers, heads;  // first layer, layers and heads of the small maps
+    int layer;                 // of the large map
+    int best_layer, best_head;
+    Map large, *small;      // small [layers,heads]
+    double entropy, share;  // of the large map; share of the special tokens
+    HeatMap large_heat, *heat;
+    char (*note)[2][NOTE];  // [layers,heads] title and note
+    char title[96], large_note[NOTE], remark[REMARK];
+} Section;
+
+/* ---- what all sections share ---- */
+
+static bool has_words(const Labels *labels)
 {
-    char *from = NULL, *to = NULL, title[1024], layer[16];
-    char head[SECTION_NOTE], kinds[SECTION_TEXT] = "";
-    Canvas *page = NULL;
-    bool good = tokenizer_decode(vocabulary->tokenizer[SOURCE], &from, pair->source,
-                                 (size_t)pair->source_length, error) &&
-                tokenizer_decode(vocabulary->tokenizer[TARGET], &to, pair->target,
-                                 (size_t)pair->target_length, error);
-    if (good) {
-        snprintf(title, sizeof title, "%.480s → %.480s", from, to);
-        good =
-            attentionpage_draw(&page, title,
-                               pair->given ? "What looked at what, with the translation given"
-                                           : "What looked at what while it translated",
-                               pages, count, (Theme)d->config.theme, d->config.scale, error);
+    int special = 0;
+    for (int i = 0; i < labels->count; i++) special += labels->special[i];
+    return special < labels->count;
+}
+
+/* Special tokens are not hidden where nothing else would be left. drawing_free in any case. */
+static bool drawing_begin(Drawing *d)
+{
+    const PictureInput *in = d->input;
+    const Choice *choice = in->choice;
+    int heads = snapshot_heads(in->snapshot);
+    d->head = calloc((size_t)heads, sizeof *d->head);
+    if (!d->head) return error_set(d->error, "not enough memory for a picture");
+    for (int h = 0; h < heads; h++)
+        if (choice->head != CHOICE_SOME || (h < CHOICE_HEADS && choice->some >> h & 1))
+            d->head[d->heads++] = h;
+    d->hide = in->config.hide_special;
+    for (int side = 0; side < TOKEN_SIDES; side++) {
+        Labels *labels = &d->labels[side];
+        if (!labels_make(labels, in->snapshot, in->vocabulary, (TokenSide)side,
+                         in->config.words, d->error))
+            return false;
+        d->hide = d->hide && has_words(labels);
     }
+    return true;
+}
+
+static void drawing_free(Drawing *d)
+{
+    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
+    free(d->head);
+}
+
+static const Labels *row_labels(const Drawing *d, AttentionKind kind)
+{
+    return &d->labels[labels_rows(kind)];
+}
+
+static const Labels *column_labels(const Drawing *d, AttentionKind kind)
+{
+    return &d->labels[labels_columns(kind)];
+}
+
+/* ---- maps ---- */
+
+/* The map of one head, or with head < 0 of all heads as the choice combines them. */
+static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, int head)
+{
+    const Snapshot *snapshot = d->input->snapshot;
+    const int *heads = head >= 0 ? &head : d->head;
+    int count = head >= 0 ? 1 : d->heads;
+    bool good = d->input->config.rollout ? map_rollout(map, snapshot, kind, layer, d->error)
+                : head == CHOICE_MAX
+                    ? map_max(map, snapshot, kind, layer, heads, count, d->error)
+                    : map_mean(map, snapshot, kind, layer, heads, count, d->error);
+    if (good && d->input->config.words)
+        map_join(map, row_labels(d, kind)->word, column_labels(d, kind)->word);
+    return good;
+}
+
+/* How well a map suits as the one to show. Encoder-decoder attention: how much it is like an
+ * alignment; self-attention aligns nothing: how low its entropy is. */
+static double quality(const Map *map, const Drawing *d, AttentionKind kind)
+{
+    return kind == ATTENTION_CROSS ? map_alignment(map, row_labels(d, kind)->special,
+                                                   column_labels(d, kind)->special)
+                                   : -map_entropy(map);
+}
+
+/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or of all:
+ * as they are known of the model, else as they are in this pair. layer (=) that of the best mean. */
+static bool find_best(Section *s, const Drawing *d)
+{
+    const Choice *choice = d->input->choice;
+    double best_layer = -1e9, best_head = -1e9;
+    int layers = snapshot_layers(d->input->snapshot, s->kind);
+    int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
+    for (int l = 0; l < layers; l++) {
+        if (only >= 0 && l != only) continue;
+        for (int h = -1; h < d->heads; h++) {
+            Map map;
+            int head = h < 0 ? CHOICE_MEAN : d->head[h];
+            if (!make_map(&map, d, s->kind, l, head)) return false;
+            double q = quality(&map, d, s->kind);
+            map_free(&map);
+            if (h < 0 && q > best_layer) best_layer = q, s->layer = l;
+            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = head;
+        }
+    }
+    bool known = s->kind == ATTENTION_CROSS && choice->known_layer >= 0 &&
+                 (only < 0 || only == choice->known_layer);
+    if (known) s->best_layer = s->layer = choice->known_layer;
+    if (known) s->best_head = choice->known_head;
+    return true;
+}
+
+/* Decides which maps are drawn. */
+static bool section_plan(Section *s, const Drawing *d)
+{
+    const Choice *choice = d->input->choice;
+    int layers = snapshot_layers(d->input->snapshot, s->kind);
+    bool rollout = d->input->config.rollout;
+    if (!find_best(s, d)) return false;
+    s->layers = layers, s->heads = d->heads;
+    if (s->kind != ATTENTION_CROSS || rollout) s->layer = layers - 1;
+    if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
+    else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
+    if (choice->head >= 0 || rollout) s->heads = 1;
+    if (s->layers * s->heads == 1) s->layers = s->heads = 0;
+    return true;
+}
+
+static int large_head(const Section *s, const Drawing *d)
+{
+    return d->input->choice->head == CHOICE_BEST ? s->best_head : d->input->choice->head;
+}
+
+static int small_head(const Drawing *d, int h)
+{
+    return d->input->choice->head >= 0 ? d->input->choice->head : d->head[h];
+}
+
+/* Plans the section and makes its maps; section_free in any case. */
+static bool section_make(Section *s, const Drawing *d)
+{
+    if (!section_plan(s, d)) return false;
+    const bool *rows = row_labels(d, s->kind)->special,
+               *columns = column_labels(d, s->kind)->special;
+    int count = s->layers * s->heads;
+    s->small = calloc((size_t)count + 1, sizeof *s->small);
+    s->heat = calloc((size_t)count + 1, sizeof *s->heat);
+    s->note = calloc((size_t)count + 1, sizeof *s->note);
+    if (!s->small || !s->heat || !s->note)
+        return error_set(d->error, "not enough memory for a picture");
+    if (!make_map(&s->large, d, s->kind, s->layer, large_head(s, d))) return false;
+    s->entropy = map_entropy(&s->large);
+    s->share = map_share(&s->large, columns);
+    if (d->hide) map_hide(&s->large, rows, columns);
+    for (int i = 0; i < count; i++) {
+        Map *map = &s->small[i];
+        if (!make_map(map, d, s->kind, s->first + i / s->heads, small_head(d, i % s->heads)))
+            return false;
+        snprintf(s->note[i][1], NOTE, "%.2f bits", map_entropy(map));
+        if (d->hide) map_hide(map, rows, columns);
+    }
+    return true;
+}
+
+static void section_free(Section *s)
+{
+    for (int i = 0; s->small && i < s->layers * s->heads; i++) map_free(&s->small[i]);
+    map_free(&s->large);
+    free(s->small);
+    free(s->heat);
+    free(s->note);
+}
+
+/* ---- titles and notes ---- */
+
+/* "head 2", "mean of 4 heads", …: of the large map. */
+static const char *large_name(char text[NOTE], const Section *s, const Drawing *d)
+{
+    int head = large_head(s, d), length;
+    if (d->input->config.rollout)
+        snprintf(text, NOTE, "rollout through %d layer%s", s->layer + 1, s->layer ? "s" : "");
+    else if (head >= 0) snprintf(text, NOTE, "head %d", head + 1);
+    else if (head == CHOICE_MAX)
+        snprintf(text, NOTE, "maximum over %d heads, rescaled to sum to 1", d->heads);
+    else {
+        length = snprintf(text, NOTE, "mean of %d heads", d->heads);
+        for (int h = 0; head == CHOICE_SOME && h < d->heads && length < NOTE; h++)
+            length += snprintf(text + length, (size_t)(NOTE - length), "%s%d", h ? ", " : ": ",
+                               d->head[h] + 1);
+    }
+    return text;
+}
+
+static void describe(Section *s, const Drawing *d)
+{
+    char name[NOTE];
+    large_name(name, s, d);
+    if (d->input->config.rollout) strcpy(s->title, name);
+    else snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1, name);
+    snprintf(s->large_note, NOTE, "entropy %.2f bits, mean of the rows", s->entropy);
+    const char *token = s->kind == ATTENTION_DECODER ? "<pad>" : "</s>";
+    if (d->hide)
+        snprintf(s->remark, REMARK,
+                 "%s is left out; it had %.0f %% of the attention. The remaining weights of a "
+                 "row are rescaled to sum to 1.",
+                 token, 100 * s->share);
+    else
+        snprintf(s->remark, REMARK,
+                 "%s, %sin grey, gets %.0f %% of the attention: heads that find nothing else "
+                 "to attend to use it. This is normal.",
+                 token, s->kind == ATTENTION_DECODER ? "the decoder's start token, " : "",
+                 100 * s->share);
+}
+
+static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
+{
+    return (HeatMap){.weight = map->at,
+                     .rows = map->rows,
+                     .columns = map->columns,
+                     .row_labels = (const char *const *)rows->text,
+                     .row_marks = rows->special,
+                     .column_labels = (const char *const *)columns->text,
+                     .column_marks = columns->special};
+}
+
+/* What is drawn of a section; it points into the section and the drawing. */
+static HeatMapSection section_finish(Section *s, const Drawing *d)
+{
+    const Labels *rows = row_labels(d, s->kind), *columns = column_labels(d, s->kind);
+    bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
+    bool framed = !rollout && (cross || d->input->choice->head == CHOICE_BEST);
+    describe(s, d);
+    s->large_heat = heat_of(&s->large, rows, columns);
+    s->large_heat.title = s->title;
+    s->large_heat.note = s->large_note;
+    for (int i = 0; i < s->layers * s->heads; i++) {
+        int layer = s->first + i / s->heads, head = small_head(d, i % s->heads);
+        char *title = s->note[i][0], *note = s->note[i][1];
+        bool best = framed && layer == s->best_layer && head == s->best_head;
+        if (rollout) snprintf(title, NOTE, "through layer %d", layer + 1);
+        else snprintf(title, NOTE, "layer %d · head %d", layer + 1, head + 1);
+        if (best) strcat(note, cross ? " · best alignment" : " · lowest entropy");
+        s->heat[i] = heat_of(&s->small[i], rows, columns);
+        s->heat[i].row_labels = s->heat[i].column_labels = NULL;
+        s->heat[i].outlined = best;
+        s->heat[i].title = title;
+        s->heat[i].note = note;
+    }
+    return (HeatMapSection){.title = choice_kind_title(s->kind),
+                            .caption = (rollout ? ROLLOUT_CAPTION : CAPTION)[s->kind],
+                            .remark = s->remark,
+                            .maps = s->heat,
+                            .layers = s->layers,
+                            .heads = s->heads,
+                            .large = &s->large_heat,
+                            .causal = s->kind == ATTENTION_DECODER};
+}
+
+/* ---- the picture ---- */
+
+/* Paints the sections and writes them; from, to: the texts of the pair. */
+static bool save(const char *path, const Drawing *d, const Section *first,
+                 const HeatMapSection *pages, int count, const char *from, const char *to)
+{
+    char title[1024], layer[16], head[NOTE], kinds[REMARK] = "";
+    Canvas *page;
+    snprintf(title, sizeof title, "%.480s → %.480s", from, to);
+    if (!attentionpage_draw(&page, title,
+                            d->input->given ? "Attention weights, for the given translation"
+                                            : "Attention weights, for the model's translation",
+                            pages, count, (Theme)d->input->config.theme, d->input->config.scale,
+                            d->error))
+        return false;
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
-    for (int k = 0; k < count; k++)
-        snprintf(kinds + strlen(kinds), sizeof kinds - strlen(kinds), "%s%s", k ? ", " : "",
-                 pages[k].title);
+    for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
-                             {"Model", name},
-                             {"Source", from ? from : ""},
-                             {"Translation", to ? to : ""},
+                             {"Model", d->input->model_name},
+                             {"Source", from},
+                             {"Translation", to},
                              {"Attention", kinds},
                              {"Layer", layer},
-                             {"Head", section_head(head, first, d)}};
-    good = good && png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, error);
-    if (page) canvas_free(page);
+                             {"Head", large_name(head, first, d)}};
+    bool good = png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error);
+    canvas_free(page);
+    return good;
+}
+
+static bool draw(const char *path, Drawing *d, Section *sections, int count)
+{
+    const Snapshot *snapshot = d->input->snapshot;
+    const Packed *source = snapshot_source(snapshot), *target = snapshot_target(snapshot);
+    Tokenizer *const *tokenizer = d->input->vocabulary->tokenizer;
+    HeatMapSection pages[KINDS];
+    char *from = NULL, *to = NULL;
+    if (!drawing_begin(d)) return false;
+    for (int k = 0; k < count; k++)
+        if (!section_make(&sections[k], d)) return false;
+    for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
+    for (int k = 0; k < count; k++) pages[k] = section_finish(&sections[k], d);
+    bool good =
+        tokenizer_decode(tokenizer[SOURCE], &from, source->id, (size_t)source->rows,
+                         d->error) &&
+        tokenizer_decode(tokenizer[TARGET], &to, target->id, (size_t)target->rows, d->error) &&
+        save(path, d, sections, pages, count, from, to);
     free(from);
     free(to);
     return good;
 }
 
-bool picture_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
-                       const char *name, const SentencePair *pair, const Choice *choice,
-                       const PictureConfig *config, Error *error)
+bool picture_save(const char *path, const PictureInput *input, Error *error)
 {
-    static const AttentionKind order[KINDS] = {ATTENTION_CROSS, ATTENTION_ENCODER,
-                                               ATTENTION_DECODER};
-    Snapshot *snapshot = snapshot_open(model, pair->source, pair->source_length, pair->target,
-                                       pair->target_length, error);
-    if (!snapshot) return false;
-    Drawing d = {.snapshot = snapshot, .choice = choice, .config = *config, .error = error};
-    Section sections[KINDS] = {0};
-    HeatMapSection pages[KINDS];
-    int count = choice->all_kinds ? KINDS : 1;
-    bool good = drawing_begin(&d, vocabulary, pair);
-    for (int k = 0; k < count && good; k++)
-        good = section_make(&sections[k], &d, choice->all_kinds ? order[k] : choice->kind);
-    if (good) drawing_hide(&d);
-    for (int k = 0; k < count && good; k++) section_finish(&pages[k], &sections[k], &d);
-    good = good && save(path, &d, vocabulary, name, pair, sections, pages, count, error);
-    for (int k = 0; k < count; k++) section_free(&sections[k]);
+    Drawing d = {.input = input, .error = error};
+    Section sections[KINDS] = {
+        {.kind = ATTENTION_CROSS}, {.kind = ATTENTION_ENCODER}, {.kind = ATTENTION_DECODER}};
+    if (!input->choice->all_kinds) sections[0].kind = input->choice->kind;
+    bool good = draw(path, &d, sections, input->choice->all_kinds ? KINDS : 1);
+    for (int k = 0; k < KINDS; k++) section_free(&sections[k]);
     drawing_free(&d);
-    snapshot_close(snapshot);
     return good;
 }
 
-bool picture_best(int *layer, int *head, const Snapshot *snapshot, const SentencePair *pair,
-                  const Vocabulary *vocabulary, const Choice *choice, Error *error)
+bool picture_best(int *layer, int *head, const PictureInput *input, Error *error)
 {
+    PictureInput plain = *input;
     Section section = {.kind = ATTENTION_CROSS};
-    Drawing d = {
-        .snapshot = snapshot, .choice = choice, .config = picture_default, .error = error};
-    bool good = drawing_begin(&d, vocabulary, pair) && section_find_best(&section, &d);
+    Drawing d = {.input = &plain, .error = error};
+    plain.config = picture_default;
+    bool good = drawing_begin(&d) && find_best(&section, &d);
     *layer = section.best_layer;
     *head = section.best_head;
     drawing_free(&d);

@@ -1,4 +1,5 @@
-/* picture.h -- the attention of one translation as a PNG. */
+/* picture.h -- the attention of one translation as a PNG: for each kind of attention that was chosen a
+ * large map, and a small one for every layer and head. */
 #ifndef EXPLAIN_PICTURE_H
 #define EXPLAIN_PICTURE_H
 
@@ -6,7 +7,7 @@
 #include "explain/choice.h"
 #include "model/transformer.h"
 
-/* How it is drawn; which attention, explain/choice.h says. */
+/* How it is drawn. Which attention is drawn: explain/choice.h. */
 typedef struct PictureConfig {
     bool rollout, words, hide_special;
     int scale;
@@ -19,27 +20,24 @@ extern const PictureConfig picture_default;
 extern const Option picture_options[];
 extern const int picture_option_count;
 
-/* One sentence and its translation. */
-typedef struct SentencePair {
-    const int *source, *target;  // [n] [m] ids, each ending in </s>
-    int source_length, target_length;
-    bool given;  // the translation is somebody else's, not the model's
-} SentencePair;
+/* What a picture or a page (explain/page.h) shows. */
+typedef struct PictureInput {
+    const Snapshot *snapshot;
+    const Vocabulary *vocabulary;
+    const char *model_name;  // for the file's text chunks
+    const Choice *choice;
+    PictureConfig config;
+    bool given;  // the translation was given by the user, not made by the model
+} PictureInput;
 
-/* Draws how the network looked when it read the source and wrote the target: a large map and the
- * small ones of every layer and head, of each kind that was chosen.
- * name: of the model, for the file's text chunks. */
-bool picture_attention(const char *path, const Transformer *model, const Vocabulary *vocabulary,
-                       const char *name, const SentencePair *pair, const Choice *choice,
-                       const PictureConfig *config, Error *error);
+bool picture_save(const char *path, const PictureInput *input, Error *error);
 
-/* The layer and head of encoder-decoder attention that aligns the pair's tokens best, of the layer
- * that was chosen or of all. */
-bool picture_best(int *layer, int *head, const Snapshot *snapshot, const SentencePair *pair,
-                  const Vocabulary *vocabulary, const Choice *choice, Error *error);
+/* layer, head (=) those whose encoder-decoder attention is most like an alignment of the pair's tokens;
+ * of the chosen layer or of all. */
+bool picture_best(int *layer, int *head, const PictureInput *input, Error *error);
 
-/* So many words can be looked at; and about the bytes that a picture of so many takes, at most, of
- * encoder-decoder attention as it is drawn by default. */
+/* Most words of a sentence that a training draws, and about how many bytes such a picture of
+ * encoder-decoder attention takes at most, with the default configuration. */
 enum { PICTURE_WORDS = 40 };
 double picture_memory(const ModelConfig *model);
 

@@ -1,5 +1,7 @@
-/* tsv.c -- attention as a table; see tsv.h. */
+/* tsv.c -- attention weights as a table; see tsv.h. */
 #include "explain/tsv.h"
+
+#include "explain/labels.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,96 +16,78 @@ bool table_open(AttentionTable *table, const char *path, Error *error)
     return true;
 }
 
-/* A page of the table: one map of one sentence. */
-typedef struct Page {
+/* What a map of the table is of. */
+typedef struct TableMap {
+    const Snapshot *snapshot;
     const Vocabulary *vocabulary;
-    const int *source, *target;
     long long sentence;
     AttentionKind kind;
-    int layer, head;  // CHOICE_MEAN: their mean
-    int rows, columns, pad;
-} Page;
+    int layer, head;  // CHOICE_MEAN: the mean of the layer's heads
+} TableMap;
 
-static const char *row_name(const Page *p, int i)
+static const char *piece(const TableMap *map, TokenSide side, int place)
 {
-    return p->kind == ATTENTION_ENCODER
-               ? tokenizer_piece(p->vocabulary->tokenizer[SOURCE], p->source[i])
-               : tokenizer_piece(p->vocabulary->tokenizer[TARGET], p->target[i]);
+    return tokenizer_piece(labels_tokenizer(map->vocabulary, side),
+                           labels_id(map->snapshot, side, place));
 }
 
-static const char *column_name(const Page *p, int j)
+/* weight [rows,columns] scratch */
+static void write_map(FILE *out, const TableMap *map, float *weight)
 {
-    return p->kind == ATTENTION_DECODER
-               ? tokenizer_piece(p->vocabulary->tokenizer[TARGET],
-                                 j ? p->target[j - 1] : p->pad)
-               : tokenizer_piece(p->vocabulary->tokenizer[SOURCE], p->source[j]);
-}
-
-static void write_page(FILE *out, const Page *p, const float *weight)
-{
-    char head[16];
-    if (p->head == CHOICE_MEAN) strcpy(head, "mean");
-    else snprintf(head, sizeof head, "%d", p->head + 1);
-    for (int i = 0; i < p->rows; i++)
-        for (int j = 0; j < (p->kind == ATTENTION_DECODER ? i + 1 : p->columns); j++)
-            fprintf(out, "%lld\t%s\t%d\t%s\t%d\t%s\t%d\t%s\t%.6f\n", p->sentence,
-                    choice_kind_name(p->kind), p->layer + 1, head, i + 1, row_name(p, i), j + 1,
-                    column_name(p, j), (double)weight[i * p->columns + j]);
-}
-
-static bool add_kind(AttentionTable *table, const Snapshot *snapshot, Page page,
-                     const Choice *choice, Error *error)
-{
-    AttentionMap first = snapshot_map(snapshot, page.kind, 0, 0);
-    float *weight = malloc((size_t)first.rows * (size_t)first.columns * sizeof *weight);
-    if (!weight) return error_set(error, "not enough memory to write '%s'", table->path);
-    page.rows = first.rows;
-    page.columns = first.columns;
-    for (page.layer = 0; page.layer < snapshot_layers(snapshot, page.kind); page.layer++) {
-        if (choice->layer >= 0 && choice->layer != page.layer) continue;
-        if (choice->head == CHOICE_MEAN) {
-            page.head = CHOICE_MEAN;
-            snapshot_mean(weight, snapshot, page.kind, page.layer);
-            write_page(table->out, &page, weight);
-            continue;
-        }
-        for (page.head = 0; page.head < snapshot_heads(snapshot); page.head++) {
-            if (choice->head >= 0 && choice->head != page.head) continue;
-            snapshot_head(weight, snapshot, page.kind, page.layer, page.head);
-            write_page(table->out, &page, weight);
-        }
+    TokenSide row = labels_rows(map->kind), column = labels_columns(map->kind);
+    int rows = labels_tokens(map->snapshot, row),
+        columns = labels_tokens(map->snapshot, column);
+    char head[16] = "mean";
+    if (map->head == CHOICE_MEAN) snapshot_mean(weight, map->snapshot, map->kind, map->layer);
+    else {
+        snapshot_head(weight, map->snapshot, map->kind, map->layer, map->head);
+        snprintf(head, sizeof head, "%d", map->head + 1);
     }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < (map->kind == ATTENTION_DECODER ? i + 1 : columns); j++)
+            fprintf(out, "%lld\t%s\t%d\t%s\t%d\t%s\t%d\t%s\t%.6f\n", map->sentence,
+                    choice_kind_name(map->kind), map->layer + 1, head, i + 1,
+                    piece(map, row, i), j + 1, piece(map, column, j),
+                    (double)weight[i * columns + j]);
+}
+
+/* The maps of a kind, as far as they were chosen. */
+static void write_kind(FILE *out, TableMap map, float *weight, const Choice *choice)
+{
+    for (map.layer = 0; map.layer < snapshot_layers(map.snapshot, map.kind); map.layer++) {
+        if (choice->layer >= 0 && choice->layer != map.layer) continue;
+        map.head = CHOICE_MEAN;
+        if (choice->head == CHOICE_MEAN) write_map(out, &map, weight);
+        else
+            for (map.head = 0; map.head < snapshot_heads(map.snapshot); map.head++)
+                if (choice->head < 0 || choice->head == map.head) write_map(out, &map, weight);
+    }
+}
+
+bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary *vocabulary,
+               const Choice *choice, long long sentence, Error *error)
+{
+    static const AttentionKind kinds[] = {ATTENTION_ENCODER, ATTENTION_DECODER,
+                                          ATTENTION_CROSS};
+    size_t n = (size_t)snapshot_source(snapshot)->rows,
+           m = (size_t)snapshot_target(snapshot)->rows, most = n > m ? n : m;
+    float *weight = malloc(most * most * sizeof *weight);
+    if (!weight) return error_set(error, "not enough memory to write '%s'", table->path);
+    for (int k = 0; k < 3; k++)
+        if (choice->all_kinds || choice->kind == kinds[k])
+            write_kind(table->out, (TableMap){snapshot, vocabulary, sentence, kinds[k], 0, 0},
+                       weight, choice);
     free(weight);
     return !ferror(table->out) ||
            error_set(error, "cannot write '%s': %s", table->path, strerror(errno));
 }
 
-bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary *vocabulary,
-               const ModelConfig *model, const Choice *choice, long long sentence,
-               const int *source, const int *target, Error *error)
-{
-    static const AttentionKind kinds[] = {ATTENTION_ENCODER, ATTENTION_DECODER,
-                                          ATTENTION_CROSS};
-    Page page = {.vocabulary = vocabulary,
-                 .source = source,
-                 .target = target,
-                 .sentence = sentence,
-                 .pad = model->vocab - 1};
-    bool good = true;
-    for (int k = 0; k < 3 && good; k++) {
-        if (!choice->all_kinds && choice->kind != kinds[k]) continue;
-        page.kind = kinds[k];
-        good = add_kind(table, snapshot, page, choice, error);
-    }
-    return good;
-}
-
 bool table_close(AttentionTable *table, Error *error)
 {
     if (!table->out) return true;
-    bool good = !ferror(table->out);
-    good = fclose(table->out) == 0 && good;
-    if (!good) error_set(error, "cannot write '%s': %s", table->path, strerror(errno));
+    bool failed = ferror(table->out);
+    failed = fclose(table->out) != 0 || failed;
+    if (failed) error_set(error, "cannot write '%s': %s", table->path, strerror(errno));
     *table = (AttentionTable){0};
-    return good;
+    return !failed;
 }

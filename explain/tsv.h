@@ -1,15 +1,16 @@
-/* tsv.h -- attention as a table for other programs: ./translate --attention-tsv FILE.
+/* tsv.h -- attention weights as a table for other programs: ./translate --attention-tsv FILE.
  *
  *   sentence kind   layer head row row_token column column_token weight
  *   1        cross  1     1    1   jane      1      jane         0.919166
  *
- * separated by tabs, with this line above them. All numbers count from 1. head is "mean" if that was
- * chosen. Of decoder self-attention only what a row may see is there. */
+ * The columns are separated by tabs; the first line names them. All numbers count from 1. head is
+ * "mean" if the mean of a layer's heads was chosen. Of decoder self-attention only the columns that
+ * the causal mask lets a row see are written. */
 #ifndef EXPLAIN_TSV_H
 #define EXPLAIN_TSV_H
 
+#include "data/vocabulary.h"
 #include "explain/choice.h"
-#include "inference/bundle.h"
 
 #include <stdio.h>
 
@@ -21,10 +22,9 @@ typedef struct AttentionTable {
 /* path belongs to the caller. */
 bool table_open(AttentionTable *table, const char *path, Error *error);
 
-/* One sentence pair's kinds, layers and heads, as far as they were chosen. */
+/* Adds the kinds, layers and heads that were chosen of one sentence pair. */
 bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary *vocabulary,
-               const ModelConfig *model, const Choice *choice, long long sentence,
-               const int *source, const int *target, Error *error);
+               const Choice *choice, long long sentence, Error *error);
 
 /* False if not all could be written. Fine on {0}. */
 bool table_close(AttentionTable *table, Error *error);

@@ -1,12 +1,13 @@
-/* copying.c -- which unknown word goes where; see copying.h. */
+/* copying.c -- which unknown word replaces which <unk>; see copying.h. */
 #include "inference/copying.h"
 
 #include "inference/align.h"
 
 #include <stdlib.h>
+#include <string.h>
 
-/* The unknown words of line s: the first of them, and how many. */
-static const Unknown *of_line(const IdLines *lines, int s, int *count)
+/* The first unknown word of line s; *count (=) how many the line has. */
+static const Unknown *unknown_of_line(const IdLines *lines, int s, int *count)
 {
     int first = 0, end;
     while (first < lines->unknowns && lines->unknown[first].row < lines->start[s]) first++;
@@ -23,10 +24,12 @@ static int count_unknown(const Hypothesis *translation)
     return count;
 }
 
-/* copied [m] (=) a text for each <unk> of the translation, as far as there are enough.
+/* Greedy assignment in the order of decreasing weight: the largest share of all <unk> and unused words
+ * decides the next pair.
+ * copied [m] (=) a text for each <unk> of the translation; NULL where no word is left.
  * share [m-1,n]   left [words]: true */
-static void give_out(const char **copied, const float *share, bool *left, const Unknown *word,
-                     int words, const Hypothesis *translation, int source_start, int n)
+static void assign(const char **copied, const float *share, bool *left, const Unknown *word,
+                   int words, const Hypothesis *translation, int source_start, int n)
 {
     for (;;) {
         int best_word = -1, best_place = -1;
@@ -44,34 +47,30 @@ static void give_out(const char **copied, const float *share, bool *left, const 
     }
 }
 
-bool copying_decode(char **text, const Bundle *bundle, const IdLines *lines, int s,
-                    const Hypothesis *translation, Error *error)
+bool copying_decode(char **text, const Tokenizer *tokenizer, const IdLines *lines, int s,
+                    const Hypothesis *translation, LazySnapshot *lazy, Error *error)
 {
-    const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[TARGET];
-    int words = 0, m = translation->length, first = lines->start[s];
-    int n = lines->start[s + 1] - first;
-    const Unknown *word = of_line(lines, s, &words);
+    int words = 0, first = lines->start[s], n = lines->start[s + 1] - first;
+    size_t m = (size_t)translation->length;
+    const Unknown *word = unknown_of_line(lines, s, &words);
     if (!words || !count_unknown(translation))
-        return tokenizer_decode(tokenizer, text, translation->id, (size_t)m, error);
+        return tokenizer_decode(tokenizer, text, translation->id, m, error);
 
-    Snapshot *snapshot =
-        snapshot_open(&bundle->model, lines->ids.id + first, n, translation->id, m, error);
+    const Snapshot *snapshot = snapshot_get(lazy, error);
     if (!snapshot) return false;
-    float *share = malloc((size_t)m * (size_t)n * sizeof *share);
-    const char **copied = calloc((size_t)m, sizeof *copied);
-    bool *left = malloc((size_t)words * sizeof *left);
+    float *share = malloc(m * (size_t)n * sizeof *share);
+    const char **copied = calloc(m, sizeof *copied);
+    bool *left = calloc((size_t)words, sizeof *left);
     bool good =
-        (share && copied && left) || error_set(error, "not enough memory to copy words");
-    good = good && align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, error);
+        ((share && copied && left) || error_set(error, "not enough memory to copy words")) &&
+        align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, error);
     if (good) {
-        for (int w = 0; w < words; w++) left[w] = true;
-        give_out(copied, share, left, word, words, translation, first, n);
-        good = tokenizer_decode_unknown(tokenizer, text, translation->id, (size_t)m, copied,
-                                        error);
+        memset(left, true, (size_t)words);
+        assign(copied, share, left, word, words, translation, first, n);
+        good = tokenizer_decode_unknown(tokenizer, text, translation->id, m, copied, error);
     }
     free(share);
     free(copied);
     free(left);
-    snapshot_close(snapshot);
     return good;
 }

@@ -1,23 +1,25 @@
 /* copying.h -- unknown words of the source, copied to where the model writes <unk>.
  *
- * A vocabulary of whole words lacks most names and many numbers, one of subwords a rare character;
- * the model reads them as <unk>, and where it has seen that in training it writes <unk> for them. The
- * search lets it, as often as the source has one (SearchConfig.copy_unknown). Each then becomes the
- * unknown word of the source that is attended to most where it is written, as far as it is not taken:
- * they are given out in the order of what is attended most of all (after Luong et al. 2015, arXiv
- * 1410.8206, §3, who align in training for this). Attended: the shares by which words are aligned,
- * those of all layers' norms (inference/align.h).
+ * A vocabulary of whole words lacks most names and many numbers; one of subwords lacks rare characters.
+ * The model reads them as <unk>, and where it has seen that in training it writes <unk> for them. The
+ * search allows as many <unk> as the source has (SearchConfig.copy_unknown). Each <unk> of the
+ * translation is then replaced by the unknown source word that receives the most attention at that
+ * position. Each source word is used once: the pair with the largest attention is taken first, then
+ * the next largest, and so on (after Luong et al. 2015, arXiv 1410.8206, §3, who use alignments in
+ * training). The attention is the one words are aligned by: the norms of all layers (inference/align.h).
  *
- * It is the default: a name that is copied is right more often than one that is left out or replaced
- * by the name of somebody else. A source without unknown words is translated as without it. */
+ * Copying is on by default: a copied name is right more often than one that is left out or replaced by
+ * another name. A source without unknown words is translated as without copying. */
 #ifndef INFERENCE_COPYING_H
 #define INFERENCE_COPYING_H
 
 #include "inference/bundle.h"
 #include "inference/search.h"
+#include "inference/snapshot.h"
 
-/* *text (=) the text of a translation of line s, to be freed. */
-bool copying_decode(char **text, const Bundle *bundle, const IdLines *lines, int s,
-                    const Hypothesis *translation, Error *error);
+/* *text (=) the text of a translation of line s, to be freed. lazy: of that line and translation; it is
+ * taken only if there is a word to copy. */
+bool copying_decode(char **text, const Tokenizer *tokenizer, const IdLines *lines, int s,
+                    const Hypothesis *translation, LazySnapshot *lazy, Error *error);
 
 #endif

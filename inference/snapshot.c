@@ -67,6 +67,29 @@ void snapshot_close(Snapshot *snapshot)
     free(snapshot);
 }
 
+const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error)
+{
+    if (!lazy->taken)
+        lazy->taken = snapshot_open(lazy->model, lazy->source, lazy->source_length,
+                                    lazy->target, lazy->target_length, error);
+    return lazy->taken;
+}
+
+const Transformer *snapshot_model(const Snapshot *snapshot)
+{
+    return snapshot->model;
+}
+
+const Packed *snapshot_source(const Snapshot *snapshot)
+{
+    return &snapshot->source;
+}
+
+const Packed *snapshot_target(const Snapshot *snapshot)
+{
+    return &snapshot->target;
+}
+
 int snapshot_layers(const Snapshot *snapshot, AttentionKind kind)
 {
     return kind == ATTENTION_ENCODER ? snapshot->pass.encoder.layers

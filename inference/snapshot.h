@@ -1,8 +1,8 @@
-/* snapshot.h -- which token looks at which: the attention of one sentence pair, as numbers.
+/* snapshot.h -- an attention snapshot: all attention weights of one sentence pair.
  *
- *     Look *look = snapshot_open(&model, source, n, target, m, error);
- *     snapshot_mean(picture, look, ATTENTION_CROSS, layer);          picture [m,n]
- *     snapshot_close(look);
+ *     Snapshot *snapshot = snapshot_open(&model, source, n, target, m, error);
+ *     snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);          mean [m,n]
+ *     snapshot_close(snapshot);
  *
  * A row is a query, a column a key, and a row sums to 1. Row i of the decoder's maps is what the
  * network looks at when it produces target[i]; it has read <pad> and target[0 .. i-1] then. So the
@@ -30,6 +30,23 @@ typedef struct AttentionMap {
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
                         const int *target, int target_length, Error *error);
 void snapshot_close(Snapshot *snapshot);  // NULL is fine
+
+/* A sentence pair whose snapshot several views share. It is taken when the first of them needs it,
+ * and at most once. The caller sets all but `taken`, and closes that at the end. */
+typedef struct LazySnapshot {
+    const Transformer *model;
+    const int *source, *target;  // [n] [m] ids
+    int source_length, target_length;
+    Snapshot *taken;  // NULL until then
+} LazySnapshot;
+
+/* The snapshot; NULL as from snapshot_open. */
+const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error);
+
+/* What it was taken of: one sentence each, n and m rows. */
+const Transformer *snapshot_model(const Snapshot *snapshot);
+const Packed *snapshot_source(const Snapshot *snapshot);
+const Packed *snapshot_target(const Snapshot *snapshot);
 
 int snapshot_layers(const Snapshot *snapshot, AttentionKind kind);
 int snapshot_heads(const Snapshot *snapshot);

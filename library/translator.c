@@ -129,8 +129,13 @@ static bool hand_out(Result *result, const Bundle *bundle, const IdLines *lines,
         sentence->count = empty ? 1 : found->sentence[s].count;
         for (int h = 0; h < sentence->count; h++) {
             const Hypothesis *from = empty ? &nothing : &found->sentence[s].hypothesis[h];
+            LazySnapshot lazy = {&bundle->model, lines->ids.id + lines->start[s],
+                                 from->id,       lines->start[s + 1] - lines->start[s],
+                                 from->length,   NULL};
             char *text;
-            if (!copying_decode(&text, bundle, lines, s, from, error)) return false;
+            bool good = copying_decode(&text, tokenizer, lines, s, from, &lazy, error);
+            snapshot_close(lazy.taken);
+            if (!good) return false;
             result->hypothesis[result->hypotheses++] =
                 (QkvHypothesis){text,         from->score,           from->log_probability,
                                 from->length, result->token + token, result->id + token};

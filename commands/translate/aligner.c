@@ -206,16 +206,18 @@ void aligner_free(Aligner *aligner)
     *aligner = (Aligner){0};
 }
 
-bool aligner_link(Aligner *a, const Snapshot *snapshot, const AlignPair *pair, Error *error)
+bool aligner_link(Aligner *a, const Snapshot *snapshot, const int *source_word,
+                  const int *target_word, Error *error)
 {
+    int n = snapshot_source(snapshot)->rows, m = snapshot_target(snapshot)->rows;
     a->links.count = 0;
-    if (pair->m < 2 || pair->n < 2) return true;
-    float *share = realloc(a->share, (size_t)(pair->m - 1) * (size_t)pair->n * sizeof *share);
-    if (!share) return error_set(error, "not enough memory to align %d words", pair->m);
+    if (m < 2 || n < 2) return true;
+    float *share = realloc(a->share, (size_t)(m - 1) * (size_t)n * sizeof *share);
+    if (!share) return error_set(error, "not enough memory to align %d words", m);
     a->share = share;
     return align_shares(share, snapshot, a->by.layer, a->by.head, a->by.step, error) &&
-           align_links(&a->links, share, pair->m - 1, pair->n - 1, pair->target_word,
-                       pair->source_word, a->threshold, error);
+           align_links(&a->links, share, m - 1, n - 1, target_word, source_word, a->threshold,
+                       error);
 }
 
 void links_print(FILE *out, const Links *links)

@@ -48,16 +48,10 @@ bool aligner_create(Aligner *aligner, const Bundle *bundle, const char *model,
                     const AlignConfig *config, const Choice *choice, Error *error);
 void aligner_free(Aligner *aligner);  // fine on {0}
 
-/* A pair of sentences, each ending in </s>, and the word of every other token. */
-typedef struct AlignPair {
-    const int *source, *target;            // [n] [m]
-    const int *source_word, *target_word;  // [n-1] [m-1]
-    int n, m;
-} AlignPair;
-
-/* aligner->links (=) those of a pair that was looked at, by aligner->by. */
-bool aligner_link(Aligner *aligner, const Snapshot *snapshot, const AlignPair *pair,
-                  Error *error);
+/* aligner->links (=) those of the snapshot's pair, by aligner->by. source_word [n-1], target_word [m-1]:
+ * the word of each token but </s>. */
+bool aligner_link(Aligner *aligner, const Snapshot *snapshot, const int *source_word,
+                  const int *target_word, Error *error);
 
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);

@@ -8,19 +8,19 @@
 
 /* All ways to read attention as an alignment: at each step those of each layer, its heads, their
  * mean and norm, and the mean and norm of all layers. */
-typedef struct Ways {
+typedef struct AlignWays {
     AlignError *counts;  // [2 a_step]
     int layers, heads;   // heads: with mean and norm
     int a_step;
     long long pairs;  // that were compared
-} Ways;
+} AlignWays;
 
-typedef struct Pair {
+typedef struct LinePair {
     IdLines source, target;  // one line each
     bool too_long;
-} Pair;
+} LinePair;
 
-static bool read_gold(const Alignment *a, Links *right, const Pair *pair, Error *error)
+static bool read_gold(const Alignment *a, Links *right, const LinePair *pair, Error *error)
 {
     const char *line;
     size_t length;
@@ -32,7 +32,7 @@ static bool read_gold(const Alignment *a, Links *right, const Pair *pair, Error 
 
 /* ---- comparing ---- */
 
-static AlignBy way(const Ways *ways, int k)
+static AlignBy way(const AlignWays *ways, int k)
 {
     AlignStep step = k < ways->a_step ? STEP_WRITES : STEP_READS;
     int layer = k % ways->a_step / ways->heads, head = k % ways->a_step % ways->heads;
@@ -45,20 +45,20 @@ static AlignBy way(const Ways *ways, int k)
                      step};
 }
 
-static bool compare_all(Alignment *a, Ways *ways, const Snapshot *snapshot,
-                        const AlignPair *pair, const Links *right, Error *error)
+static bool compare_all(Alignment *a, AlignWays *ways, const Snapshot *snapshot,
+                        const LinePair *pair, const Links *gold, Error *error)
 {
-    bool good = true;
     ways->pairs++;
-    for (int k = 0; k < 2 * ways->a_step && good; k++) {
+    for (int k = 0; k < 2 * ways->a_step; k++) {
         a->aligner->by = way(ways, k);
-        good = aligner_link(a->aligner, snapshot, pair, error);
-        if (good) align_compare(&ways->counts[k], &a->aligner->links, right);
+        if (!aligner_link(a->aligner, snapshot, pair->source.word, pair->target.word, error))
+            return false;
+        align_compare(&ways->counts[k], &a->aligner->links, gold);
     }
-    return good;
+    return true;
 }
 
-static void find_best(Alignment *a, const Ways *ways)
+static void find_best(Alignment *a, const AlignWays *ways)
 {
     a->best_aer = a->best_head_aer = INFINITY;
     for (int k = 0; k < 2 * ways->a_step; k++) {
@@ -69,7 +69,7 @@ static void find_best(Alignment *a, const Ways *ways)
     }
 }
 
-static void print_step(const Alignment *a, const Ways *ways, AlignStep step)
+static void print_step(const Alignment *a, const AlignWays *ways, AlignStep step)
 {
     static const char *const titles[] = {[STEP_WRITES] = "at the step that writes the word",
                                          [STEP_READS] = "at the step that has read the word"};
@@ -105,7 +105,7 @@ static bool same(AlignBy a, AlignBy b)
     return a.layer == b.layer && a.head == b.head && a.step == b.step;
 }
 
-static void print_table(const Alignment *a, const Ways *ways)
+static void print_table(const Alignment *a, const AlignWays *ways)
 {
     fprintf(a->out, "Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
             ways->counts[0].sure);
@@ -121,36 +121,35 @@ static void print_table(const Alignment *a, const Ways *ways)
 
 /* ---- the run ---- */
 
-static bool align_one(Alignment *a, Pair *pair, Ways *ways, const Choice *choice, Error *error)
+static bool align_one(Alignment *a, LinePair *pair, AlignWays *ways, const Choice *choice,
+                      Error *error)
 {
     const Bundle *bundle = a->aligner->bundle;
-    Links right = {0};
-    bool good = !a->gold || read_gold(a, &right, pair, error);
+    Links gold = {0};
+    a->aligner->links.count = 0;
+    bool good = !a->gold || read_gold(a, &gold, pair, error);
     if (good && !pair->too_long) {
-        AlignPair tokens = {pair->source.ids.id, pair->target.ids.id,   pair->source.word,
-                            pair->target.word,   pair->source.start[1], pair->target.start[1]};
-        Snapshot *snapshot = snapshot_open(&bundle->model, tokens.source, tokens.n,
-                                           tokens.target, tokens.m, error);
+        Snapshot *snapshot =
+            snapshot_open(&bundle->model, pair->source.ids.id, pair->source.start[1],
+                          pair->target.ids.id, pair->target.start[1], error);
         good = snapshot &&
-               (!a->table || table_add(a->table, snapshot, &bundle->vocabulary,
-                                       &bundle->model.config, choice, a->pairs.input->lines,
-                                       tokens.source, tokens.target, error)) &&
-               (a->gold ? compare_all(a, ways, snapshot, &tokens, &right, error)
-                        : aligner_link(a->aligner, snapshot, &tokens, error));
+               (!a->table || table_add(a->table, snapshot, &bundle->vocabulary, choice,
+                                       a->pairs.input->lines, error)) &&
+               (a->gold ? compare_all(a, ways, snapshot, pair, &gold, error)
+                        : aligner_link(a->aligner, snapshot, pair->source.word,
+                                       pair->target.word, error));
         snapshot_close(snapshot);
-    } else {
-        a->aligner->links.count = 0;
     }
     if (good && !a->gold) {
         links_print(a->out, &a->aligner->links);
         fputc('\n', a->out);
         if (!input_ready(a->pairs.input)) fflush(a->out);
     }
-    links_free(&right);
+    links_free(&gold);
     return good;
 }
 
-static bool align_all(Alignment *a, Pair *pair, Ways *ways, const Choice *choice,
+static bool align_all(Alignment *a, LinePair *pair, AlignWays *ways, const Choice *choice,
                       const volatile sig_atomic_t *stop, Error *error)
 {
     const char *line;
@@ -174,9 +173,9 @@ bool alignment_run(Alignment *a, const Choice *choice, const volatile sig_atomic
                    Error *error)
 {
     const ModelConfig *model = &a->aligner->bundle->model.config;
-    Ways ways = {.layers = model->decoder_layers, .heads = model->heads + 2};
+    AlignWays ways = {.layers = model->decoder_layers, .heads = model->heads + 2};
     ways.a_step = ways.layers * ways.heads + 2;
-    Pair pair = {.source.find_words = true, .target.find_words = true};
+    LinePair pair = {.source.find_words = true, .target.find_words = true};
     ways.counts = calloc((size_t)2 * (size_t)ways.a_step, sizeof *ways.counts);
     bool good = ways.counts ? align_all(a, &pair, &ways, choice, stop, error)
                             : error_set(error, "not enough memory to align");

@@ -47,70 +47,54 @@ static void picture_path(char *path, size_t size, const Request *r, long long nu
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
-static bool draw(View *view, const IdLines *lines, int s, const Hypothesis *best,
-                 long long number, Error *error)
+static bool draw(View *view, const Snapshot *snapshot, long long number, Error *error)
 {
     char path[4200];
     const Request *r = view->request;
-    const SentencePair pair = {lines->ids.id + lines->start[s], best->id,
-                               lines->start[s + 1] - lines->start[s], best->length,
-                               r->given != NULL};
+    const PictureInput input = {snapshot,         &view->bundle->vocabulary,
+                                r->model.item[0], &view->drawn,
+                                r->picture,       r->given != NULL};
     picture_path(path, sizeof path, r, number);
-    if (!(request_wants_page(r) ? page_attention : picture_attention)(
-            path, &view->bundle->model, &view->bundle->vocabulary, r->model.item[0], &pair,
-            &view->drawn, &r->picture, error))
-        return false;
+    if (!(request_wants_page(r) ? page_save : picture_save)(path, &input, error)) return false;
     if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
     return true;
 }
 
-bool view_show(View *view, const IdLines *lines, int s, const Hypothesis *best,
-               long long number, Error *error)
+bool view_show(View *view, LazySnapshot *lazy, long long number, Error *error)
 {
     const Request *r = view->request;
-    return (!r->attention || draw(view, lines, s, best, number, error)) &&
-           (!r->explain ||
-            explain_print(view->out, &view->bundle->model, &view->bundle->vocabulary,
-                          &view->choice, r->word, lines->ids.id + lines->start[s],
-                          lines->start[s + 1] - lines->start[s], best->id, best->length,
-                          error));
+    if (!r->attention && !r->explain) return true;
+    const Snapshot *snapshot = snapshot_get(lazy, error);
+    return snapshot && (!r->attention || draw(view, snapshot, number, error)) &&
+           (!r->explain || explain_print(view->out, snapshot, &view->bundle->vocabulary,
+                                         &view->choice, r->word, error));
 }
 
-/* The links of a pair that was looked at, as text. */
+/* The links of a pair, as text. */
 static bool find_links(View *view, char **links, const Snapshot *snapshot,
-                       const AlignPair *pair, Error *error)
+                       const int *source_word, const int *target_word, Error *error)
 {
     size_t size;
-    if (!aligner_link(&view->aligner, snapshot, pair, error)) return false;
+    if (!aligner_link(&view->aligner, snapshot, source_word, target_word, error)) return false;
     FILE *text = open_memstream(links, &size);
     if (text) links_print(text, &view->aligner.links);
     return (text && fclose(text) == 0) || error_set(error, "not enough memory to align words");
 }
 
-bool view_look(View *view, char **links, const IdLines *lines, int s,
-               const Hypothesis *translation, long long number, Error *error)
+bool view_align(View *view, char **links, LazySnapshot *lazy, const int *source_word,
+                long long number, Error *error)
 {
-    *links = NULL;
-    if (!view_needs_words(view)) return true;
-    const Bundle *bundle = view->bundle;
-    int words, *word = malloc((size_t)translation->length * sizeof *word);
-    if (!word)
-        return error_set(error, "not enough memory to align %d words", translation->length);
-    int first = lines->start[s];
-    AlignPair pair = {lines->ids.id + first,       translation->id,
-                      lines->word + first,         word,
-                      lines->start[s + 1] - first, translation->length};
-    Snapshot *snapshot =
-        snapshot_open(&bundle->model, pair.source, pair.n, pair.target, pair.m, error);
+    const Vocabulary *vocabulary = &view->bundle->vocabulary;
+    const AlignConfig *config = &view->request->align;
+    int words, m = lazy->target_length, *word = malloc((size_t)m * sizeof *word);
+    if (!word) return error_set(error, "not enough memory to align %d words", m);
+    const Snapshot *snapshot = snapshot_get(lazy, error);
     bool good =
         snapshot &&
-        words_of_ids(word, &words, bundle->vocabulary.tokenizer[TARGET], pair.target,
-                     pair.m - 1, error) &&
-        (!view->request->align.align || find_links(view, links, snapshot, &pair, error)) &&
-        (!view->request->align.tsv ||
-         table_add(&view->table, snapshot, &bundle->vocabulary, &bundle->model.config,
-                   &view->choice, number, pair.source, pair.target, error));
-    snapshot_close(snapshot);
+        words_of_ids(word, &words, vocabulary->tokenizer[TARGET], lazy->target, m - 1, error) &&
+        (!config->align || find_links(view, links, snapshot, source_word, word, error)) &&
+        (!config->tsv ||
+         table_add(&view->table, snapshot, vocabulary, &view->choice, number, error));
     free(word);
     return good;
 }

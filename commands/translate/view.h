@@ -1,5 +1,5 @@
-/* view.h -- what is shown of a translation besides its text: who looked at whom, as a picture, a
- * page or a table; which words are each other's translation; and how it comes about. */
+/* view.h -- what is shown of a translation besides its text: its attention as a picture, a page or a
+ * table, the alignment of its words, and the explanation of one head. */
 #ifndef COMMANDS_TRANSLATE_VIEW_H
 #define COMMANDS_TRANSLATE_VIEW_H
 
@@ -15,10 +15,10 @@ typedef struct View {
     FILE *out;             // for explanations
     FILE *news;            // or NULL
     /* the rest is its own */
-    Choice choice;         // which attention
-    Choice drawn;          // the same with --head best as it was said, and what is known of it
-    Aligner aligner;       // if there is --align
-    AttentionTable table;  // if there is --attention-tsv
+    Choice choice;         // for tables, links and explanations: --head best is resolved
+    Choice drawn;          // for pictures: --head best stays; its known layer and head are set
+    Aligner aligner;       // with --align
+    AttentionTable table;  // with --attention-tsv
 } View;
 
 bool view_open(View *view, Error *error);
@@ -26,16 +26,17 @@ bool view_open(View *view, Error *error);
 /* False if not all could be written. Fine on {0}. */
 bool view_close(View *view, Error *error);
 
-/* Whether lines need the words of their tokens (IdLines.find_words). */
+/* Whether view_align must be called, and so lines need the words of their tokens
+ * (IdLines.find_words). */
 bool view_needs_words(const View *view);
 
-/* A translation of line s of lines, which is number `number` of the input: its attention into the
- * table, and *links (=) its alignment, "0-0 1-1", to be freed, or NULL if none was asked for. */
-bool view_look(View *view, char **links, const IdLines *lines, int s,
-               const Hypothesis *translation, long long number, Error *error);
+/* Adds the attention of a translation of line `number` of the input to the table. *links (=) its
+ * alignment, "0-0 1-1", to be freed; NULL without --align. source_word [n-1] the words of the source's
+ * tokens. */
+bool view_align(View *view, char **links, LazySnapshot *lazy, const int *source_word,
+                long long number, Error *error);
 
-/* The best one drawn and explained, as far as that was asked for. */
-bool view_show(View *view, const IdLines *lines, int s, const Hypothesis *best,
-               long long number, Error *error);
+/* Draws and explains the best translation of line `number`, as far as that was asked for. */
+bool view_show(View *view, LazySnapshot *lazy, long long number, Error *error);
 
 #endif

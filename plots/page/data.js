@@ -1,10 +1,10 @@
 "use strict";
-/* data.js -- the numbers of the page: what the program wrote, and what is made of it.
+/* data.js -- the data that the program wrote into the page, and what the views compute from it.
  *
- * DATA.kinds[k].layers[l][h] is a head: weights [rows][columns], and with them, unless the page
- * would be too large, q [rows][size] and k [columns][size]. DATA.sides has the words of rows and
- * columns. As in the program's pictures, the columns of a word's pieces are added and its rows
- * averaged, and a row without its marks is made up to 1. */
+ * DATA.kinds[k].layers[l][h] is a head: weights [rows][columns] and, unless the page would be too
+ * large, q [rows][size] and k [columns][size]. DATA.sides has the tokens of rows and columns. As in the
+ * program's pictures, the columns of a word's tokens are added and its rows averaged, and a row without
+ * special tokens is rescaled to sum to 1. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
@@ -14,8 +14,8 @@ const state = {
   layer: DATA.start.layer,
   heads: new Set(DATA.start.heads),
   head: DATA.start.heads[0],   // of the neuron view
-  words: DATA.start.words,     // pieces joined
-  hide: DATA.start.hide,       // marks left out
+  words: DATA.start.words,     // subwords joined
+  hide: DATA.start.hide,       // special tokens left out
   chosen: null,                // {side: "rows" | "columns", at}: the word under the pointer
   pinned: false,
   query: 0,                    // of the neuron view
@@ -24,21 +24,21 @@ const state = {
 
 const kindNow = () => DATA.kinds[state.kind];
 
-/* A list of {text, mark}, and which of them each token is: -1, none of them. */
+/* The words of a side, {text, special}, and for each token the place of its word; -1 if it is hidden. */
 function side(name) {
   const tokens = DATA.sides[name];
   const words = [], place = [];
   tokens.text.forEach((text, i) => {
     const same = state.words && i > 0 && tokens.word[i] === tokens.word[i - 1];
-    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, mark: tokens.mark[i] });
+    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, special: tokens.special[i] });
     place.push(words.length - 1);
   });
   if (!state.hide) return { words, place };
-  const kept = words.filter((word) => !word.mark);
+  const kept = words.filter((word) => !word.special);
   return { words: kept, place: place.map((at) => kept.indexOf(words[at])) };
 }
 
-/* weights [rows][columns] of one head as they are to be shown. */
+/* weights [rows][columns] of one head with joined and hidden tokens applied. */
 function shown(weights, rows, columns) {
   const out = rows.words.map(() => new Array(columns.words.length).fill(0));
   const pieces = new Array(rows.words.length).fill(0);
@@ -56,7 +56,7 @@ function shown(weights, rows, columns) {
   return out;
 }
 
-/* Every chosen head's map, and their mean: what the views draw. */
+/* The map of every chosen head, and their mean. */
 function maps(heads) {
   const kind = kindNow();
   const rows = side(kind.rows), columns = side(kind.columns);
@@ -68,14 +68,14 @@ function maps(heads) {
 
 const chosenHeads = () => [...state.heads].sort((a, b) => a - b);
 
-/* Bits a row takes to say where it looks, on average. */
+/* The entropy of the rows in bits, on average. */
 function entropy(weights) {
   let bits = 0;
   for (const row of weights) for (const p of row) if (p > 0) bits -= p * Math.log2(p);
   return Math.max(bits / Math.max(weights.length, 1), 0);
 }
 
-/* ---- making elements: text is always text, never markup ---- */
+/* ---- elements; text is never parsed as markup ---- */
 
 function make(tag, properties = {}, ...children) {
   const element = document.createElement(tag);

@@ -1,9 +1,10 @@
-/* heads.js -- the head view: a line from each word to each word it looks at, a colour a head, as
- * strong as the attention. A word under the pointer, or in focus, shows its own lines only. */
+/* heads.js -- the head view: lines from each word to the words it attends to. A head has a colour; a
+ * line is the stronger the larger its attention weight. A word under the pointer or in focus shows only
+ * its own lines. */
 
-const MOST_LINES = 6000;  // more are neither told apart nor drawn quickly
+const MOST_LINES = 6000;  // more cannot be told apart and are slow to draw
 
-/* [{i, j, n (place among the heads), weight}], the strongest, if they are too many. */
+/* [{i, j, n (index of the head), weight}], at most MOST_LINES, the strongest last. */
 function linesOf(map, chosen) {
   const lines = [];
   const least = chosen ? 0.005 : Math.min(0.03, Math.max(0.01, 0.9 / map.columns.length));
@@ -39,7 +40,7 @@ function drawLines(svg, map, step) {
   }
 }
 
-/* What the chosen word looks at, or what looks at it: weights [heads] of each word opposite. */
+/* For each word opposite the chosen one the weights [heads] between the two, and their mean. */
 function opposite(map) {
   const { side: from, at } = state.chosen;
   const words = from === "rows" ? map.columns : map.rows;
@@ -51,16 +52,16 @@ function opposite(map) {
 }
 
 function readout(map) {
-  if (!state.chosen) return "Point at a word, or go to it with the keys, to see its own lines.";
+  if (!state.chosen) return "Point at a word, or move to it with the keys, to see only its lines.";
   const { side: from, at } = state.chosen;
   const name = (from === "rows" ? map.rows : map.columns)[at].text;
   const most = opposite(map).filter((o) => o.mean >= 0.005).sort((a, b) => b.mean - a.mean).slice(0, 6);
   const list = most.map((o) => `${o.word.text} ${o.mean.toFixed(2)}`).join(", ") || "nothing";
   const of = map.heads.length === 1 ? `head ${map.heads[0] + 1}` : `mean of ${map.heads.length} heads`;
-  return from === "rows" ? `${name} looks at: ${list} (${of})` : `${name} is looked at by: ${list} (${of})`;
+  return from === "rows" ? `${name} attends to: ${list} (${of})` : `${name} is attended to by: ${list} (${of})`;
 }
 
-/* Redraws what depends on the chosen word, without making the words anew: focus stays. */
+/* Redraws what depends on the chosen word. The buttons are kept, and so is the focus. */
 function choose(view, chosen, pinned) {
   if (state.pinned && !pinned && chosen !== "free") return;
   state.chosen = chosen === "free" ? null : chosen;
@@ -88,14 +89,14 @@ function choose(view, chosen, pinned) {
   if (from) say(view.readout.textContent);
 }
 
-/* The words of one side as a list of buttons, of which one is in the order of Tab. */
+/* The words of one side as a list of buttons; only one of them is reached with Tab. */
 function wordList(view, name, words) {
   const list = make("ul", { class: "words" });
   view[name] = words.map((word, at) => {
     const here = { side: name, at };
     const share = make("span", { class: "share", "aria-hidden": "true" });
     const button = make("button", {
-      class: word.mark ? "mark" : "", tabindex: at === 0 ? 0 : -1, title: word.text, "aria-pressed": "false",
+      class: word.special ? "special" : "", tabindex: at === 0 ? 0 : -1, title: word.text, "aria-pressed": "false",
       onmouseenter: () => choose(view, here),
       onmouseleave: () => choose(view, null),
       onfocus: () => choose(view, here),

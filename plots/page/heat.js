@@ -1,5 +1,5 @@
-/* heat.js -- from a number in 0..1 to a colour, and maps drawn with it: as a table, which any
- * reader can walk through, and as a thumbnail. The colours are those of the program's pictures. */
+/* heat.js -- the colour of a number in 0..1, and maps in these colours: a table, which screen readers
+ * can read, and a thumbnail. The colours are those of the program's pictures. */
 
 const theme = () => document.documentElement.dataset.theme;
 
@@ -17,16 +17,16 @@ for (const [name, knots] of Object.entries(DATA.colors)) {
   });
 }
 
-/* [r, g, b]; of a mark, as light but grey. */
-function heat(value, mark = false) {
+/* [r, g, b]; special: grey of the same lightness. */
+function heat(value, special = false) {
   const color = tables[theme()][Math.round(255 * Math.min(Math.max(value, 0), 1))];
-  return mark ? new Array(3).fill(encode(luminance(color))) : color;
+  return special ? new Array(3).fill(encode(luminance(color))) : color;
 }
 
 const css = (color) => `rgb(${color.join(" ")})`;
 const contrast = (color) => (luminance(color) > 0.179 ? "#000" : "#fff");
 
-/* The colour of a head: hues evenly round the circle, as light as each other. */
+/* The colour of a head: evenly spaced hues of the same lightness. */
 const headColor = (h) =>
   `oklch(var(--head-light) var(--head-chroma) ${(250 + (360 * h) / DATA.heads) % 360})`;
 
@@ -39,13 +39,13 @@ function heatTable(map, description) {
     make("caption", { class: "sr" }, description));
   const top = make("tr", {}, make("td", {}));
   for (const word of map.columns)
-    top.append(make("th", { scope: "col", class: word.mark ? "mark" : "" }, make("span", {}, word.text)));
+    top.append(make("th", { scope: "col", class: word.special ? "special" : "" }, make("span", {}, word.text)));
   const body = make("tbody");
   map.rows.forEach((word, i) => {
-    const row = make("tr", {}, make("th", { scope: "row", class: word.mark ? "mark" : "" }, word.text));
+    const row = make("tr", {}, make("th", { scope: "row", class: word.special ? "special" : "" }, word.text));
     map.mean[i].forEach((value, j) => {
       const blank = unseen(kind, i, j, value);
-      const color = heat(value, map.columns[j].mark);
+      const color = heat(value, map.columns[j].special);
       const style = blank ? {} : { background: css(color), color: contrast(color) };
       const text = blank || small ? "" : value.toFixed(2);
       const title = `${word.text} → ${map.columns[j].text}: ${value.toFixed(3)}`;
@@ -64,7 +64,7 @@ function drawThumbnail(canvas, weights, columns) {
   const pen = canvas.getContext("2d"), image = pen.createImageData(columns.length, rows);
   weights.forEach((row, i) => row.forEach((value, j) => {
     const at = 4 * (i * columns.length + j);
-    const color = unseen(kind, i, j, value) ? [0, 0, 0] : heat(value, columns[j].mark);
+    const color = unseen(kind, i, j, value) ? [0, 0, 0] : heat(value, columns[j].special);
     image.data.set([...color, unseen(kind, i, j, value) ? 0 : 255], at);
   }));
   pen.putImageData(image, 0, 0);

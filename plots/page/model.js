@@ -1,4 +1,4 @@
-/* model.js -- the model view: every layer and head of one kind, a thumbnail each. */
+/* model.js -- the model view: a thumbnail for every layer and head of one kind of attention. */
 
 function openLarge(layer, head) {
   state.layer = layer;
@@ -23,7 +23,7 @@ function showModel(panel) {
     const weights = shown(head.weights, rows, columns);
     const best = kind.name === "cross" && l === DATA.best.layer && h === DATA.best.head;
     const words = `layer ${l + 1} · head ${h + 1}`;
-    const note = `${entropy(weights).toFixed(2)} bits${best ? " · aligns best" : ""}`;
+    const note = `entropy ${entropy(weights).toFixed(2)} bits${best ? " · best alignment" : ""}`;
     const canvas = make("canvas", { "aria-hidden": "true" });
     drawThumbnail(canvas, weights, columns.words);
     grid.append(make("button", { class: best ? "best" : "", onclick: () => openLarge(l, h) },

@@ -1,8 +1,9 @@
-/* neuron.js -- the neuron view: how one word's attention comes about in one head.
+/* neuron.js -- the neuron view: scaled dot-product attention of one word in one head.
  *
- *   q · k = Σ q_d k_d      ÷ √d      softmax over the keys that the word may see
+ *   q · k = Σ q_d k_d      ÷ √d      softmax over the keys that the causal mask allows
  *
- * A strip is a vector, a bar a number: blue above 0, orange below, as strong as it is large. */
+ * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
+ * larger it is. */
 
 const STRIP_HEIGHT = 16;
 const number = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
@@ -27,8 +28,8 @@ function drawStrip(canvas, values, most) {
   pen.strokeRect(state.dimension * bar + 0.5, 0.5, bar - 1, canvas.height - 1);
 }
 
-/* Of every key that the query may see: the products, their sum, that over √d, its softmax. */
-function walk(head, query, causal) {
+/* For every key that the query may see: the products, their sum, the scaled score, the softmax. */
+function attend(head, query, causal) {
   const q = head.q[query];
   const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k) => {
     const products = k.map((value, d) => value * q[d]);
@@ -43,7 +44,7 @@ function walk(head, query, causal) {
 
 const largestOf = (vectors) => Math.max(1e-9, ...vectors.flat().map(Math.abs));
 
-/* A strip under the pointer chooses the dimension. */
+/* Moving the pointer over a strip chooses the dimension. */
 function strip(values, most, strips, update) {
   const canvas = make("canvas", { "aria-hidden": "true" });
   strips.push(() => drawStrip(canvas, values, most));
@@ -62,7 +63,7 @@ function neuronRow(words, key, j, sizes, strips, update) {
   const width = `${Math.round(120 * key.probability)}px`;
   const bar = make("i", { style: { width, background: headColor(state.head) } });
   return make("tr", {},
-    make("th", { scope: "row", class: words.mark[j] ? "mark" : "" }, words.text[j]),
+    make("th", { scope: "row", class: words.special[j] ? "special" : "" }, words.text[j]),
     strip(key.k, sizes.k, strips, update), strip(key.products, sizes.products, strips, update), cell,
     make("td", {}, number(key.dot)), make("td", {}, number(key.score)),
     make("td", { class: "probability" }, make("span", { class: "meter" }, bar, key.probability.toFixed(3))));
@@ -70,24 +71,24 @@ function neuronRow(words, key, j, sizes, strips, update) {
 
 function neuronTable(head, strips, update) {
   const kind = kindNow(), rows = DATA.sides[kind.rows], columns = DATA.sides[kind.columns];
-  const { q, keys } = walk(head, state.query, kind.causal);
+  const { q, keys } = attend(head, state.query, kind.causal);
   const sizes = { q: largestOf([q]), k: largestOf(keys.map((key) => key.k)),
                   products: largestOf(keys.map((key) => key.products)) };
   const of = make("td", {}, "");
   strips.push(() => { of.textContent = number(q[state.dimension]); });
   const one = make("th", { scope: "col" }, "");
-  strips.push(() => { one.textContent = `of number ${state.dimension + 1}`; });
+  strips.push(() => { one.textContent = `dimension ${state.dimension + 1}`; });
   const column = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
   const heading = make("tr", {}, column(""), column("key k", true), column("q × k", true), one,
-    column("q · k, their sum"), column(`÷ √${DATA.size}`), column("softmax", true));
+    column("q · k (sum)"), column(`÷ √${DATA.size}`), column("softmax", true));
   const body = make("tbody", {},
     make("tr", { class: "query" }, make("th", { scope: "row" }, rows.text[state.query]),
       strip(q, sizes.q, strips, update),
-      make("td", { class: "strip quiet" }, "its query q, the same for all keys"), of,
+      make("td", { class: "strip quiet" }, "the query q, the same for all keys"), of,
       make("td"), make("td"), make("td")),
     ...keys.map((key, j) => neuronRow(columns, key, j, sizes, strips, update)));
   const most = keys.reduce((best, key, j) => (key.probability > keys[best].probability ? j : best), 0);
-  say(`${rows.text[state.query]} looks most at ${columns.text[most]}, ${keys[most].probability.toFixed(2)}`);
+  say(`${rows.text[state.query]} attends most to ${columns.text[most]}, ${keys[most].probability.toFixed(2)}`);
   return make("table", { class: "neuron" },
     make("caption", { class: "sr" }, `Query of ${rows.text[state.query]} and every key it may see`),
     make("thead", {}, heading), body);
@@ -113,7 +114,7 @@ function showNeuron(panel) {
   });
   panel.replaceChildren(
     make("div", { class: "neuron-controls" }, make("label", {}, `${kind.row_is} `, select),
-      make("label", {}, "number of the vectors ", range)),
+      make("label", {}, "dimension ", range)),
     make("div", { class: "scroll" }, neuronTable(head, strips, update)));
   update();
 }

@@ -1,4 +1,4 @@
-/* page.js -- tabs, controls and colours; everything is drawn anew from `state` by render(). */
+/* page.js -- tabs, controls and colours; render() redraws everything from `state`. */
 
 const views = { heads: showHeads, model: showModel, neuron: showNeuron };
 
@@ -47,30 +47,30 @@ function drawControls() {
   byId("extras").hidden = neuron;
 }
 
-/* What the marks get of the attention that is shown. */
-function shareOfMarks(kind) {
-  const marks = DATA.sides[kind.columns].mark;
+/* The share of the attention shown that special tokens receive. */
+function specialShare(kind) {
+  const special = DATA.sides[kind.columns].special;
   let share = 0, rows = 0;
   for (const h of chosenHeads())
     for (const row of kind.layers[state.layer][h].weights) {
-      row.forEach((value, j) => { if (marks[j]) share += value; });
+      row.forEach((value, j) => { if (special[j]) share += value; });
       rows += 1;
     }
   return share / Math.max(rows, 1);
 }
 
 function caption() {
-  const kind = kindNow(), mark = kind.columns === "read" ? "<pad>" : "</s>";
+  const kind = kindNow(), token = kind.columns === "read" ? "<pad>" : "</s>";
   const text = kind.caption;
-  if (state.view === "model") return `${text} One map for each layer and head; choose one to see it large.`;
+  if (state.view === "model") return `${text} One map for each layer and head. Choose one to enlarge it.`;
   if (state.view === "neuron")
-    return `The word asks with its query q, every word it may look at answers with its key k. The two are ` +
-           `multiplied number by number and added up; the sum is divided by √${DATA.size}, and the softmax ` +
-           `makes shares of it that add up to 1.`;
-  const percent = `${Math.round(100 * shareOfMarks(kind))} %`;
+    return `Scaled dot-product attention: the query q of the word and the key k of each word are multiplied ` +
+           `number by number and added. The sum is divided by √${DATA.size}. The softmax turns the results ` +
+           `into attention weights, which sum to 1.`;
+  const percent = `${Math.round(100 * specialShare(kind))} %`;
   return state.hide
-    ? `${text} ${mark} is left out; it had ${percent}. What remains of a row is made up to 1.`
-    : `${text} ${mark}, in grey, gets ${percent}: where words look that find nothing better. That is normal.`;
+    ? `${text} ${token} is left out; it had ${percent}. The remaining weights of a row are rescaled to sum to 1.`
+    : `${text} ${token}, in grey, gets ${percent}: heads that find nothing else to attend to use it. This is normal.`;
 }
 
 function render() {
@@ -115,13 +115,13 @@ const pair = `${DATA.source} → ${DATA.target}`;
 document.title = `Attention: ${pair}`;
 byId("title").textContent = pair;
 byId("title").classList.toggle("long", pair.length > 120);
-byId("subtitle").textContent = DATA.given ? "What looked at what, with the translation given"
-                                          : "What looked at what while it translated";
+byId("subtitle").textContent = DATA.given ? "Attention weights, for the given translation"
+                                          : "Attention weights, for the model's translation";
 byId("made").textContent =
   `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
 if (!DATA.vectors) {
   byId("tab-neuron").disabled = true;
-  byId("tab-neuron").title = "So many words have too many vectors for a page";
+  byId("tab-neuron").title = "Disabled: these sentences have too many vectors for a page";
 }
 byId("theme").value = DATA.start.theme;
 byId("theme").addEventListener("change", applyTheme);

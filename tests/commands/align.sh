@@ -58,7 +58,7 @@ check "of what was chosen" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1
 
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
-    'grep -q "^9. All of it" plain && ! grep -q "$(printf "\033")" plain'
+    'grep -q "^9. All attention weights" plain && ! grep -q "$(printf "\033")" plain'
 
 { cat valid.s; yes one | head -n 30 | tr '\n' ' '; echo; } >longer.s
 { cat valid.t; echo ONE; } >longer.t

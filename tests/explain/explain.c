@@ -51,8 +51,9 @@ static char *explained(const Transformer *model, Choice choice, const char *word
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    bool good =
-        explain_print(out, model, &vocabulary, &choice, word, source, N, target, M, error);
+    Snapshot *snapshot = snapshot_open(model, source, N, target, M, error);
+    bool good = snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, error);
+    snapshot_close(snapshot);
     fclose(out);
     if (good) return text;
     free(text);
@@ -85,7 +86,7 @@ typedef struct Row {
 /* The table of step 6; returns how many keys it has. */
 static int read_table(Row *row, double *sum, const char *text)
 {
-    const char *line = behind(text, "  share\n");
+    const char *line = behind(text, "  weight\n");
     for (int j = 0;; j++, line = strchr(line, '\n') + 1) {
         if (sscanf(line, "  sum %lf", sum) == 1) return j;
         assert_true(j < M);
@@ -133,7 +134,7 @@ static void mix_follows(const char *text, const Row *row, int keys)
 {
     enum { SHOWN = 5 };
     double sum[SHOWN] = {0}, slack[SHOWN] = {0}, v[SHOWN];
-    const char *line = behind(text, "7. The values");
+    const char *line = behind(text, "7. The weighted sum");
     for (int j = 0; j < keys; j++) {
         line = behind(line, " × ");
         read_numbers(v, line + strcspn(line, " "), SHOWN);
@@ -157,8 +158,8 @@ static void all_rows_are_the_networks(const char *text, const Transformer *model
     Error error;
     Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
     AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
-    const char *line = strchr(behind(text, "probability\n"), '\n') + 1;
-    const char *cells = strchr(behind(text, "adds up to 1\n\n"), '\n') + 1;
+    const char *line = strchr(behind(text, "| weight\n"), '\n') + 1;
+    const char *cells = strchr(behind(text, "rows sum to 1\n\n"), '\n') + 1;
     for (int i = 0; i < map.rows;
          i++, line = strchr(line, '\n') + 1, cells = strchr(cells, '\n') + 1) {
         char q[32], k[32];
@@ -233,11 +234,11 @@ static void refusals(void **state)
     Choice choice = choice_default;
     choice.head = CHOICE_MEAN;
     assert_null(explained(&model, choice, NULL, &error));
-    assert_non_null(strstr(error.text, "--explain follows one head"));
+    assert_non_null(strstr(error.text, "one head is explained"));
     choice.head = CHOICE_BEST;
     assert_null(explained(&model, choice, "walrus", &error));
     assert_string_equal(error.text,
-                        "--word: 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
+                        "`word` 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
                         "nor a place from 1 to 12");
     assert_null(explained(&model, choice, "13", &error));
     assert_null(explained(&model, choice, "0", &error));

@@ -62,8 +62,8 @@ static char *read_page(void)
 static Json *drawn(const Choice *choice, const PictureConfig *config)
 {
     Error error;
-    if (!page_attention(path, &model, &vocabulary, "m", &pair, choice, config, &error))
-        fail_msg("%s", error.text);
+    const PictureInput input = hostile_input(choice, *config);
+    if (!page_save(path, &input, &error)) fail_msg("%s", error.text);
     char *page = read_page(), *data = cut_data(page);
     Json *json = json_parse(data, strlen(data), "page", &error);
     if (!json) fail_msg("%s", error.text);
@@ -76,8 +76,9 @@ static void test_hostile_words(void **state)
 {
     (void)state;
     Error error;
-    assert_true(page_attention(path, &model, &vocabulary, "</script><b>model", &pair,
-                               &choice_default, &picture_default, &error));
+    PictureInput input = hostile_input(&choice_default, picture_default);
+    input.model_name = "</script><b>model";
+    assert_true(page_save(path, &input, &error));
     char *page = read_page();
     assert_int_equal(count_of(page, "</script>"), 2);
     assert_int_equal(count_of(page, "<script"), 2);
@@ -196,10 +197,10 @@ static void test_words(void **state)
     assert_string_equal(json_text(json_item(json_member(side, "joined"), 1)),
                         "<script>alert(1)</script>s]]>@data@");
     for (int i = 0; i < M; i++)
-        assert_int_equal(json_bool(json_item(json_member(side, "mark"), i)), i == M - 1);
+        assert_int_equal(json_bool(json_item(json_member(side, "special"), i)), i == M - 1);
     const Json *read = json_member(json_member(json, "sides"), "read");
-    assert_true(json_bool(json_item(json_member(read, "mark"), 0)));
-    assert_false(json_bool(json_item(json_member(read, "mark"), M - 1)));
+    assert_true(json_bool(json_item(json_member(read, "special"), 0)));
+    assert_false(json_bool(json_item(json_member(read, "special"), M - 1)));
     json_free(json);
 }
 
@@ -230,11 +231,6 @@ static void test_refuses(void **state)
     Error error;
     assert_false(webpage_save("/nowhere/at/all/page.html", "{}", 2, &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
-    SentencePair bad = pair;
-    bad.target_length = M - 1;
-    assert_false(page_attention(path, &model, &vocabulary, "m", &bad, &choice_default,
-                                &picture_default, &error));
-    assert_non_null(strstr(error.text, "target"));
 }
 
 int main(void)

@@ -170,10 +170,33 @@ static void refusals(void **state)
     transformer_free(&model);
 }
 
+/* However many views ask, a sentence has one snapshot; if none asks, it has none. */
+static void taken_once(void **state)
+{
+    (void)state;
+    Error error;
+    Transformer model = setup();
+    LazySnapshot lazy = {&model, source, target, N, M, NULL};
+    assert_null(lazy.taken);
+    const Snapshot *first = snapshot_get(&lazy, &error);
+    assert_non_null(first);
+    for (int view = 0; view < 4; view++) assert_ptr_equal(snapshot_get(&lazy, &error), first);
+    assert_ptr_equal(snapshot_model(first), &model);
+    assert_int_equal(snapshot_source(first)->rows, N);
+    assert_memory_equal(snapshot_target(first)->id, target, sizeof target);
+    snapshot_close(lazy.taken);
+    lazy =
+        (LazySnapshot){&model, source, target, N, M + 1, NULL};  // longer than the model takes
+    assert_null(snapshot_get(&lazy, &error));
+    assert_null(lazy.taken);
+    transformer_free(&model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(vectors),
-                                       cmocka_unit_test(refusals)};
+                                       cmocka_unit_test(refusals),
+                                       cmocka_unit_test(taken_once)};
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         variant = &variants[i];

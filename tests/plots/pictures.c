@@ -67,12 +67,10 @@ static void read_png(Read *out, const char *name)
     fclose(file);
 }
 
-static void draw(const Choice *choice, const PictureConfig *config, const SentencePair *what)
+static void draw(const PictureInput *input)
 {
     Error error;
-    if (!picture_attention(path, &model, &vocabulary, "some/model", what, choice, config,
-                           &error))
-        fail_msg("%s", error.text);
+    if (!picture_save(path, input, &error)) fail_msg("%s", error.text);
 }
 
 static void assert_text(const Read *read, const char *line)
@@ -98,7 +96,8 @@ static void test_every_way(void **state)
                                 .scale = 1 + way % 3 / 2,
                                 .hide_special = way % 3 == 1,
                                 .theme = way % 2 ^ way / 12 % 2};
-        draw(&choice, &config, &pair);
+        const PictureInput input = hostile_input(&choice, config);
+        draw(&input);
         Read read;
         read_png(&read, path);
         assert_true(read.width > 300 && read.height > 200);
@@ -113,7 +112,8 @@ static void test_remarks(void **state)
     (void)state;
     Read read;
     Choice choice = choice_default;
-    draw(&choice, &picture_default, &pair);
+    const PictureInput input = hostile_input(&choice, picture_default);
+    draw(&input);
     read_png(&read, path);
     free(read.rgb);
     assert_text(&read, "Software: qkv\n");
@@ -124,7 +124,7 @@ static void test_remarks(void **state)
     assert_text(&read, "Head: mean of 3 heads\n");
     choice.layer = 2;
     choice.head = 1;
-    draw(&choice, &picture_default, &pair);
+    draw(&input);
     read_png(&read, path);
     free(read.rgb);
     assert_text(&read, "Layer: 3\n");
@@ -133,7 +133,7 @@ static void test_remarks(void **state)
     choice.layer = CHOICE_NONE;
     choice.head = CHOICE_SOME;
     choice.some = 5;
-    draw(&choice, &picture_default, &pair);
+    draw(&input);
     read_png(&read, path);
     free(read.rgb);
     assert_text(&read, "Attention: Encoder-decoder attention, Encoder self-attention, Decoder "
@@ -151,17 +151,26 @@ static void test_lengths(void **state)
     many[LONGEST - 1] = ID_END;
     Choice choice = choice_default;
     choice.all_kinds = true;
-    const SentencePair pairs[] = {{one, one, 2, 2, false},
-                                  {end, end, 1, 1, true},
-                                  {many, one, LONGEST, 2, false},
-                                  {many, many, LONGEST, LONGEST, true}};
+    const struct {
+        const int *source, *target;
+        int n, m;
+    } pairs[] = {{one, one, 2, 2},
+                 {end, end, 1, 1},
+                 {many, one, LONGEST, 2},
+                 {many, many, LONGEST, LONGEST}};
     for (int i = 0; i < 8; i++) {
         Read read;
-        PictureConfig config = picture_default;
-        config.hide_special = i >= 4;
-        draw(&choice, &config, &pairs[i % 4]);
+        Error error;
+        PictureInput input = hostile_input(&choice, picture_default);
+        Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
+                                      pairs[i % 4].target, pairs[i % 4].m, &error);
+        input.snapshot = own;
+        input.given = i % 2;
+        input.config.hide_special = i >= 4;
+        draw(&input);
         read_png(&read, path);
         free(read.rgb);
+        snapshot_close(own);
     }
 }
 
