@@ -137,7 +137,7 @@ static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
     const Progress *p = &run->progress;
     const Batches *b = &run->batches;
     const DataConfig *data = &run->settings->data;
-    const uint32_t *update = b->order + b->cut[p->update_in_epoch];
+    const uint32_t *update = b->order + b->first[p->update_in_epoch];
     char what[sizeof error->text], pairs[512] = "";
     if (!stats->not_finite) return false;
     for (int n = 0; n < stats->suspects; n++) {

@@ -48,7 +48,7 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
 
     unsigned char *bytes = NULL;
     size_t size;
-    Sentences sentences = corpus_sentences(&text);
+    Sentences sentences = corpus_sentences(&text, SIDES);
     TokenizerSettings settings = {.type = TOKENIZER_BPE, .vocab_size = VOCABULARY};
     Tokenizer *tokenizer = tokenizer_train(&bytes, &size, &sentences, &settings, error)
                                ? tokenizer_load(bytes, size, error)

@@ -1,9 +1,9 @@
-/* batches.c -- the order of an epoch, and its cut into updates.
+/* batches.c -- the order of an epoch, and its division into updates.
  *
  * The order is a Fisher-Yates shuffle drawn from rng_stream(seed, RNG_SHUFFLE, epoch), so every
- * permutation is as likely as any other (up to the 64-bit key), and no state needs saving.
- * The buffers hold the largest update that any order could make: an update has at most
- * max(batch_tokens, longest pair) rows in all, and a sentence has two rows or more. */
+ * permutation is equally likely (up to the 64-bit key), and no state needs saving.
+ * The buffers hold the largest update that any order can make: an update has at most
+ * max(batch_tokens, longest pair) rows, source and target together, and a pair has at least two. */
 #include "data/batches.h"
 
 #include "base/grow.h"
@@ -31,48 +31,33 @@ static size_t min_size(size_t a, size_t b)
 
 static bool no_memory(Error *error)
 {
-    return error_set(error, "out of memory while cutting the corpus into updates");
+    return error_set(error, "out of memory while dividing the corpus into updates");
 }
 
-/* Room for so many sentences and rows a side. What was packed before is lost. */
+/* Enlarges the buffers for a batch of this size. */
 static bool reserve(Batches *batches, size_t sentences, const size_t rows[SIDES], Error *error)
 {
     for (int side = 0; side < SIDES; side++) {
         if (rows[side] > INT_MAX)
             return error_set(error, "a batch has more than %d tokens", INT_MAX);
-        if (rows[side] > batches->rows_size[side]) {
-            free(batches->id[side]);
-            batches->rows_size[side] = 0;
-            batches->id[side] = malloc(rows[side] * sizeof(int));
-            if (!batches->id[side]) return no_memory(error);
-            batches->rows_size[side] = rows[side];
-        }
-        if (sentences + 1 > batches->sentences_size) {
-            free(batches->start[side]);
-            batches->start[side] = malloc((sentences + 1) * sizeof(int));
-            if (!batches->start[side]) {
-                batches->sentences_size = 0;
-                return no_memory(error);
-            }
-        }
+        if (!GROW(batches->id[side], batches->id_size[side], rows[side]) ||
+            !GROW(batches->start[side], batches->start_size[side], sentences + 1))
+            return no_memory(error);
     }
-    if (sentences + 1 > batches->sentences_size) batches->sentences_size = sentences + 1;
     return true;
 }
 
-/* Room for the largest update that this corpus can give. */
+/* Enlarges the buffers for the largest update that any order can make. */
 static bool reserve_most(Batches *batches, Error *error)
 {
     const Corpus *corpus = batches->corpus;
-    size_t longest = 0, rows[SIDES];
+    size_t most = batches->batch_tokens, rows[SIDES];
     for (size_t pair = 0; pair < corpus->pairs; pair++) {
         size_t tokens = pair_tokens(corpus, pair);
-        if (tokens > longest) longest = tokens;
+        if (tokens > most) most = tokens;
     }
-    size_t most = batches->batch_tokens > longest ? batches->batch_tokens : longest;
-    for (int side = 0; side < SIDES; side++) {
+    for (int side = 0; side < SIDES; side++)
         rows[side] = min_size(most, corpus->start[side][corpus->pairs]);
-    }
     return reserve(batches, min_size(most / 2, corpus->pairs), rows, error);
 }
 
@@ -81,21 +66,19 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
 {
     assert(batch_tokens > 0 && corpus->pairs > 0);
     *batches = (Batches){.corpus = corpus, .seed = seed, .batch_tokens = (size_t)batch_tokens};
-    if (corpus->pairs > UINT32_MAX) {
+    if (corpus->pairs > UINT32_MAX)
         return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
                          UINT32_MAX);
-    }
     batches->order = malloc(corpus->pairs * sizeof *batches->order);
-    bool good = batches->order || no_memory(error);
-    good = good && reserve_most(batches, error);
-    if (!good) batches_free(batches);
-    return good;
+    if (batches->order ? reserve_most(batches, error) : no_memory(error)) return true;
+    batches_free(batches);
+    return false;
 }
 
 void batches_free(Batches *batches)
 {
     free(batches->order);
-    free(batches->cut);
+    free(batches->first);
     for (int side = 0; side < SIDES; side++)
         free(batches->id[side]), free(batches->start[side]);
     *batches = (Batches){0};
@@ -111,14 +94,15 @@ static void shuffle(uint32_t *order, uint32_t count, Rng rng)
     }
 }
 
-static bool add_cut(Batches *batches, size_t at, uint32_t pair, Error *error)
+/* Update u begins at place `first` of the order. */
+static bool add_update(Batches *batches, size_t u, uint32_t first, Error *error)
 {
-    if (!GROW(batches->cut, batches->cut_size, at + 1)) return no_memory(error);
-    batches->cut[at] = pair;
+    if (!GROW(batches->first, batches->first_size, u + 1)) return no_memory(error);
+    batches->first[u] = first;
     return true;
 }
 
-/* Makes order and cut those of an epoch. */
+/* Sets order, updates and first to those of an epoch. */
 static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
 {
     if (batches->has_epoch && batches->epoch == epoch) return true;
@@ -131,12 +115,12 @@ static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
     for (uint32_t i = 0; i < pairs; i++) {
         size_t more = pair_tokens(corpus, batches->order[i]);
         if (i == 0 || tokens + more > batches->batch_tokens) {
-            if (!add_cut(batches, updates++, i, error)) return false;
+            if (!add_update(batches, updates++, i, error)) return false;
             tokens = 0;
         }
         tokens += more;
     }
-    if (!add_cut(batches, updates, pairs, error)) return false;
+    if (!add_update(batches, updates, pairs, error)) return false;
     batches->updates = updates;
     batches->epoch = epoch;
     batches->has_epoch = true;
@@ -185,7 +169,7 @@ bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t e
 {
     if (!begin_epoch(batches, epoch, error)) return false;
     assert(u < batches->updates);
-    uint32_t from = batches->cut[u], end = batches->cut[u + 1];
+    uint32_t from = batches->first[u], end = batches->first[u + 1];
     return pack(batches, source, target, batches->order + from, 0, end - from, error);
 }
 

@@ -1,11 +1,11 @@
-/* batches.h -- the order of an epoch, and its cut into updates.
+/* batches.h -- the order of an epoch, and its division into updates.
  *
  *   epoch   a permutation of the pairs, by (seed, epoch)
  *   update  consecutive pairs of it, as many as fit into batch_tokens source plus target tokens,
  *           </s> included; at least one pair
  *
- * Order and cut are functions of seed, epoch, corpus and batch_tokens alone, so training can go on
- * at any (epoch, update) without replaying what came before. */
+ * Both depend only on seed, epoch, corpus and batch_tokens, so training can resume at any (epoch,
+ * update) without replaying the updates before it. */
 #ifndef DATA_BATCHES_H
 #define DATA_BATCHES_H
 
@@ -20,18 +20,17 @@ typedef struct Batches {
     const Corpus *corpus;
     uint64_t seed;
     size_t batch_tokens;
-    bool has_epoch;
-    uint64_t epoch;     // the one that order and cut are of
-    uint32_t *order;    // [pairs]
-    size_t updates;     // of this epoch
-    uint32_t *cut;      // [updates+1] update u is pairs order[cut[u]] .. order[cut[u+1]-1]
-    size_t cut_size;    // allocated
-    int *id[SIDES];     // the rows of the last update or range that was packed
+    bool has_epoch;  // order, updates and first are those of `epoch`
+    uint64_t epoch;
+    uint32_t *order;  // [pairs]
+    size_t updates;
+    uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1]
+    int *id[SIDES];     // [rows] the last update or range that was packed
     int *start[SIDES];  // [sentences+1]
-    size_t rows_size[SIDES], sentences_size;  // allocated
+    size_t first_size, id_size[SIDES], start_size[SIDES];  // allocated
 } Batches;
 
-/* corpus must outlive batches. */
+/* The corpus must outlive batches. */
 bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
                   Error *error);
 void batches_free(Batches *batches);
@@ -39,12 +38,12 @@ void batches_free(Batches *batches);
 /* *updates = the number of updates in an epoch (epochs count from 0). */
 bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);
 
-/* Update u (from 0) of an epoch; u must be below batches_updates. The rows belong to batches and
- * hold until the next call. Memory is taken when an epoch begins, not update by update. */
+/* Update u of an epoch, counted from 0 and less than batches_updates. The rows belong to batches and
+ * stay valid until the next call. All memory is allocated when the epoch begins. */
 bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
                     Error *error);
 
-/* The pairs first .. end-1, in the corpus's order. */
+/* The pairs first .. end-1, in the order of the corpus. */
 bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
                    Error *error);
 

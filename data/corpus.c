@@ -1,22 +1,22 @@
-/* corpus.c -- a parallel corpus: first as text, then as ids.
+/* corpus.c -- a parallel corpus as text: reading it, holding pairs out, comparing two.
  *
  *     bytes   T h e   c a t . | Y e s . | O h ?           id   5 9 4 0 | 7 4 0 | 8 2 0
  *     start   0                8         12      15       start 0       4       7       10
  *
- * Memory, for P pairs: the text and 24 P bytes while reading; then the pages of the text are given
- * back as its ids come. Blocks grow by half; what is not yet used of them is not touched, so takes
- * no memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
+ * Memory for P pairs: the text and 24 P bytes while reading. Encoding (corpus-encoding.c) frees the
+ * pages of the text as it goes. Blocks grow by half; the unused part of a block is not touched and so
+ * takes no memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
  *
- *     10,556,000 pairs, 1,424 MB of text: read 1.17 times the text, 1.36 with the child that learns
- *     the tokenizer, which takes 0.27 GB of its own at most: from a million sentences
- *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with 0.1 GB of the program and its model
- *     200,000 pairs, 36 MB of text, in units of it and without the program's own memory: 1.15 read,
- *     1.23 encoded as words (tests/data/corpus-encoding.c) */
+ *     10,556,000 pairs, 1,424 MB of text: 1.17 times the text while reading, 1.36 with the child
+ *     process that learns the tokenizer, which itself takes at most 0.27 GB, for a million sentences
+ *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with 0.1 GB for the program and its model
+ *     200,000 pairs, 36 MB of text: 1.15 times while reading, 1.23 after encoding, without the
+ *     program's own memory (tests/data/corpus-encoding.c) */
 #include "data/corpus-text.h"
 
 #include "base/grow.h"
 #include "base/rng.h"
-#include "data/textmap.h"
+#include "data/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,46 +26,36 @@ bool corpus_no_memory(Error *error)
     return error_set(error, "out of memory while reading the corpus");
 }
 
-void corpus_skip(CorpusSkipped *skipped, CorpusLine line)
-{
-    if (skipped->count < CORPUS_FIRST) skipped->first[skipped->count] = line;
-    skipped->count++;
-}
+/* ---- the text ---- */
 
-bool corpus_text_add(Growing *growing, const char *const line[SIDES],
+static bool add_pair(CorpusText *text, const char *const line[SIDES],
                      const size_t length[SIDES], CorpusLine where, Error *error)
 {
-    CorpusText *text = growing->text;
     size_t pair = text->pairs;
     for (int side = 0; side < SIDES; side++) {
         size_t at = pair ? text->start[side][pair] : 0;
-        if (!GROW(text->bytes[side], growing->bytes_room[side], at + length[side]) ||
-            !GROW(text->start[side], growing->start_room[side], pair + 2))
+        if (!GROW(text->bytes[side], text->bytes_size[side], at + length[side]) ||
+            !GROW(text->start[side], text->start_size[side], pair + 2))
             return corpus_no_memory(error);
         memcpy(text->bytes[side] + at, line[side], length[side]);
         text->start[side][pair] = at;
         text->start[side][pair + 1] = at + length[side];
     }
-    if (!GROW(text->line, growing->line_room, pair + 1)) return corpus_no_memory(error);
+    if (!GROW(text->line, text->line_size, pair + 1)) return corpus_no_memory(error);
     text->line[pair] = where;
     text->pairs++;
     return true;
 }
 
-void corpus_text_shrink(CorpusText *text)
+/* Frees the unused part of every block. */
+static void shrink(CorpusText *text)
 {
+    if (text->pairs == 0) return;
     for (int side = 0; side < SIDES; side++) {
         text->bytes[side] = shrunk(text->bytes[side], text->start[side][text->pairs], 1);
         text->start[side] = shrunk(text->start[side], text->pairs + 1, sizeof(size_t));
     }
     text->line = shrunk(text->line, text->pairs, sizeof *text->line);
-}
-
-void corpus_text_report(CorpusReport *report, const CorpusText *text)
-{
-    report->kept = text->pairs;
-    for (int side = 0; side < SIDES; side++)
-        report->bytes[side] = text->start[side][text->pairs];
 }
 
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
@@ -76,32 +66,27 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
     return text->bytes[side] + from;
 }
 
+static const char *source_at(const void *text, size_t i, size_t *length)
+{
+    return corpus_sentence(text, SOURCE, i, length);
+}
+
+static const char *target_at(const void *text, size_t i, size_t *length)
+{
+    return corpus_sentence(text, TARGET, i, length);
+}
+
 static const char *sentence_at(const void *context, size_t i, size_t *length)
 {
     const CorpusText *text = context;
-    if (i < text->pairs) return corpus_sentence(text, SOURCE, i, length);
-    return corpus_sentence(text, TARGET, i - text->pairs, length);
+    return i < text->pairs ? source_at(text, i, length)
+                           : target_at(text, i - text->pairs, length);
 }
 
-Sentences corpus_sentences(const CorpusText *text)
+Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
 {
-    return (Sentences){.count = 2 * text->pairs, .at = sentence_at, .context = text};
-}
-
-static const char *source_at(const void *context, size_t i, size_t *length)
-{
-    return corpus_sentence(context, SOURCE, i, length);
-}
-
-static const char *target_at(const void *context, size_t i, size_t *length)
-{
-    return corpus_sentence(context, TARGET, i, length);
-}
-
-Sentences corpus_side_sentences(const CorpusText *text, CorpusSide side)
-{
-    return (Sentences){
-        .count = text->pairs, .at = side == SOURCE ? source_at : target_at, .context = text};
+    if (side == SIDES) return (Sentences){2 * text->pairs, sentence_at, text};
+    return (Sentences){text->pairs, side == SOURCE ? source_at : target_at, text};
 }
 
 void corpus_text_move(CorpusText *text, size_t to, size_t from)
@@ -115,17 +100,151 @@ void corpus_text_move(CorpusText *text, size_t to, size_t from)
     text->line[to] = text->line[from];
 }
 
+/* ---- reading ---- */
+
+void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
+{
+    CorpusSkipped *skipped = &report->skipped[why];
+    if (skipped->count < CORPUS_FIRST) skipped->first[skipped->count] = line;
+    skipped->count++;
+}
+
+static bool is_blank(const char *line, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (line[i] != ' ' && line[i] != '\t') return false;
+    return true;
+}
+
+/* Adds a pair to the text unless a side of it is blank. */
+static bool read_pair(CorpusText *text, CorpusReport *report, const char *const line[SIDES],
+                      const size_t length[SIDES], CorpusLine where, Error *error)
+{
+    report->read++;
+    bool source = is_blank(line[SOURCE], length[SOURCE]);
+    bool target = is_blank(line[TARGET], length[TARGET]);
+    if (!source && !target) return add_pair(text, line, length, where, error);
+    corpus_skip(report,
+                source && target ? EMPTY_BOTH
+                : source         ? EMPTY_SOURCE
+                                 : EMPTY_TARGET,
+                where);
+    return true;
+}
+
+static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader[SIDES],
+                       int file, Error *error)
+{
+    const char *line[SIDES];
+    size_t length[SIDES], lines[SIDES] = {0, 0};
+    for (;;) {
+        TextResult result[SIDES];
+        for (int side = 0; side < SIDES; side++) {
+            result[side] = text_next(&reader[side], &line[side], &length[side], error);
+            if (result[side] == TEXT_ERROR) return false;
+            lines[side] += result[side] == TEXT_LINE;
+        }
+        if (result[SOURCE] == TEXT_END && result[TARGET] == TEXT_END) break;
+        if (result[SOURCE] != result[TARGET]) continue;  // only counts the longer file's lines
+        CorpusLine where = {.file = (unsigned)file, .line = lines[SOURCE]};
+        if (!read_pair(text, report, line, length, where, error)) return false;
+    }
+    if (lines[SOURCE] == lines[TARGET]) return true;
+    return error_set(error, "%s has %zu lines but %s has %zu: they must match line by line",
+                     reader[SOURCE].name, lines[SOURCE], reader[TARGET].name, lines[TARGET]);
+}
+
+static bool read_two_files(CorpusText *text, CorpusReport *report, const char *source,
+                           const char *target, int file, Error *error)
+{
+    TextReader reader[SIDES] = {0};
+    bool good = text_open(&reader[SOURCE], source, error) &&
+                text_open(&reader[TARGET], target, error) &&
+                read_lines(text, report, reader, file, error);
+    for (int side = 0; side < SIDES; side++) text_close(&reader[side]);
+    return good;
+}
+
+/* The line that the reader read last: source TAB target, and further columns. */
+static bool read_columns(CorpusText *text, CorpusReport *report, const TextReader *reader,
+                         const char *line, size_t length, int file, Error *error)
+{
+    const char *end = line + length, *tab = memchr(line, '\t', length);
+    if (!tab && !is_blank(line, length))
+        return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target",
+                         reader->name, reader->line);
+    const char *target = tab ? tab + 1 : end;
+    const char *next = memchr(target, '\t', (size_t)(end - target));
+    const char *const column[SIDES] = {line, target};
+    const size_t size[SIDES] = {tab ? (size_t)(tab - line) : 0,
+                                (size_t)((next ? next : end) - target)};
+    CorpusLine where = {.file = (unsigned)file, .line = reader->line};
+    return read_pair(text, report, column, size, where, error);
+}
+
+static bool read_tsv(CorpusText *text, CorpusReport *report, const char *path, int file,
+                     Error *error)
+{
+    TextReader reader;
+    const char *line;
+    size_t length;
+    TextResult result = TEXT_LINE;
+    if (!text_open(&reader, path, error)) return false;
+    while (result == TEXT_LINE) {
+        result = text_next(&reader, &line, &length, error);
+        if (result == TEXT_LINE &&
+            !read_columns(text, report, &reader, line, length, file, error))
+            result = TEXT_ERROR;
+    }
+    text_close(&reader);
+    return result == TEXT_END;
+}
+
+static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
+                     Error *error)
+{
+    if (files->sources != files->targets)
+        return error_set(error,
+                         "there are %d source files but %d target files: give one target "
+                         "for every source",
+                         files->sources, files->targets);
+    if (files->sources + files->tsvs == 0) return error_set(error, "no corpus was given");
+    if (files->sources + files->tsvs > CORPUS_MAX_FILES)
+        return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
+    for (int i = 0; i < files->sources; i++)
+        if (!read_two_files(text, report, files->source[i], files->target[i], i, error))
+            return false;
+    for (int i = 0; i < files->tsvs; i++)
+        if (!read_tsv(text, report, files->tsv[i], files->sources + i, error)) return false;
+    if (text->pairs > 0) return true;
+    return error_set(error,
+                     report->read == 0 ? "%s is empty: there is nothing to learn from"
+                                       : "%s has no pair with text on both sides",
+                     files->sources ? files->source[0] : files->tsv[0]);
+}
+
+bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)
+{
+    *text = (CorpusText){0};
+    *report = (CorpusReport){0};
+    bool good = read_all(text, report, files, error);
+    if (good) shrink(text);
+    else corpus_text_free(text);
+    report->kept = text->pairs;
+    return good;
+}
+
+/* ---- holding out, comparing ---- */
+
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error)
 {
     *held_out = (CorpusText){0};
-    if (count >= text->pairs) {
+    if (count >= text->pairs)
         return error_set(error, "cannot hold out %zu of %zu pairs: none would be left", count,
                          text->pairs);
-    }
     /* Selection sampling (Knuth, The Art of Computer Programming 2, 3.4.2, algorithm S): each
-     * pair is taken with the chance (still wanted) / (still to come). */
-    Growing growing = {.text = held_out};
+     * pair is taken with probability (still wanted) / (still to come). */
     Rng rng = rng_stream(seed, RNG_SHUFFLE, UINT64_MAX);  // no epoch has this number
     size_t kept = 0, wanted = count, pairs = text->pairs;
     for (size_t pair = 0; pair < pairs; pair++) {
@@ -136,52 +255,60 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
         const char *line[SIDES];
         size_t length[SIDES];
         for (int s = 0; s < SIDES; s++) line[s] = corpus_sentence(text, s, pair, &length[s]);
-        if (!corpus_text_add(&growing, line, length, text->line[pair], error)) {
+        if (!add_pair(held_out, line, length, text->line[pair], error)) {
             corpus_text_free(held_out);
             return false;
         }
         wanted--;
     }
-    text->pairs = kept;
-    corpus_text_shrink(text);
-    if (count > 0) corpus_text_shrink(held_out);
-    corpus_text_report(report, text);
+    text->pairs = report->kept = kept;
     report->held_out = count;
+    shrink(text);
+    shrink(held_out);
     return true;
 }
 
-static const char *source_ids(const Corpus *corpus, size_t pair, size_t *bytes)
+/* A source sentence as ids, and the number of pairs that have it. */
+typedef struct SourceIds {
+    const int32_t *id;
+    size_t count, pairs;
+} SourceIds;
+
+static SourceIds source_ids(const Corpus *corpus, size_t pair)
 {
     const size_t *start = corpus->start[SOURCE] + pair;
-    *bytes = (start[1] - start[0]) * sizeof(int32_t);
-    return (const char *)(corpus->id[SOURCE] + start[0]);
+    return (SourceIds){corpus->id[SOURCE] + start[0], start[1] - start[0], 1};
+}
+
+static int by_ids(const void *a, const void *b)
+{
+    const SourceIds *x = a, *y = b;
+    if (x->count != y->count) return x->count < y->count ? -1 : 1;
+    return memcmp(x->id, y->id, x->count * sizeof *x->id);
 }
 
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error)
 {
-    TextMap sentences = {0};
-    size_t bytes;
-    bool good = true;
+    size_t count = 0;  // distinct sentences of `some`
+    SourceIds *sentence = malloc(some->pairs * sizeof *sentence);
+    if (!sentence) return corpus_no_memory(error);
+    for (size_t i = 0; i < some->pairs; i++) sentence[i] = source_ids(some, i);
+    qsort(sentence, some->pairs, sizeof *sentence, by_ids);
+    for (size_t i = 0; i < some->pairs; i++) {
+        if (count && by_ids(&sentence[i], &sentence[count - 1]) == 0)
+            sentence[count - 1].pairs++;
+        else sentence[count++] = sentence[i];
+    }
     *pairs = 0;
-    for (size_t i = 0; good && i < some->pairs; i++) {
-        uint32_t number;
-        const char *ids = source_ids(some, i, &bytes);
-        good = textmap_add(&sentences, &number, ids, bytes, error);
+    for (size_t i = 0; i < all->pairs; i++) {
+        SourceIds key = source_ids(all, i),
+                  *same = bsearch(&key, sentence, count, sizeof key, by_ids);
+        if (!same) continue;
+        *pairs += same->pairs;
+        same->pairs = 0;  // counted once
     }
-    bool *there = good ? calloc(sentences.count + 1, sizeof *there) : NULL;
-    good = good && (there || corpus_no_memory(error));
-    for (size_t i = 0; good && i < all->pairs; i++) {
-        const char *ids = source_ids(all, i, &bytes);
-        uint32_t number = textmap_find(&sentences, ids, bytes);
-        if (number != TEXTMAP_NONE) there[number] = true;
-    }
-    for (size_t i = 0; good && i < some->pairs; i++) {
-        const char *ids = source_ids(some, i, &bytes);
-        *pairs += there[textmap_find(&sentences, ids, bytes)];
-    }
-    free(there);
-    textmap_free(&sentences);
-    return good;
+    free(sentence);
+    return true;
 }
 
 void corpus_text_free(CorpusText *text)

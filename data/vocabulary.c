@@ -28,8 +28,7 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
     *vocabulary = (Vocabulary){0};
     bool joint = !settings[SOURCE], good = true;
     for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++) {
-        Sentences sentences =
-            joint ? corpus_sentences(text) : corpus_side_sentences(text, (CorpusSide)side);
+        Sentences sentences = corpus_sentences(text, joint ? SIDES : (CorpusSide)side);
         good = tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
                                settings[side], error) ||
                (!joint && error_prefix(error, "%s side", SIDE[side]));

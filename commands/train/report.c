@@ -67,10 +67,10 @@ static void print_corpus(FILE *out, const char *name, const Part *part)
     line(out, name, "%zu pairs%s, %zu source + %zu target tokens", r->kept, read,
          r->tokens[SOURCE], r->tokens[TARGET]);
     if (r->held_out) line(out, "  held out", "%zu pairs to validate with", r->held_out);
-    print_skipped(out, part, "the source line is empty", &r->empty_source);
-    print_skipped(out, part, "the target line is empty", &r->empty_target);
-    print_skipped(out, part, "both lines are empty", &r->empty_both);
-    print_skipped(out, part, "longer than --max-length", &r->too_long);
+    static const char *const WHY[SKIP_REASONS] = {
+        "the source line is empty", "the target line is empty", "both lines are empty",
+        "longer than --max-length"};
+    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(out, part, WHY[i], &r->skipped[i]);
     line(out, "  unknown", "%.2f %% of the source tokens, %.2f %% of the target tokens",
          percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
          percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));

@@ -10,8 +10,8 @@
  * COMMON training sentences hold takes all its sentences with it, until none such is left. */
 #include "base/error.h"
 #include "base/grow.h"
-#include "data/textmap.h"
 #include "data/toy/grammar.h"
+#include "data/toy/textmap.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -11,7 +11,7 @@
 
 static Tokenizer *learn(const CorpusText *text, TokenizerType type, int vocab_size)
 {
-    Sentences sentences = corpus_sentences(text);
+    Sentences sentences = corpus_sentences(text, SIDES);
     TokenizerSettings settings = {.type = type, .vocab_size = vocab_size, .coverage = 1};
     unsigned char *model;
     size_t size;
@@ -44,10 +44,10 @@ static void test_encode(void **state)
         assert_int_equal(corpus.vocab_size[TARGET], 8);
         assert_int_equal(report.read, 7);
         assert_int_equal(report.kept, 3);
-        assert_lines(&report.too_long, 2, 3, 4);
-        assert_lines(&report.empty_source, 1, 2, 0);
-        assert_lines(&report.empty_both, 1, 6, 0);
-        assert_lines(&report.empty_target, 0, 0, 0);
+        assert_lines(&report.skipped[TOO_LONG], 2, 3, 4);
+        assert_lines(&report.skipped[EMPTY_SOURCE], 1, 2, 0);
+        assert_lines(&report.skipped[EMPTY_BOTH], 1, 6, 0);
+        assert_lines(&report.skipped[EMPTY_TARGET], 0, 0, 0);
         static const char *const KEPT[][SIDES] = {
             {"a b c", "c b a"}, {"c d", "d c"}, {"d", "a b c d e"}};
         size_t unknown[SIDES] = {0, 0};
@@ -72,8 +72,7 @@ static void test_encode(void **state)
         assert_int_equal(report.unknown[TARGET], unknown[TARGET]);
         assert_int_equal(report.unknown[TARGET], 1);
         static const unsigned LINES[] = {1, 5, 7};
-        for (int i = 0; i < 3; i++)
-            assert_int_equal(keep ? text.line[i].line : corpus.line[i].line, LINES[i]);
+        for (int i = 0; i < 3; i++) assert_int_equal(corpus.line[i].line, LINES[i]);
         if (keep) {
             assert_int_equal(text.pairs, 3);
         } else {
@@ -205,7 +204,7 @@ static void test_memory(void **state)
         Tokenizer *tokenizer = learn(&words, TOKENIZER_WORD, 100);
         long before = peak_memory();
         if (!read_corpus(&text, &report, 1, 0, &error)) _exit(2);
-        double size = (double)(report.bytes[SOURCE] + report.bytes[TARGET]);
+        double size = (double)(text.start[SOURCE][text.pairs] + text.start[TARGET][text.pairs]);
         double read = (double)(peak_memory() - before) / size;
         if (!corpus_encode(&corpus, &text, &report, BOTH(tokenizer), NULL, 100, false, &error))
             _exit(3);

@@ -24,12 +24,11 @@ static void test_reads_pairs(void **state)
     assert_int_equal(text.line[4].line, 5);
     assert_int_equal(report.read, 11);
     assert_int_equal(report.kept, 5);
-    assert_int_equal(report.bytes[SOURCE], 7);
-    assert_lines(&report.empty_source, 2, 3, 3);
-    assert_int_equal(report.empty_source.first[1].file, 1);
-    assert_lines(&report.empty_target, 2, 4, 4);
-    assert_lines(&report.empty_both, 2, 5, 2);
-    Sentences sentences = corpus_sentences(&text);
+    assert_lines(&report.skipped[EMPTY_SOURCE], 2, 3, 3);
+    assert_int_equal(report.skipped[EMPTY_SOURCE].first[1].file, 1);
+    assert_lines(&report.skipped[EMPTY_TARGET], 2, 4, 4);
+    assert_lines(&report.skipped[EMPTY_BOTH], 2, 5, 2);
+    Sentences sentences = corpus_sentences(&text, SIDES);
     size_t length;
     assert_int_equal(sentences.count, 10);
     assert_memory_equal(sentences.at(sentences.context, 4, &length), "k k", 3);

@@ -2,8 +2,8 @@
  *
  * A hash table with open addressing (linear probing, at most half full) over texts that lie one
  * behind the other in one block. */
-#ifndef DATA_TEXTMAP_H
-#define DATA_TEXTMAP_H
+#ifndef DATA_TOY_TEXTMAP_H
+#define DATA_TOY_TEXTMAP_H
 
 #include "base/error.h"
 

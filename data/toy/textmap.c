@@ -1,5 +1,5 @@
 /* textmap.c -- texts to numbers; see textmap.h. */
-#include "data/textmap.h"
+#include "data/toy/textmap.h"
 
 #include "base/grow.h"
 #include "base/hash.h"
