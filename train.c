@@ -2,15 +2,13 @@
  *
  *   read the options, the corpus, and the run that is in the output folder, if there is one
  *   report on them
- *   until it is enough, or a signal says stop:
+ *   until a limit is reached or a signal arrives:
  *       one update;  now and then a line of metrics;  now and then validate, save, draw
  *
- * With several ranks (training/distributed.h) all of them go through the same story in step; rank
- * 0 alone speaks, validates, saves and draws, and all decisions are rank 0's. */
-#include <inttypes.h>
+ * With several ranks (training/distributed.h) all of them run through this in step. Only rank 0
+ * prints, validates, saves and draws, and it makes all decisions. */
 #include <math.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,138 +18,42 @@
 #include "base/options.h"
 #include "base/profile.h"
 #include "commands/command.h"
-#include "commands/progressbar.h"
 #include "commands/train/candidate.h"
-#include "commands/train/report.h"
-#include "commands/train/run.h"
-#include "commands/train/validation.h"
+#include "commands/train/console.h"
+#include "commands/train/memory.h"
+#include "commands/train/pictures.h"
 #include "commands/train/watch.h"
-#include "commands/train/weights.h"
-#include "explain/picture.h"
 #include "training/distributed.h"
 
-static volatile sig_atomic_t stop_signal;  // that this process got
-static int stop;                           // that all ranks obey: the largest of theirs
-
-static bool quiet, terminal;
-static char stopping[160];  // what is said of a signal where there are several ranks
-static Watch watch;         // of rank 0, if a sentence is watched
+static volatile sig_atomic_t stop_signal;  // received by this process
+static int stop;                           // the largest signal of all ranks, the same on each
+static char stopping[160];                 // printed on a signal if there are several ranks
 
 /* The first signal asks to stop after this update; a second one ends the program at once. When a
- * rank dies, mpirun sends SIGTERM to the others and kills them a second later: their update will
- * not end, and this is all that can be said. */
+ * rank dies, mpirun sends SIGTERM to the others and kills them a second later. Their update then
+ * never ends, so the message is printed here. */
 static void on_signal(int number)
 {
     stop_signal = number;
     signal(number, SIG_DFL);
-    if (distributed_ranks() > 1 && !quiet && write(STDERR_FILENO, stopping, strlen(stopping))) {
-    }
+    if (write(STDERR_FILENO, stopping, strlen(stopping))) {}
 }
 
-/* A line of news, in place of the progress line if there is one. */
-static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
-static void say(const char *format, ...)
+static void catch_signals(bool quiet)
 {
-    if (quiet) return;
-    va_list arguments;
-    va_start(arguments, format);
-    if (terminal) fputs("\r\033[K", stderr);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
-    va_end(arguments);
+    if (distributed_ranks() > 1 && distributed_rank() == 0 && !quiet)
+        snprintf(stopping, sizeof stopping,
+                 "%s: asked to stop, after this update; if a rank is gone, "
+                 "the same command goes on from the last checkpoint\n",
+                 command_name());
+    signal(SIGINT, on_signal);
+    signal(SIGTERM, on_signal);
+    signal(SIGUSR1, on_signal);  // mpirun and Slurm pass it on without ending the job
 }
 
-/* ---- training ---- */
+/* ---- one update ---- */
 
-/* How fast it went since the last line of metrics; what was learned is in Progress. */
-typedef struct Window {
-    double flops, seconds;
-    long long tokens, updates;
-    double shown;  // when the progress line was last drawn
-} Window;
-
-/* How many updates the limits allow, as far as that is known now; 0: no limit. */
-static long long updates_in_all(Run *run)
-{
-    const TrainingConfig *c = &run->settings->training;
-    size_t in_epoch = 0;
-    long long most = c->max_updates;
-    if (c->max_epochs &&
-        batches_updates(&run->batches, &in_epoch, (uint64_t)run->progress.epoch, NULL)) {
-        long long epochs = c->max_epochs - run->progress.epoch;
-        long long all = run->progress.update - run->progress.update_in_epoch +
-                        (long long)in_epoch * (epochs > 0 ? epochs : 0);
-        if (!most || all < most) most = all;
-    }
-    return most;
-}
-
-static void show_progress(Run *run, const Window *w, const UpdateStats *last)
-{
-    char left[48] = "", time[DURATION_TEXT], line[256];
-    long long most = updates_in_all(run);
-    if (most > run->progress.update && w->updates)
-        snprintf(left, sizeof left, "  %s left",
-                 duration_text(time, w->seconds / (double)w->updates *
-                                         (double)(most - run->progress.update)));
-    int length = snprintf(line, sizeof line,
-                          "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  "
-                          "%.0f GFLOP/s%s",
-                          run->progress.update, most ? "/" : "", most, run->progress.epoch + 1,
-                          run->progress.nll / (double)run->progress.tokens, last->learning_rate,
-                          (double)w->tokens / w->seconds, w->flops / w->seconds / 1e9, left);
-    if (terminal)
-        fprintf(stderr, "\r\033[K%.*s", length > 100 ? 100 : length, line), fflush(stderr);
-    else say("%s", line);
-}
-
-static bool log_window(Run *run, Window *w, const UpdateStats *last, Error *error)
-{
-    Progress *p = &run->progress;
-    double tokens = (double)p->tokens;
-    TrainLine line = {.update = p->update,
-                      .epoch = p->epoch,
-                      .loss = p->nll / tokens,
-                      .objective = p->objective / tokens,
-                      .learning_rate = last->learning_rate,
-                      .gradient_norm = p->norm / (double)p->updates,
-                      .tokens_per_second = (double)w->tokens / w->seconds,
-                      .gflops = w->flops / w->seconds / 1e9,
-                      .seconds = p->seconds};
-    const Tensor *tensor[3];
-    run_watch_tensors(tensor, run);
-    if (!trainer_gradient_norm(run->trainer, &line.norm_q, tensor[0], error) ||
-        !trainer_gradient_norm(run->trainer, &line.norm_k, tensor[1], error) ||
-        !trainer_gradient_norm(run->trainer, &line.norm_v, tensor[2], error))
-        return false;
-    if (!quiet) show_progress(run, w, last);
-    *w = (Window){.shown = clock_seconds()};
-    p->nll = p->objective = p->norm = 0;
-    p->tokens = p->updates = 0;
-    return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
-}
-
-/* Adds to the sentence about numbers that are not finite which pairs they came from. */
-static bool name_pairs(const Run *run, const UpdateStats *stats, Error *error)
-{
-    const Progress *p = &run->progress;
-    const Batches *b = &run->batches;
-    const DataConfig *data = &run->settings->data;
-    const uint32_t *update = b->order + b->first[p->update_in_epoch];
-    char what[sizeof error->text], pairs[512] = "";
-    if (!stats->not_finite) return false;
-    for (int n = 0; n < stats->suspects; n++) {
-        CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
-        size_t used = strlen(pairs);
-        snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run_file(&data->train_source, &data->train_tsv, line.file),
-                 (uint64_t)line.line);
-    }
-    snprintf(what, sizeof what, "%s", error->text);
-    return error_set(error, "%s; some of its pairs: %s", what, pairs);
-}
-
-static bool finished(Run *run)
+static bool finished(const Run *run)
 {
     const TrainingConfig *c = &run->settings->training;
     const Progress *p = &run->progress;
@@ -160,7 +62,7 @@ static bool finished(Run *run)
            (c->patience && p->stale >= c->patience);
 }
 
-static bool validation_due(Run *run)
+static bool validation_due(const Run *run)
 {
     const Progress *p = &run->progress;
     int updates = run->settings->training.valid_every;
@@ -171,11 +73,36 @@ static bool validation_due(Run *run)
     return p->update > p->validated && (due || finished(run));
 }
 
-/* One update and what follows from it: progress, now and then a line of metrics. */
-static bool update(Run *run, Window *w, Error *error)
+/* Writes a line of metrics, the means since the last one, and starts new sums. */
+static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error *error)
 {
     Progress *p = &run->progress;
-    const TrainingConfig *c = &run->settings->training;
+    double tokens = (double)p->tokens;
+    TrainLine line = {.update = p->update,
+                      .epoch = p->epoch,
+                      .loss = p->nll / tokens,
+                      .objective = p->objective / tokens,
+                      .learning_rate = last->learning_rate,
+                      .gradient_norm = p->norm / (double)p->updates,
+                      .tokens_per_second = (double)t->tokens / t->seconds,
+                      .gflops = t->flops / t->seconds / 1e9,
+                      .seconds = p->seconds};
+    const Tensor *tensor[3];
+    run_watched_tensors(tensor, run);
+    if (!trainer_gradient_norm(run->trainer, &line.norm_q, tensor[0], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_k, tensor[1], error) ||
+        !trainer_gradient_norm(run->trainer, &line.norm_v, tensor[2], error))
+        return false;
+    console_progress(run, t, last, true);
+    *t = (Throughput){0};
+    p->nll = p->objective = p->norm = 0;
+    p->tokens = p->updates = 0;
+    return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
+}
+
+static bool update(Run *run, Watch *watch, Throughput *t, Error *error)
+{
+    Progress *p = &run->progress;
     Packed source, target;
     UpdateStats stats;
     size_t in_epoch;
@@ -185,7 +112,7 @@ static bool update(Run *run, Window *w, Error *error)
                         (size_t)p->update_in_epoch, error))
         return false;
     if (!trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
-        return name_pairs(run, &stats, error);
+        return stats.not_finite && run_name_pairs(run, &stats, error);
     double seconds = clock_seconds() - start;
     p->update++;
     p->update_in_epoch++;
@@ -197,98 +124,47 @@ static bool update(Run *run, Window *w, Error *error)
     p->norm += stats.gradient_norm;
     p->tokens += stats.loss.tokens;
     p->updates++;
-    w->flops += stats.flops;
-    w->seconds += seconds;
-    w->tokens += stats.tokens;
-    w->updates++;
+    t->flops += stats.flops;
+    t->seconds += seconds;
+    t->tokens += stats.tokens;
+    t->updates++;
     double loss = stats.loss.nll / (double)stats.loss.tokens;
-    if ((watch_due(p->update) || validation_due(run)) && !watch_look(&watch, run, loss, error))
+    if ((watch_due(p->update) || validation_due(run)) && !watch_record(watch, run, loss, error))
         return false;
-    if (p->update % c->log_every == 0) return log_window(run, w, &stats, error);
-    if (terminal && !quiet && clock_seconds() - w->shown > 0.5)
-        show_progress(run, w, &stats), w->shown = clock_seconds();
+    if (p->update % run->settings->training.log_every == 0)
+        return log_metrics(run, t, &stats, error);
+    console_progress(run, t, &stats, false);
     return true;
 }
 
-static void show_samples(const Run *run, const Validation *v)
-{
-    enum { SAMPLES = 3 };
-    for (int i = 0; i < SAMPLES && i < v->translated; i++) {
-        int s = (int)((long long)i * v->translated / SAMPLES);
-        size_t n, m;
-        const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
-        const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
-        say("    %.*s\n      → %s%s", (int)n, source, v->hypothesis[s],
-            strlen(v->hypothesis[s]) == m && !memcmp(v->hypothesis[s], target, m) ? "  ✓" : "");
-    }
-}
+/* ---- validation ---- */
 
-/* The attention of the first validation sentence that is not too long to be looked at (else of
- * the shortest); of what an untrained model says without end, the beginning. */
-static bool draw_attention(const Run *run, const Validation *v, Error *error)
-{
-    if (!v->translated) return true;
-    char path[4200];
-    const size_t *start = v->corpus->start[SOURCE];
-    int s = 0, length = (int)start[1];
-    for (int i = 1; i < v->translated && length > PICTURE_WORDS; i++) {
-        int other = (int)(start[i + 1] - start[i]);
-        if (other < length) s = i, length = other;
-    }
-    const Hypothesis *best = v->ids.sentence[s].hypothesis;
-    int words = best->length < PICTURE_WORDS ? best->length : PICTURE_WORDS;
-    int word[PICTURE_WORDS];
-    memcpy(word, best->id, (size_t)words * sizeof *word);
-    word[words - 1] = ID_END;
-    snprintf(path, sizeof path, "%s/attention.png", run->settings->run.output);
-    Snapshot *snapshot = snapshot_open(&run->model, v->corpus->id[SOURCE] + start[s], length,
-                                       word, words, error);
-    const PictureInput input = {.snapshot = snapshot,
-                                .vocabulary = &run->vocabulary,
-                                .model_name = run->settings->run.output,
-                                .choice = &choice_default,
-                                .config = picture_default};
-    bool good = snapshot && picture_save(path, &input, error);
-    snapshot_close(snapshot);
-    return good;
-}
-
-/* What a validation found, into progress and metrics; if it is the best, its files. */
-static bool take_in(Run *run, const Validation *v, Error *error)
+/* Adds a validation's results to progress and metrics; saves the model if it is the best. */
+static bool record(Run *run, const Validation *v, Error *error)
 {
     Progress *p = &run->progress;
     Quality quality = validation_quality(v);
     double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
     ValidLine line = {p->update,    p->epoch,     quality.loss, exact,
                       quality.bleu, quality.chrf, p->seconds};
-    bool better = progress_better(p, &quality, (Criterion)run->settings->training.best);
+    bool best = progress_better(p, &quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
-    p->stale = better ? 0 : p->stale + 1;
-    if (better) p->best = quality, p->best_update = p->update;
+    p->stale = best ? 0 : p->stale + 1;
+    if (best) p->best = quality, p->best_update = p->update;
     candidate_keep(run);
-    say("validation after update %lld: loss %.4f, perplexity %.2f%s", p->update, quality.loss,
-        exp(quality.loss), better ? ", the best so far" : "");
-    if (v->translated)
-        say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
-            v->translated, v->bleu, v->chrf);
-    if (!quiet) show_samples(run, v);
-    if (!metrics_valid(&run->metrics, &line, error)) return false;
-    return !better || (run_save_model(run, run->best, error) && draw_attention(run, v, error));
+    console_validation(run, v, best);
+    return metrics_valid(&run->metrics, &line, error) &&
+           (!best ||
+            (run_save_model(run, run->best, error) && pictures_attention(run, v, error)));
 }
 
-/* Rank 0's part of a validation; cut short by a signal, it leaves no trace. */
-static bool measure(Run *run, Validation *v, Error *error)
+/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */
+static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
     Candidate candidate;
     if (stop_signal) return true;
     if (!candidate_enter(&candidate, run, error)) return false;
-    bool good = validation_run(v, run->trainer, &run->model, run->workers, &stop_signal, error);
-    char advice[ADVICE_TEXT];
-    if (good) good = take_in(run, v, error);
-    else if (!isfinite(v->loss.nll))
-        error_set(error, "update %lld: the loss of the validation is not finite; %s",
-                  run->progress.update, training_advice(advice, &run->settings->training));
-    else good = stop_signal != 0;
+    bool good = validation_run(v, &stop_signal, error) ? record(run, v, error) : v->ids.stopped;
     candidate_leave(&candidate, run);
     return good;
 }
@@ -296,84 +172,89 @@ static bool measure(Run *run, Validation *v, Error *error)
 static bool validate(Run *run, Validation *v, Error *error)
 {
     bool good = trainer_gather(run->trainer, error) &&
-                (distributed_rank() > 0 || measure(run, v, error));
+                (distributed_rank() > 0 || validate_candidate(run, v, error));
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            run_save_last(run, error) && candidate_remove_dropped(run, error) &&
-           run_draw_loss(run, error);
+           pictures_loss(run, error);
 }
 
-/* Whether all ranks are well; then they know of a signal that any of them got. */
-static bool meet(Error *error)
+/* ---- the training ---- */
+
+/* Checks that no rank has failed; `stop` becomes the signal that any of them received. */
+static bool agree_on_stop(Error *error)
 {
     stop = stop_signal;
     return distributed_agree(true, error) && distributed_greatest(&stop, error);
 }
 
-static bool train(Run *run, Validation *validation, Error *error)
+static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
 {
-    Window window = {.shown = clock_seconds()};
-    snprintf(stopping, sizeof stopping,
-             "%s: asked to stop, after this update; if a rank is gone, "
-             "the same command goes on from the last checkpoint\n",
-             command_name());
-    signal(SIGINT, on_signal);  // not earlier: until here there is nothing to save
-    signal(SIGTERM, on_signal);
-    signal(SIGUSR1, on_signal);  // which mpirun and Slurm hand on without ending the job
-    if (run->progress.update == 0 && !watch_look(&watch, run, NAN, error)) return false;
+    Throughput throughput = {0};
+    if (run->progress.update == 0 && !watch_record(watch, run, NAN, error)) return false;
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
-        if (!meet(error)) return false;
+        if (!agree_on_stop(error)) return false;
         if (stop || finished(run))
-            return run_save_last(run, error) && weights_draw(run, error) &&
-                   watch_draw(&watch, run, error);
-        if (!update(run, &window, error)) return false;
+            return run_save_last(run, error) && pictures_weights(run, error) &&
+                   watch_draw(watch, run, error);
+        if (!update(run, watch, &throughput, error)) return false;
     }
 }
 
-static void say_end(const Run *run)
+/* Prepares the output folder, trains, and says how it ended. */
+static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
-    const Progress *p = &run->progress;
-    char time[DURATION_TEXT];
-    if (stop) {
-        say("stopped after update %lld and saved in %s: the same command goes on from there",
-            p->update, run->last);
-        return;
-    }
-    char scores[64] = "";
-    if (!isnan(p->best.bleu))
-        snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
-    say("done: %lld updates in %s; the best validation was after update %lld: loss %.4f%s",
-        p->update, duration_text(time, p->seconds), p->best_update, p->best.loss, scores);
-    say("translate with: %s --model %s", command_translate(), run->settings->run.output);
-}
-
-static bool whole_story(Settings *settings, Run *run, Error *error)
-{
-    Validation validation = {0};
-    Memory memory;
-    say("reading %s …", settings->data.train_source.count ? settings->data.train_source.item[0]
-                                                          : settings->data.train_tsv.item[0]);
-    if (!run_read(run, settings, error) || !run_prepare(run, error)) return false;
-    bool good = validation_create(&validation, &run->valid, &run->valid_text,
-                                  run->vocabulary.tokenizer[TARGET],
-                                  settings->training.valid_translations,
-                                  (Tokenization)settings->data.bleu_tokenize,
-                                  settings->training.batch_tokens, error) &&
-                memory_estimate(&memory, run, &validation, error);
-    if (good && !quiet) report_print(stderr, run, &memory);
-    if (good && !settings->run.dry_run) {
-        if (run->resumed)
-            say("going on    from update %lld of the run in %s", run->progress.update,
-                settings->run.output);
-        good = run_begin(run, error) && watch_open(&watch, run, error) &&
-               candidate_remove_dropped(run, error);
-        good = distributed_agree(good, error) && train(run, &validation, error);
-        if (good) say_end(run);
-    }
-    validation_free(&validation);
+    Watch watch = {0};
+    if (run->resumed)
+        console_say("going on    from update %lld of the run in %s", run->progress.update,
+                    run->settings->run.output);
+    bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
+                candidate_remove_dropped(run, error);
+    catch_signals(run->settings->run.quiet);  // until here there is nothing to save
+    good = distributed_agree(good, error) && train(run, validation, &watch, error);
+    if (good) console_end(run, stop);
     watch_close(&watch);
     return good;
+}
+
+static bool whole_story(Run *run, Settings *settings, Error *error)
+{
+    const CorpusNames *corpus = &settings->data.train;
+    Validation validation = {0};
+    Memory memory;
+    console_say("reading %s …", (corpus->source.count ? corpus->source : corpus->tsv).item[0]);
+    bool good = run_read(run, settings, error) && run_prepare(run, error) &&
+                validation_create(&validation, run, error) &&
+                memory_estimate(&memory, run, &validation, error);
+    if (good) console_report(run, &memory);
+    if (good && !settings->run.dry_run) good = train_into_folder(run, &validation, error);
+    validation_free(&validation);
+    return good;
+}
+
+static bool print_help_or_version(const Settings *settings, Error *error)
+{
+    if (distributed_rank() > 0) return true;
+    char *help = settings->run.help ? settings_help(command_name()) : NULL;
+    if (help) puts(help);
+    else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
+    free(help);
+    return stream_flush(stdout, "what was asked for", error);
+}
+
+/* Returns the exit status; error is set if it is 1 or 2. */
+static int run_command(Run *run, Settings *settings, int argc, char **argv, Error *error)
+{
+    if (!distributed_start(error) ||
+        !distributed_agree(settings_read(settings, argc, argv, error), error))
+        return 2;
+    bool print_only = settings->run.help || settings->run.version;
+    if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
+    if (print_only) return print_help_or_version(settings, error) ? 0 : 1;
+    console_start(settings->run.quiet || distributed_rank() > 0);
+    if (!distributed_agree(whole_story(run, settings, error), error)) return 1;
+    return stop ? 128 + stop : 0;
 }
 
 int main(int argc, char **argv)
@@ -382,25 +263,10 @@ int main(int argc, char **argv)
     static Run run;
     Error error = {""};
     memory_setup();
-    bool good = distributed_start(&error) &&
-                distributed_agree(settings_read(&settings, argc, argv, &error), &error);
-    bool speaks = distributed_rank() == 0, asked = settings.run.help || settings.run.version;
-    int status = good ? 0 : 2;
-    if (good && (good = distributed_share(&asked, sizeof asked, &error)) && asked) {
-        char *help = settings.run.help ? settings_help(command_name()) : NULL;
-        const char *version = "qkv " QKV_VERSION, *with_mpi = "qkv " QKV_VERSION ", with MPI";
-        if (speaks) puts(help ? help : distributed_possible() ? with_mpi : version);
-        free(help);
-        status = !(good = stream_flush(stdout, "what was asked for", &error));
-    } else if (good) {
-        quiet = settings.run.quiet || !speaks;
-        terminal = isatty(STDERR_FILENO);
-        good = distributed_agree(whole_story(&settings, &run, &error), &error);
-        status = !good ? 1 : stop ? 128 + stop : 0;
-    }
-    if (!good && (speaks || distributed_broken()))
-        fprintf(stderr, "%s%s: %s\n", terminal && !quiet ? "\r\033[K" : "", command_name(),
-                error.text);
+    int status = run_command(&run, &settings, argc, argv, &error);
+    bool failed = status == 1 || status == 2;
+    options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);
+    if (failed && (distributed_rank() == 0 || distributed_broken())) console_error(&error);
     run_free(&run);
     settings_free(&settings);
     distributed_stop();

@@ -360,8 +360,9 @@ static int run(Program *p, int argc, char **argv, Error *error)
 int main(int argc, char **argv)
 {
     static Program p;
-    Error error;
+    Error error = {""};
     int status = run(&p, argc, argv, &error);
+    options_name_in_error(p.request.groups, REQUEST_GROUPS, &error);
     if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);
     workers_stop(p.workers);
     models_free(&p.models);

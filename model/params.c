@@ -215,36 +215,40 @@ real *params_block(const Params *params, Error *error)
     return NULL;
 }
 
+void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed)
+{
+    int out = tensor->shape[0], in = tensor->shape[1];
+    uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
+    Rng rng = rng_stream(seed, RNG_INIT, stream);
+    double bound = sqrt(6.0 / (in + out)), deviation = 1 / sqrt(in);
+    switch (tensor->init) {
+    case INIT_ZERO:
+        for (size_t i = 0; i < tensor->count; i++) x[i] = 0;
+        break;
+    case INIT_ONE:
+        for (size_t i = 0; i < tensor->count; i++) x[i] = 1;
+        break;
+    case INIT_ATTENTION: bound *= sqrt(0.5);  // fall through
+    case INIT_XAVIER:
+        for (size_t i = 0; i < tensor->count; i++)
+            x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
+        break;
+    case INIT_EMBEDDING:
+    case INIT_POSITIONS:
+        for (size_t i = 0; i < tensor->count; i++) x[i] = (real)(deviation * rng_normal(&rng));
+        if (tensor->init == INIT_POSITIONS) break;
+        for (int k = 0; k < in; k++) x[(size_t)(out - 1) * (size_t)in + (size_t)k] = 0;
+        break;
+    }
+}
+
 void params_initialise(const Params *params, real *block, uint64_t seed)
 {
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         real *x = block + tensor->offset;
-        int out = tensor->shape[0], in = tensor->shape[1];
-        uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
-        Rng rng = rng_stream(seed, RNG_INIT, stream);
-        double bound = sqrt(6.0 / (in + out)), deviation = 1 / sqrt(in);
-        switch (tensor->init) {
-        case INIT_ZERO:
-            for (size_t i = 0; i < tensor->count; i++) x[i] = 0;
-            break;
-        case INIT_ONE:
-            for (size_t i = 0; i < tensor->count; i++) x[i] = 1;
-            break;
-        case INIT_ATTENTION: bound *= sqrt(0.5);  // fall through
-        case INIT_XAVIER:
-            for (size_t i = 0; i < tensor->count; i++)
-                x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
-            if (tensor->in_panels) panels_pack_in_place(x, out, in);
-            break;
-        case INIT_EMBEDDING:
-        case INIT_POSITIONS:
-            for (size_t i = 0; i < tensor->count; i++)
-                x[i] = (real)(deviation * rng_normal(&rng));
-            if (tensor->init == INIT_POSITIONS) break;
-            for (int k = 0; k < in; k++) x[(size_t)(out - 1) * (size_t)in + (size_t)k] = 0;
-            break;
-        }
+        params_initial_rows(x, tensor, seed);
+        if (tensor->in_panels) panels_pack_in_place(x, tensor->shape[0], tensor->shape[1]);
     }
 }
 

@@ -115,6 +115,9 @@ real *params_block(const Params *params, Error *error);
 /* Fills a block with the initial values, a function of the seed and each tensor's name alone. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
 
+/* x [tensor->count] (=) the initial values of one tensor, row by row. */
+void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed);
+
 /* x [tensor->count] (=) a tensor of a block, row by row. */
 void params_rows(real *x, const Tensor *tensor, const real *block);
 

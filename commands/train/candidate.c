@@ -1,4 +1,4 @@
-/* candidate.c -- the weights that a validation is about; see candidate.h. */
+/* candidate.c -- the weights that are validated; see candidate.h. */
 #include "commands/train/candidate.h"
 
 #include "model/checkpoint.h"
@@ -16,7 +16,7 @@ int candidate_files(const TrainingConfig *c)
 }
 
 /* The snapshot's path; free() it. */
-static char *path_of(const Run *run, long long update, Error *error)
+static char *snapshot_path(const Run *run, long long update, Error *error)
 {
     char name[64];
     snprintf(name, sizeof name, "update-%06lld.safetensors", update);
@@ -25,48 +25,55 @@ static char *path_of(const Run *run, long long update, Error *error)
 
 static bool save_snapshot(Run *run, Error *error)
 {
-    char *path = path_of(run, run->progress.update, error);
+    char *path = snapshot_path(run, run->progress.update, error);
     bool good = path && run_save_model(run, path, error);
     free(path);
     return good;
 }
 
-/* sum [size] += the snapshot, which is read into `block`. */
-static bool add_snapshot(double *sum, real *block, const Run *run, long long update,
-                         Error *error)
+/* block (=) the weights of a snapshot */
+static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
 {
     CheckpointFile file;
-    const Params *params = &run->model.params;
-    char *path = path_of(run, update, error);
-    bool opened = path && checkpoint_open(&file, path, error), good = opened;
-    good = good && checkpoint_read(&file, params, CHECKPOINT_WEIGHTS, block, error);
-    if (opened) checkpoint_close(&file);
-    if (path && !good)
-        error_prefix(error, "the weights that --average %d needs cannot be read",
-                     run->settings->training.average);
+    char *path = snapshot_path(run, update, error);
+    if (!path) return false;
+    bool good = checkpoint_open(&file, path, error);
     free(path);
-    for (size_t i = 0; i < params->size && good; i++) sum[i] += (double)block[i];
-    return good;
+    if (good) {
+        good = checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
+        checkpoint_close(&file);
+    }
+    return good || error_prefix(error, "the weights that --average %d needs cannot be read",
+                                run->settings->training.average);
 }
 
-/* The mean of the last `count` of the kept snapshots and of the model's weights, which are the
- * newest; summed in double, oldest first. NULL on error. */
-static real *mean_of(const Run *run, int count, Error *error)
+/* mean (=) the mean of the last `count` kept snapshots and the model's weights, which are the
+ * newest; summed in double in `sum`, which is zero at first, oldest first. */
+static bool find_mean(real *mean, double *sum, const Run *run, int count, Error *error)
 {
     size_t size = run->model.params.size;
     const UpdateList *list = &run->progress.kept;
-    real *mean = params_block(&run->model.params, error);
-    double *sum = calloc(size, sizeof *sum);
-    bool good = mean && sum;
-    if (mean && !sum) error_set(error, "not enough memory to average %d models", count + 1);
-    for (int i = list->count - count; i < list->count && good; i++)
-        good = add_snapshot(sum, mean, run, list->update[i], error);
-    for (size_t i = 0; i < size && good; i++)
-        mean[i] = (real)((sum[i] + (double)run->model.block[i]) / (count + 1));
+    for (int i = list->count - count; i < list->count; i++) {
+        if (!read_snapshot(mean, run, list->update[i], error)) return false;
+        for (size_t k = 0; k < size; k++) sum[k] += (double)mean[k];
+    }
+    for (size_t k = 0; k < size; k++)
+        mean[k] = (real)((sum[k] + (double)run->model.block[k]) / (count + 1));
+    return true;
+}
+
+/* The model gets the mean of `count` snapshots and its own weights. */
+static bool use_mean(Candidate *c, Run *run, int count, Error *error)
+{
+    double *sum = calloc(run->model.params.size, sizeof *sum);
+    c->mean = params_block(&run->model.params, error);
+    bool good =
+        c->mean &&
+        (sum || error_set(error, "not enough memory to average %d models", count + 1)) &&
+        find_mean(c->mean, sum, run, count, error);
     free(sum);
-    if (good) return mean;
-    free(mean);
-    return NULL;
+    if (good) transformer_use(&run->model, c->mean);
+    return good;
 }
 
 bool candidate_enter(Candidate *c, Run *run, Error *error)
@@ -76,13 +83,11 @@ bool candidate_enter(Candidate *c, Run *run, Error *error)
     int before = run->settings->training.average - 1;  // snapshots besides the newest
     if (before > run->progress.kept.count) before = run->progress.kept.count;
     if (ema) transformer_use(&run->model, ema);
-    bool good = !candidate_files(&run->settings->training) || save_snapshot(run, error);  // (1)
-    if (good && before > 0) {                                                             // (2)
-        good = (c->mean = mean_of(run, before, error));
-        if (good) transformer_use(&run->model, c->mean);
-    }
-    if (!good) candidate_leave(c, run);
-    return good;
+    if ((!candidate_files(&run->settings->training) || save_snapshot(run, error)) &&  // (1)
+        (before <= 0 || use_mean(c, run, before, error)))                             // (2)
+        return true;
+    candidate_leave(c, run);
+    return false;
 }
 
 void candidate_leave(Candidate *c, Run *run)
@@ -101,13 +106,12 @@ void candidate_keep(Run *run)
 bool candidate_remove_dropped(const Run *run, Error *error)
 {
     const UpdateList *dropped = &run->progress.dropped;
-    bool good = true;
-    for (int i = 0; i < dropped->count && good && distributed_rank() == 0; i++) {
-        char *path = path_of(run, dropped->update[i], error);
-        good = path;
-        if (path && unlink(path) != 0 && errno != ENOENT)
-            good = error_set(error, "cannot remove '%s': %s", path, strerror(errno));
+    for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
+        char *path = snapshot_path(run, dropped->update[i], error);
+        bool good = path && (unlink(path) == 0 || errno == ENOENT);
+        if (path && !good) error_set(error, "cannot remove '%s': %s", path, strerror(errno));
         free(path);
+        if (!good) return false;
     }
-    return good;
+    return true;
 }

@@ -1,14 +1,17 @@
-/* memory.c -- how much memory a run will take; see memory.h. */
+/* memory.c -- an estimate of the memory that a run takes; see memory.h. */
 #include "commands/train/memory.h"
 
 #include "explain/picture.h"
 #include "plots/canvas.h"
 
 #include <malloc.h>
+#include <math.h>
 #include <stdio.h>
 
-/* The canvas of loss.png, which goes again. Measured. */
-enum { CANVAS = 4000000, UPDATES = 100 };
+enum {
+    CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
+    UPDATES = 100      // of the first epoch that are searched for the largest micro-batch
+};
 
 void memory_setup(void)
 {
@@ -27,8 +30,8 @@ static double status(const char *format)
     return 1024 * kilobytes;
 }
 
-/* Draws a word, since fonts and the libraries that draw stay once used, and what they take depends on
- * the machine. Whether that is possible is for the pictures to say. */
+/* Draws a word: fonts and the drawing libraries stay in memory once they are used, and their size
+ * depends on the machine. An error is ignored here; drawing a picture will report it. */
 static void load_fonts(void)
 {
     Canvas *canvas;
@@ -40,8 +43,8 @@ static void load_fonts(void)
     canvas_free(canvas);
 }
 
-/* Of the largest micro-batch in the first updates of the epoch, on all threads. */
-static bool activations(size_t *bytes, Run *run, Error *error)
+/* *bytes (=) the activations of the largest micro-batch in the first updates, on all threads. */
+static bool find_activations(size_t *bytes, Run *run, Error *error)
 {
     uint64_t epoch = (uint64_t)run->progress.epoch;
     size_t updates;
@@ -63,21 +66,18 @@ bool memory_estimate(Memory *m, Run *run, Validation *validation, Error *error)
     size_t active, translating;
     load_fonts();
     double now = status("VmRSS: %lf"), block = (double)(run->model.params.size * sizeof(real));
-    if (!activations(&active, run, error) ||
-        !validation_memory(validation, &translating, &run->model, run->workers, error))
+    if (!find_activations(&active, run, error) ||
+        !validation_memory(validation, &translating, error))
         return false;
-    if (now == 0)  // no /proc: what is known
+    if (now == 0)  // no /proc: the sum of what is known
         now = (double)trainer_memory(run->trainer) +
               4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
     m->before = status("VmHWM: %lf");
     double lasting = now + (double)active, more = (double)translating;
-    if (run->settings->training.average > 1) {  // the mean, and, to make it, a sum in double
-        more += block;
-        if (more < 3 * block) more = 3 * block;
-    }
-    if (translating && more < picture_memory(&run->model.config))
-        more = picture_memory(&run->model.config);
+    if (run->settings->training.average > 1)  // the mean, and a sum in double while it is made
+        more = fmax(more + block, 3 * block);
+    if (translating) more = fmax(more, picture_memory(&run->model.config));
     m->training = lasting + CANVAS;
-    m->validating = lasting + (more > CANVAS ? more : CANVAS);
+    m->validating = lasting + fmax(more, CANVAS);
     return true;
 }

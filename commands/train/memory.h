@@ -1,4 +1,4 @@
-/* memory.h -- how much memory a run will take, before it takes it. */
+/* memory.h -- an estimate of the memory that a run takes, made before it trains. */
 #ifndef COMMANDS_TRAIN_MEMORY_H
 #define COMMANDS_TRAIN_MEMORY_H
 
@@ -7,17 +7,17 @@
 
 typedef struct Memory {
     double training;    // bytes, resident
-    double validating;  // the same while it validates, translating and drawing, at most
-    double before;      // the most that reading the corpus and learning the tokenizer took
+    double validating;  // the most while it validates, translates and draws
+    double before;      // the peak while the corpus was read and the tokenizer learned
 } Memory;
 
-/* First of all: large blocks go back to the system as soon as they are freed. Otherwise glibc
- * keeps ever larger ones for itself: what a validation takes would stay with the process, 144
- * MB instead of 76 for the toy corpus. */
+/* Call this first. It makes glibc return large blocks to the system as soon as they are freed.
+ * Otherwise the memory of a validation stays with the process: 144 MB instead of 76 for the toy
+ * corpus. */
 void memory_setup(void);
 
-/* After run_prepare and validation_create. What is there already is asked of the system;
- * activations are those of the largest micro-batch among the first updates, on every thread. */
+/* After run_prepare and validation_create. Asks the system for the memory in use, and adds the
+ * activations of the largest micro-batch among the first updates, on every thread. */
 bool memory_estimate(Memory *memory, Run *run, Validation *validation, Error *error);
 
 #endif

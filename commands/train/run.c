@@ -4,10 +4,9 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "model/checkpoint.h"
-#include "plots/curves.h"
-#include "plots/png.h"
 #include "training/distributed.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,29 +23,46 @@ char *run_path(const Settings *settings, const char *name, Error *error)
     return path;
 }
 
-static CorpusFiles files(const StringList *source, const StringList *target,
-                         const StringList *tsv)
+static CorpusFiles files(const CorpusNames *names)
 {
-    return (CorpusFiles){.sources = source->count,
-                         .targets = target->count,
-                         .tsvs = tsv->count,
-                         .source = (const char *const *)source->item,
-                         .target = (const char *const *)target->item,
-                         .tsv = (const char *const *)tsv->item};
+    return (CorpusFiles){.sources = names->source.count,
+                         .targets = names->target.count,
+                         .tsvs = names->tsv.count,
+                         .source = (const char *const *)names->source.item,
+                         .target = (const char *const *)names->target.item,
+                         .tsv = (const char *const *)names->tsv.item};
 }
 
-const char *run_file(const StringList *source, const StringList *tsv, int file)
+const char *run_file(const CorpusNames *names, int file)
 {
-    return file < source->count ? source->item[file] : tsv->item[file - source->count];
+    int sources = names->source.count;
+    return file < sources ? names->source.item[file] : names->tsv.item[file - sources];
 }
+
+bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
+{
+    const uint32_t *update =
+        run->batches.order + run->batches.first[run->progress.update_in_epoch];
+    char what[sizeof error->text], pairs[512] = "";
+    for (int n = 0; n < stats->suspects; n++) {
+        CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
+        size_t used = strlen(pairs);
+        snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
+                 run_file(&run->settings->data.train, line.file), (uint64_t)line.line);
+    }
+    snprintf(what, sizeof what, "%s", error->text);
+    return error_set(error, "%s; some of its pairs: %s", what, pairs);
+}
+
+/* ---- text and vocabulary ---- */
 
 static bool read_text(Run *run, Error *error)
 {
     const DataConfig *data = &run->settings->data;
-    CorpusFiles train = files(&data->train_source, &data->train_target, &data->train_tsv);
+    CorpusFiles train = files(&data->train);
     if (!corpus_read(&run->text, &run->report, &train, error)) return false;
-    if (data->valid_source.count || data->valid_tsv.count) {
-        CorpusFiles valid = files(&data->valid_source, &data->valid_target, &data->valid_tsv);
+    if (data->valid.source.count || data->valid.tsv.count) {
+        CorpusFiles valid = files(&data->valid);
         return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
     }
     size_t count = (size_t)data->valid_split;
@@ -57,13 +73,12 @@ static bool read_text(Run *run, Error *error)
                          "a corpus of %zu pairs is too small to hold some out for "
                          "validation: give --valid-source and --valid-target",
                          run->report.kept);
-    bool good = corpus_split(&run->valid_text, &run->text, &run->report, count,
-                             run->settings->training.seed, error);
     run->valid_report = (CorpusReport){.read = count, .kept = count};
-    return good;
+    return corpus_split(&run->valid_text, &run->text, &run->report, count,
+                        run->settings->training.seed, error);
 }
 
-/* The vocabulary of the run that goes on, if its configuration agrees. */
+/* Takes the vocabulary of the run in the folder, if its configuration agrees. */
 static bool take_vocabulary(Run *run, Error *error)
 {
     CheckpointFile last;
@@ -78,7 +93,7 @@ static bool take_vocabulary(Run *run, Error *error)
     return good;
 }
 
-/* That of the run that goes on; or that of the files that are named; or a new one. */
+/* The vocabulary of the run in the folder; else of `tokenizer-model`; else a new one. */
 static bool make_vocabulary(Run *run, Error *error)
 {
     Settings *s = run->settings;
@@ -96,31 +111,30 @@ static bool make_vocabulary(Run *run, Error *error)
     return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
 }
 
-/* Rank 0's, on all. */
-static bool share_model(Run *run, CorpusSide side, Error *error)
+/* Copies rank 0's tokenizer of one side to all ranks. */
+static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
 {
     Vocabulary *v = &run->vocabulary;
     if (!distributed_share(&v->size[side], sizeof v->size[side], error)) return false;
     if (v->size[side] == 0) return true;
     if (distributed_rank() > 0) v->model[side] = malloc(v->size[side]);
-    bool good = v->model[side];
-    if (!good) error_set(error, "not enough memory for the tokenizer");
+    bool good = v->model[side] || error_set(error, "not enough memory for the tokenizer");
     return distributed_agree(good, error) &&
            distributed_share(v->model[side], v->size[side], error);
 }
 
-/* And the number of accumulators. */
+/* Copies rank 0's tokenizers and its number of accumulators to all ranks. */
 static bool share_vocabulary(Run *run, Error *error)
 {
     int *accumulators = &run->settings->training.accumulators;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
            distributed_share(accumulators, sizeof *accumulators, error) &&
-           share_model(run, SOURCE, error) && share_model(run, TARGET, error) &&
+           share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* Whether every rank will train the same: the ids of the corpus, the model, the training, and where
- * each number lies in memory. (Paths may differ.) Collective. */
+/* Checks by a hash that every rank has the same token ids, the same model and training options and
+ * the same memory layout of weights. Paths may differ. Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     const Corpus *corpus = &run->corpus;
@@ -140,6 +154,8 @@ static bool same_everywhere(const Run *run, Error *error)
         error_set(error, "its training text, its options or its build are not those of rank 0");
     return distributed_agree(first == mine, error);
 }
+
+/* ---- from the corpus to the trainer ---- */
 
 bool run_read(Run *run, Settings *settings, Error *error)
 {
@@ -186,7 +202,7 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-/* Fresh weights, or those of the run that goes on; rank 0's on all. */
+/* Rank 0 initialises the weights or reads those of the run in the folder; all ranks get them. */
 static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
@@ -220,6 +236,8 @@ bool run_prepare(Run *run, Error *error)
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 
+/* ---- the folder ---- */
+
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
@@ -227,9 +245,8 @@ bool run_begin(Run *run, Error *error)
     char *config = settings_to_json(run->settings);
     char *path = run_path(run->settings, "config.json", error);
     char *metrics = run_path(run->settings, "metrics.jsonl", error);
-    if (!config) error_set(error, "not enough memory for config.json");
-    bool good = config && path && metrics &&
-                file_replace(path, config, strlen(config), error) &&
+    bool good = (config || error_set(error, "not enough memory for config.json")) && path &&
+                metrics && file_replace(path, config, strlen(config), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
     if (good) run->progress.seconds = metrics_seconds(&run->metrics);
     free(config);
@@ -243,8 +260,8 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
     if (distributed_rank() > 0) return true;
     char *config = settings_to_json(run->settings),
          *progress = progress_to_json(&run->progress);
-    bool good = config && progress;
-    if (!good) error_set(error, "not enough memory to save '%s'", path);
+    bool good =
+        (config && progress) || error_set(error, "not enough memory to save '%s'", path);
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,
                              .adam_m = whole ? trainer_m(run->trainer) : NULL,
@@ -273,62 +290,20 @@ bool run_save_model(Run *run, const char *path, Error *error)
     return save(run, path, false, error);
 }
 
-int run_watch_layer(const Run *run)
+int run_watched_layer(const Run *run)
 {
     int layer = run->settings->run.watch_layer;
     return (layer ? layer : run->model.config.decoder_layers) - 1;
 }
 
-void run_watch_tensors(const Tensor *tensor[3], const Run *run)
+void run_watched_tensors(const Tensor *tensor[3], const Run *run)
 {
     char name[sizeof tensor[0]->name];
     for (int t = 0; t < 3; t++) {
         snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%c_proj.weight",
-                 run_watch_layer(run), "qkv"[t]);
+                 run_watched_layer(run), "qkv"[t]);
         tensor[t] = params_find(&run->model.params, name);
     }
-}
-
-bool run_draw_loss(const Run *run, Error *error)
-{
-    if (distributed_rank() > 0) return true;
-    const Metrics *metrics = &run->metrics;
-    size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
-    double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
-    char *path = run_path(run->settings, "loss.png", error);
-    if (!number || !path) {
-        free(number);
-        free(path);
-        return error_set(error, "not enough memory to draw the loss");
-    }
-    double *tx = number, *loss = tx + T, *rate = loss + T;
-    double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
-    for (size_t i = 0; i < T; i++) {
-        tx[i] = (double)metrics->train[i].update;
-        loss[i] = metrics->train[i].loss;
-        rate[i] = metrics->train[i].learning_rate;
-    }
-    for (size_t i = 0; i < V; i++) {
-        vx[i] = (double)metrics->valid[i].update;
-        valid[i] = metrics->valid[i].loss;
-        bleu[i] = metrics->valid[i].bleu;
-    }
-    const Series losses[] = {{"training, with dropout", tx, loss, (int)T, 0, false},
-                             {"validation", vx, valid, (int)V, 1, true}};
-    const Series bleus[] = {{NULL, vx, bleu, (int)V, 2, true}};
-    const Series rates[] = {{NULL, tx, rate, (int)T, 3, false}};
-    const CurvePanel panels[] = {
-        {"Loss", NULL, "nats a token", losses, 2, true},
-        {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
-        {"Learning rate", "update", NULL, rates, 1, false}};
-    Canvas *page = NULL;
-    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
-                            THEME_LIGHT, NULL, error) &&
-                png_save_canvas(path, page, NULL, 0, error);
-    if (page) canvas_free(page);
-    free(number);
-    free(path);
-    return good;
 }
 
 void run_free(Run *run)

@@ -1,20 +1,17 @@
-/* run.h -- a training run and its folder: what it is made of, how it is saved and taken up again.
+/* run.h -- a training run and its folder: what it consists of, how it is saved and resumed.
  *
- *   last.safetensors    everything: the run goes on from here
- *   best.safetensors    the weights that were best in a validation so far (candidate.h); they
- *                       alone
- *   update-N.safetensors  weights as of the last validations, if asked for (candidate.h)
- *   config.json         every option's value
- *   metrics.jsonl       training/metrics.h
- *   loss.png            the curves of it
- *   attention.png       the attention of one validation sentence, as of the best model
- *   weights.png         W_Q, W_K and W_V of one layer, before and after (weights.h)
- *   watch.jsonl, watch.png  a sentence watched while the model learns (watch.h)
+ *   last.safetensors      weights, Adam's moments and progress: the run resumes from here
+ *   best.safetensors      the weights of the best validation so far (candidate.h), nothing else
+ *   update-N.safetensors  the weights of recent validations, if some are kept (candidate.h)
+ *   config.json           the value of every option
+ *   metrics.jsonl         training/metrics.h
+ *   loss.png, attention.png, weights.png    pictures.h
+ *   watch.jsonl, watch.png                  watch.h
  *
- * With several ranks (training/distributed.h) every rank reads the corpus; the folder is rank 0's
- * alone, which hands on what it finds there: tokenizer, weights, moments, progress. run_read,
- * run_prepare and run_save_last are collective and agree on their success; the others are for
- * rank 0 and do nothing elsewhere. */
+ * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
+ * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
+ * run_read, run_prepare and run_save_last are collective: they succeed or fail on all ranks. The
+ * other functions do nothing on ranks other than 0. */
 #ifndef COMMANDS_TRAIN_RUN_H
 #define COMMANDS_TRAIN_RUN_H
 
@@ -29,10 +26,10 @@
 typedef struct Run {
     Settings *settings;
     char *last, *best;            // paths
-    CorpusText text, valid_text;  // text is empty once it is ids
+    CorpusText text, valid_text;  // text is freed once it is encoded
     Corpus corpus, valid;
     CorpusReport report, valid_report;
-    size_t seen;  // pairs of valid whose source sentence is in the corpus, too
+    size_t seen;  // pairs of valid whose source sentence is also in the corpus
     Vocabulary vocabulary;
     Transformer model;
     Workers *workers;
@@ -43,8 +40,8 @@ typedef struct Run {
     bool resumed;
 } Run;
 
-/* Reads the corpus, learns the tokenizer (or takes that of the run which is in the folder). Ranks
- * with other settings or another corpus than rank 0's are an error. */
+/* Reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a rank has
+ * other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: fresh, or as last.safetensors has them. */
@@ -53,24 +50,27 @@ bool run_prepare(Run *run, Error *error);
 /* Makes the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
-/* Between this and what has failed on one rank alone must be an agree. */
+/* Writes last.safetensors. After a step that can fail on one rank alone, call distributed_agree()
+ * first. */
 bool run_save_last(Run *run, Error *error);
 
-/* The model's weights alone, to translate with. */
+/* Writes the model's weights without the state of training. */
 bool run_save_model(Run *run, const char *path, Error *error);
 
-/* The file that a CorpusLine of a text means: of its sources, or of both sides. */
-const char *run_file(const StringList *source, const StringList *tsv, int file);
+/* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
+const char *run_file(const CorpusNames *names, int file);
 
-/* "DIR/name" in the folder of a run; free() it. */
+/* "OUTPUT/name"; free() it. NULL on error. */
 char *run_path(const Settings *settings, const char *name, Error *error);
 
-/* The decoder layer that is watched, from 0; and its W_Q, W_K and W_V of encoder-decoder attention. */
-int run_watch_layer(const Run *run);
-void run_watch_tensors(const Tensor *tensor[3], const Run *run);
+/* Adds to the error of a failed update, a loss or gradient that is not finite, the pairs that it came
+ * from. Returns false. */
+bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
 
-/* loss.png from the metrics so far. */
-bool run_draw_loss(const Run *run, Error *error);
+/* The decoder layer of watch.png and weights.png, from 0; W_Q, W_K and W_V of its encoder-decoder
+ * attention. */
+int run_watched_layer(const Run *run);
+void run_watched_tensors(const Tensor *tensor[3], const Run *run);
 
 void run_free(Run *run);
 

@@ -43,17 +43,17 @@ static const Option run_options[] = {
 #undef FIELD
 #define FIELD(name) offsetof(DataConfig, name)
 static const Option data_options[] = {
-    {"train-source", OPTION_LIST, FIELD(train_source), 0, 0, NULL, "FILE",
+    {"train-source", OPTION_LIST, FIELD(train.source), 0, 0, NULL, "FILE",
      "source sentences, one a line, plain or .gz", false},
-    {"train-target", OPTION_LIST, FIELD(train_target), 0, 0, NULL, "FILE",
+    {"train-target", OPTION_LIST, FIELD(train.target), 0, 0, NULL, "FILE",
      "their translations, line by line", false},
-    {"train-tsv", OPTION_LIST, FIELD(train_tsv), 0, 0, NULL, "FILE",
+    {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
      "or both in one file, source TAB target", false},
-    {"valid-source", OPTION_LIST, FIELD(valid_source), 0, 0, NULL, "FILE",
+    {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
      "sentences to validate on", false},
-    {"valid-target", OPTION_LIST, FIELD(valid_target), 0, 0, NULL, "FILE",
+    {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
      "their translations", false},
-    {"valid-tsv", OPTION_LIST, FIELD(valid_tsv), 0, 0, NULL, "FILE",
+    {"valid-tsv", OPTION_LIST, FIELD(valid.tsv), 0, 0, NULL, "FILE",
      "or both in one file, source TAB target", false},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
@@ -170,15 +170,15 @@ static bool toy_file(StringList *list, const char *name, Error *error)
 
 static bool toy_corpus(DataConfig *data, Error *error)
 {
-    return toy_file(&data->train_source, "train.en.gz", error) &&
-           toy_file(&data->train_target, "train.fr.gz", error) &&
-           toy_file(&data->valid_source, "valid.en", error) &&
-           toy_file(&data->valid_target, "valid.fr", error);
+    return toy_file(&data->train.source, "train.en.gz", error) &&
+           toy_file(&data->train.target, "train.fr.gz", error) &&
+           toy_file(&data->valid.source, "valid.en", error) &&
+           toy_file(&data->valid.target, "valid.fr", error);
 }
 
 static bool has_corpus(const DataConfig *data)
 {
-    return data->train_source.count || data->train_target.count || data->train_tsv.count;
+    return data->train.source.count || data->train.target.count || data->train.tsv.count;
 }
 
 static int vocab_size(const DataConfig *d, CorpusSide side)
@@ -211,26 +211,25 @@ static bool check_vocabulary(const Settings *s, Error *error)
     return config_check(&model, error);
 }
 
+static bool check_pairs(const CorpusNames *names, const char *name, Error *error)
+{
+    return names->source.count == names->target.count ||
+           error_set(error, "--%s-source names %d files but --%s-target %d: they go in pairs",
+                     name, names->source.count, name, names->target.count);
+}
+
 static bool check(const Settings *s, Error *error)
 {
-    const DataConfig *d = &s->data;
-    if (d->train_source.count != d->train_target.count)
-        return error_set(error,
-                         "--train-source names %d files but --train-target %d: they go in "
-                         "pairs",
-                         d->train_source.count, d->train_target.count);
-    if (d->valid_source.count != d->valid_target.count)
-        return error_set(error,
-                         "--valid-source names %d files but --valid-target %d: they go in "
-                         "pairs",
-                         d->valid_source.count, d->valid_target.count);
-    if (s->training.best != BEST_LOSS && !s->training.valid_translations)
+    const TrainingConfig *t = &s->training;
+    if (!check_pairs(&s->data.train, "train", error) ||
+        !check_pairs(&s->data.valid, "valid", error))
+        return false;
+    if (t->best != BEST_LOSS && !t->valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                                 "--valid-translations of at least 1");
     if (s->run.watch_layer > s->model.decoder_layers)
         return error_set(error, "--watch-layer %d: the decoder has %d layers",
                          s->run.watch_layer, s->model.decoder_layers);
-    const TrainingConfig *t = &s->training;
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "

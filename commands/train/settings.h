@@ -10,13 +10,17 @@
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
+/* The files of a corpus: sources and targets, line by line, or tsv with both. */
+typedef struct CorpusNames {
+    StringList source, target, tsv;
+} CorpusNames;
+
 typedef struct DataConfig {
-    StringList train_source, train_target, train_tsv;
-    StringList valid_source, valid_target, valid_tsv;
-    int valid_split;  // pairs held out of the training text, where no validation files are given
-    int bleu_tokenize;                         // a Tokenization, of the validation's BLEU
-    int vocabulary;                            // a VocabularyChoice
-    int tokenizer;                             // a TokenizerType
+    CorpusNames train, valid;
+    int valid_split;    // pairs held out of the training text if no validation files are given
+    int bleu_tokenize;  // a Tokenization, of the validation's BLEU
+    int vocabulary;     // a VocabularyChoice
+    int tokenizer;      // a TokenizerType
     StringList tokenizer_model;                // files of models to use instead of learning
     int vocab_size;                            // of each vocabulary
     int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size

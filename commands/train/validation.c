@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void forget(Validation *v)
+static void free_results(Validation *v)
 {
     for (int s = 0; s < v->translated; s++) free(v->hypothesis[s]);
     free(v->hypothesis);
@@ -18,121 +18,112 @@ static void forget(Validation *v)
     v->translated = v->exact = 0;
 }
 
-bool validation_create(Validation *v, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations, Tokenization words,
-                       int batch_tokens, Error *error)
+bool validation_create(Validation *v, const Run *run, Error *error)
 {
-    int count =
-        (int)(corpus->pairs < (size_t)translations ? corpus->pairs : (size_t)translations);
-    *v = (Validation){.corpus = corpus,
-                      .text = text,
-                      .tokenizer = tokenizer,
-                      .translations = count,
-                      .words = words};
-    return batches_init(&v->batches, corpus, 0, batch_tokens, error);
+    const TrainingConfig *config = &run->settings->training;
+    bool few = run->valid.pairs < (size_t)config->valid_translations;
+    *v = (Validation){.run = run,
+                      .translations = few ? (int)run->valid.pairs : config->valid_translations};
+    return batches_init(&v->batches, &run->valid, 0, config->batch_tokens, error);
 }
 
 void validation_free(Validation *v)
 {
-    forget(v);
+    free_results(v);
     batches_free(&v->batches);
 }
 
-static bool loss(Validation *v, Trainer *trainer, Error *error)
+static bool find_loss(Validation *v, Error *error)
 {
     v->loss = (Loss){0};
-    for (size_t first = 0, end; first < v->corpus->pairs; first = end) {
+    for (size_t first = 0, end; first < v->run->valid.pairs; first = end) {
         Packed source, target;
         Loss part;
         end = batches_fit(&v->batches, first);
         if (!batches_range(&v->batches, &source, &target, first, end, error) ||
-            !trainer_evaluate(trainer, &source, &target, &part, error))
+            !trainer_evaluate(v->run->trainer, &source, &target, &part, error))
             return false;
         v->loss.nll += part.nll;
         v->loss.objective += part.objective;
         v->loss.tokens += part.tokens;
     }
-    return true;
+    char advice[ADVICE_TEXT];
+    return isfinite(v->loss.nll) ||
+           error_set(error, "update %lld: the loss of the validation is not finite; %s",
+                     v->run->progress.update,
+                     training_advice(advice, &v->run->settings->training));
 }
 
-/* A NUL-terminated copy of a reference. */
-static char *reference(const Validation *v, int s)
+static bool score_translations(Validation *v, Error *error)
 {
-    size_t length;
-    const char *text = corpus_sentence(v->text, TARGET, (size_t)s, &length);
-    return strndup(text, length);
-}
-
-static bool score(Validation *v, Error *error)
-{
-    Bleu bleu = {.tokenization = v->words};
+    Bleu bleu = {.tokenization = (Tokenization)v->run->settings->data.bleu_tokenize};
     Chrf chrf = {.word_order = 0};
-    bool good = true;
-    for (int s = 0; s < v->translated && good; s++) {
-        char *expected = reference(v, s);
-        good = expected && bleu_add(&bleu, v->hypothesis[s], expected, error) &&
-               chrf_add(&chrf, v->hypothesis[s], expected, error);
-        if (!expected) error_set(error, "not enough memory to score translations");
-        if (good && !strcmp(v->hypothesis[s], expected)) v->exact++;
-        free(expected);
+    for (int s = 0; s < v->translated; s++) {
+        size_t length;
+        const char *text = corpus_sentence(&v->run->valid_text, TARGET, (size_t)s, &length);
+        char *reference = strndup(text, length);
+        if (!reference) return error_set(error, "not enough memory to score translations");
+        bool good = bleu_add(&bleu, v->hypothesis[s], reference, error) &&
+                    chrf_add(&chrf, v->hypothesis[s], reference, error);
+        if (!strcmp(v->hypothesis[s], reference)) v->exact++;
+        free(reference);
+        if (!good) return false;
     }
     v->bleu = bleu_score(&bleu).score;
     v->chrf = chrf_score(&chrf);
-    return good;
+    return true;
 }
 
-static SearchConfig greedy_search_config(void)
+/* Greedy search for the pairs to translate; search, ensemble and input (=). */
+static bool prepare_search(Validation *v, SearchConfig *search, Ensemble *ensemble,
+                           TranslatorInput *input, Error *error)
 {
-    SearchConfig greedy = search_default;
-    greedy.beam = greedy.n_best = 1;
-    greedy.no_scores = true;
-    return greedy;
-}
-
-static bool translate(Validation *v, const Transformer *model, Workers *workers,
-                      const volatile sig_atomic_t *stop, Error *error)
-{
-    SearchConfig greedy = greedy_search_config();
-    Ensemble alone = ensemble_of(model);
-    TranslatorInput input = {0};
     Packed target;
-    if (!batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations,
-                       error) ||
-        !translator_run(&v->ids, &alone, &input, &greedy, workers, stop, error))
+    *search = search_default;
+    search->beam = search->n_best = 1;
+    search->no_scores = true;
+    *ensemble = ensemble_of(&v->run->model);
+    *input = (TranslatorInput){0};
+    return batches_range(&v->batches, &input->source, &target, 0, (size_t)v->translations,
+                         error);
+}
+
+static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)
+{
+    SearchConfig greedy;
+    Ensemble alone;
+    TranslatorInput input;
+    if (!prepare_search(v, &greedy, &alone, &input, error) ||
+        !translator_run(&v->ids, &alone, &input, &greedy, v->run->workers, stop, error) ||
+        v->ids.stopped)
         return false;
-    if (v->ids.stopped) return error_set(error, "%s", "");
     v->hypothesis = calloc((size_t)v->translations, sizeof *v->hypothesis);
     if (!v->hypothesis) return error_set(error, "not enough memory for translations");
     for (; v->translated < v->translations; v->translated++) {
         const Hypothesis *best = v->ids.sentence[v->translated].hypothesis;
-        if (!tokenizer_decode(v->tokenizer, &v->hypothesis[v->translated], best->id,
-                              (size_t)best->length, error))
+        if (!tokenizer_decode(v->run->vocabulary.tokenizer[TARGET],
+                              &v->hypothesis[v->translated], best->id, (size_t)best->length,
+                              error))
             return false;
     }
-    return score(v, error);
+    return score_translations(v, error);
 }
 
-bool validation_run(Validation *v, Trainer *trainer, const Transformer *model, Workers *workers,
-                    const volatile sig_atomic_t *stop, Error *error)
+bool validation_run(Validation *v, const volatile sig_atomic_t *stop, Error *error)
 {
-    forget(v);
-    if (!loss(v, trainer, error)) return false;
-    if (!isfinite(v->loss.nll)) return error_set(error, "the validation loss is not finite");
-    return v->translations == 0 || translate(v, model, workers, stop, error);
+    free_results(v);
+    return find_loss(v, error) && (v->translations == 0 || translate(v, stop, error));
 }
 
-bool validation_memory(Validation *v, size_t *bytes, const Transformer *model, Workers *workers,
-                       Error *error)
+bool validation_memory(Validation *v, size_t *bytes, Error *error)
 {
-    SearchConfig greedy = greedy_search_config();
-    Ensemble alone = ensemble_of(model);
-    TranslatorInput input = {0};
-    Packed target;
+    SearchConfig greedy;
+    Ensemble alone;
+    TranslatorInput input;
     *bytes = 0;
     return v->translations == 0 ||
-           (batches_range(&v->batches, &input.source, &target, 0, (size_t)v->translations,
-                          error) &&
-            translator_memory(bytes, &alone, &input, &greedy, workers, error));
+           (prepare_search(v, &greedy, &alone, &input, error) &&
+            translator_memory(bytes, &alone, &input, &greedy, v->run->workers, error));
 }
 
 Quality validation_quality(const Validation *v)

@@ -1,23 +1,16 @@
-/* validation.h -- how good a model in training is: loss on held-out pairs, and translations. */
+/* validation.h -- how good a model in training is: loss and translations of held-out pairs. */
 #ifndef COMMANDS_TRAIN_VALIDATION_H
 #define COMMANDS_TRAIN_VALIDATION_H
 
 #include <signal.h>
 
-#include "data/batches.h"
-#include "data/corpus.h"
-#include "inference/tokenization.h"
+#include "commands/train/run.h"
 #include "inference/translator.h"
-#include "training/progress.h"
-#include "training/trainer.h"
 
 typedef struct Validation {
-    const Corpus *corpus;
-    const CorpusText *text;  // its pairs as text, the references
+    const Run *run;  // its model and its validation corpus are used
     Batches batches;
-    const Tokenizer *tokenizer;
-    int translations;    // of the first so many pairs
-    Tokenization words;  // of BLEU
+    int translations;  // how many pairs, from the first, are translated
     /* results of the last validation_run */
     Loss loss;
     int translated;     // 0: no scores
@@ -27,19 +20,16 @@ typedef struct Validation {
     Translations ids;
 } Validation;
 
-bool validation_create(Validation *validation, const Corpus *corpus, const CorpusText *text,
-                       const Tokenizer *tokenizer, int translations, Tokenization words,
-                       int batch_tokens, Error *error);
+/* After run_prepare. */
+bool validation_create(Validation *validation, const Run *run, Error *error);
 void validation_free(Validation *validation);
 
-/* *stop cuts the translating short; then false with an empty sentence. False, too, if the loss
- * is not finite. */
-bool validation_run(Validation *validation, Trainer *trainer, const Transformer *model,
-                    Workers *workers, const volatile sig_atomic_t *stop, Error *error);
+/* Computes the results, of the weights that run->model has now. False with
+ * ids.stopped if *stop interrupted the translating; false with an error if the loss is not finite. */
+bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
 
-/* *bytes (=) that the translating takes, at most. */
-bool validation_memory(Validation *validation, size_t *bytes, const Transformer *model,
-                       Workers *workers, Error *error);
+/* *bytes (=) the most that the translating takes. */
+bool validation_memory(Validation *validation, size_t *bytes, Error *error);
 
 /* The results as numbers to compare. */
 Quality validation_quality(const Validation *validation);

@@ -1,4 +1,4 @@
-/* watch.c -- one sentence watched while a model learns: what is seen, and its file; see watch.h. */
+/* watch.c -- records the attention of one sentence in watch.jsonl; see watch.h. */
 #include "commands/train/watch.h"
 
 #include <errno.h>
@@ -13,17 +13,17 @@
 #include "inference/translator.h"
 #include "training/distributed.h"
 
-enum { EVERY = 10, SHARE_OF_LATER = 4, THOUSAND = 1000 };
+enum { EVERY = 10, GROWTH = 4, THOUSAND = 1000 };
 static const char BETWEEN[] = "|||";
 
 bool watch_due(long long update)
 {
     long long at = 0;
-    while (at < update) at += at / SHARE_OF_LATER > EVERY ? at / SHARE_OF_LATER : EVERY;
+    while (at < update) at += at / GROWTH > EVERY ? at / GROWTH : EVERY;
     return at == update;
 }
 
-/* ---- looks ---- */
+/* ---- frames ---- */
 
 static void free_words(char **word, int count)
 {
@@ -31,12 +31,12 @@ static void free_words(char **word, int count)
     free(word);
 }
 
-static void free_snapshot(WatchLook *snapshot)
+static void free_frame(WatchFrame *frame)
 {
-    free_words(snapshot->word, snapshot->rows);
-    free(snapshot->says);
-    free(snapshot->share);
-    *snapshot = (WatchLook){0};
+    free_words(frame->word, frame->rows);
+    free(frame->says);
+    free(frame->share);
+    *frame = (WatchFrame){0};
 }
 
 static bool no_memory(Error *error)
@@ -56,14 +56,14 @@ static char **labels(const Tokenizer *tokenizer, const int *id, int count)
     return word;
 }
 
-/* Takes over what is in the look. */
-static bool keep(Watch *watch, WatchLook *snapshot, Error *error)
+/* Appends a frame and takes ownership of it. */
+static bool append(Watch *watch, WatchFrame *frame, Error *error)
 {
-    WatchLook *grown = realloc(watch->snapshot, ((size_t)watch->count + 1) * sizeof *grown);
+    WatchFrame *grown = realloc(watch->frame, ((size_t)watch->count + 1) * sizeof *grown);
     if (!grown) return no_memory(error);
-    watch->snapshot = grown;
-    watch->snapshot[watch->count++] = *snapshot;
-    *snapshot = (WatchLook){0};
+    watch->frame = grown;
+    watch->frame[watch->count++] = *frame;
+    *frame = (WatchFrame){0};
     return true;
 }
 
@@ -84,24 +84,24 @@ static void put_head(FILE *out, const Watch *watch)
     fputc('\n', out);
 }
 
-static void put_snapshot(FILE *out, const Watch *watch, const WatchLook *snapshot)
+static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
 {
     JsonWriter json = {.out = out};
-    size_t cells = (size_t)snapshot->rows * (size_t)watch->columns;
+    size_t cells = (size_t)frame->rows * (size_t)watch->columns;
     json_open(&json, NULL);
     json_put_text(&json, "type", "look");
-    json_put_integer(&json, "update", snapshot->update);
-    json_put_real(&json, "loss", snapshot->loss);
-    json_put_text(&json, "says", snapshot->says);
+    json_put_integer(&json, "update", frame->update);
+    json_put_real(&json, "loss", frame->loss);
+    json_put_text(&json, "says", frame->says);
     json_open_array(&json, "target");
-    for (int i = 0; i < snapshot->rows; i++) json_put_text(&json, NULL, snapshot->word[i]);
+    for (int i = 0; i < frame->rows; i++) json_put_text(&json, NULL, frame->word[i]);
     json_close_array(&json);
     json_open_array(&json, "share");
     for (int h = 0; h < watch->heads; h++) {
         json_open_array(&json, NULL);
         for (size_t k = 0; k < cells; k++)
             json_put_integer(&json, NULL,
-                             lroundf(snapshot->share[(size_t)h * cells + k] * THOUSAND));
+                             lroundf(frame->share[(size_t)h * cells + k] * THOUSAND));
         json_close_array(&json);
     }
     json_close_array(&json);
@@ -109,8 +109,9 @@ static void put_snapshot(FILE *out, const Watch *watch, const WatchLook *snapsho
     fputc('\n', out);
 }
 
-/* A look out of its line; false, with what there is of it to be freed, if it is none of this watch. */
-static bool read_snapshot(WatchLook *snapshot, const Watch *watch, const Json *json)
+/* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it in
+ * either case. */
+static bool read_frame(WatchFrame *frame, const Watch *watch, const Json *json)
 {
     const Json *target = json_member(json, "target"), *share = json_member(json, "share");
     const Json *loss = json_member(json, "loss");
@@ -121,82 +122,76 @@ static bool read_snapshot(WatchLook *snapshot, const Watch *watch, const Json *j
         (watch->target && rows != watch->target_rows) || json_count(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
-    *snapshot =
-        (WatchLook){.update = json_whole(json_member(json, "update")),
-                    .loss = json_kind(loss) == JSON_NONE ? NAN : json_number(loss),
-                    .says = strdup(says),
-                    .rows = rows,
-                    .word = calloc((size_t)rows, sizeof *snapshot->word),
-                    .share = malloc((size_t)watch->heads * cells * sizeof *snapshot->share)};
-    if (!snapshot->says || !snapshot->word || !snapshot->share) return false;
+    *frame = (WatchFrame){.update = json_whole(json_member(json, "update")),
+                          .loss = json_kind(loss) == JSON_NONE ? NAN : json_number(loss),
+                          .says = strdup(says),
+                          .rows = rows,
+                          .word = calloc((size_t)rows, sizeof *frame->word),
+                          .share = malloc((size_t)watch->heads * cells * sizeof *frame->share)};
+    if (!frame->says || !frame->word || !frame->share) return false;
     for (int i = 0; i < rows; i++) {
         const char *word = json_text(json_item(target, i));
-        if (!word || !(snapshot->word[i] = strdup(word))) return false;
+        if (!word || !(frame->word[i] = strdup(word))) return false;
     }
     for (int h = 0; h < watch->heads; h++) {
         const Json *head = json_item(share, h);
         if ((size_t)json_count(head) != cells) return false;
         for (size_t k = 0; k < cells; k++)
-            snapshot->share[(size_t)h * cells + k] =
+            frame->share[(size_t)h * cells + k] =
                 (float)json_whole(json_item(head, (int)k)) / THOUSAND;
     }
     return true;
 }
 
-/* Whether a line is the first one of this very watch. */
-static bool is_head(const Watch *watch, const char *line, size_t length)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return false;
-    put_head(out, watch);
-    fclose(out);
-    bool same = text && size == length + 1 && !memcmp(text, line, length);
-    free(text);
-    return same;
-}
-
-/* The looks of an interrupted run, up to `update`. A line that is no JSON (the last one of a run
- * that was killed) is dropped, and so is all of another watch. */
-static bool take_all(Watch *watch, long long update, Error *error)
+/* Reads the frames of an interrupted run up to `update`. A line that is not JSON (the last one of a
+ * run that was killed) is dropped, and so is a file that does not begin with `head`. */
+static bool read_frames(Watch *watch, const char *head, long long update, Error *error)
 {
     TextReader reader;
     const char *line;
     size_t length;
     if (!text_open(&reader, watch->path, NULL)) return true;
     bool good = true, mine = text_next(&reader, &line, &length, NULL) == TEXT_LINE &&
-                             is_head(watch, line, length);
+                             strlen(head) == length + 1 && !memcmp(head, line, length);
     while (mine && good && text_next(&reader, &line, &length, NULL) == TEXT_LINE) {
         Json *json = json_parse(line, length, watch->path, NULL);
-        WatchLook snapshot = {0};
-        if (json && read_snapshot(&snapshot, watch, json) && snapshot.update <= update &&
-            (!watch->count || snapshot.update > watch->snapshot[watch->count - 1].update))
-            good = keep(watch, &snapshot, error);
-        free_snapshot(&snapshot);
+        WatchFrame frame = {0};
+        if (json && read_frame(&frame, watch, json) && frame.update <= update &&
+            (!watch->count || frame.update > watch->frame[watch->count - 1].update))
+            good = append(watch, &frame, error);
+        free_frame(&frame);
         json_free(json);
     }
     text_close(&reader);
     return good;
 }
 
-static bool write_again(const Watch *watch, Error *error)
+/* Begins watch.jsonl, with the frames of an interrupted run that are still valid. */
+static bool begin_file(Watch *watch, long long update, Error *error)
 {
     char *text = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
     if (!out) return no_memory(error);
     put_head(out, watch);
-    for (int i = 0; i < watch->count; i++) put_snapshot(out, watch, &watch->snapshot[i]);
+    bool good = fflush(out) == 0 && text
+                    ? update == 0 || read_frames(watch, text, update, error)
+                    : no_memory(error);
+    for (int i = 0; i < watch->count; i++) put_frame(out, watch, &watch->frame[i]);
     fclose(out);
-    bool good = text ? file_replace(watch->path, text, size, error) : no_memory(error);
+    good = good && (text ? file_replace(watch->path, text, size, error) : no_memory(error));
     free(text);
     return good;
 }
 
+static bool cannot_write(const Watch *watch, Error *error)
+{
+    return error_set(error, "cannot write '%s': %s", watch->path, strerror(errno));
+}
+
 /* ---- the sentence ---- */
 
-/* ids of text and </s>; NULL with a sentence. */
+/* The ids of a text, with </s>; NULL on error. */
 static int *encode(int *count, const Tokenizer *tokenizer, const char *text, size_t length,
                    int most, Error *error)
 {
@@ -222,7 +217,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
-    watch->layer = run_watch_layer(run);
+    watch->layer = run_watched_layer(run);
     watch->heads = config->heads;
     watch->source = encode(&watch->columns, source, text, length, most, error);
     if (watch->source && bar)
@@ -237,32 +232,29 @@ bool watch_open(Watch *watch, Run *run, Error *error)
 {
     *watch = (Watch){0};
     if (!run->settings->run.watch || distributed_rank() > 0) return true;
-    bool good = read_sentence(watch, run, error) &&
-                (watch->path = run_path(run->settings, "watch.jsonl", error)) &&
-                (run->progress.update == 0 || take_all(watch, run->progress.update, error)) &&
-                write_again(watch, error);
-    if (good && !(watch->file = fopen(watch->path, "a")))
-        good = error_set(error, "cannot write '%s': %s", watch->path, strerror(errno));
-    if (!good) watch_close(watch);
-    return good;
+    return read_sentence(watch, run, error) &&
+           (watch->path = run_path(run->settings, "watch.jsonl", error)) &&
+           begin_file(watch, run->progress.update, error) &&
+           ((watch->file = fopen(watch->path, "a")) || cannot_write(watch, error));
 }
 
 void watch_close(Watch *watch)
 {
     if (watch->file) fclose(watch->file);
-    for (int i = 0; i < watch->count; i++) free_snapshot(&watch->snapshot[i]);
+    for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
     free_words(watch->source_word, watch->columns);
-    free(watch->snapshot);
+    free(watch->frame);
     free(watch->source);
     free(watch->target);
     free(watch->path);
     *watch = (Watch){0};
 }
 
-/* ---- looking ---- */
+/* ---- recording ---- */
 
-/* What the model says, greedily; as the rows, if none are given. */
-static bool translate(WatchLook *snapshot, int **id, const Watch *watch, Run *run, Error *error)
+/* frame->says (=) the model's greedy translation; frame->word (=) the labels of the rows, which are
+ * the given translation's or this one's; *id (=) their ids, to be freed. */
+static bool translate(WatchFrame *frame, int **id, const Watch *watch, Run *run, Error *error)
 {
     SearchConfig search = search_default;
     search.beam = 1;
@@ -276,54 +268,54 @@ static bool translate(WatchLook *snapshot, int **id, const Watch *watch, Run *ru
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
     if (!translator_run(&out, &alone, &input, &search, run->workers, NULL, error)) return false;
     const Hypothesis *best = out.sentence[0].hypothesis;
-    bool good =
-        tokenizer_decode(tokenizer, &snapshot->says, best->id, (size_t)best->length, error);
     const int *rows = watch->target ? watch->target : best->id;
-    int count = watch->target ? watch->target_rows : best->length;
-    if (good && !(*id = malloc((size_t)count * sizeof **id))) good = no_memory(error);
-    if (good) {
-        memcpy(*id, rows, (size_t)count * sizeof **id);
-        if ((snapshot->word = labels(tokenizer, rows, count))) snapshot->rows = count;
-        else good = no_memory(error);
-    }
+    int count = frame->rows = watch->target ? watch->target_rows : best->length;
+    bool good =
+        tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
+        (((*id = malloc((size_t)count * sizeof **id)) &&
+          (frame->word = labels(tokenizer, rows, count))) ||
+         no_memory(error));
+    if (good) memcpy(*id, rows, (size_t)count * sizeof **id);
     translations_free(&out);
     return good;
 }
 
-static bool see(WatchLook *seen, const int *id, const Watch *watch, const Run *run,
-                Error *error)
+/* frame->share (=) the attention of the rows, rounded as it is in the file. */
+static bool find_attention(WatchFrame *frame, const int *id, const Watch *watch, const Run *run,
+                           Error *error)
 {
-    size_t cells = (size_t)seen->rows * (size_t)watch->columns;
+    size_t cells = (size_t)frame->rows * (size_t)watch->columns;
+    size_t count = (size_t)watch->heads * cells;
+    float *share = frame->share = malloc(count * sizeof *share);
+    if (!share) return no_memory(error);
     Snapshot *snapshot =
-        snapshot_open(&run->model, watch->source, watch->columns, id, seen->rows, error);
+        snapshot_open(&run->model, watch->source, watch->columns, id, frame->rows, error);
     if (!snapshot) return false;
-    seen->share = malloc((size_t)watch->heads * cells * sizeof *seen->share);
-    for (int h = 0; seen->share && h < watch->heads; h++)
-        snapshot_head(seen->share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer,
-                      h);
+    for (int h = 0; h < watch->heads; h++)
+        snapshot_head(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
     snapshot_close(snapshot);
-    for (size_t k = 0; seen->share && k < (size_t)watch->heads * cells;
-         k++)  // as it will be read
-        seen->share[k] = (float)lroundf(seen->share[k] * THOUSAND) / THOUSAND;
-    return seen->share || no_memory(error);
+    for (size_t k = 0; k < count; k++)
+        share[k] = (float)lroundf(share[k] * THOUSAND) / THOUSAND;
+    return true;
 }
 
-bool watch_look(Watch *watch, Run *run, double loss, Error *error)
+static bool write_frame(const Watch *watch, const WatchFrame *frame, Error *error)
+{
+    put_frame(watch->file, watch, frame);
+    return fflush(watch->file) == 0 || cannot_write(watch, error);
+}
+
+bool watch_record(Watch *watch, Run *run, double loss, Error *error)
 {
     long long update = run->progress.update;
-    if (!watch->path || (watch->count && watch->snapshot[watch->count - 1].update >= update))
+    if (!watch->path || (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
-    WatchLook snapshot = {.update = update, .loss = loss};
+    WatchFrame frame = {.update = update, .loss = loss};
     int *id = NULL;
-    bool good =
-        translate(&snapshot, &id, watch, run, error) && see(&snapshot, id, watch, run, error);
-    if (good) {
-        put_snapshot(watch->file, watch, &snapshot);
-        good = fflush(watch->file) == 0 ||
-               error_set(error, "cannot write '%s': %s", watch->path, strerror(errno));
-    }
-    good = good && keep(watch, &snapshot, error);
-    free_snapshot(&snapshot);
+    bool good = translate(&frame, &id, watch, run, error) &&
+                find_attention(&frame, id, watch, run, error) &&
+                write_frame(watch, &frame, error) && append(watch, &frame, error);
+    free_frame(&frame);
     free(id);
     return good;
 }
