@@ -6,7 +6,7 @@
 #include "benchmark/shares.h"
 #include "data/batches.h"
 #include "inference/translator.h"
-#include "model/ready.h"
+#include "model/quantised.h"
 
 enum { SEED = 1, MOST_SINGLE = 301 };
 static const real NEVER = -100;  // nats
@@ -51,8 +51,7 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;
-    if (!transformer_ready(&bench->model, plan->int8 ? MATRIX_INT8 : MATRIX_FLOAT, error))
-        return false;
+    if (!transformer_prepare(&bench->model, plan->int8, error)) return false;
     for (int s = 0; s < bench->source.sentences; s++)
         bench->flops += decoding_flops(&plan->model, packed_length(&bench->source, s),
                                        OUTPUT_TOKENS, plan->beam);

@@ -262,13 +262,14 @@ static void put_embeddings(const Explanation *e, TokenSide side)
     const Transformer *model = snapshot_model(e->snapshot);
     bool source = side == TOKENS_SOURCE;
     int D = e->config->d_model;
-    const real *E = source ? model->weights.source_embedding : model->weights.target_embedding;
+    const Weights *w = &model->weights;
+    const Matrix *E = source ? &w->source_embedding : &w->target_embedding;
+    real row[MAX_D_MODEL];
     const real *P = source ? model->source_positions : model->target_positions;
     SnapshotRows X = snapshot_embedded(e->snapshot, source);
     for (int i = 0; i < X.rows; i++) {
-        size_t id = (size_t)labels_id(e->snapshot, side, i);
         put_label(e, "  ", label(e, side, i), LABEL);
-        three(e, E + id * (size_t)D, sqrt(D), "");
+        three(e, matrix_row(row, E, labels_id(e->snapshot, side, i), D), sqrt(D), "");
         three(e, P ? P + i * D : NULL, 1, "  +");
         three(e, row_of(X, i), 1, "  =");
         fputc('\n', e->out);

@@ -2,7 +2,7 @@
 #include "inference/bundle.h"
 
 #include "model/checkpoint.h"
-#include "model/ready.h"
+#include "model/quantised.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -43,15 +43,10 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
                          path);
     if (!config_check(&config, error)) return error_prefix(error, "%s", path);
     if (!params_table(&params, &config, error)) return false;
-    bool rounded = checkpoint_is_rounded(checkpoint, NULL);
-    bool fits = rounded ? checkpoint_fits_rounded(checkpoint, &params, error)
-                        : checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, error);
+    bool fits = checkpoint_fits_inference(checkpoint, &params, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
-    if (rounded ? transformer_read_rounded(model, checkpoint, error)
-                : checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block,
-                                  error))
-        return true;
+    if (transformer_read(model, checkpoint, error)) return true;
     transformer_free(model);
     return false;
 }
@@ -106,10 +101,9 @@ void bundle_free(Bundle *bundle)
     *bundle = (Bundle){0};
 }
 
-bool bundle_ready(Bundle *bundle, bool int8, Error *error)
+bool bundle_prepare(Bundle *bundle, bool int8, Error *error)
 {
-    return bundle->model.ready ||
-           transformer_ready(&bundle->model, int8 ? MATRIX_INT8 : MATRIX_FLOAT, error);
+    return bundle->model.prepared.count || transformer_prepare(&bundle->model, int8, error);
 }
 
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
@@ -117,7 +111,7 @@ bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
     const Vocabulary *vocabulary = &bundle->vocabulary;
     Checkpoint checkpoint = {.params = &bundle->model.params,
                              .weights = bundle->model.block,
-                             .rounded = bundle->model.ready,
+                             .prepared = &bundle->model.prepared,
                              .config = bundle->config,
                              .tokenizer = vocabulary->model[TARGET],
                              .tokenizer_size = vocabulary->size[TARGET],

@@ -25,11 +25,11 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
                        Error *error);
 void bundle_free(Bundle *bundle);
 
-/* Makes the matrices ready for translating (model/ready.h), rounded to int8 or as they are. Those
- * of a checkpoint that holds int8 are already. */
-bool bundle_ready(Bundle *bundle, bool int8, Error *error);
+/* Prepares the matrices for translating (model/quantised.h), as int8 or as floats. Those of a
+ * quantised checkpoint are prepared already. */
+bool bundle_prepare(Bundle *bundle, bool int8, Error *error);
 
-/* Writes a checkpoint with the matrices as int8; they must be ready so. */
+/* Writes a checkpoint with the matrices as int8; they must be prepared so. */
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 
 /* Appends a line of text of a side (idlines.h). */

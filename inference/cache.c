@@ -161,7 +161,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 
     ProfilePart part = profile_enter(PROFILE_LINEAR);
     grow(cache, prefix, count);
-    embedding_forward(X, &rows, false, 0, w->target_embedding, w->ready_target,
+    embedding_forward(X, &rows, false, 0, &w->target_embedding,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {

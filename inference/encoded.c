@@ -97,8 +97,8 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
         Arena room = encoded->room;
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
-        embedding_forward(slice.X, &slice.source, false, 0, w->source_embedding,
-                          w->ready_source, model->source_positions, NULL, 1, D);
+        embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
+                          model->source_positions, NULL, 1, D);
         const real *X =
             encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {

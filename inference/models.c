@@ -22,7 +22,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, Error *erro
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
         if (!bundle_load(&models->bundle[m], paths->item[m], error) ||
-            !bundle_ready(&models->bundle[m], int8, error))
+            !bundle_prepare(&models->bundle[m], int8, error))
             return false;
         if (!same_vocabulary(&models->bundle[0].vocabulary, &models->bundle[m].vocabulary))
             return error_set(error,

@@ -10,7 +10,7 @@ typedef struct Models {
     Ensemble ensemble;          // of all
 } Models;
 
-/* Loads each path (bundle_load), its matrices ready for translating, as int8 or as they are. Models
+/* Loads each path (bundle_load), its matrices prepared for translating, as int8 or as floats. Models
  * whose tokenizers are not the same byte for byte are an error: their ids would mean different
  * words. The struct must stay where it is. */
 bool models_load(Models *models, const StringList *paths, bool int8, Error *error);

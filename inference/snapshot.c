@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "inference/search.h"
-#include "model/linear.h"
 
 struct Snapshot {
     const Transformer *model;
@@ -199,7 +198,7 @@ static void given_by(double *G, double *U, real *row, const Snapshot *snapshot,
         snapshot_vectors(snapshot, kind, layer, 0).V;  // head 0, and the others behind it
     const real *v = V.at + (size_t)j * (size_t)V.stride;
     for (int o = 0; o < D; o++) {
-        const real *w = linear_row(row, out, o, D);
+        const real *w = matrix_row(row, &out->W, o, D);
         for (int h = 0; h < H; h++) {
             double sum = 0;
             for (int k = h * dh; k < (h + 1) * dh; k++) sum += (double)w[k] * (double)v[k];

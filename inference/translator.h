@@ -9,7 +9,7 @@
  *
  * Sentences are sorted by length and cut into batches, which the threads take one by one. The cut
  * depends on the sentences, the model and the search alone, so the number of threads changes
- * nothing, not one bit. Nor do other sentences beside it, if the model is ready (model/ready.h):
+ * nothing, not one bit. Nor do other sentences beside it, if the model is prepared (model/quantised.h):
  * then no product depends on which rows are computed together. Where OpenBLAS computes them (in
  * training, and in builds without AVX) it adds in another order for another number of rows, which
  * changes the last bits of a score, and so can decide between hypotheses that are equal up to

@@ -1,14 +1,14 @@
-/* int8.c -- weights and activations rounded to eight bits, and their products; see int8.h.
+/* int8.c -- weights and activations quantised to eight bits, and their products; see int8.h.
  *
- * A product of some rows of X goes through W panel by panel:
+ * A product multiplies some rows of X by one panel of W after the other:
  *
- *   (1)  X's rows are rounded: u = a + 128, since the processor's instruction wants one factor
- *        without a sign (VPDPBUSD: four unsigned times four signed bytes, summed into 32 bits)
+ *   (1)  quantise X's rows: u = a + 128, since the processor's instruction wants one unsigned
+ *        factor (VPDPBUSD: four unsigned times four signed bytes, summed into 32 bits)
  *   (2)  a kernel sums a tile of up to 14 rows and 32 columns:  offset + Σ u q = Σ a q
- *   (3)  one pass makes floats of the tile:  y = t s Σ a q + b
+ *   (3)  convert the tile to floats:  y = t s Σ a q + b
  *
- * Only (2) differs from processor to processor, and it is exact; (1) and (3) are the same code for
- * all kernels. So which kernel runs changes nothing, not one bit. */
+ * Only (2) differs between processors, and it is exact. So the choice of the kernel does not change
+ * a bit of the result. */
 #include "kernels/int8.h"
 
 #include <assert.h>
@@ -18,37 +18,28 @@
 
 #include "base/real.h"
 
-/* Each thread's rounded rows; those of the widest matrix fit at least INT8_ROWS at a time. */
-enum { ROUNDED = INT8_ROWS * INT8_MOST_COLUMNS, ROUNDED_ROWS = 512 };
+/* Each thread's quantised rows of X: of the widest matrix, INT8_ROWS fit. */
+enum { QUANTISED = INT8_ROWS * INT8_MOST_COLUMNS, QUANTISED_ROWS = 512 };
 static _Thread_local struct {
-    _Alignas(ARENA_ALIGNMENT) uint8_t u[ROUNDED];
-    float scale[ROUNDED_ROWS];
-} rounded;
-
-/* The first that this processor can run. */
-static const Int8Kernels *kernel(void)
-{
-    const Int8Kernels *k = int8_kernels;
-    while (!k->runs()) k++;
-    return k;
-}
+    _Alignas(ARENA_ALIGNMENT) uint8_t u[QUANTISED];
+    float scale[QUANTISED_ROWS];
+} quantised;
 
 static int groups_of(int columns)
 {
     return (columns + INT8_GROUP - 1) / INT8_GROUP;
 }
 
-/* Numbers of a panel. */
+/* How many numbers a panel has. */
 static size_t panel_size(int columns)
 {
     return (size_t)groups_of(columns) * INT8_PANEL * INT8_GROUP;
 }
 
-/* Where a row's numbers begin, and where number k is from there: each group of four is INT8_PANEL
- * groups behind the one before. */
-static int8_t *row_of(const Int8Panels *panels, int row)
+/* Where a row begins, and the offset of its number k: its groups are INT8_PANEL groups apart. */
+static int8_t *row_of(const Int8Matrix *matrix, int row)
 {
-    return panels->q + (size_t)(row / INT8_PANEL) * panel_size(panels->columns) +
+    return matrix->q + (size_t)(row / INT8_PANEL) * panel_size(matrix->columns) +
            row % INT8_PANEL * INT8_GROUP;
 }
 
@@ -57,17 +48,18 @@ static inline int place_of(int k)
     return k / INT8_GROUP * INT8_PANEL * INT8_GROUP + k % INT8_GROUP;
 }
 
-void int8_layout(Int8Panels *panels, Arena *arena, int rows, int columns)
+const Int8Matrix *int8_take(Arena *arena, int rows, int columns)
 {
     assert(columns <= INT8_MOST_COLUMNS);
     size_t count = (size_t)((rows + INT8_PANEL - 1) / INT8_PANEL), width = count * INT8_PANEL;
     size_t panel = panel_size(columns);
-    panels->rows = rows;
-    panels->columns = columns;
-    panels->q = ARENA_TAKE(arena, int8_t, count * panel);
-    panels->scale = ARENA_TAKE(arena, float, width);
-    panels->offset = ARENA_TAKE(arena, int32_t, width);
-    if (arena->base) memset(panels->q + (count - 1) * panel, 0, panel);
+    Int8Matrix *matrix = ARENA_TAKE(arena, Int8Matrix, 1);
+    Int8Matrix taken = {rows, columns, ARENA_TAKE(arena, int8_t, count * panel),
+                        ARENA_TAKE(arena, float, width), ARENA_TAKE(arena, int32_t, width)};
+    if (!matrix) return NULL;
+    *matrix = taken;
+    memset(matrix->q + (count - 1) * panel, 0, panel);
+    return matrix;
 }
 
 /* max |x|, or NaN if a number is not finite. */
@@ -83,8 +75,8 @@ static float largest(const real *x, int count)
     return (float)(most + poison);
 }
 
-/* What numbers are multiplied by to lie in -127 .. 127. Where they are so small that this is no
- * float, or no numbers at all, it is 0, and what they become is 0. */
+/* The factor that brings numbers of at most `most` into -127 .. 127. It is 0, and so are the integers,
+ * if `most` is not finite or so small that the factor would overflow. */
 static float to_integers(float most)
 {
     return most > 1e-35f && most <= FLT_MAX ? 127 / most : 0;
@@ -98,45 +90,44 @@ float int8_quantise_row(int8_t *q, const real *w, int count)
     return most / 127;
 }
 
-void int8_put(Int8Panels *panels, int row, const int8_t *q, float scale)
+void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale)
 {
-    int8_t *to = row_of(panels, row);
+    int8_t *to = row_of(matrix, row);
     int32_t sum = 0;
-    for (int k = 0; k < groups_of(panels->columns) * INT8_GROUP; k++) {
-        int8_t number = k < panels->columns ? q[k] : 0;
+    for (int k = 0; k < groups_of(matrix->columns) * INT8_GROUP; k++) {
+        int8_t number = k < matrix->columns ? q[k] : 0;
         to[place_of(k)] = number;
         sum += number;
     }
-    panels->scale[row] = scale;
-    panels->offset[row] = -128 * sum;
+    matrix->scale[row] = scale;
+    matrix->offset[row] = -128 * sum;
 }
 
-void int8_get(int8_t *q, float *scale, const Int8Panels *panels, int row)
+void int8_get(int8_t *q, float *scale, const Int8Matrix *matrix, int row)
 {
-    const int8_t *from = row_of(panels, row);
-    for (int k = 0; k < panels->columns; k++) q[k] = from[place_of(k)];
-    *scale = panels->scale[row];
+    const int8_t *from = row_of(matrix, row);
+    for (int k = 0; k < matrix->columns; k++) q[k] = from[place_of(k)];
+    *scale = matrix->scale[row];
 }
 
-void int8_quantise(Int8Panels *panels, const real *W)
+void int8_quantise(const Int8Matrix *matrix, const real *W)
 {
-    int8_t *q = (int8_t *)rounded.u;
-    for (int row = 0; row < panels->rows; row++) {
-        const real *w = W + (size_t)row * (size_t)panels->columns;
-        float scale = int8_quantise_row(q, w, panels->columns);
-        int8_put(panels, row, q, scale);
+    int8_t *q = (int8_t *)quantised.u;
+    for (int row = 0; row < matrix->rows; row++, W += matrix->columns) {
+        float scale = int8_quantise_row(q, W, matrix->columns);
+        int8_put(matrix, row, q, scale);
     }
 }
 
-void int8_dequantise(real *x, const Int8Panels *panels, int row)
+void int8_dequantise(real *x, const Int8Matrix *matrix, int row)
 {
-    const int8_t *from = row_of(panels, row);
-    real scale = panels->scale[row];
-    for (int k = 0; k < panels->columns; k++) x[k] = scale * from[place_of(k)];
+    const int8_t *from = row_of(matrix, row);
+    real scale = matrix->scale[row];
+    for (int k = 0; k < matrix->columns; k++) x[k] = scale * from[place_of(k)];
 }
 
 /* (1)  u [stride] (=) x [count] / t + 128, rounded; returns t. */
-static float round_row(uint8_t *u, const real *x, int count, int stride)
+static float quantise_activations(uint8_t *u, const real *x, int count, int stride)
 {
     float most = largest(x, count), inverse = to_integers(most);
     if (inverse > 0) {
@@ -160,41 +151,42 @@ static inline void to_floats(real *Y, size_t ldy, const int32_t *C, const float 
 }
 
 /* Columns first .. of Y [rows,..]: one panel, tile by tile. */
-static void panel_multiply(real *Y, size_t ldy, const Int8Panels *panels, int first,
+static void panel_multiply(real *Y, size_t ldy, const Int8Matrix *matrix, int first,
                            const real *b, int rows, int columns)
 {
     static const real none[INT8_PANEL];
     int32_t C[INT8_ROWS * INT8_PANEL];
-    const int8_t *panel = row_of(panels, first);
-    const float *scale = panels->scale + first;
-    int groups = groups_of(panels->columns), tiles = (rows + INT8_ROWS - 1) / INT8_ROWS;
+    const int8_t *panel = row_of(matrix, first);
+    const float *scale = matrix->scale + first;
+    int groups = groups_of(matrix->columns), tiles = (rows + INT8_ROWS - 1) / INT8_ROWS;
     size_t stride = (size_t)groups * INT8_GROUP;
-    Int8Kernel *multiply = kernel()->multiply;
+    const Int8Kernels *kernel = int8_kernels;
+    while (!kernel->runs()) kernel++;
     if (!b) b = none;
     for (int r = 0, height; r < rows; r += height, tiles--) {
         height = (rows - r + tiles - 1) / tiles;
-        multiply(C, rounded.u + (size_t)r * stride, stride, panel, panels->offset + first,
-                 height, groups);
+        kernel->multiply(C, quantised.u + (size_t)r * stride, stride, panel,
+                         matrix->offset + first, height, groups);
         real *y = Y + (size_t)r * ldy;
         if (columns >= INT8_PANEL)
-            to_floats(y, ldy, C, rounded.scale + r, scale, b, height, INT8_PANEL);
-        else to_floats(y, ldy, C, rounded.scale + r, scale, b, height, columns);
+            to_floats(y, ldy, C, quantised.scale + r, scale, b, height, INT8_PANEL);
+        else to_floats(y, ldy, C, quantised.scale + r, scale, b, height, columns);
     }
 }
 
-void int8_multiply(real *Y, const real *X, const Int8Panels *panels, const real *b, int N,
+void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real *b, int N,
                    int count)
 {
-    int columns = panels->columns, stride = groups_of(columns) * INT8_GROUP;
-    int most = at_most(ROUNDED / stride, ROUNDED_ROWS);
+    int columns = matrix->columns, stride = groups_of(columns) * INT8_GROUP;
+    int most = at_most(QUANTISED / stride, QUANTISED_ROWS);
     for (int n = 0, rows; n < N; n += rows) {
         rows = at_most(N - n, most);
         for (int r = 0; r < rows; r++)
-            rounded.scale[r] =
-                round_row(rounded.u + (size_t)r * (size_t)stride,
-                          X + (size_t)(n + r) * (size_t)columns, columns, stride);
+            quantised.scale[r] =
+                quantise_activations(quantised.u + (size_t)r * (size_t)stride,
+                                     X + (size_t)(n + r) * (size_t)columns, columns, stride);
         for (int j = 0; j < count; j += INT8_PANEL)
-            panel_multiply(Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count, panels, j,
+            panel_multiply(Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count, matrix, j,
                            b ? b + j : NULL, rows, count - j);
     }
 }

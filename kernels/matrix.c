@@ -1,42 +1,80 @@
-/* matrix.c -- a matrix of weights in either form; see matrix.h. */
+/* matrix.c -- a matrix of weights in any layout; see matrix.h. */
 #include "kernels/matrix.h"
 
-#include "kernels/gemm.h"
+#include <string.h>
 
-void matrix_layout(Matrix *matrix, Arena *arena, MatrixKind kind, int rows, int columns)
+#include "kernels/panels.h"
+
+enum { LARGE = 512 };  // rows and columns from which on a trained W is packed
+
+MatrixLayout matrix_layout_trained(int rows, int columns)
 {
-    *matrix = (Matrix){.kind = kind, .rows = rows, .columns = columns};
-    switch (kind) {
-    case MATRIX_FLOAT:
-        matrix->panels = ARENA_TAKE(arena, real, panels_size(rows, columns));
-        break;
-    case MATRIX_INT8: int8_layout(&matrix->int8, arena, rows, columns); break;
+    bool packed = TILE_ROWS == 14 && sizeof(real) == sizeof(float) && rows >= LARGE &&
+                  columns >= LARGE && columns <= PANELS_DEPTH && rows % TILE_COLUMNS == 0 &&
+                  columns % TILE_COLUMNS == 0;
+    return packed ? MATRIX_PACKED : MATRIX_ROWS;
+}
+
+MatrixLayout matrix_layout_inference(void)
+{
+    return VECTOR_BYTES >= 32 ? MATRIX_PACKED : MATRIX_ROWS;
+}
+
+void matrix_pack(MatrixLayout layout, real *W, int rows, int columns)
+{
+    if (layout == MATRIX_PACKED) panels_pack_in_place(W, rows, columns);
+}
+
+void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns)
+{
+    if (layout == MATRIX_PACKED) panels_unpack_in_place(W, rows, columns);
+}
+
+void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns)
+{
+    if (layout == MATRIX_PACKED) panels_unpack(to, W, rows, columns);
+    else memcpy(to, W, (size_t)rows * (size_t)columns * sizeof *to);
+}
+
+Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns)
+{
+    if (layout == MATRIX_INT8)
+        return (Matrix){.layout = layout, .int8 = int8_take(arena, rows, columns)};
+    return (Matrix){layout, ARENA_TAKE(arena, real, panels_size(rows, columns)), NULL};
+}
+
+void matrix_set(const Matrix *matrix, const real *W, int rows, int columns)
+{
+    if (matrix->layout == MATRIX_INT8) int8_quantise(matrix->int8, W);
+    else panels_pack(matrix->at, W, rows, columns);
+}
+
+const real *matrix_row(real *x, const Matrix *W, int row, int columns)
+{
+    if (W->layout == MATRIX_ROWS) return W->at + (size_t)row * (size_t)columns;
+    if (W->layout == MATRIX_PACKED) panels_row(x, W->at, row, columns);
+    else int8_dequantise(x, W->int8, row);
+    return x;
+}
+
+void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
+                     int columns)
+{
+    switch (W->layout) {
+    case MATRIX_ROWS: gemm_nt(SET, Y, X, W->at, b, N, rows, columns); break;
+    case MATRIX_PACKED: gemm_nt_panels(Y, X, W->at, b, N, rows, columns); break;
+    case MATRIX_INT8: int8_multiply(Y, X, W->int8, b, N, rows); break;
     }
 }
 
-void matrix_set(Matrix *matrix, const real *W)
+void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
+                     const Matrix *W, int N, int rows, int columns)
 {
-    switch (matrix->kind) {
-    case MATRIX_FLOAT: panels_pack(matrix->panels, W, matrix->rows, matrix->columns); break;
-    case MATRIX_INT8: int8_quantise(&matrix->int8, W); break;
-    }
-}
-
-void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b, int N,
-                     int count)
-{
-    switch (matrix->kind) {
-    case MATRIX_FLOAT:
-        gemm_nt_panels(Y, X, matrix->panels, b, N, count, matrix->columns);
-        break;
-    case MATRIX_INT8: int8_multiply(Y, X, &matrix->int8, b, N, count); break;
-    }
-}
-
-void matrix_row(real *x, const Matrix *matrix, int row)
-{
-    switch (matrix->kind) {
-    case MATRIX_FLOAT: panels_row(x, matrix->panels, row, matrix->columns); break;
-    case MATRIX_INT8: int8_dequantise(x, &matrix->int8, row); break;
+    if (W->layout == MATRIX_PACKED) {
+        gemm_tn_panels(ADD, dW->at, dY, X, rows, columns, N);
+        gemm_nn_panels(mode, dX, dY, W->at, N, columns, rows);
+    } else {
+        gemm_tn(ADD, dW->at, dY, X, rows, columns, N);
+        gemm_nn(mode, dX, dY, W->at, N, columns, rows);
     }
 }

@@ -1,35 +1,59 @@
-/* matrix.h -- a matrix of weights as inference uses it: made ready once, multiplied often.
+/* matrix.h -- a matrix of weights W, in any of the layouts in which it can be multiplied.
  *
- *   float   the same numbers, in the order in which a product reads them (panels.h)
- *   int8    a quarter of the bytes, and products of integers (int8.h)
+ *   rows     row by row, as files store it and as gemm.h multiplies it
+ *   packed   the same floats, in the order in which a product reads them (panels.h)
+ *   int8     a quarter of the bytes, multiplied as integers (int8.h); only for inference
  *
- * Training, whose weights change with every update, multiplies by them as they lie (gemm.h). */
+ * In training, a large W is packed in the memory of its rows, and so is dW: Y = X Wᵀ copies nothing,
+ * dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of 14. A training of
+ * `base` gains 4 % (docs/speed.md). Where W has few columns, copying dY costs more than that. For
+ * inference, packed and int8 matrices have memory of their own (matrix_take).
+ *
+ * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */
 #ifndef KERNELS_MATRIX_H
 #define KERNELS_MATRIX_H
 
 #include "base/arena.h"
+#include "kernels/gemm.h"
 #include "kernels/int8.h"
 
-typedef enum { MATRIX_FLOAT, MATRIX_INT8 } MatrixKind;
+typedef enum { MATRIX_ROWS, MATRIX_PACKED, MATRIX_INT8 } MatrixLayout;
 
 typedef struct Matrix {
-    MatrixKind kind;
-    int rows, columns;  // of W: [D_out,D_in] of a layer, [V,D] of an embedding
-    real *panels;       // float
-    Int8Panels int8;
+    MatrixLayout layout;
+    real *at;                // rows, packed
+    const Int8Matrix *int8;  // int8
 } Matrix;
 
-/* Takes the memory; measures if the arena is a measuring one. */
-void matrix_layout(Matrix *matrix, Arena *arena, MatrixKind kind, int rows, int columns);
+/* The layout in which this build trains W. */
+MatrixLayout matrix_layout_trained(int rows, int columns);
 
-/* All of it (=) W [rows,columns]. */
-void matrix_set(Matrix *matrix, const real *W);
+/* The layout in which this build multiplies floats for inference: packed, or rows where OpenBLAS is
+ * faster. With packed and int8 matrices the results for a row of X do not depend on other rows. */
+MatrixLayout matrix_layout_inference(void);
 
-/* Y [N,count] (=) X Wᵀ + b with the first `count` rows of W.   X [N,columns]   b [count] or NULL */
-void matrix_multiply(real *Y, const real *X, const Matrix *matrix, const real *b, int N,
-                     int count);
+/* Between a float layout in the memory of the rows and the rows themselves. */
+void matrix_pack(MatrixLayout layout, real *W, int rows, int columns);    // from rows, in place
+void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns);  // to rows, in place
+void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns);
 
-/* x [columns] (=) a row of W, as it was rounded. */
-void matrix_row(real *x, const Matrix *matrix, int row);
+/* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one. Fill it
+ * with matrix_set, or int8_put. */
+Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns);
+
+/* All of a matrix of matrix_take (=) W [rows,columns]. */
+void matrix_set(const Matrix *matrix, const real *W, int rows, int columns);
+
+/* A row of W, [columns]: in place, or copied to x if W does not lie in rows. */
+const real *matrix_row(real *x, const Matrix *W, int row, int columns);
+
+/* Y [N,rows] (=) X Wᵀ + b   X [N,columns]   b [rows] or NULL   Of a larger W, the first rows. */
+void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
+                     int columns);
+
+/* dX [N,columns] (mode) = dY W   dW [rows,columns] (+=) dYᵀ X   dY [N,rows]   X, W as in
+ * matrix_multiply, not int8 */
+void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
+                     const Matrix *W, int N, int rows, int columns);
 
 #endif

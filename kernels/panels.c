@@ -8,11 +8,11 @@
 #include "base/real.h"
 #include "kernels/transpose.h"
 
-enum { AHEAD = 24 };  // rows of B that are asked for before their turn
+enum { AHEAD = 24 };  // how many rows of B ahead are prefetched
 
-/* Asks for what will be copied soon, as far as the second-level cache, which waits for more lines
- * at a time than the first. The address need not be B's, nor anybody's. */
-static void fetch(const real *x)
+/* Prefetches into the second-level cache, which waits for more lines at a time than the first. The
+ * address may lie outside of B. */
+static void prefetch(const real *x)
 {
     __builtin_prefetch(x, 0, 2);
 }
@@ -30,8 +30,8 @@ void panels_copy(real *panels, Strided B, int n, int k)
         for (; p < k; p++)
             for (int j = 0; j < whole; j += TILE_COLUMNS) {
                 const real *from = B.at + (size_t)p * B.row + j;
-                fetch(from + AHEAD * B.row);
-                fetch(from + AHEAD * B.row + LANES);
+                prefetch(from + AHEAD * B.row);
+                prefetch(from + AHEAD * B.row + LANES);
                 memcpy(panels + (size_t)j * (size_t)k + p * TILE_COLUMNS, from,
                        TILE_COLUMNS * sizeof(real));
             }
@@ -41,7 +41,8 @@ void panels_copy(real *panels, Strided B, int n, int k)
                 panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k + j % TILE_COLUMNS;
             const real *rows = B.at + (size_t)j * B.column;
             for (p = 0; p + LANES <= k; p += LANES) {
-                for (int l = LANES; l < 2 * LANES; l++) fetch(rows + p + (size_t)l * B.column);
+                for (int l = LANES; l < 2 * LANES; l++)
+                    prefetch(rows + p + (size_t)l * B.column);
                 transpose_square(panel + p * TILE_COLUMNS, TILE_COLUMNS, rows + p, B.column,
                                  LANES);
             }
@@ -57,7 +58,7 @@ void panels_copy(real *panels, Strided B, int n, int k)
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
-void panels_turn(real *panels, const real *W, int columns, int n, int k)
+void panels_transpose(real *panels, const real *W, int columns, int n, int k)
 {
     for (int p = 0; p < k; p += TILE_COLUMNS, W += TILE_COLUMNS * (size_t)columns)
         for (int j = 0; j < n; j += LANES) {
@@ -90,7 +91,7 @@ void panels_unpack(real *W, const real *panels, int n, int k)
     }
 }
 
-/* Each panel is the same piece of memory before and after. */
+/* A panel fills the memory of its TILE_COLUMNS rows, so W is copied panel by panel. */
 static void in_place(void (*copy)(real *, const real *, int, int), real *W, int n, int k)
 {
     static _Thread_local _Alignas(VECTOR_BYTES) real panel[TILE_COLUMNS * PANELS_DEPTH];

@@ -4,26 +4,32 @@
  * compiler into a function for each size. */
 #include "kernels/tile.h"
 
+#include <stdbool.h>
+
 typedef real Vector
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
-static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, size_t ldc,
-                                                       const real *A, size_t row, size_t column,
-                                                       const real *B, size_t ldb, size_t next,
-                                                       const real *start, int k, real scale,
-                                                       const int rows, const int vectors)
+static inline __attribute__((always_inline)) void body(const Tile *tile, const int rows,
+                                                       const int vectors)
 {
+    static const real zeros[TILE_COLUMNS];
+    const real *A = tile->A.at, *B = tile->B, *start = tile->start ? tile->start : zeros;
+    const size_t row = tile->A.row, column = tile->A.column, ldb = tile->ldb, ldc = tile->ldc;
+    const size_t prefetch = tile->prefetch;
+    const real scale = tile->scale;
+    real *C = tile->C;
     Vector sum[TILE_ROWS][2];
     Vector s0 = *(const Vector *)start,
            s1 = vectors > 1 ? *(const Vector *)(start + LANES) : s0;
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++) sum[i][0] = s0, sum[i][1] = s1;
-    const real *ahead = C;  // no nearer than the second-level cache, lest A and B wait for C
+    const real *next =
+        C;  // only into the second-level cache, so that A and B need not wait for C
 #pragma GCC unroll 14
-    for (int i = 0; i < rows; i++, ahead += ldc)
-        for (int v = 0; v < vectors; v++) __builtin_prefetch(ahead + v * LANES, 0, 2);
-    for (int p = 0; p < k; p++, A += column, B += ldb) {
-        __builtin_prefetch(B + next, 0, 2);
+    for (int i = 0; i < rows; i++, next += ldc)
+        for (int v = 0; v < vectors; v++) __builtin_prefetch(next + v * LANES, 0, 2);
+    for (int p = tile->k; p > 0; p--, A += column, B += ldb) {
+        __builtin_prefetch(B + prefetch, 0, 2);
         Vector b0 = *(const Vector *)B, b1 = vectors > 1 ? *(const Vector *)(B + LANES) : b0;
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++) {
@@ -32,23 +38,19 @@ static inline __attribute__((always_inline)) void body(GemmMode mode, real *C, s
             if (vectors > 1) sum[i][1] += a * b1;
         }
     }
+    const bool add = tile->mode == ADD;
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++, C += ldc)
         for (int v = 0; v < vectors; v++) {
             Vector *to = (Vector *)(C + v * LANES);
-            *to = mode == ADD ? *to + scale * sum[i][v] : scale * sum[i][v];
+            *to = add ? *to + scale * sum[i][v] : scale * sum[i][v];
         }
 }
 
-typedef void Kernel(GemmMode, real *, size_t, const real *, size_t, size_t, const real *,
-                    size_t, size_t, const real *, int, real);
-
 #define KERNEL(rows, vectors)                                                                  \
-    static void kernel_##rows##_##vectors(                                                     \
-        GemmMode mode, real *C, size_t ldc, const real *A, size_t row, size_t column,          \
-        const real *B, size_t ldb, size_t next, const real *start, int k, real scale)          \
+    static void kernel_##rows##_##vectors(const Tile *tile)                                    \
     {                                                                                          \
-        body(mode, C, ldc, A, row, column, B, ldb, next, start, k, scale, rows, vectors);      \
+        body(tile, rows, vectors);                                                             \
     }
 // clang-format off
 #define PAIR(rows) KERNEL(rows, 1) KERNEL(rows, 2)
@@ -58,7 +60,7 @@ PAIR(7) PAIR(8) PAIR(9) PAIR(10) PAIR(11) PAIR(12) PAIR(13) PAIR(14)
 #endif
 
 #define ROW(rows) {kernel_##rows##_1, kernel_##rows##_2}
-static Kernel *const kernels[TILE_ROWS][2] = {
+static void (*const kernels[TILE_ROWS][2])(const Tile *) = {
     ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6),
 #if defined __AVX512F__
     ROW(7), ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14),
@@ -66,10 +68,7 @@ static Kernel *const kernels[TILE_ROWS][2] = {
 };
 // clang-format on
 
-void tile_multiply(GemmMode mode, real *C, size_t ldc, Strided A, const real *B, size_t ldb,
-                   size_t next, const real *start, int rows, int columns, int k, real scale)
+void tile_multiply(const Tile *tile, int rows, int columns)
 {
-    static const real zeros[TILE_COLUMNS];
-    kernels[rows - 1][columns > LANES](mode, C, ldc, A.at, A.row, A.column, B, ldb, next,
-                                       start ? start : zeros, k, scale);
+    kernels[rows - 1][columns > LANES](tile);
 }

@@ -31,10 +31,21 @@ enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
 #endif
 enum { LANES = VECTOR_BYTES / sizeof(real), TILE_COLUMNS = 2 * LANES };
 
-/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS, and as many are read of each row of B.
- * next: with each row of B, the cache line so many reals behind it is asked for in passing; 0: none
- * start [columns]: what the sums of every row start from, or NULL: 0 */
-void tile_multiply(GemmMode mode, real *C, size_t ldc, Strided A, const real *B, size_t ldb,
-                   size_t next, const real *start, int rows, int columns, int k, real scale);
+/* One product: C (mode) = scale · (start + A · B) */
+typedef struct Tile {
+    GemmMode mode;
+    real *C;
+    size_t ldc;  // from row to row of C
+    Strided A;
+    const real *B;
+    size_t ldb;         // from row to row of B
+    size_t prefetch;    // reals from a row of B to the cache line to prefetch with it; 0: none
+    const real *start;  // [columns] what the sums of every row start from; NULL: 0
+    int k;
+    real scale;
+} Tile;
+
+/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of B. */
+void tile_multiply(const Tile *tile, int rows, int columns);
 
 #endif

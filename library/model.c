@@ -18,7 +18,7 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
     bool good = model ? path ? bundle_load(&model->bundle, path, &error)
                              : bundle_load_bytes(&model->bundle, bytes, size, "model", &error)
                       : error_set(&error, "not enough memory for a model");
-    if (good && !bundle_ready(&model->bundle, precision == QKV_INT8, &error)) {
+    if (good && !bundle_prepare(&model->bundle, precision == QKV_INT8, &error)) {
         bundle_free(&model->bundle);
         good = false;
     }

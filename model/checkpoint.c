@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "kernels/panels.h"
-#include "model/ready.h"
-
 #define VERSION "1"
 
 enum {
@@ -27,8 +24,8 @@ typedef struct Draft {
     int count;
     float *copy[BLOCKS];
     int copies;
-    int8_t *q;     // the rounded tensors' integers, one behind the other
-    float *scale;  // and scales
+    int8_t *q;     // the integers of all int8 tensors
+    float *scale;  // and their scales
 } Draft;
 
 static const float *as_float(Draft *draft, const real *block, size_t size)
@@ -53,34 +50,36 @@ static void add(Draft *draft, const char *prefix, const Tensor *from, const char
     for (int k = 0; k < dimensions; k++) to->shape[k] = from->shape[k];
 }
 
-/* Of a matrix that lies in panels. (Its numbers are floats already: gemm_in_panels.) */
+/* Of a matrix that is packed. (It is float then, never double: matrix_layout_trained.) */
 static void put_rows(void *to, const SafeTensor *tensor)
 {
-    panels_unpack(to, tensor->data, (int)tensor->shape[0], (int)tensor->shape[1]);
+    matrix_copy_rows(to, MATRIX_PACKED, tensor->data, (int)tensor->shape[0],
+                     (int)tensor->shape[1]);
 }
 
-/* Those that `rounded` has are passed over. */
+/* All tensors of a block except the prepared ones. */
 static bool add_block(Draft *draft, const Params *params, const char *prefix, const real *block,
-                      const Ready *rounded)
+                      const Prepared *prepared)
 {
     if (!block) return true;
     const float *numbers = as_float(draft, block, params->size);
     for (int i = 0; numbers && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
-        if (ready_rows(rounded, from).matrix) continue;
+        if (prepared_rows(prepared, from).matrix) continue;
         add(draft, prefix, from, "", DTYPE_F32, from->dimensions, numbers + from->offset);
-        if (from->in_panels) draft->tensor[draft->count - 1].rows = put_rows;
+        if (from->layout == MATRIX_PACKED) draft->tensor[draft->count - 1].rows = put_rows;
     }
     return numbers;
 }
 
-/* The scales of all that is rounded, and then the integers: so all F32 lie at multiples of four. */
-static bool add_rounded(Draft *draft, const Params *params, const Ready *rounded)
+/* The scales of all int8 tensors, and then the integers: so all F32 begin at multiples of four. */
+static bool add_int8(Draft *draft, const Params *params, const Prepared *prepared)
 {
     size_t count = 0, rows = 0;
-    for (int i = 0; i < params->count; i++)
-        if (ready_rows(rounded, &params->tensor[i]).matrix)
-            count += params->tensor[i].count, rows += (size_t)params->tensor[i].shape[0];
+    for (int i = 0; i < prepared->count; i++) {
+        const PreparedMatrix *m = &prepared->matrix[i];
+        count += (size_t)m->rows * (size_t)m->columns, rows += (size_t)m->rows;
+    }
     if (!count) return true;
     int8_t *q = draft->q = malloc(count);
     float *scale = draft->scale = malloc(rows * sizeof *scale);
@@ -88,12 +87,12 @@ static bool add_rounded(Draft *draft, const Params *params, const Ready *rounded
     for (int pass = 0; pass < 2; pass++, q = draft->q, scale = draft->scale)
         for (int i = 0; i < params->count; i++) {
             const Tensor *from = &params->tensor[i];
-            MatrixRows at = ready_rows(rounded, from);
+            PreparedRows at = prepared_rows(prepared, from);
             if (!at.matrix) continue;
             if (pass) add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
             else add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, scale);
             for (int r = 0; r < from->shape[0]; r++, q += from->shape[1], scale++)
-                int8_get(q, scale, &at.matrix->int8, at.first + r);
+                int8_get(q, scale, at.matrix->W.int8, at.first + r);
         }
     return true;
 }
@@ -110,17 +109,19 @@ static void add_tokenizer(Draft *draft, const char *name, const void *bytes, siz
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
+    static const Prepared none;
+    const Prepared *prepared = c->prepared ? c->prepared : &none;
     size_t most = (size_t)c->params->count * (BLOCKS + 1) + 2;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
     if (!draft->tensor || !draft->name ||
-        !add_block(draft, c->params, "", c->weights, c->rounded) ||
-        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, NULL) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, NULL) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, NULL) ||
-        !add_rounded(draft, c->params, c->rounded))
+        !add_block(draft, c->params, "", c->weights, prepared) ||
+        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, &none) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, &none) ||
+        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, &none) ||
+        !add_int8(draft, c->params, prepared))
         return false;
-    // last, so that all F32 lie at multiples of four
+    // last, so that all F32 begin at multiples of four
     add_tokenizer(draft, "tokenizer", c->tokenizer, c->tokenizer_size);
     add_tokenizer(draft, "tokenizer.source", c->source_tokenizer, c->source_tokenizer_size);
     return true;
@@ -226,39 +227,92 @@ bool checkpoint_has(const CheckpointFile *c, const char *prefix)
 }
 
 /* "F32 [512,256]" */
-static void write_shape(char *text, size_t size, const SafeTensor *tensor)
+static void write_shape(char *text, size_t size, Dtype dtype, const int64_t *shape,
+                        int dimensions)
 {
-    size_t used = (size_t)snprintf(text, size, "%s [", dtype_name(tensor->dtype));
-    for (int i = 0; i < tensor->dimensions && used < size; i++)
+    size_t used = (size_t)snprintf(text, size, "%s [", dtype_name(dtype));
+    for (int i = 0; i < dimensions && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "",
-                                 (long long)tensor->shape[i]);
+                                 (long long)shape[i]);
     if (used < size) snprintf(text + used, size - used, "]");
 }
 
-static bool check_tensor(const CheckpointFile *c, const SafeTensor *found, const char *name,
-                         const Tensor *tensor, Dtype dtype, int dimensions, Error *error)
+/* "adam.m.model.shared.weight", "model.shared.weight.int8" */
+static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
+                              const char *suffix)
 {
-    SafeTensor wanted = {.dtype = dtype, .dimensions = dimensions};
-    char is[256], should_be[256];
-    for (int k = 0; k < dimensions; k++) wanted.shape[k] = tensor->shape[k];
-    write_shape(should_be, sizeof should_be, &wanted);
-    if (!found)
-        return error_set(error, "'%s' has no tensor '%s', which should be %s", c->file.path,
-                         name, should_be);
-    bool same = found->dtype == wanted.dtype && found->dimensions == wanted.dimensions;
-    for (int k = 0; same && k < wanted.dimensions; k++)
-        same = found->shape[k] == wanted.shape[k];
-    if (same) return true;
-    write_shape(is, sizeof is, found);
-    return error_set(error, "'%s': tensor '%s' is %s, but the configuration makes it %s",
-                     c->file.path, name, is, should_be);
+    char name[NAME_SIZE];
+    snprintf(name, NAME_SIZE, "%s%s%s", prefix, tensor->name, suffix);
+    return safetensors_find(&c->file, name);
 }
 
-/* Reads into the block's own memory; where real is double, spreads the floats from the front half
- * out to the whole, last one first, so that none is overwritten before it is moved. */
-static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const char *name,
-                         const Tensor *tensor, real *numbers, Error *error)
+/* Whether the file has the tensor in its first `dimensions` dimensions. */
+static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
+                 const char *suffix, Dtype dtype, int dimensions, Error *error)
 {
+    const SafeTensor *found = find(c, prefix, tensor, suffix);
+    int64_t wanted[2] = {tensor->shape[0], tensor->shape[1]};
+    char is[256], should_be[256];
+    if (found && found->dtype == dtype && found->dimensions == dimensions &&
+        !memcmp(found->shape, wanted, (size_t)dimensions * sizeof *wanted))
+        return true;
+    write_shape(should_be, sizeof should_be, dtype, wanted, dimensions);
+    if (!found)
+        return error_set(error, "'%s' has no tensor '%s%s%s', which should be %s", c->file.path,
+                         prefix, tensor->name, suffix, should_be);
+    write_shape(is, sizeof is, found->dtype, found->shape, found->dimensions);
+    return error_set(error, "'%s': tensor '%s' is %s, but the configuration makes it %s",
+                     c->file.path, found->name, is, should_be);
+}
+
+static bool fits_float(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
+                       Error *error)
+{
+    return fits(c, tensor, prefix, "", DTYPE_F32, tensor->dimensions, error);
+}
+
+static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *error)
+{
+    return fits(c, tensor, "", CHECKPOINT_INT8, DTYPE_I8, tensor->dimensions, error) &&
+           fits(c, tensor, "", CHECKPOINT_SCALE, DTYPE_F32, 1, error);
+}
+
+bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
+                     Error *error)
+{
+    for (int i = 0; i < params->count; i++)
+        if (!fits_float(c, &params->tensor[i], prefix, error)) return false;
+    return true;
+}
+
+bool checkpoint_fits_inference(const CheckpointFile *c, const Params *params, Error *error)
+{
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (!(checkpoint_has_int8(c, tensor)
+                  ? fits_int8(c, tensor, error)
+                  : fits_float(c, tensor, CHECKPOINT_WEIGHTS, error)))
+            return false;
+    }
+    return true;
+}
+
+bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
+{
+    if (tensor) return find(c, "", tensor, CHECKPOINT_INT8);
+    for (int i = 0; i < c->file.count; i++) {
+        const char *dot = strrchr(c->file.tensor[i].name, '.');
+        if (dot && !strcmp(dot, CHECKPOINT_INT8)) return true;
+    }
+    return false;
+}
+
+/* Reads into the block's own memory. If real is double, the floats in the front half are then moved
+ * to their places, the last one first. */
+bool checkpoint_read_tensor(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
+                            real *numbers, Error *error)
+{
+    const SafeTensor *found = find(c, prefix, tensor, "");
     if (!safetensors_read(&c->file, found, numbers, error)) return false;
 #ifdef REAL_IS_DOUBLE
     for (size_t i = tensor->count; i-- > 0;) {
@@ -270,106 +324,35 @@ static bool read_numbers(const CheckpointFile *c, const SafeTensor *found, const
     for (size_t i = 0; i < tensor->count; i++)
         if (!isfinite(numbers[i]))
             return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
-                             name, isnan(numbers[i]) ? "not-a-number" : "infinity", i);
-    if (tensor->in_panels) panels_pack_in_place(numbers, tensor->shape[0], tensor->shape[1]);
-    return true;
-}
-
-/* "adam.m.model.shared.weight", "model.shared.weight.int8" */
-static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
-                              const char *suffix, char name[NAME_SIZE])
-{
-    snprintf(name, NAME_SIZE, "%s%s%s", prefix, tensor->name, suffix);
-    return safetensors_find(&c->file, name);
-}
-
-static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
-                 Error *error)
-{
-    char name[NAME_SIZE];
-    const SafeTensor *found = find(c, prefix, tensor, "", name);
-    return check_tensor(c, found, name, tensor, DTYPE_F32, tensor->dimensions, error);
-}
-
-static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *error)
-{
-    char q[NAME_SIZE], scale[NAME_SIZE];
-    const SafeTensor *found = find(c, "", tensor, CHECKPOINT_INT8, q);
-    const SafeTensor *scales = find(c, "", tensor, CHECKPOINT_SCALE, scale);
-    return check_tensor(c, found, q, tensor, DTYPE_I8, tensor->dimensions, error) &&
-           check_tensor(c, scales, scale, tensor, DTYPE_F32, 1, error);
-}
-
-bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
-                     Error *error)
-{
-    for (int i = 0; i < params->count; i++)
-        if (!fits(c, &params->tensor[i], prefix, error)) return false;
-    return true;
-}
-
-bool checkpoint_is_rounded(const CheckpointFile *c, const Tensor *tensor)
-{
-    char name[NAME_SIZE];
-    if (tensor) return find(c, "", tensor, CHECKPOINT_INT8, name);
-    for (int i = 0; i < c->file.count; i++) {
-        const char *dot = strrchr(c->file.tensor[i].name, '.');
-        if (dot && !strcmp(dot, CHECKPOINT_INT8)) return true;
-    }
-    return false;
-}
-
-bool checkpoint_fits_rounded(const CheckpointFile *c, const Params *params, Error *error)
-{
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        if (!(checkpoint_is_rounded(c, tensor) ? fits_int8(c, tensor, error)
-                                               : fits(c, tensor, CHECKPOINT_WEIGHTS, error)))
-            return false;
-    }
-    return true;
-}
-
-/* rounded: tensors that are there as int8 are passed over. */
-static bool read_block(const CheckpointFile *c, const Params *params, const char *prefix,
-                       bool rounded, real *block, Error *error)
-{
-    char name[NAME_SIZE];
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        const SafeTensor *found = find(c, prefix, tensor, "", name);
-        if (rounded && checkpoint_is_rounded(c, tensor)) continue;
-        if (!read_numbers(c, found, name, tensor, block + tensor->offset, error)) return false;
-    }
+                             found->name, isnan(numbers[i]) ? "not-a-number" : "infinity", i);
+    matrix_pack(tensor->layout, numbers, tensor->shape[0], tensor->shape[1]);
     return true;
 }
 
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
-    return checkpoint_fits(c, params, prefix, error) &&
-           read_block(c, params, prefix, false, block, error);
-}
-
-bool checkpoint_read_rounded(const CheckpointFile *c, const Params *params, real *block,
-                             Error *error)
-{
-    return checkpoint_fits_rounded(c, params, error) &&
-           read_block(c, params, CHECKPOINT_WEIGHTS, true, block, error);
+    if (!checkpoint_fits(c, params, prefix, error)) return false;
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (!checkpoint_read_tensor(c, tensor, prefix, block + tensor->offset, error))
+            return false;
+    }
+    return true;
 }
 
 bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t *q,
                           float *scale, Error *error)
 {
-    char name[NAME_SIZE];
+    const SafeTensor *scales = find(c, "", tensor, CHECKPOINT_SCALE);
     if (!fits_int8(c, tensor, error) ||
-        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_INT8, name), q, error) ||
-        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_SCALE, name), scale, error))
+        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_INT8), q, error) ||
+        !safetensors_read(&c->file, scales, scale, error))
         return false;
     for (int r = 0; r < tensor->shape[0]; r++)
         if (!(scale[r] >= 0 && scale[r] <= FLT_MAX))
             return error_set(error, "'%s': tensor '%s' holds %g at place %d, which is no scale",
-                             c->file.path, name, (double)scale[r], r);
+                             c->file.path, scales->name, (double)scale[r], r);
     for (size_t i = 0; i < tensor->count; i++)
         if (q[i] < -127)
             return error_set(error,

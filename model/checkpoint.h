@@ -1,25 +1,25 @@
-/* checkpoint.h -- a trained model, or a training that can go on, as one safetensors file.
+/* checkpoint.h -- a trained model, or a training to be resumed, as one safetensors file.
  *
  *   tensors     every parameter by its name in the table (params.h), F32
- *               the blocks that are there besides the weights, under a prefix:
- *                 "adam.m.", "adam.v."    Adam's moments, for going on with the training
- *                 "ema."                  their moving average, for the same
- *               of a model that only translates, in place of the matrices, if it was saved so,
+ *               for resuming, further blocks under a prefix:
+ *                 "adam.m.", "adam.v."    Adam's moments
+ *                 "ema."                  the moving average of the weights
+ *               in a quantised model, which only translates, instead of each matrix NAME:
  *                 "NAME.int8", "NAME.scale"   I8 [out,in] and F32 [out]: a row of NAME is its scale
  *                                             times its integers, -127 .. 127 (int8.h)
  *               "tokenizer"               the SentencePiece model, U8 [bytes]
- *               "tokenizer.source"        that of the source, if it has one of its own
+ *               "tokenizer.source"        that of the source, if it is another one
  *   metadata    "format": "qkv"     "version": "1"
  *               "config"            the configuration, JSON text (options_to_json)
- *               "progress"          where the training is, JSON text
+ *               "progress"          the state of the training, JSON text
  *               "crc32...."         checksums (safetensors.h)
  *
- * So one file is all that translating needs, and the text can never be cut differently from how
- * the model learned it. Byte by byte: checkpoints/README.md. */
+ * So translating needs only this file, and it cuts the text into subwords exactly as training did.
+ * Byte by byte: checkpoints/README.md. */
 #ifndef MODEL_CHECKPOINT_H
 #define MODEL_CHECKPOINT_H
 
-#include "model/params.h"
+#include "model/prepared.h"
 #include "model/safetensors.h"
 
 #define CHECKPOINT_WEIGHTS ""
@@ -35,10 +35,10 @@ typedef struct Checkpoint {
     const real *weights;
     const real *adam_m, *adam_v;  // or NULL
     const real *average;          // or NULL
-    const struct Ready *rounded;  // or NULL; its matrices (ready.h) are saved as int8
-    const char *config;           // JSON
-    const char *progress;         // JSON, or NULL
-    const void *tokenizer;        // [tokenizer_size] bytes
+    const Prepared *prepared;  // or NULL; its matrices, which are int8, replace their weights
+    const char *config;        // JSON
+    const char *progress;      // JSON, or NULL
+    const void *tokenizer;     // [tokenizer_size] bytes
     size_t tokenizer_size;
     const void *source_tokenizer;  // [source_tokenizer_size] or NULL: the same for both
     size_t source_tokenizer_size;
@@ -47,8 +47,8 @@ typedef struct Checkpoint {
 /* Replaces the file at `path` in one instant. */
 bool checkpoint_save(const Checkpoint *checkpoint, const char *path, Error *error);
 
-/* Loading goes in two steps, because the table of parameters follows from the configuration:
- * open it, build the table from `config`, then read the blocks. */
+/* Loading takes two steps, because the table of parameters follows from the configuration: open
+ * the file, build the table from `config`, then read the blocks. */
 typedef struct CheckpointFile {
     SafeFile file;
     const char *config;        // JSON
@@ -70,30 +70,30 @@ void checkpoint_close(CheckpointFile *checkpoint);
 /* Whether any tensor of a block is there. */
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
 
-/* Whether a block is there whole: every tensor of the table as F32 in its shape. Tensors that are
- * not in the table are passed over. Ask this before memory for the table is allocated: then the
- * block is no larger than the file, whatever the configuration claims. */
+/* Whether a block is complete: every tensor of the table as F32 in its shape. Other tensors are
+ * ignored. Call this before allocating memory for the table: then the block is no larger than the
+ * file, whatever the configuration claims. */
 bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      Error *error);
 
-/* The same for the weights of a model that only translates, whose matrices may be int8 instead. */
-bool checkpoint_fits_rounded(const CheckpointFile *checkpoint, const Params *params,
-                             Error *error);
+/* The same for weights for inference: a tensor may be int8 instead. */
+bool checkpoint_fits_inference(const CheckpointFile *checkpoint, const Params *params,
+                               Error *error);
 
-/* Whether a tensor is there as int8; NULL: whether any is. */
-bool checkpoint_is_rounded(const CheckpointFile *checkpoint, const Tensor *tensor);
+/* Whether a tensor, or any if it is NULL, is stored as int8. */
+bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);
 
 /* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps between
  * tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 
-/* The same where weights may be rounded; those that are stay as they are in the block. */
-bool checkpoint_read_rounded(const CheckpointFile *checkpoint, const Params *params,
-                             real *block, Error *error);
+/* The same for one tensor: numbers [tensor->count] (=), in its layout. */
+bool checkpoint_read_tensor(const CheckpointFile *checkpoint, const Tensor *tensor,
+                            const char *prefix, real *numbers, Error *error);
 
-/* q [out,in] and scale [out] (=) a tensor that is there as int8, verified: scales are finite and
- * not negative, and no integer is -128. */
+/* q [out,in] and scale [out] (=) a tensor stored as int8. Verifies that scales are finite and not
+ * negative, and no integer is -128. */
 bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
                           float *scale, Error *error);
 

@@ -1,8 +1,6 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
-#include "model/params.h"
-
 static const char *const SCORES[] = {"scaled-dot", NULL};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
@@ -12,7 +10,7 @@ static const char *const TYINGS[] = {"all", "decoder", "none", NULL};
 #define FIELD(name) offsetof(ModelConfig, name)
 // clang-format off
 const Option model_options[] = {
-    {"d-model", OPTION_INT, FIELD(d_model), 2, 8192, NULL, NULL,
+    {"d-model", OPTION_INT, FIELD(d_model), 2, MAX_D_MODEL, NULL, NULL,
      "width of the vectors; a multiple of --heads", false},
     {"heads", OPTION_INT, FIELD(heads), 1, 256, NULL, NULL,
      "attention heads, each d-model / heads wide", false},
@@ -52,7 +50,7 @@ bool config_check(const ModelConfig *c, Error *error)
 {
     if (c->d_model % c->heads)
         return error_set(error,
-                         "--heads %d does not divide --d-model %d: every head takes "
+                         "`heads` %d does not divide `d-model` %d: each head takes "
                          "d-model / heads columns",
                          c->heads, c->d_model);
     const int vocabs[] = {c->vocab, config_source_vocab(c)};
@@ -64,8 +62,8 @@ bool config_check(const ModelConfig *c, Error *error)
                              vocabs[i]);
     if (c->tying == TYING_ALL && vocabs[0] != vocabs[1])
         return error_set(error,
-                         "--tying all needs one vocabulary for both languages, and these "
-                         "have %d source and %d target tokens: give --tying decoder or none",
+                         "`tying` all needs one vocabulary for both languages, and these "
+                         "have %d source and %d target tokens: give `tying` decoder or none",
                          vocabs[1], vocabs[0]);
     return true;
 }

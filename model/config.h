@@ -25,6 +25,8 @@ typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positio
  * two; none. */
 typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 
+enum { MAX_LAYERS = 64, MAX_D_MODEL = 8192 };  // layers: of each stack
+
 typedef struct ModelConfig {
     int vocab;           // V of the target and of the output, <pad> included
     int source_vocab;    // of the source, <pad> included; 0: the same vocabulary, V
@@ -50,7 +52,7 @@ extern const int model_option_count;
 /* Rows of the source's embedding: source_vocab, or vocab where that is 0. */
 int config_source_vocab(const ModelConfig *config);
 
-/* Whether the numbers fit each other; if not, says which option to change. */
+/* Whether the options fit each other; if not, the error names the one to change. */
 bool config_check(const ModelConfig *config, Error *error);
 
 #endif

@@ -10,9 +10,8 @@
 #include <math.h>
 #include <stddef.h>
 
-void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const real *E,
-                       const Matrix *ready, const real *P, const uint8_t *keep, real scale,
-                       int D)
+void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
+                       const real *P, const uint8_t *keep, real scale, int D)
 {
     real root = (real)sqrt(D);
     size_t d = (size_t)D;
@@ -20,9 +19,8 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
             int position = n - rows->start[s];
             int id = !shifted ? rows->id[n] : position == 0 ? pad : rows->id[n - 1];
-            const real *e = E + (size_t)id * d;
             real *x = X + (size_t)n * d;
-            if (ready) matrix_row(x, ready, id), e = x;
+            const real *e = matrix_row(x, E, id, D);
             if (P) {
                 const real *p = P + (size_t)position * d;
 #pragma omp simd

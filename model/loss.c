@@ -30,7 +30,7 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool t
     size_t chunks = (size_t)loss_chunks((int)C);
     size_t kept = training || C < LOSS_CLASSES ? C : LOSS_CLASSES;
     buffers->Z = ARENA_TAKE(arena, real, rows * kept);
-    buffers->X = training ? ARENA_TAKE(arena, real, panels_size(D, (int)rows)) : NULL;
+    buffers->X = training ? ARENA_TAKE(arena, real, gemm_repeated_size(D, (int)rows)) : NULL;
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -44,8 +44,7 @@ real *logits_layout(Arena *arena, int M, int V)
 
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D)
 {
-    Linear output = {.W = w->output, .b = w->logits_bias, .ready = w->ready_output};
-    linear_forward(Z, X, &output, output.b, M, V - 1, D);
+    matrix_multiply(Z, X, &w->output, w->logits_bias, M, V - 1, D);
 }
 
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)

@@ -1,8 +1,8 @@
 /* params.c -- the table of every parameter, in the order in which it lies in memory.
  *
- * One walk over the network describes it. Given a table, the walk fills a line a tensor; given a
- * Weights and a block, it points each field into the block. Since both come from the same walk,
- * the table and the pointers cannot disagree.
+ * network() describes it once, tensor by tensor. Given a table, it fills a line a tensor; given a
+ * Weights and a block, it points each field into the block. So the table and the pointers cannot
+ * disagree.
  *
  * Each tensor starts at a multiple of 16 reals (a cache line of floats), except within a group
  * such as W_Q W_K W_V, whose members touch so that one product can use them as one matrix. */
@@ -16,181 +16,175 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/rng.h"
-#include "kernels/gemm.h"
 
 enum { ALIGNMENT = 16 };
 
-typedef struct Walk {
+typedef struct Listing {
     Tensor *tensor;  // gets the lines; NULL: only count and point
+    Tensor unused;   // gets them then
     real *block;     // what the fields point into; NULL: only list
     int count;       // tensors so far
     size_t size;     // reals so far
     char prefix[64];
-} Walk;
+} Listing;
 
-static void align(Walk *walk)
+static void align(Listing *list)
 {
-    walk->size = (walk->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    list->size = (list->size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* One tensor behind the last one: a matrix [rows,columns], or a vector if rows is 0. */
-static void tensor(Walk *walk, real **field, const char *module, const char *suffix, int rows,
-                   int columns, Initializer init)
+/* The next tensor: a matrix [rows,columns], or a vector if rows is 0. */
+static Tensor *tensor(Listing *list, real **field, const char *module, const char *suffix,
+                      int rows, int columns, Initializer init)
 {
-    size_t count = (size_t)(rows ? rows : 1) * (size_t)columns;
-    if (walk->block) *field = walk->block + walk->size;
-    if (walk->tensor) {
-        Tensor *line = &walk->tensor[walk->count];
-        *line = (Tensor){.dimensions = rows ? 2 : 1,
-                         .shape = {rows ? rows : columns, rows ? columns : 0},
-                         .offset = walk->size,
-                         .count = count,
-                         .init = init,
-                         .trained = true};
-        snprintf(line->name, sizeof line->name, "%s%s%s", walk->prefix, module, suffix);
-    }
-    walk->count++;
-    walk->size += count;
+    Tensor *line = list->tensor ? &list->tensor[list->count] : &list->unused;
+    if (list->block) *field = list->block + list->size;
+    *line = (Tensor){.dimensions = rows ? 2 : 1,
+                     .shape = {rows ? rows : columns, rows ? columns : 0},
+                     .offset = list->size,
+                     .count = (size_t)(rows ? rows : 1) * (size_t)columns,
+                     .init = init,
+                     .trained = true};
+    snprintf(line->name, sizeof line->name, "%s%s%s", list->prefix, module, suffix);
+    list->count++;
+    list->size += line->count;
+    return line;
 }
 
 /* The matrix of a layer. */
-static void matrix(Walk *walk, Linear *p, const char *module, const char *suffix, int D_out,
+static void matrix(Listing *list, Matrix *W, const char *module, const char *suffix, int D_out,
                    int D_in, Initializer init)
 {
-    tensor(walk, &p->W, module, suffix, D_out, D_in, init);
-    p->ready = NULL;
-    p->in_panels = gemm_in_panels(D_out, D_in);
-    if (walk->tensor) walk->tensor[walk->count - 1].in_panels = p->in_panels;
+    W->layout = matrix_layout_trained(D_out, D_in);
+    tensor(list, &W->at, module, suffix, D_out, D_in, init)->layout = W->layout;
 }
 
-static void linear(Walk *walk, Linear *p, const char *module, int D_out, int D_in)
+static void linear(Listing *list, Linear *p, const char *module, int D_out, int D_in)
 {
-    align(walk), matrix(walk, p, module, ".weight", D_out, D_in, INIT_XAVIER);
-    align(walk), tensor(walk, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
+    align(list), matrix(list, &p->W, module, ".weight", D_out, D_in, INIT_XAVIER);
+    align(list), tensor(list, &p->b, module, ".bias", 0, D_out, INIT_ZERO);
 }
 
-static void norm(Walk *walk, NormWeights *p, const char *module, int D)
+static void norm(Listing *list, NormWeights *p, const char *module, int D)
 {
-    align(walk), tensor(walk, &p->g, module, ".weight", 0, D, INIT_ONE);
-    align(walk), tensor(walk, &p->b, module, ".bias", 0, D, INIT_ZERO);
+    align(list), tensor(list, &p->g, module, ".weight", 0, D, INIT_ONE);
+    align(list), tensor(list, &p->b, module, ".bias", 0, D, INIT_ZERO);
 }
 
-static void attention(Walk *walk, AttentionWeights *p, const char *module, const char *out,
+static void attention(Listing *list, AttentionWeights *p, const char *module, const char *out,
                       int D)
 {
-    align(walk);
-    matrix(walk, &p->q, module, ".q_proj.weight", D, D, INIT_ATTENTION);
-    matrix(walk, &p->k, module, ".k_proj.weight", D, D, INIT_ATTENTION);
-    matrix(walk, &p->v, module, ".v_proj.weight", D, D, INIT_ATTENTION);
-    align(walk);
-    tensor(walk, &p->q.b, module, ".q_proj.bias", 0, D, INIT_ZERO);
-    tensor(walk, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
-    tensor(walk, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
-    linear(walk, &p->out, out, D, D);
+    align(list);
+    matrix(list, &p->q.W, module, ".q_proj.weight", D, D, INIT_ATTENTION);
+    matrix(list, &p->k.W, module, ".k_proj.weight", D, D, INIT_ATTENTION);
+    matrix(list, &p->v.W, module, ".v_proj.weight", D, D, INIT_ATTENTION);
+    align(list);
+    tensor(list, &p->q.b, module, ".q_proj.bias", 0, D, INIT_ZERO);
+    tensor(list, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
+    tensor(list, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
+    linear(list, &p->out, out, D, D);
 }
 
-static void feedforward(Walk *walk, FeedforwardWeights *p, int D, int F)
+static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)
 {
-    linear(walk, &p->fc1, "fc1", F, D);
-    linear(walk, &p->fc2, "fc2", D, F);
+    linear(list, &p->fc1, "fc1", F, D);
+    linear(list, &p->fc2, "fc2", D, F);
 }
 
-/* Which of a layer's norms stands behind which sum depends on the order: in pre-norm a sublayer's
- * own norm stands before it, behind the sum of the sublayer before it. For the first one that is
- * in the layer below: `under`. */
-static void encoder_layer(Walk *walk, EncoderLayerWeights *layer, NormWeights *under,
+/* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own norm
+ * stands before it, after the sum of the sublayer before. For the first sublayer that sum is in the
+ * layer below, whose norm is `under`. */
+static void encoder_layer(Listing *list, EncoderLayerWeights *layer, NormWeights *under,
                           const ModelConfig *c)
 {
     bool pre = c->norm == NORM_PRE;
-    attention(walk, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
-    norm(walk, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
-    feedforward(walk, &layer->ffn, c->d_model, c->ffn);
-    norm(walk, pre ? &layer->self_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
+    norm(list, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
+    feedforward(list, &layer->ffn, c->d_model, c->ffn);
+    norm(list, pre ? &layer->self_norm : &layer->final_norm, "final_layer_norm", c->d_model);
 }
 
-static void decoder_layer(Walk *walk, DecoderLayerWeights *layer, NormWeights *under,
+static void decoder_layer(Listing *list, DecoderLayerWeights *layer, NormWeights *under,
                           const ModelConfig *c)
 {
     bool pre = c->norm == NORM_PRE;
-    attention(walk, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
-    norm(walk, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
-    attention(walk, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
-    norm(walk, pre ? &layer->self_norm : &layer->cross_norm, "encoder_attn_layer_norm",
+    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
+    norm(list, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
+    attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
+    norm(list, pre ? &layer->self_norm : &layer->cross_norm, "encoder_attn_layer_norm",
          c->d_model);
-    feedforward(walk, &layer->ffn, c->d_model, c->ffn);
-    norm(walk, pre ? &layer->cross_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+    feedforward(list, &layer->ffn, c->d_model, c->ffn);
+    norm(list, pre ? &layer->cross_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+}
+
+static void embedding(Listing *list, Matrix *E, const char *module, int V, int D)
+{
+    align(list);
+    E->layout = MATRIX_ROWS;
+    tensor(list, &E->at, module, ".weight", V, D, INIT_EMBEDDING);
 }
 
 /* One matrix used three times, or two, or three matrices. */
-static void embeddings(Walk *walk, Weights *w, const ModelConfig *c)
+static void embeddings(Listing *list, Weights *w, const ModelConfig *c)
 {
     int V = c->vocab, D = c->d_model;
-    w->ready_source = w->ready_target = w->ready_output = NULL;
     if (c->tying == TYING_ALL) {
-        tensor(walk, &w->source_embedding, "model.shared", ".weight", V, D, INIT_EMBEDDING);
+        embedding(list, &w->source_embedding, "model.shared", V, D);
         w->target_embedding = w->output = w->source_embedding;
         return;
     }
-    tensor(walk, &w->source_embedding, "model.encoder.embed_tokens", ".weight",
-           config_source_vocab(c), D, INIT_EMBEDDING);
-    align(walk);
-    tensor(walk, &w->target_embedding, "model.decoder.embed_tokens", ".weight", V, D,
-           INIT_EMBEDDING);
+    embedding(list, &w->source_embedding, "model.encoder.embed_tokens", config_source_vocab(c),
+              D);
+    embedding(list, &w->target_embedding, "model.decoder.embed_tokens", V, D);
     w->output = w->target_embedding;
-    if (c->tying == TYING_DECODER) return;
-    align(walk), tensor(walk, &w->output, "lm_head", ".weight", V, D, INIT_EMBEDDING);
+    if (c->tying == TYING_NONE) embedding(list, &w->output, "lm_head", V, D);
 }
 
-static void positions(Walk *walk, Weights *w, const ModelConfig *c)
+static void positions(Listing *list, real **P, const char *module, const ModelConfig *c)
 {
-    w->source_positions = w->target_positions = NULL;
+    *P = NULL;
     if (c->positions != POSITIONS_LEARNED) return;
-    align(walk);
-    tensor(walk, &w->source_positions, "model.encoder.embed_positions", ".weight",
-           c->max_length, c->d_model, INIT_POSITIONS);
-    align(walk);
-    tensor(walk, &w->target_positions, "model.decoder.embed_positions", ".weight",
-           c->max_length, c->d_model, INIT_POSITIONS);
+    align(list);
+    tensor(list, P, module, ".weight", c->max_length, c->d_model, INIT_POSITIONS);
 }
 
-static void network(Walk *walk, Weights *w, const ModelConfig *c)
+static void network(Listing *list, Weights *w, const ModelConfig *c)
 {
     int V = c->vocab, D = c->d_model;
-    embeddings(walk, w, c);
-    align(walk), tensor(walk, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO);
-    if (walk->tensor) walk->tensor[walk->count - 1].trained = c->output_bias;
-    positions(walk, w, c);
+    embeddings(list, w, c);
+    align(list);
+    tensor(list, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO)->trained =
+        c->output_bias;
+    positions(list, &w->source_positions, "model.encoder.embed_positions", c);
+    positions(list, &w->target_positions, "model.decoder.embed_positions", c);
 
     NormWeights *under = &w->encoder_first;
     for (int l = 0; l < c->encoder_layers; l++, under = &w->encoder[l - 1].final_norm) {
-        snprintf(walk->prefix, sizeof walk->prefix, "model.encoder.layers.%d.", l);
-        encoder_layer(walk, &w->encoder[l], under, c);
+        snprintf(list->prefix, sizeof list->prefix, "model.encoder.layers.%d.", l);
+        encoder_layer(list, &w->encoder[l], under, c);
     }
-    snprintf(walk->prefix, sizeof walk->prefix, "model.encoder.");
-    if (c->norm == NORM_PRE) norm(walk, under, "layer_norm", D);
+    snprintf(list->prefix, sizeof list->prefix, "model.encoder.");
+    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", D);
 
     under = &w->decoder_first;
     for (int l = 0; l < c->decoder_layers; l++, under = &w->decoder[l - 1].final_norm) {
-        snprintf(walk->prefix, sizeof walk->prefix, "model.decoder.layers.%d.", l);
-        decoder_layer(walk, &w->decoder[l], under, c);
+        snprintf(list->prefix, sizeof list->prefix, "model.decoder.layers.%d.", l);
+        decoder_layer(list, &w->decoder[l], under, c);
     }
-    snprintf(walk->prefix, sizeof walk->prefix, "model.decoder.");
-    if (c->norm == NORM_PRE) norm(walk, under, "layer_norm", D);
-    align(walk);
+    snprintf(list->prefix, sizeof list->prefix, "model.decoder.");
+    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", D);
+    align(list);
 }
 
 bool params_table(Params *params, const ModelConfig *config, Error *error)
 {
     Weights unused = {0};
-    Walk count = {0}, list = {0};
-    network(&count, &unused, config);
-    *params = (Params){.tensor = calloc((size_t)count.count, sizeof(Tensor))};
-    if (!params->tensor) return error_set(error, "not enough memory for the parameter table");
-
-    list.tensor = params->tensor;
+    Listing counted = {0};
+    network(&counted, &unused, config);
+    Listing list = {.tensor = calloc((size_t)counted.count, sizeof(Tensor))};
+    *params = (Params){counted.count, list.tensor, counted.size};
+    if (!list.tensor) return error_set(error, "not enough memory for the parameter table");
     network(&list, &unused, config);
-    params->count = list.count;
-    params->size = list.size;
     return true;
 }
 
@@ -202,8 +196,7 @@ void params_free(Params *params)
 
 void params_bind(Weights *weights, real *block, const ModelConfig *config)
 {
-    Walk walk = {.block = block};
-    network(&walk, weights, config);
+    network(&(Listing){.block = block}, weights, config);
 }
 
 real *params_block(const Params *params, Error *error)
@@ -221,25 +214,19 @@ void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed)
     uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
     Rng rng = rng_stream(seed, RNG_INIT, stream);
     double bound = sqrt(6.0 / (in + out)), deviation = 1 / sqrt(in);
-    switch (tensor->init) {
-    case INIT_ZERO:
-        for (size_t i = 0; i < tensor->count; i++) x[i] = 0;
-        break;
-    case INIT_ONE:
-        for (size_t i = 0; i < tensor->count; i++) x[i] = 1;
-        break;
-    case INIT_ATTENTION: bound *= sqrt(0.5);  // fall through
-    case INIT_XAVIER:
-        for (size_t i = 0; i < tensor->count; i++)
-            x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1));
-        break;
-    case INIT_EMBEDDING:
-    case INIT_POSITIONS:
-        for (size_t i = 0; i < tensor->count; i++) x[i] = (real)(deviation * rng_normal(&rng));
-        if (tensor->init == INIT_POSITIONS) break;
-        for (int k = 0; k < in; k++) x[(size_t)(out - 1) * (size_t)in + (size_t)k] = 0;
-        break;
+    if (tensor->init == INIT_ATTENTION) bound *= sqrt(0.5);
+    for (size_t i = 0; i < tensor->count; i++) {
+        switch (tensor->init) {
+        case INIT_ZERO: x[i] = 0; break;
+        case INIT_ONE: x[i] = 1; break;
+        case INIT_ATTENTION:
+        case INIT_XAVIER: x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1)); break;
+        case INIT_EMBEDDING:
+        case INIT_POSITIONS: x[i] = (real)(deviation * rng_normal(&rng)); break;
+        }
     }
+    if (tensor->init == INIT_EMBEDDING)  // the row of <pad>
+        memset(x + (size_t)(out - 1) * (size_t)in, 0, (size_t)in * sizeof *x);
 }
 
 void params_initialise(const Params *params, real *block, uint64_t seed)
@@ -248,15 +235,14 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
         const Tensor *tensor = &params->tensor[t];
         real *x = block + tensor->offset;
         params_initial_rows(x, tensor, seed);
-        if (tensor->in_panels) panels_pack_in_place(x, tensor->shape[0], tensor->shape[1]);
+        matrix_pack(tensor->layout, x, tensor->shape[0], tensor->shape[1]);
     }
 }
 
 void params_rows(real *x, const Tensor *tensor, const real *block)
 {
-    const real *from = block + tensor->offset;
-    if (tensor->in_panels) panels_unpack(x, from, tensor->shape[0], tensor->shape[1]);
-    else memcpy(x, from, tensor->count * sizeof *x);
+    int columns = tensor->dimensions == 2 ? tensor->shape[1] : 1;
+    matrix_copy_rows(x, tensor->layout, block + tensor->offset, tensor->shape[0], columns);
 }
 
 const Tensor *params_find(const Params *params, const char *name)

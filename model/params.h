@@ -1,9 +1,9 @@
 /* params.h -- every parameter of the network: one block of memory, one table, one line a tensor.
  *
- * The table is what checkpoint, Adam, the gradient checks and the golden vectors iterate. Weights,
- * gradients, Adam's moments and averages are blocks of the same layout, so a tensor is at the same
- * offset in each. Names and [out,in] layout are Hugging Face's for MarianMT; in memory a large
- * matrix lies in panels (Tensor.in_panels), in files never. */
+ * The checkpoint, Adam, the gradient checks and the golden vectors iterate the table. Weights,
+ * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the same
+ * offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store every matrix
+ * row by row; in memory, Tensor.layout says how it lies. */
 #ifndef MODEL_PARAMS_H
 #define MODEL_PARAMS_H
 
@@ -31,8 +31,8 @@ typedef struct Tensor {
     size_t offset;   // of its first number in a block
     size_t count;    // of its numbers
     Initializer init;
-    bool trained;    // false: stays as it was initialised
-    bool in_panels;  // a large matrix of a layer (gemm_in_panels)
+    bool trained;         // false: stays as it was initialised
+    MatrixLayout layout;  // in a block; a layer's large matrices are packed
 } Tensor;
 
 typedef struct Params {
@@ -42,10 +42,8 @@ typedef struct Params {
 } Params;
 
 typedef struct Linear {
-    real *W;              // [D_out,D_in]
-    real *b;              // [D_out]
-    const Matrix *ready;  // W for inference (ready.h), then W itself is gone; NULL: W serves
-    bool in_panels;       // W lies in panels (panels.h), and so does dW
+    Matrix W;  // [D_out,D_in]
+    real *b;   // [D_out]
 } Linear;
 
 typedef struct NormWeights {
@@ -54,9 +52,9 @@ typedef struct NormWeights {
 } NormWeights;
 
 /* W_Q, W_K and W_V are three tensors side by side, so that one product can compute all three:
- * q.W is also the [3D,D] matrix of all, k.W the [2D,D] matrix of keys and values. The same holds
- * for their biases, and for what is ready: of self-attention q's is [3D,D], of cross-attention
- * there are q's [D,D] and k's [2D,D]. */
+ * q.W is also the [3D,D] matrix of all, k.W the [2D,D] matrix of keys and values; likewise their
+ * biases. Prepared for inference (quantised.h), self-attention has only q.W [3D,D], and
+ * cross-attention q.W [D,D] and k.W [2D,D]. */
 typedef struct AttentionWeights {
     Linear q, k, v;  // [D,D] each
     Linear out;      // [D,D]
@@ -67,8 +65,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
-/* A norm is named by the sum that it stands behind (addnorm.h). In post-norm that is its name in
- * the file, too; in pre-norm the file names it by the sublayer that it stands before. */
+/* A norm is named by the sum that it follows (addnorm.h). In post-norm the file uses the same name;
+ * in pre-norm it names a norm by the sublayer that follows. */
 typedef struct EncoderLayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -85,16 +83,12 @@ typedef struct DecoderLayerWeights {
     NormWeights final_norm;
 } DecoderLayerWeights;
 
-enum { MAX_LAYERS = 64 };
-
 /* Where each tensor lies in one block: the same struct over the weights and over the gradients. */
 typedef struct Weights {
-    real *source_embedding;  // [config_source_vocab,D]
-    real *target_embedding;  // [V,D]
-    real *output;            // [V,D]; --tying says which of the three are one
-    real *logits_bias;       // [V]
-    const Matrix *ready_source, *ready_target;  // embeddings, to look up rows; NULL: as above
-    const Matrix *ready_output;                 // to multiply by; NULL: as above
+    Matrix source_embedding;  // [config_source_vocab,D]
+    Matrix target_embedding;  // [V,D]
+    Matrix output;            // [V,D]; `tying` says which of the three are one
+    real *logits_bias;        // [V]
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
     NormWeights encoder_first, decoder_first;   // before the first sublayer, in pre-norm
     EncoderLayerWeights encoder[MAX_LAYERS];
@@ -108,14 +102,13 @@ void params_free(Params *params);
 /* Points every field of weights into a block of params->size reals. */
 void params_bind(Weights *weights, real *block, const ModelConfig *config);
 
-/* A block of zeros that are in memory already, so that no timed update waits for them; aligned to
- * a cache line; free() it. NULL if memory is short. */
+/* A block of zeros, aligned to a cache line; free() it. Its pages are in memory, so that no timed
+ * update waits for them. NULL if memory is short. */
 real *params_block(const Params *params, Error *error);
 
-/* Fills a block with the initial values, a function of the seed and each tensor's name alone. */
+/* The initial values, a function of the seed and each tensor's name alone: of a whole block, or of
+ * one tensor, x [tensor->count] (=) row by row. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
-
-/* x [tensor->count] (=) the initial values of one tensor, row by row. */
 void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed);
 
 /* x [tensor->count] (=) a tensor of a block, row by row. */

@@ -197,8 +197,9 @@ static void block_backward(real *dX, real *dE, real *dbias, Turn *turn, real sca
     real own_share = scale * (real)(1 - smoothing);
     Repeated repeated[2];
     for (int i = 0; i < block->pieces; i++)
-        repeated[i] = gemm_repeated(l->X + (size_t)i * panels_size(block->D, block->rows),
-                                    X + piece_at(block, i), block->D, block->rows);
+        repeated[i] =
+            gemm_repeated(l->X + (size_t)i * gemm_repeated_size(block->D, block->rows),
+                          X + piece_at(block, i), block->D, block->rows);
     for (int k = 0, first = 0; k < chunks; k++, first += LOSS_CLASSES) {
         int width = at_most(C - first, LOSS_CLASSES);
         real *Z = l->Z + (size_t)first * (size_t)(2 * P);

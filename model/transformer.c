@@ -14,7 +14,6 @@
 #include "base/profile.h"
 #include "model/embedding.h"
 #include "model/position.h"
-#include "model/ready.h"
 
 void transformer_use(Transformer *model, real *block)
 {
@@ -58,7 +57,7 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
 void transformer_free(Transformer *model)
 {
     params_free(&model->params);
-    ready_free(model->ready);
+    prepared_free(&model->prepared);
     free(model->sinusoids);
     free(model->block);
     *model = (Transformer){0};
@@ -113,11 +112,10 @@ void transformer_forward(Pass *pass, const Transformer *model)
         dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
                      PLACE_EMBEDDING + 1);
     }
-    embedding_forward(pass->X_source, pass->source, false, pad, w->source_embedding,
-                      w->ready_source, model->source_positions, pass->keep_source, scale,
-                      D);  // (1)
-    embedding_forward(pass->X_target, pass->target, true, pad, w->target_embedding,
-                      w->ready_target, model->target_positions, pass->keep_target, scale, D);
+    embedding_forward(pass->X_source, pass->source, false, pad, &w->source_embedding,
+                      model->source_positions, pass->keep_source, scale, D);  // (1)
+    embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding,
+                      model->target_positions, pass->keep_target, scale, D);
     profile_enter(PROFILE_LINEAR);
     pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
                                     dropout);  // (2)
@@ -130,7 +128,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 {
     const ModelConfig *config = &model->config;
     ProfilePart before = profile_enter(PROFILE_LOSS);
-    const real *E = model->weights.output, *bias = model->weights.logits_bias;
+    const real *E = model->weights.output.at, *bias = model->weights.logits_bias;
     if (is_twice(pass))
         rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
@@ -152,13 +150,13 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     ProfilePart before = profile_enter(PROFILE_LOSS);
     real *dbias = config->output_bias ? dw->logits_bias : NULL;
     if (is_twice(pass))
-        rdrop_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
-                       w->logits_bias, pass->target->id, smoothing, pass->dropout->r_drop,
-                       &pass->twice, pass->target->rows, config->vocab,
+        rdrop_backward(loss, pass->dX, dw->output.at, dbias, turn, scale, pass->output,
+                       w->output.at, w->logits_bias, pass->target->id, smoothing,
+                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
                        D);  // (4)
     else
-        loss_backward(loss, pass->dX, dw->output, dbias, turn, scale, pass->output, w->output,
-                      w->logits_bias, pass->target->id, smoothing, &pass->loss,
+        loss_backward(loss, pass->dX, dw->output.at, dbias, turn, scale, pass->output,
+                      w->output.at, w->logits_bias, pass->target->id, smoothing, &pass->loss,
                       pass->target->rows, config->vocab, D);  // (4)
     profile_enter(PROFILE_LINEAR);
     decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, pass->encoded, w,
@@ -167,9 +165,9 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
                      &pass->scratch);  // (2)
     turn_next(turn, 1);
     profile_enter(PROFILE_EMBEDDING);
-    embedding_backward(dw->target_embedding, pass->dX, pass->target, true, pass->keep_target,
+    embedding_backward(dw->target_embedding.at, pass->dX, pass->target, true, pass->keep_target,
                        keep_scale, D);  // (1)
-    embedding_backward(dw->source_embedding, pass->dencoded, pass->source, false,
+    embedding_backward(dw->source_embedding.at, pass->dencoded, pass->source, false,
                        pass->keep_source, keep_scale, D);
     if (config->positions == POSITIONS_LEARNED) {
         position_backward(dw->target_positions, pass->dX, pass->target, pass->keep_target,

@@ -5,7 +5,7 @@
 #include "model/decoder.h"
 #include "model/encoder.h"
 #include "model/loss.h"
-#include "model/params.h"
+#include "model/prepared.h"
 #include "model/rdrop.h"
 
 typedef struct Transformer {
@@ -15,23 +15,22 @@ typedef struct Transformer {
     Weights weights;  // where each tensor lies in the block
     real *sinusoids;  // [max_length,D], or NULL: positions are learned, or there are none
     const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
-    struct Ready *ready;  // its matrices, once it only translates (ready.h), or NULL
+    Prepared prepared;  // its matrices for inference (quantised.h), if any
 } Transformer;
 
 /* Weights are zero: params_initialise or a checkpoint fills model->block. What is not written to
- * takes no memory: a model whose matrices are rounded in its file never has them as floats. */
+ * takes no memory: a model whose matrices are int8 in its file never has them as floats. */
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
 
-/* Other weights, a block in the same layout, take the place of model->block; whose they are
- * stays the caller's matter. */
+/* Replaces model->block by another block of the same layout. The caller owns both. */
 void transformer_use(Transformer *model, real *block);
 
-/* Everything a pass computes and backward needs. A large struct: keep it where it is. */
+/* Everything a pass computes and backward needs. A large struct: do not copy it. */
 typedef struct Pass {
-    const Packed *source, *target;       // target: what is to be produced, each ending in </s>
-    const Dropout *dropout;              // NULL: none
-    real *X_source, *X_target;           // [N,D] [M,D] embedded
+    const Packed *source, *target;  // target: the sentences to produce, each ending in </s>
+    const Dropout *dropout;         // NULL: none
+    real *X_source, *X_target;      // [N,D] [M,D] embedded
     uint8_t *keep_source, *keep_target;  // [N,D] [M,D], or NULL: no dropout
     real keep_scale;                     // 1 / (1 - p)
     Encoder encoder;

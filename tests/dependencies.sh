@@ -6,6 +6,7 @@
 #   headers   each library stands behind the files named here, and no other is used.
 #   silence   only the commands print to the terminal or end the program. (_exit is allowed: so
 #             ends a forked child.)
+#   panels    no file outside kernels/ knows how matrices are packed: kernels/matrix.h hides it.
 #   options   no error message below the commands names a --option.
 #
 # One line a check, "ok NAME" or "not ok NAME: why"; exit status 1 if any failed.
@@ -167,6 +168,12 @@ text=$(code $all)
 quiet=$(echo "$text" | grep -v '^commands/')
 report 'only commands print' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])(($printing) *\\(|(stdout|stderr)([^A-Za-z0-9_]|\$))" | sed 's/:  */: /')"
+report 'only kernels/ names panels of matrices' "$({
+    echo "$text"
+    # shellcheck disable=SC2086
+    includes $all
+} | grep -v '^kernels/' | grep -E '(^|[^A-Za-z0-9])(gemm_[a-z]+_panels|in_panels|panels_[a-z]+ *\()|kernels/(panels|tile)[.]h' |
+    sed 's/:  */: /')"
 report 'only commands end the program' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])($ending) *\\(" | sed 's/:  */: /')"
 

@@ -26,13 +26,13 @@ static void cut(Gradients *g)
 static bool part_lookups(Gradients *g, const Transformer *model, Error *error)
 {
     Weights *w = &g->weights[0];
-    if (w->output != w->target_embedding) return true;
+    if (w->output.at != w->target_embedding.at) return true;
     Params matrix = {.size = (size_t)model->config.vocab * (size_t)model->config.d_model};
     if (!(g->lookups = params_block(&matrix, error))) return false;
-    g->matrix = (size_t)(w->output - g->block[0]);
+    g->matrix = (size_t)(w->output.at - g->block[0]);
     g->count = matrix.size;
-    w->target_embedding = g->lookups;
-    if (w->source_embedding == w->output) w->source_embedding = g->lookups;
+    w->target_embedding.at = g->lookups;
+    if (w->source_embedding.at == w->output.at) w->source_embedding.at = g->lookups;
     return true;
 }
 

@@ -147,7 +147,7 @@ static bool same_everywhere(const Run *run, Error *error)
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
     int D = run->settings->model.d_model;
-    mine = hash_word(mine, gemm_in_panels(D, D));  // how blocks are laid out in this build
+    mine = hash_word(mine, matrix_layout_trained(D, D));  // of this build
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)

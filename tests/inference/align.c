@@ -111,7 +111,7 @@ static void norms(void **state)
     assert_non_null(snapshot);
     static float all[M * N], one[M * N], share[(M - 1) * N], mean[M * N];
     for (int layer = 0; layer < 3; layer++) {
-        const real *W = model.weights.decoder[layer].cross.out.W;
+        const real *W = model.weights.decoder[layer].cross.out.W.at;
         assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
         assert_true(snapshot_norms(one, snapshot, ATTENTION_CROSS, layer, 1, &error));
         for (int i = 0; i < M; i++)

@@ -47,8 +47,8 @@ static Loss training_loss(double *own, const Transformer *model)
     transformer_loss(&loss, pass, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
         Loss one = {0};
-        loss_forward(&one, pass->output + i * D, w->output, w->logits_bias, target.id + i, 0.1,
-                     &pass->loss, 1, V, D);
+        loss_forward(&one, pass->output + i * D, w->output.at, w->logits_bias, target.id + i,
+                     0.1, &pass->loss, 1, V, D);
         own[i] = one.nll;
     }
     arena_free(&arena);

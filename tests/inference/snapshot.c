@@ -83,7 +83,7 @@ static void is_projected(SnapshotRows Y, SnapshotRows X, Linear w, int head)
     for (int i = 0; i < Y.rows; i++)
         for (int k = 0; k < dh; k++) {
             int r = head * dh + k;
-            double y = dot(row(X, i), w.W + (size_t)r * (size_t)D, D) + (double)w.b[r];
+            double y = dot(row(X, i), w.W.at + (size_t)r * (size_t)D, D) + (double)w.b[r];
             assert_true(fabs(y - (double)row(Y, i)[k]) < 1e-4);
         }
 }
@@ -137,7 +137,7 @@ static void vectors(void **state)
     for (int side = 0; side < 2; side++) {
         SnapshotRows X = snapshot_embedded(snapshot, side == 0);
         const real *E =
-            side == 0 ? model.weights.source_embedding : model.weights.target_embedding;
+            side == 0 ? model.weights.source_embedding.at : model.weights.target_embedding.at;
         const real *P = side == 0 ? model.source_positions : model.target_positions;
         assert_int_equal(X.rows, side == 0 ? N : M);
         for (int i = 0; i < X.rows; i++) {

@@ -7,7 +7,8 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "kernels/gemm.h"
+#include "kernels/matrix.h"
+#include "kernels/panels.h"
 #include "tests/fixtures/test.h"
 
 enum { LARGEST = 40, GAP = 5 };
@@ -229,7 +230,7 @@ static void check_packed(int m, int n, int all, int k)
 static void test_packed(void **state)
 {
     (void)state;
-    if (!gemm_packs()) {
+    if (matrix_layout_inference() != MATRIX_PACKED) {
         print_message("this build multiplies by OpenBLAS\n");
         skip();
     }

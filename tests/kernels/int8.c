@@ -20,15 +20,13 @@ static real *numbers(size_t count, double size)
     return x;
 }
 
-static Int8Panels panels_create(Arena *arena, int rows, int columns)
+static const Int8Matrix *int8_create(Arena *arena, int rows, int columns)
 {
-    Int8Panels panels;
     *arena = (Arena){0};
-    int8_layout(&panels, arena, rows, columns);
+    int8_take(arena, rows, columns);
     assert_true(arena_reserve(arena, NULL));
-    memset(arena->base, 0x7f, arena->size);  // nothing may count on zeros
-    int8_layout(&panels, arena, rows, columns);
-    return panels;
+    memset(arena->base, 0x7f, arena->size);  // no code may rely on zeros
+    return int8_take(arena, rows, columns);
 }
 
 /* The extremes, or anything between. */
@@ -43,7 +41,7 @@ static void check_tile(int rows, int columns, int extreme, int sign)
 {
     int groups = (columns + INT8_GROUP - 1) / INT8_GROUP, width = groups * INT8_GROUP;
     Arena arena;
-    Int8Panels panels = panels_create(&arena, INT8_PANEL, columns);
+    const Int8Matrix *matrix = int8_create(&arena, INT8_PANEL, columns);
     int8_t *q = malloc((size_t)columns * INT8_PANEL), *a = calloc((size_t)rows, (size_t)width);
     uint8_t *u = malloc((size_t)(rows * width));
     for (int i = 0; i < rows; i++)
@@ -53,13 +51,14 @@ static void check_tile(int rows, int columns, int extreme, int sign)
         memset(a, sign * 127, (size_t)(rows * width)),
             memset(q, 127, (size_t)columns * INT8_PANEL);
     for (int i = 0; i < rows * width; i++) u[i] = (uint8_t)(a[i] + 128);
-    for (int j = 0; j < INT8_PANEL; j++) int8_put(&panels, j, q + j * columns, 1);
+    for (int j = 0; j < INT8_PANEL; j++) int8_put(matrix, j, q + j * columns, 1);
 
     for (int kind = 0; kind < int8_kernel_count; kind++) {
         if (!int8_kernels[kind].runs()) continue;
         int32_t C[INT8_ROWS * INT8_PANEL];
         memset(C, 0x55, sizeof C);
-        int8_kernels[kind].multiply(C, u, (size_t)width, panels.q, panels.offset, rows, groups);
+        int8_kernels[kind].multiply(C, u, (size_t)width, matrix->q, matrix->offset, rows,
+                                    groups);
         for (int i = 0; i < rows; i++)
             for (int j = 0; j < INT8_PANEL; j++) {
                 long long sum = 0;
@@ -105,14 +104,14 @@ static void rows_are_rounded(void **state)
         real *W = numbers((size_t)(ROWS * n), 0.1), *x = numbers((size_t)n, 1);
         for (int k = 0; k < n; k++) W[5 * n + k] = 0;
         Arena arena;
-        Int8Panels panels = panels_create(&arena, ROWS, n);
-        int8_quantise(&panels, W);
+        const Int8Matrix *matrix = int8_create(&arena, ROWS, n);
+        int8_quantise(matrix, W);
         int8_t *q = malloc((size_t)n), *again = malloc((size_t)n);
         for (int row = 0; row < ROWS; row++) {
             float scale, same;
             int most = 0;
-            int8_get(q, &scale, &panels, row);
-            int8_dequantise(x, &panels, row);
+            int8_get(q, &scale, matrix, row);
+            int8_dequantise(x, matrix, row);
             assert_true(int8_quantise_row(again, W + row * n, n) == scale);
             assert_memory_equal(q, again, (size_t)n);
             for (int k = 0; k < n; k++) {
@@ -123,8 +122,8 @@ static void rows_are_rounded(void **state)
             }
             assert_int_equal(most, row == 5 ? 0 : 127);
             if (row == 5) assert_true(scale == 0);
-            int8_put(&panels, row, q, scale);
-            int8_get(again, &same, &panels, row);
+            int8_put(matrix, row, q, scale);
+            int8_get(again, &same, matrix, row);
             assert_memory_equal(q, again, (size_t)n);
             assert_true(same == scale);
         }
@@ -148,10 +147,10 @@ static void check_product(int N, int rows, int count, int columns)
     real *b = numbers((size_t)count, 1), *Y = numbers((size_t)(N * count), 1);
     real *alone = numbers((size_t)count, 1);
     Arena arena;
-    Int8Panels panels = panels_create(&arena, rows, columns);
-    int8_quantise(&panels, W);
+    const Int8Matrix *matrix = int8_create(&arena, rows, columns);
+    int8_quantise(matrix, W);
     for (int with = 0; with < 2; with++) {
-        int8_multiply(Y, X, &panels, with ? b : NULL, N, count);
+        int8_multiply(Y, X, matrix, with ? b : NULL, N, count);
         for (int i = 0; i < N; i++) {
             const real *x = X + i * columns;
             double t = largest(x, columns) / 127;
@@ -164,7 +163,7 @@ static void check_product(int N, int rows, int count, int columns)
                 }
                 assert_true(fabs((double)Y[i * count + j] - sum) <= bound * 1.00001 + 1e-6);
             }
-            int8_multiply(alone, x, &panels, with ? b : NULL, 1, count);
+            int8_multiply(alone, x, matrix, with ? b : NULL, 1, count);
             assert_memory_equal(alone, Y + i * count, (size_t)count * sizeof *alone);
         }
     }
@@ -193,14 +192,14 @@ static void no_number_stays_none(void **state)
     real *X = numbers(N * COLUMNS, 1), *W = numbers(ROWS * COLUMNS, 1);
     real *Y = numbers(N * ROWS, 1), *before = numbers(N * ROWS, 1);
     Arena arena;
-    Int8Panels panels = panels_create(&arena, ROWS, COLUMNS);
-    int8_quantise(&panels, W);
-    int8_multiply(before, X, &panels, NULL, N, ROWS);
+    const Int8Matrix *matrix = int8_create(&arena, ROWS, COLUMNS);
+    int8_quantise(matrix, W);
+    int8_multiply(before, X, matrix, NULL, N, ROWS);
     X[0 * COLUMNS + 20] = (real)NAN;
     X[2 * COLUMNS + 3] = (real)INFINITY;
     X[4 * COLUMNS + 0] = (real)-INFINITY;
     for (int k = 0; k < COLUMNS; k++) X[3 * COLUMNS + k] = (real)1e-40;
-    int8_multiply(Y, X, &panels, NULL, N, ROWS);
+    int8_multiply(Y, X, matrix, NULL, N, ROWS);
     for (int j = 0; j < ROWS; j++) {
         assert_true(isnan(Y[0 * ROWS + j]) && isnan(Y[2 * ROWS + j]) && isnan(Y[4 * ROWS + j]));
         assert_true(Y[1 * ROWS + j] == before[1 * ROWS + j]);

@@ -5,7 +5,8 @@
 
 #include "base/arena.h"
 #include "base/rng.h"
-#include "kernels/gemm.h"
+#include "kernels/matrix.h"
+#include "kernels/panels.h"
 #include "tests/fixtures/test.h"
 
 static const int SIZES[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 70};
@@ -74,7 +75,7 @@ static void test_turning(void **state)
             int k = ROWS - row, n = COLUMNS - column;
             const real *at = W + row * COLUMNS + column;
             memset(got, 0, panels_size(n, k) * sizeof *got);
-            panels_turn(got, panels + row * COLUMNS + column * C, COLUMNS, n, k);
+            panels_transpose(got, panels + row * COLUMNS + column * C, COLUMNS, n, k);
             panels_copy(expected, (Strided){at, COLUMNS, 1}, n, k);
             assert_memory_equal(got, expected, panels_size(n, k) * sizeof *got);
         }
@@ -124,14 +125,14 @@ static void test_which(void **state)
 {
     (void)state;
     bool tile = TILE_ROWS == 14 && sizeof(real) == sizeof(float);
-    assert_int_equal(gemm_in_panels(512, 512), tile);
-    assert_int_equal(gemm_in_panels(2048, 512), tile);
-    assert_int_equal(gemm_in_panels(512, PANELS_DEPTH), tile);
-    assert_false(gemm_in_panels(512, PANELS_DEPTH + C));
-    assert_false(gemm_in_panels(480, 512));
-    assert_false(gemm_in_panels(512, 480));
-    assert_false(gemm_in_panels(513, 512));
-    assert_false(gemm_in_panels(512, 520));
+    assert_int_equal(matrix_layout_trained(512, 512), tile);
+    assert_int_equal(matrix_layout_trained(2048, 512), tile);
+    assert_int_equal(matrix_layout_trained(512, PANELS_DEPTH), tile);
+    assert_false(matrix_layout_trained(512, PANELS_DEPTH + C));
+    assert_false(matrix_layout_trained(480, 512));
+    assert_false(matrix_layout_trained(512, 480));
+    assert_false(matrix_layout_trained(513, 512));
+    assert_false(matrix_layout_trained(512, 520));
 }
 
 int main(void)

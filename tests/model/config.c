@@ -14,37 +14,33 @@ static const ModelConfig good = {.vocab = 20,
                                  .decoder_layers = 1,
                                  .max_length = 8};
 
-static void expect(ModelConfig config, const char *sentence)
-{
-    Error error = {""};
-    bool fits = config_check(&config, &error);
-    assert_int_equal(fits, !sentence);
-    if (sentence && !strstr(error.text, sentence)) fail_msg("said: %s", error.text);
-}
-
 static void what_does_not_fit(void **state)
 {
     (void)state;
-    ModelConfig c = good;
-    expect(c, NULL);
-    assert_int_equal(config_source_vocab(&c), 20);
-    c.heads = 3;
-    expect(c, "--heads 3 does not divide --d-model 8");
-    c = good, c.vocab = 3;
-    expect(c, "a vocabulary of 3 tokens cannot be used");
-    c = good, c.source_vocab = 3;
-    expect(c, "a vocabulary of 3 tokens cannot be used");
-    c = good, c.source_vocab = 20;
-    expect(c, NULL);
-    c.source_vocab = 30;
-    assert_int_equal(config_source_vocab(&c), 30);
-    expect(c,
-           "--tying all needs one vocabulary for both languages, and these have 30 source and "
-           "20 target tokens: give --tying decoder or none");
-    c.tying = TYING_DECODER;
-    expect(c, NULL);
-    c.tying = TYING_NONE;
-    expect(c, NULL);
+    static const struct {
+        int heads, vocab, source_vocab, tying;
+        const char *error;  // NULL: it fits
+    } cases[] = {
+        {2, 20, 0, TYING_ALL, NULL},
+        {3, 20, 0, TYING_ALL, "`heads` 3 does not divide `d-model` 8"},
+        {2, 3, 0, TYING_ALL, "a vocabulary of 3 tokens cannot be used"},
+        {2, 20, 3, TYING_ALL, "a vocabulary of 3 tokens cannot be used"},
+        {2, 20, 20, TYING_ALL, NULL},
+        {2, 20, 30, TYING_ALL,
+         "`tying` all needs one vocabulary for both languages, and these have 30 source and 20 "
+         "target tokens: give `tying` decoder or none"},
+        {2, 20, 30, TYING_DECODER, NULL},
+        {2, 20, 30, TYING_NONE, NULL},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        Error error = {""};
+        ModelConfig c = good;
+        c.heads = cases[i].heads, c.vocab = cases[i].vocab, c.tying = cases[i].tying;
+        c.source_vocab = cases[i].source_vocab;
+        assert_int_equal(config_source_vocab(&c), c.source_vocab ? c.source_vocab : c.vocab);
+        assert_int_equal(config_check(&c, &error), !cases[i].error);
+        if (cases[i].error && !strstr(error.text, cases[i].error)) fail_msg("%s", error.text);
+    }
 }
 
 /* A configuration from before there were these options is that of the network there was. */

@@ -1,5 +1,5 @@
-/* large.c -- a network whose matrices are large enough to lie in panels is, bit for bit, the one
- * whose matrices lie in rows: initialised, trained, saved, read, and made ready. */
+/* large.c -- a network whose matrices are large enough to be packed equals, bit for bit, the same
+ * network with matrices in rows: initialised, trained, saved, read, and prepared for inference. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,8 +7,7 @@
 
 #include "base/temporary.h"
 #include "model/checkpoint.h"
-#include "model/linear.h"
-#include "model/ready.h"
+#include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/test.h"
 
@@ -32,7 +31,7 @@ static void in_rows(Weights *w)
                      &e->ffn.fc1, &e->ffn.fc2,  &d->self.q,  &d->self.k,
                      &d->self.v,  &d->self.out, &d->ffn.fc1, &d->ffn.fc2,
                      &d->cross.q, &d->cross.k,  &d->cross.v, &d->cross.out};
-    for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->in_panels = false;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->W.layout = MATRIX_ROWS;
 }
 
 static int setup(void **state)
@@ -45,7 +44,7 @@ static int setup(void **state)
     for (int t = 0; t < rows.params.count; t++) {
         Tensor *tensor = &rows.params.tensor[t];
         params_rows(rows.block + tensor->offset, tensor, large.block);
-        tensor->in_panels = false;
+        tensor->layout = MATRIX_ROWS;
     }
     in_rows(&rows.weights);
     source = random_sentences(S, 23, V, 4);
@@ -63,16 +62,16 @@ static int teardown(void **state)
     return 0;
 }
 
-/* All matrices of layers are, where this build has a tile of its own, and nothing else. */
-static void what_lies_in_panels(void **state)
+/* Exactly the matrices of layers, if this build packs any. */
+static void what_is_packed(void **state)
 {
     (void)state;
     for (int t = 0; t < large.params.count; t++) {
         const Tensor *tensor = &large.params.tensor[t];
         bool layer = strstr(tensor->name, "layers") && tensor->dimensions == 2;
-        assert_int_equal(tensor->in_panels, layer && gemm_in_panels(D, D));
+        assert_int_equal(tensor->layout, layer ? matrix_layout_trained(D, D) : MATRIX_ROWS);
     }
-    assert_int_equal(large.weights.decoder[0].cross.k.in_panels, gemm_in_panels(D, D));
+    assert_int_equal(large.weights.decoder[0].cross.k.W.layout, matrix_layout_trained(D, D));
 }
 
 static void initialised_the_same(void **state)
@@ -157,16 +156,16 @@ static void assert_same_output(const Transformer *a, const Transformer *b)
     assert_memory_equal(one, two, (size_t)(target.rows * D) * sizeof *one);
     real *row = malloc(2 * D * sizeof *row);
     for (int o = 0; o < D; o++)
-        assert_memory_equal(linear_row(row, &a->weights.decoder[0].cross.out, o, D),
-                            linear_row(row + D, &b->weights.decoder[0].cross.out, o, D),
+        assert_memory_equal(matrix_row(row, &a->weights.decoder[0].cross.out.W, o, D),
+                            matrix_row(row + D, &b->weights.decoder[0].cross.out.W, o, D),
                             D * sizeof *row);
     free(row);
     arena_free(&x);
     arena_free(&y);
 }
 
-/* Last: it takes the matrices away. Of floats nothing is left to do but the output layer. */
-static void ready_the_same(void **state)
+/* Last, since it changes the networks. Floats that are packed already stay where they are. */
+static void prepared_the_same(void **state)
 {
     (void)state;
     Error error;
@@ -174,24 +173,24 @@ static void ready_the_same(void **state)
     assert_same_output(&large, &rows);
     assert_true(transformer_create(&again, &config, &error));
     memcpy(again.block, large.block, large.params.size * sizeof(real));
-    assert_true(transformer_ready(&again, MATRIX_FLOAT, &error));
-    if (gemm_in_panels(D, D)) {
-        assert_null(again.weights.encoder[0].ffn.fc1.ready);
+    assert_true(transformer_prepare(&again, false, &error));
+    if (matrix_layout_trained(D, D) == MATRIX_PACKED) {
+        assert_int_equal(again.prepared.count, 1);  // the output layer
         assert_same_output(&again, &rows);
     }
     transformer_free(&again);
-    assert_true(transformer_ready(&large, MATRIX_INT8, &error));
-    assert_true(transformer_ready(&rows, MATRIX_INT8, &error));
-    assert_non_null(large.weights.encoder[0].ffn.fc1.ready);
+    assert_true(transformer_prepare(&large, true, &error));
+    assert_true(transformer_prepare(&rows, true, &error));
+    assert_int_equal(large.weights.encoder[0].ffn.fc1.W.layout, MATRIX_INT8);
     assert_same_output(&large, &rows);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_lies_in_panels), cmocka_unit_test(initialised_the_same),
-        cmocka_unit_test(trained_the_same),    cmocka_unit_test(saved_in_rows),
-        cmocka_unit_test(ready_the_same),
+        cmocka_unit_test(what_is_packed),    cmocka_unit_test(initialised_the_same),
+        cmocka_unit_test(trained_the_same),  cmocka_unit_test(saved_in_rows),
+        cmocka_unit_test(prepared_the_same),
     };
     return cmocka_run_group_tests_name("large", tests, setup, teardown);
 }

@@ -138,13 +138,13 @@ static void test_bind(void **state)
         const char *name;
         const real *at;
     } some[] = {
-        {"model.shared.weight", w.source_embedding},
-        {"model.shared.weight", w.target_embedding},
-        {"model.shared.weight", w.output},
+        {"model.shared.weight", w.source_embedding.at},
+        {"model.shared.weight", w.target_embedding.at},
+        {"model.shared.weight", w.output.at},
         {"final_logits_bias", w.logits_bias},
-        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W},
+        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W.at},
         {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b},
-        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W},
+        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W.at},
         {"model.decoder.layers.2.encoder_attn.v_proj.bias", w.decoder[2].cross.v.b},
         {"model.decoder.layers.2.encoder_attn_layer_norm.weight", w.decoder[2].cross_norm.g},
         {"model.decoder.layers.2.self_attn_layer_norm.bias", w.decoder[2].self_norm.b},
@@ -152,8 +152,8 @@ static void test_bind(void **state)
     };
     for (size_t i = 0; i < sizeof some / sizeof *some; i++)
         assert_ptr_equal(block + params_find(&params, some[i].name)->offset, some[i].at);
-    assert_ptr_equal(w.decoder[1].cross.q.W + 16 * 16, w.decoder[1].cross.k.W);
-    assert_ptr_equal(w.decoder[1].cross.k.W + 16 * 16, w.decoder[1].cross.v.W);
+    assert_ptr_equal(w.decoder[1].cross.q.W.at + 16 * 16, w.decoder[1].cross.k.W.at);
+    assert_ptr_equal(w.decoder[1].cross.k.W.at + 16 * 16, w.decoder[1].cross.v.W.at);
     assert_ptr_equal(w.decoder[1].cross.k.b + 16, w.decoder[1].cross.v.b);
     free(block);
     params_free(&params);
@@ -177,9 +177,9 @@ static void test_names_of_options(void **state)
         const real *at;
         int rows;
     } some[] = {
-        {"model.encoder.embed_tokens.weight", w.source_embedding, 40},
-        {"model.decoder.embed_tokens.weight", w.target_embedding, 37},
-        {"lm_head.weight", w.output, 37},
+        {"model.encoder.embed_tokens.weight", w.source_embedding.at, 40},
+        {"model.decoder.embed_tokens.weight", w.target_embedding.at, 37},
+        {"lm_head.weight", w.output.at, 37},
         {"model.encoder.embed_positions.weight", w.source_positions, 8},
         {"model.decoder.embed_positions.weight", w.target_positions, 8},
         {"model.encoder.layers.0.self_attn_layer_norm.weight", w.encoder_first.g, 16},
@@ -206,8 +206,8 @@ static void test_names_of_options(void **state)
     params = table(&config);
     assert_null(params_find(&params, "lm_head.weight"));
     params_bind(&w, (real[]){0}, &config);
-    assert_ptr_equal(w.output, w.target_embedding);
-    assert_ptr_not_equal(w.output, w.source_embedding);
+    assert_ptr_equal(w.output.at, w.target_embedding.at);
+    assert_ptr_not_equal(w.output.at, w.source_embedding.at);
     params_free(&params);
 }
 

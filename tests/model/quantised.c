@@ -1,5 +1,5 @@
-/* ready.c -- a network made ready translates as it did, in floats to rounding and in int8 nearly; the
- * same bits alone or among others; and as a file it comes back the same, or is refused. */
+/* quantised.c -- a prepared network translates as before, with floats up to rounding and with int8
+ * nearly; a sentence gets the same bits alone or among others; a file comes back, or is refused. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -8,8 +8,7 @@
 #include "base/file.h"
 #include "base/temporary.h"
 #include "inference/translator.h"
-#include "model/linear.h"
-#include "model/ready.h"
+#include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
 
 enum { V = 61, LONGEST = 48, S = 40 };
@@ -40,11 +39,16 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-static Transformer make(const Variant *variant, bool ready, MatrixKind kind)
+static bool packs(void)
+{
+    return matrix_layout_inference() == MATRIX_PACKED;
+}
+
+static Transformer make(const Variant *variant, bool prepared, bool int8)
 {
     Transformer model = random_variant(variant, V, LONGEST, 5);
     model.weights.logits_bias[ID_END] += 1;
-    if (ready) assert_true(transformer_ready(&model, kind, &error));
+    if (prepared) assert_true(transformer_prepare(&model, int8, &error));
     return model;
 }
 
@@ -60,17 +64,17 @@ static double distance(const real *x, const real *y, int count)
 }
 
 /* Whole sentences through every layer, embeddings of all kinds, and the scores at the end. */
-static double passes_apart(const Variant *variant, MatrixKind kind)
+static double passes_apart(const Variant *variant, bool int8)
 {
-    Transformer plain = make(variant, false, kind), ready = make(variant, true, kind);
-    assert_true(!ready.ready == (kind == MATRIX_FLOAT && !gemm_packs()));
+    Transformer plain = make(variant, false, int8), prepared = make(variant, true, int8);
+    assert_int_equal(prepared.prepared.count > 0, int8 || packs());
     int D = plain.config.d_model, M = target.rows;
     Arena a, b;
     const real *expected = forced_pass(&a, &plain, &source, &target);
-    const real *output = forced_pass(&b, &ready, &source, &target);
+    const real *output = forced_pass(&b, &prepared, &source, &target);
     real *z = malloc(sizeof *z * (size_t)(2 * M * (V - 1)));
     logits_forward(z, expected, &plain.weights, M, V, D);
-    logits_forward(z + M * (V - 1), output, &ready.weights, M, V, D);
+    logits_forward(z + M * (V - 1), output, &prepared.weights, M, V, D);
     double outputs = distance(output, expected, M * D);
     double logits = distance(z + M * (V - 1), z, M * (V - 1));
     print_message("%s: output %.1e, scores %.1e apart\n", variant->name, outputs, logits);
@@ -78,23 +82,21 @@ static double passes_apart(const Variant *variant, MatrixKind kind)
     arena_free(&a);
     arena_free(&b);
     transformer_free(&plain);
-    transformer_free(&ready);
+    transformer_free(&prepared);
     return outputs > logits ? outputs : logits;
 }
 
 static void floats_are_the_same_network(void **state)
 {
     (void)state;
-    for (int i = 0; i < VARIANTS; i++)
-        assert_true(passes_apart(&variants[i], MATRIX_FLOAT) < 1e-5);
+    for (int i = 0; i < VARIANTS; i++) assert_true(passes_apart(&variants[i], false) < 1e-5);
 }
 
 /* Rows of 48 and 40 random numbers: half a unit of 127 in each, through five layers. */
 static void int8_is_nearly_the_same(void **state)
 {
     (void)state;
-    for (int i = 0; i < VARIANTS; i++)
-        assert_true(passes_apart(&variants[i], MATRIX_INT8) < 0.08);
+    for (int i = 0; i < VARIANTS; i++) assert_true(passes_apart(&variants[i], true) < 0.08);
 }
 
 static void assert_same(const Translations *a, int s, const Translations *b, int t)
@@ -121,9 +123,9 @@ static Translations translate(const Transformer *model, const Packed *sentences,
 static void alone_or_among_others(void **state)
 {
     (void)state;
-    if (!gemm_packs()) skip();
+    if (!packs()) skip();
     for (int i = 0; i < 4 * VARIANTS; i++) {
-        Transformer model = make(&variants[i / 4], true, i % 2 ? MATRIX_INT8 : MATRIX_FLOAT);
+        Transformer model = make(&variants[i / 4], true, i % 2);
         int beam = i % 4 < 2 ? 1 : 4;
         Translations all = translate(&model, &source, beam);
         for (int s = 0; s < S; s += 3) {
@@ -138,22 +140,22 @@ static void alone_or_among_others(void **state)
     }
 }
 
-/* A row of a matrix that is ready is the row it was. */
+/* A row of a prepared matrix is the row of the original. */
 static void rows_come_back(void **state)
 {
     (void)state;
-    if (!gemm_packs()) skip();
-    Transformer plain = make(&variants[0], false, MATRIX_FLOAT);
-    Transformer ready = make(&variants[0], true, MATRIX_FLOAT);
+    if (!packs()) skip();
+    Transformer plain = make(&variants[0], false, false);
+    Transformer prepared = make(&variants[0], true, false);
     real row[48];
     for (int o = 0; o < 48; o++) {
-        const real *expected = linear_row(row, &plain.weights.decoder[1].cross.out, o, 48);
-        assert_ptr_equal(expected, plain.weights.decoder[1].cross.out.W + o * 48);
-        assert_memory_equal(linear_row(row, &ready.weights.decoder[1].cross.out, o, 48),
+        const real *expected = matrix_row(row, &plain.weights.decoder[1].cross.out.W, o, 48);
+        assert_ptr_equal(expected, plain.weights.decoder[1].cross.out.W.at + o * 48);
+        assert_memory_equal(matrix_row(row, &prepared.weights.decoder[1].cross.out.W, o, 48),
                             expected, sizeof row);
     }
     transformer_free(&plain);
-    transformer_free(&ready);
+    transformer_free(&prepared);
 }
 
 /* ---- files ---- */
@@ -162,7 +164,7 @@ static void save(const Transformer *model)
 {
     Checkpoint checkpoint = {.params = &model->params,
                              .weights = model->block,
-                             .rounded = model->ready,
+                             .prepared = &model->prepared,
                              .config = "{}",
                              .tokenizer = "abc",
                              .tokenizer_size = 3};
@@ -174,9 +176,9 @@ static bool load(Transformer *model, const ModelConfig *config)
 {
     CheckpointFile file;
     if (!checkpoint_open(&file, path, &error)) return false;
-    assert_true(checkpoint_is_rounded(&file, NULL));
+    assert_true(checkpoint_has_int8(&file, NULL));
     assert_true(transformer_create(model, config, &error));
-    bool good = transformer_read_rounded(model, &file, &error);
+    bool good = transformer_read(model, &file, &error);
     checkpoint_close(&file);
     if (!good) transformer_free(model);
     return good;
@@ -186,7 +188,7 @@ static void a_file_comes_back(void **state)
 {
     (void)state;
     for (int i = 0; i < VARIANTS; i++) {
-        Transformer model = make(&variants[i], true, MATRIX_INT8), again;
+        Transformer model = make(&variants[i], true, true), again;
         save(&model);
         if (!load(&again, &model.config)) fail_msg("%s", error.text);
         size_t places = LONGEST * (size_t)model.config.d_model;  // random ones, in no file
@@ -268,7 +270,7 @@ static void transposed(SafeTensor *tensor, void *bytes)
     tensor->shape[0] = tensor->shape[1], tensor->shape[1] = rows;
 }
 
-/* A float tensor under its own name beside, or in place of, the rounded one. */
+/* A float tensor under its own name beside, or in place of, the int8 one. */
 static void renamed(SafeTensor *tensor, void *bytes)
 {
     (void)bytes;
@@ -294,7 +296,7 @@ static void hostile_files_are_refused(void **state)
         {"model.decoder.layers.1.fc1.bias", renamed, "F32 [40], but"},
         {"model.decoder.layers.1.fc1.bias", gone, "has no tensor"},
     };
-    Transformer model = make(&variants[0], true, MATRIX_INT8), again;
+    Transformer model = make(&variants[0], true, true), again;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         save(&model);
         rewrite(cases[i].tensor, cases[i].change);
@@ -318,5 +320,5 @@ int main(void)
         cmocka_unit_test(a_file_comes_back),
         cmocka_unit_test(hostile_files_are_refused),
     };
-    return cmocka_run_group_tests_name("ready", tests, setup, teardown);
+    return cmocka_run_group_tests_name("quantised", tests, setup, teardown);
 }

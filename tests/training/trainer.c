@@ -135,7 +135,7 @@ static void test_pad_stays_zero(void **state)
     TrainingConfig c = config();
     Result result;
     train(&result, &c, 2, 1, UPDATES, NULL);
-    const real *pad = result.model.weights.target_embedding + (V - 1) * SHAPE.d_model;
+    const real *pad = result.model.weights.target_embedding.at + (V - 1) * SHAPE.d_model;
     for (int k = 0; k < SHAPE.d_model; k++) assert_true(pad[k] == 0);
     assert_true(result.model.weights.logits_bias[V - 1] == 0);
     assert_true(result.model.weights.logits_bias[5] != 0);
@@ -178,7 +178,7 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     TrainingConfig c = config();
     Lesson l;
     begin_lesson(&l, &SHAPE, &c, 2);
-    l.model.weights.encoder[1].ffn.fc2.W[3] = NAN;
+    l.model.weights.encoder[1].ffn.fc2.W.at[3] = NAN;
     real first = l.model.block[0];
     assert_false(take_lesson(&l, 12));
     assert_non_null(strstr(l.error.text, "update 12"));

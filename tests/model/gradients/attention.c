@@ -24,17 +24,17 @@ static double loss(void *context)
 static AttentionWeights weights(void)
 {
     real *W = numbers(3 * D * D), *b = numbers(3 * D);
-    return (AttentionWeights){.q = {.W = W, .b = b},
-                              .k = {.W = W + D * D, .b = b + D},
-                              .v = {.W = W + 2 * D * D, .b = b + 2 * D},
-                              .out = {.W = numbers(D * D), .b = numbers(D)}};
+    return (AttentionWeights){.q = {.W.at = W, .b = b},
+                              .k = {.W.at = W + D * D, .b = b + D},
+                              .v = {.W.at = W + 2 * D * D, .b = b + 2 * D},
+                              .out = {.W.at = numbers(D * D), .b = numbers(D)}};
 }
 
 static void check_linear(Check *check, const char *name, Linear w, Linear dw, Linear before)
 {
     char text[64];
     snprintf(text, sizeof text, "%s_proj.weight", name);
-    check_tensor(check, text, w.W, dw.W, before.W, D * D);
+    check_tensor(check, text, w.W.at, dw.W.at, before.W.at, D * D);
     snprintf(text, sizeof text, "%s_proj.bias", name);
     check_tensor(check, text, w.b, dw.b, before.b, D);
 }
@@ -60,10 +60,10 @@ static void check_use(const char *layer, const Packed *queries, const Packed *ke
     real *dXq = numbers(n), *dXq0 = copy_of(dXq, n), *dXkv = numbers(m);
     real *dXkv0 = copy_of(dXkv, m);
     AttentionWeights dw = weights(), dw0 = dw;
-    dw0.q.W = copy_of(dw.q.W, 3 * D * D), dw0.k.W = dw0.q.W + D * D;
-    dw0.v.W = dw0.k.W + D * D;
+    dw0.q.W.at = copy_of(dw.q.W.at, 3 * D * D), dw0.k.W.at = dw0.q.W.at + D * D;
+    dw0.v.W.at = dw0.k.W.at + D * D;
     dw0.q.b = copy_of(dw.q.b, 3 * D), dw0.k.b = dw0.q.b + D, dw0.v.b = dw0.k.b + D;
-    dw0.out = (Linear){.W = copy_of(dw.out.W, D * D), .b = copy_of(dw.out.b, D)};
+    dw0.out = (Linear){.W.at = copy_of(dw.out.W.at, D * D), .b = copy_of(dw.out.b, D)};
     loss(&c);
     attention_backward(q_mode, dXq, kv_mode, dXkv, &dw, numbers(n), numbers(3 * (n + m)), c.R,
                        &c.a, c.Xq, c.Xkv, &c.w);
@@ -75,7 +75,7 @@ static void check_use(const char *layer, const Packed *queries, const Packed *ke
     check_linear(&check, "q", c.w.q, dw.q, dw0.q);
     check_linear(&check, "k", c.w.k, dw.k, dw0.k);
     check_linear(&check, "v", c.w.v, dw.v, dw0.v);
-    check_tensor(&check, "out_proj.weight", c.w.out.W, dw.out.W, dw0.out.W, D * D);
+    check_tensor(&check, "out_proj.weight", c.w.out.W.at, dw.out.W.at, dw0.out.W.at, D * D);
     check_untouched(dw.out.b, dw0.out.b, D);
     if (rate > 0) {  // the masks were neither all ones nor all zeros
         assert_non_null(memchr(c.a.keep, 0, c.a.map[queries->sentences]));

@@ -18,7 +18,8 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    embedding_forward(c->X, c->rows, c->shifted, PAD, c->E, NULL, c->P, c->keep, c->scale, D);
+    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, c->keep,
+                      c->scale, D);
     return inner(c->X, c->R, (size_t)c->rows->rows * D);
 }
 

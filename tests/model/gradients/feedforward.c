@@ -23,8 +23,8 @@ static double loss(void *context)
 
 static FeedforwardWeights weights(void)
 {
-    return (FeedforwardWeights){{.W = numbers(F * D), .b = numbers(F)},
-                                {.W = numbers(D * F), .b = numbers(D)}};
+    return (FeedforwardWeights){{.W.at = numbers(F * D), .b = numbers(F)},
+                                {.W.at = numbers(D * F), .b = numbers(D)}};
 }
 
 /* A difference across the ReLU's kink is no derivative: these numbers stay away from it, and lie
@@ -58,16 +58,16 @@ static void check_case(const char *layer, Activation activation, GemmMode mode, 
 
     real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
     FeedforwardWeights dw = weights();
-    FeedforwardWeights dw0 = {{.W = copy_of(dw.fc1.W, F * D), .b = copy_of(dw.fc1.b, F)},
-                              {.W = copy_of(dw.fc2.W, D * F), .b = copy_of(dw.fc2.b, D)}};
+    FeedforwardWeights dw0 = {{.W.at = copy_of(dw.fc1.W.at, F * D), .b = copy_of(dw.fc1.b, F)},
+                              {.W.at = copy_of(dw.fc2.W.at, D * F), .b = copy_of(dw.fc2.b, D)}};
     loss(&c);
     feedforward_backward(mode, dX, &dw, numbers(N * F), c.R, &c.saved, c.X, &c.w, N, D, F);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, mode == ADD ? dX0 : NULL, N * D);
-    check_tensor(&check, "fc1.weight", c.w.fc1.W, dw.fc1.W, dw0.fc1.W, F * D);
+    check_tensor(&check, "fc1.weight", c.w.fc1.W.at, dw.fc1.W.at, dw0.fc1.W.at, F * D);
     check_tensor(&check, "fc1.bias", c.w.fc1.b, dw.fc1.b, dw0.fc1.b, F);
-    check_tensor(&check, "fc2.weight", c.w.fc2.W, dw.fc2.W, dw0.fc2.W, D * F);
+    check_tensor(&check, "fc2.weight", c.w.fc2.W.at, dw.fc2.W.at, dw0.fc2.W.at, D * F);
     check_untouched(dw.fc2.b, dw0.fc2.b, D);
     check_report(&check);
     arena_free(&arena);

@@ -12,7 +12,7 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    linear_forward(c->Y, c->X, &(Linear){.W = c->W}, c->b, N, D_OUT, D_IN);
+    linear_forward(c->Y, c->X, &(Linear){.W.at = c->W}, c->b, N, D_OUT, D_IN);
     return inner(c->Y, c->R, N * D_OUT);
 }
 
@@ -26,8 +26,8 @@ static void check_mode(GemmMode mode)
     real *dX = numbers(N * D_IN), *dX0 = copy_of(dX, N * D_IN);
     real *dW = numbers(D_OUT * D_IN), *dW0 = copy_of(dW, D_OUT * D_IN);
     real *db = numbers(D_OUT), *db0 = copy_of(db, D_OUT);
-    linear_backward(mode, dX, &(Linear){.W = dW}, db, c.R, c.X, &(Linear){.W = c.W}, N, D_OUT,
-                    D_IN);
+    linear_backward(mode, dX, &(Linear){.W.at = dW}, db, c.R, c.X, &(Linear){.W.at = c.W}, N,
+                    D_OUT, D_IN);
     check_tensor(&check, "X", c.X, dX, mode == ADD ? dX0 : NULL, N * D_IN);
     check_tensor(&check, "W", c.W, dW, dW0, D_OUT * D_IN);
     check_tensor(&check, "b", c.b, db, db0, D_OUT);
@@ -54,8 +54,8 @@ static void test_without_bias(void **state)
               numbers(N * D_OUT)};
     Check check = {.layer = "linear, no bias", .loss = loss, .context = &c};
     real *dX = numbers(N * D_IN), *dW = numbers(D_OUT * D_IN), *dW0 = copy_of(dW, D_OUT * D_IN);
-    linear_backward(SET, dX, &(Linear){.W = dW}, NULL, c.R, c.X, &(Linear){.W = c.W}, N, D_OUT,
-                    D_IN);
+    linear_backward(SET, dX, &(Linear){.W.at = dW}, NULL, c.R, c.X, &(Linear){.W.at = c.W}, N,
+                    D_OUT, D_IN);
     check_tensor(&check, "X", c.X, dX, NULL, N * D_IN);
     check_tensor(&check, "W", c.W, dW, dW0, D_OUT * D_IN);
     check_report(&check);

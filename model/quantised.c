@@ -1,0 +1,151 @@
+/* quantised.c -- from a network's block, or from a file, to prepared matrices; see quantised.h. */
+#include "model/quantised.h"
+
+#include <stdlib.h>
+
+enum { IN_ENCODER_LAYER = 4, IN_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
+
+static void add(Transformer *model, Matrix *W, int rows, int columns)
+{
+    Prepared *p = &model->prepared;
+    size_t offset = (size_t)(W->at - model->block);
+    p->matrix[p->count++] =
+        (PreparedMatrix){.rows = rows, .columns = columns, .offset = offset, .original = W};
+}
+
+/* A matrix that is packed already stays as it is. */
+static void add_linear(Transformer *model, Linear *w, int D_out, int D_in, bool int8)
+{
+    if (int8 || w->W.layout != MATRIX_PACKED) add(model, &w->W, D_out, D_in);
+}
+
+/* Rows of int8 embeddings are looked up in the prepared matrix, rows of floats in the block. */
+static void add_embeddings(Transformer *model, bool int8)
+{
+    const ModelConfig *c = &model->config;
+    Weights *w = &model->weights;
+    add(model, &w->output, c->vocab, c->d_model);
+    if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, c->vocab, c->d_model);
+    if (int8 && c->tying != TYING_ALL)
+        add(model, &w->source_embedding, config_source_vocab(c), c->d_model);
+}
+
+static void add_all(Transformer *model, bool int8)
+{
+    int D = model->config.d_model, F = model->config.ffn;
+    add_embeddings(model, int8);
+    for (int l = 0; l < model->config.encoder_layers; l++) {
+        EncoderLayerWeights *layer = &model->weights.encoder[l];
+        add_linear(model, &layer->self.q, 3 * D, D, int8);
+        add_linear(model, &layer->self.out, D, D, int8);
+        add_linear(model, &layer->ffn.fc1, F, D, int8);
+        add_linear(model, &layer->ffn.fc2, D, F, int8);
+    }
+    for (int l = 0; l < model->config.decoder_layers; l++) {
+        DecoderLayerWeights *layer = &model->weights.decoder[l];
+        add_linear(model, &layer->self.q, 3 * D, D, int8);
+        add_linear(model, &layer->self.out, D, D, int8);
+        add_linear(model, &layer->cross.q, D, D, int8);
+        add_linear(model, &layer->cross.k, 2 * D, D, int8);
+        add_linear(model, &layer->cross.out, D, D, int8);
+        add_linear(model, &layer->ffn.fc1, F, D, int8);
+        add_linear(model, &layer->ffn.fc2, D, F, int8);
+    }
+}
+
+/* Lists the matrices and reserves their memory, which is to be filled. */
+static bool create(Transformer *model, bool int8, Error *error)
+{
+    const ModelConfig *c = &model->config;
+    Prepared *p = &model->prepared;
+    size_t most = (size_t)(EMBEDDINGS + c->encoder_layers * IN_ENCODER_LAYER +
+                           c->decoder_layers * IN_DECODER_LAYER);
+    p->matrix = calloc(most, sizeof *p->matrix);
+    bool good = p->matrix;
+    if (good) add_all(model, int8);
+    for (int pass = 0; pass < 2 && good; pass++) {
+        for (int i = 0; i < p->count; i++)
+            p->matrix[i].W = matrix_take(&p->arena, int8 ? MATRIX_INT8 : MATRIX_PACKED,
+                                         p->matrix[i].rows, p->matrix[i].columns);
+        if (pass == 0) good = arena_reserve(&p->arena, NULL);
+    }
+    if (good) return true;
+    error_set(error, "not enough memory for %.1f MB of weights", (double)p->arena.used / 1e6);
+    prepared_free(p);
+    return false;
+}
+
+/* The network computes with the prepared matrices from now on. */
+static void use(Transformer *model, bool int8)
+{
+    Weights *w = &model->weights;
+    int tying = model->config.tying;
+    for (int i = 0; i < model->prepared.count; i++)
+        *model->prepared.matrix[i].original = model->prepared.matrix[i].W;
+    if (int8 && tying != TYING_NONE) w->target_embedding = w->output;
+    if (int8 && tying == TYING_ALL) w->source_embedding = w->output;
+}
+
+bool transformer_prepare(Transformer *model, bool int8, Error *error)
+{
+    if (!int8 && matrix_layout_inference() == MATRIX_ROWS) return true;
+    if (!create(model, int8, error)) return false;
+    for (int i = 0; i < model->prepared.count;
+         i++) {  // so that there is one matrix twice, not all
+        const PreparedMatrix *to = &model->prepared.matrix[i];
+        Matrix from = *to->original;
+        matrix_unpack(from.layout, from.at, to->rows, to->columns);
+        matrix_set(&to->W, from.at, to->rows, to->columns);
+        bool looked_up = !int8 && i == 0 && model->config.tying != TYING_NONE;
+        if (!looked_up)
+            block_release(from.at, (size_t)to->rows * (size_t)to->columns * sizeof(real));
+    }
+    use(model, int8);
+    return true;
+}
+
+/* q, scale: memory for the largest tensor */
+static bool read_tensor(Transformer *model, const CheckpointFile *file, const Tensor *tensor,
+                        int8_t *q, float *scale, Error *error)
+{
+    PreparedRows to = prepared_rows(&model->prepared, tensor);
+    if (!to.matrix && checkpoint_has_int8(file, tensor))
+        return error_set(error, "'%s' holds as int8 what is no matrix", file->file.path);
+    if (!to.matrix)
+        return checkpoint_read_tensor(file, tensor, CHECKPOINT_WEIGHTS,
+                                      model->block + tensor->offset, error);
+    if (!checkpoint_read_int8(file, tensor, q, scale, error)) return false;
+    for (int r = 0; r < tensor->shape[0]; r++, q += tensor->shape[1])
+        int8_put(to.matrix->W.int8, to.first + r, q, scale[r]);
+    return true;
+}
+
+static bool read_quantised(Transformer *model, const CheckpointFile *file, Error *error)
+{
+    const Params *params = &model->params;
+    size_t most = 0, rows = 0;
+    if (!create(model, true, error)) return false;
+    use(model, true);
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (tensor->count > most) most = tensor->count;
+        if ((size_t)tensor->shape[0] > rows) rows = (size_t)tensor->shape[0];
+    }
+    int8_t *q = malloc(most);
+    float *scale = malloc(rows * sizeof *scale);
+    bool good = q && scale;
+    if (!good) error_set(error, "not enough memory to read '%s'", file->file.path);
+    for (int i = 0; i < params->count && good; i++)
+        good = read_tensor(model, file, &params->tensor[i], q, scale, error);
+    free(q);
+    free(scale);
+    return good;
+}
+
+bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error)
+{
+    const Params *params = &model->params;
+    if (!checkpoint_has_int8(file, NULL))
+        return checkpoint_read(file, params, CHECKPOINT_WEIGHTS, model->block, error);
+    return checkpoint_fits_inference(file, params, error) && read_quantised(model, file, error);
+}
