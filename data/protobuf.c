@@ -44,7 +44,7 @@ bool protobuf_field(Bytes *from, Field *field)
 
 bool protobuf_put_fields(Message *message, const void *bytes, size_t count)
 {
-    if (!GROW(message->bytes, message->room, message->count + count)) return false;
+    if (!GROW(message->bytes, message->size, message->count + count)) return false;
     if (count) memcpy(message->bytes + message->count, bytes, count);
     message->count += count;
     return true;

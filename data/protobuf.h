@@ -2,11 +2,11 @@
  *
  *   message   field …
  *   field     varint (number << 3 | wire type), then
- *             type 0: a varint    1: 8 bytes    2: a varint and so many bytes    5: 4 bytes
+ *             type 0: a varint    1: 8 bytes    2: a varint n and n bytes    5: 4 bytes
  *   varint    7 bits a byte, the low ones first; the high bit says that another byte follows
  *
- * Source: protobuf.dev/programming-guides/encoding. Groups (types 3 and 4), which no message here
- * has, are refused like anything else that is not a protocol buffer. */
+ * Source: protobuf.dev/programming-guides/encoding. Groups (types 3 and 4) are refused: no
+ * message here has any. */
 #ifndef DATA_PROTOBUF_H
 #define DATA_PROTOBUF_H
 
@@ -19,7 +19,7 @@ typedef struct Bytes {
     size_t count;
 } Bytes;
 
-/* Four bytes as a number, the low one first. */
+/* Four bytes as a little-endian number. */
 static inline uint32_t bytes_word(const unsigned char *b)
 {
     return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
@@ -31,21 +31,21 @@ typedef struct Field {
     Bytes bytes;     // of a string, a byte string or a message; at is NULL for other types
 } Field;
 
-/* The next field of a message that is not at its end; `from` moves behind it. */
+/* Reads the next field of a message that is not at its end, and moves `from` past it. */
 bool protobuf_field(Bytes *from, Field *field);
 
 /* A message that grows, {0} when empty; free(message.bytes). */
 typedef struct Message {
     unsigned char *bytes;
-    size_t count, room;
+    size_t count, size;  // size: allocated
 } Message;
 
-/* Appends a field; false: out of memory. A later field replaces an earlier one of its number,
- * unless it may be repeated. */
+/* Appends a field; false if memory is short. A later field replaces an earlier one with the same
+ * number, unless the field is repeated. */
 bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
 bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
 
-/* Appends fields as they are. */
+/* Appends encoded fields. */
 bool protobuf_put_fields(Message *message, const void *bytes, size_t count);
 
 #endif

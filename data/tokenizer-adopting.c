@@ -1,15 +1,14 @@
-/* tokenizer-adopting.c -- a SentencePiece model that was made elsewhere, with its pieces in our
- * order.
+/* tokenizer-adopting.c -- rewrites a SentencePiece model that was made elsewhere, with its pieces in
+ * the order of this program.
  *
- * Elsewhere the usual layout is <unk> 0, <s> 1, </s> 2; we have </s> 0 and <unk> 1, as MarianMT
- * has. The model is written anew instead of mapping ids on every way in and out: then a checkpoint
- * holds one kind of model, and nothing but this file knows of another. What a text is cut into
- * depends on the pieces' texts and scores, not on their order. Fields of the messages:
- * sentencepiece.c, and of a trainer_spec
+ * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in MarianMT.
+ * Rewriting the model once, instead of mapping ids at every use, keeps all models in checkpoints of
+ * one kind. The tokens of a text depend on the texts and scores of the pieces, not on their order.
+ * Fields of the messages: sentencepiece.c, and of a trainer_spec
  *
  *     40  unk_id    41  bos_id    42  eos_id    43  pad_id    44  unk_surface    47  eos_piece
  *
- * which say what the pieces say and are made to agree with them. */
+ * which repeat what the pieces say and are set to agree with them. */
 #include "base/packed.h"
 #include "data/protobuf.h"
 #include "data/sentencepiece.h"
@@ -24,30 +23,26 @@ enum { UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE, EOS_PIECE = 47 };  // o
 
 static const char END[] = "</s>", SURFACE[] = "⁇";
 
-/* </s> and the unknown piece. */
-static bool put_first(Message *out, const Pieces *pieces, const Bytes *piece)
+static bool put_end(Message *out)
 {
     Message end = {0};
     bool good = protobuf_put_bytes(&end, PIECE_TEXT, END, strlen(END)) &&
                 protobuf_put_varint(&end, PIECE_TYPE, PIECE_CONTROL) &&
                 protobuf_put_bytes(out, PIECE, end.bytes, end.count);
     free(end.bytes);
-    for (int i = 0; good && i < pieces->count; i++)
-        if (pieces->piece[i].type == PIECE_UNKNOWN)
-            good = protobuf_put_bytes(out, PIECE, piece[i].at, piece[i].count);
     return good;
 }
 
-/* The others that a text can give. */
-static bool put_rest(Message *out, const Pieces *pieces, const Bytes *piece)
+/* The unknown piece, or all others that a text can contain. */
+static bool put_pieces(Message *out, const Pieces *pieces, bool unknown)
 {
-    bool good = true;
-    for (int i = 0; good && i < pieces->count; i++) {
-        PieceType type = pieces->piece[i].type;
-        if (type != PIECE_UNKNOWN && type != PIECE_CONTROL)
-            good = protobuf_put_bytes(out, PIECE, piece[i].at, piece[i].count);
+    for (int i = 0; i < pieces->count; i++) {
+        const Piece *piece = &pieces->piece[i];
+        if (piece->type == PIECE_CONTROL || (piece->type == PIECE_UNKNOWN) != unknown) continue;
+        if (!protobuf_put_bytes(out, PIECE, piece->message.at, piece->message.count))
+            return false;
     }
-    return good;
+    return true;
 }
 
 static bool put_trainer(Message *out, Message *spec)
@@ -62,53 +57,40 @@ static bool put_trainer(Message *out, Message *spec)
            protobuf_put_bytes(out, TRAINER, spec->bytes, spec->count);
 }
 
-/* The model's pieces as they lie there, its trainer_spec, and the rest to out. */
-static bool take_apart(Message *out, Message *spec, Bytes *piece, const void *model,
-                       size_t size)
+/* Appends the trainer_spec's fields to spec, and all other fields except the pieces to out. */
+static bool copy_fields(Message *out, Message *spec, Bytes model)
 {
-    Bytes from = {model, size};
-    int count = 0;
-    bool good = true;
-    for (Field field; good && from.count > 0;) {
-        const unsigned char *begin = from.at;
-        if (!protobuf_field(&from, &field)) return false;
-        if (field.number == PIECE) piece[count++] = field.bytes;
-        else if (field.number == TRAINER)
+    for (Field field; model.count > 0;) {
+        const unsigned char *begin = model.at;
+        bool good = protobuf_field(&model, &field);
+        if (good && field.number == TRAINER)
             good = protobuf_put_fields(spec, field.bytes.at, field.bytes.count);
-        else good = protobuf_put_fields(out, begin, (size_t)(from.at - begin));
+        else if (good && field.number != PIECE)
+            good = protobuf_put_fields(out, begin, (size_t)(model.at - begin));
+        if (!good) return false;
     }
-    return good;
-}
-
-static bool rewrite(Message *out, const Pieces *pieces, const void *model, size_t size)
-{
-    Message spec = {0};
-    Bytes *piece = malloc((size_t)pieces->count * sizeof *piece);
-    bool good = piece && take_apart(out, &spec, piece, model, size) &&
-                put_first(out, pieces, piece) && put_rest(out, pieces, piece) &&
-                put_trainer(out, &spec);
-    free(spec.bytes);
-    free(piece);
-    return good;
+    return true;
 }
 
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, Error *error)
 {
     Pieces pieces;
-    Message out = {0};
-    if (!sentencepiece_check(model, size, error) || !pieces_read(&pieces, model, size, error))
-        return false;
-    bool good = rewrite(&out, &pieces, model, size);
+    Message out = {0}, spec = {0};
+    if (!pieces_read(&pieces, model, size, error)) return false;
+    bool good = copy_fields(&out, &spec, (Bytes){model, size}) && put_end(&out) &&
+                put_pieces(&out, &pieces, true) && put_pieces(&out, &pieces, false) &&
+                put_trainer(&out, &spec);
     pieces_free(&pieces);
+    free(spec.bytes);
     if (!good) error_set(error, "not enough memory for its pieces");
     Tokenizer *tokenizer = good ? tokenizer_load(out.bytes, out.count, error) : NULL;
-    if (tokenizer) {
-        tokenizer_free(tokenizer);
-        *adopted = out.bytes;
-        *adopted_size = out.count;
-        return true;
+    if (!tokenizer) {
+        free(out.bytes);
+        return false;
     }
-    free(out.bytes);
-    return false;
+    tokenizer_free(tokenizer);
+    *adopted = out.bytes;
+    *adopted_size = out.count;
+    return true;
 }

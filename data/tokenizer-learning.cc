@@ -10,11 +10,11 @@
 extern "C" {
 #include "base/error.h"
 #include "base/packed.h"
-}
 #include "data/sentencepiece.h"
+#include "data/tokenizer.h"
+}
 #include "data/tokenizer-library.hh"
 #include "data/tokenizer-words.hh"
-#include "data/tokenizer.h"
 
 #include <algorithm>
 #include <cerrno>

@@ -1,15 +1,15 @@
 /* tokenizer.cc -- text to ids and back: a C face for Google's SentencePiece.
  *
- * What the library does here, loading, encoding and decoding, only returns errors or throws, once
- * sentencepiece_check has seen the model; every exception stops here. */
+ * Once pieces_read has checked a model, the library's functions for loading, encoding and decoding
+ * either return an error or throw. No exception leaves this file. */
 extern "C" {
+#include "data/tokenizer.h"
 #include "base/error.h"
 #include "base/grow.h"
 #include "base/packed.h"
-}
 #include "data/sentencepiece.h"
+}
 #include "data/tokenizer-library.hh"
-#include "data/tokenizer.h"
 
 #include <cassert>
 #include <cmath>
@@ -35,8 +35,8 @@ struct Tokenizer {
 static const char *const TYPE_NAMES[TOKENIZER_TYPES] = {"unigram", "bpe", "word", "char"};
 static const char SPACE_SYMBOL[] = "\xe2\x96\x81";  // U+2581
 
-/* The library's messages go nowhere from here on. Its only public switch is an option of
- * training: this training fails for want of text, at once, and its failure means nothing. */
+/* Turns off the library's messages. The only public switch is an option of training, so this starts a
+ * training, which fails at once for lack of text. */
 static void silence(void)
 {
     static std::once_flag once;
@@ -55,21 +55,6 @@ const char *tokenizer_type_name(TokenizerType type)
     return TYPE_NAMES[type];
 }
 
-static bool read_type(TokenizerType *type, const void *model, size_t size, Error *error)
-{
-    Pieces pieces;
-    if (!pieces_read(&pieces, model, size, error)) return false;
-    const PiecesKind kind = pieces.kind;
-    pieces_free(&pieces);
-    switch (kind) {
-    case PIECES_UNIGRAM: *type = TOKENIZER_UNIGRAM; return true;
-    case PIECES_BPE: *type = TOKENIZER_BPE; return true;
-    case PIECES_WORD: *type = TOKENIZER_WORD; return true;
-    case PIECES_CHAR: *type = TOKENIZER_CHAR; return true;
-    default: return error_set(error, "it is of type %d, which there is not", (int)kind);
-    }
-}
-
 static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)
 {
     SentencePieceProcessor &processor = tokenizer->processor;
@@ -86,16 +71,20 @@ static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *er
         }
     }
     tokenizer->vocab_size = pieces + 1;
-    return read_type(&tokenizer->type, model, size, error);
+    return true;
 }
 
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
 {
     Tokenizer *tokenizer = nullptr;
     bool good = guarded(error, [&] {
-        if (!sentencepiece_check(model, size, error)) return false;
+        Pieces pieces;
+        if (!pieces_read(&pieces, model, size, error)) return false;
+        const TokenizerType type = pieces.type;
+        pieces_free(&pieces);
         silence();
         tokenizer = new Tokenizer;
+        tokenizer->type = type;
         return load(tokenizer, model, size, error);
     });
     if (good) return tokenizer;
@@ -125,14 +114,14 @@ static bool too_long(Error *error, size_t length)
                      length, TOKENIZER_MAX_TEXT);
 }
 
-/* Whether the library has done it; if not, "what it was: why". */
+/* Turns a status into a result; `what` begins the error. */
 static bool done(const Status &status, const char *what, Error *error)
 {
     return status.ok() ||
            error_set(error, "%s: %s", what, reason(status.error_message()).c_str());
 }
 
-static void make_room(Ids *ids, size_t count)
+static void reserve(Ids *ids, size_t count)
 {
     if (!GROW(ids->id, ids->size, ids->count + count)) throw std::bad_alloc();
 }
@@ -146,7 +135,7 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
         if (!done(tokenizer->processor.Encode(std::string_view(text, length), &pieces),
                   "cannot tokenize", error))
             return false;
-        make_room(ids, pieces.size());
+        reserve(ids, pieces.size());
         for (int id : pieces) ids->id[ids->count++] = id;
         return true;
     });
@@ -157,13 +146,13 @@ bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, 
 {
     if (length > TOKENIZER_MAX_TEXT) return too_long(error, length);
     return guarded(error, [&] {
-        sentencepiece::ImmutableSentencePieceText cut;
+        sentencepiece::ImmutableSentencePieceText split;
         if (!done(tokenizer->processor.Encode(std::string_view(text, length),
-                                              cut.mutable_proto()),
+                                              split.mutable_proto()),
                   "cannot tokenize", error))
             return false;
-        make_room(begin, cut.pieces_size());
-        for (const auto &piece : cut.pieces())
+        reserve(begin, split.pieces_size());
+        for (const auto &piece : split.pieces())
             begin->id[begin->count++] = (int32_t)piece.begin();
         return true;
     });
@@ -175,7 +164,7 @@ bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id
     return tokenizer_decode_unknown(tokenizer, text, id, count, nullptr, error);
 }
 
-/* Pieces that the library does not know come out as they are. */
+/* The library decodes a piece that it does not know to the piece itself. */
 bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
                               size_t count, const char *const *unknown, Error *error)
 {

@@ -139,7 +139,7 @@ static bool accepts_table(const uint32_t *unit, uint32_t units, const char *stri
     memcpy(table + 4 + bytes, strings, size);
     spec.size = 0;
     small_model_put(&spec, 2, table, 4 + bytes + size);
-    small_model_begin(&model, PIECES_UNIGRAM, false);
+    small_model_begin(&model, TOKENIZER_UNIGRAM, false);
     small_model_piece(&model, "▁a", -1, PIECE_NORMAL);
     small_model_put(&model, 3, spec.bytes, spec.size);
     Tokenizer *tokenizer = tokenizer_load(model.bytes, model.size, error);

@@ -179,7 +179,7 @@ static void test_hostile_models(void **state)
         many;  // more user-defined pieces inside one another than the library bears
     for (int nested = 60; nested <= 70; nested += 10) {
         char text[100] = "";
-        small_model_begin(&many, PIECES_BPE, false);
+        small_model_begin(&many, TOKENIZER_BPE, false);
         for (int i = 0; i < nested; i++)
             small_model_piece(&many, strcat(text, "a"), 0, PIECE_USER_DEFINED);
         bool good = tokenizer_adopt(&adopted, &adopted_size, many.bytes, many.size, &error);

@@ -23,7 +23,7 @@ static int setup(void **state)
     char word[16];
     Error error;
     (void)state;
-    small_model_begin(&model, PIECES_WORD, false);
+    small_model_begin(&model, TOKENIZER_WORD, false);
     for (int i = 2; i < V - 1; i++) {
         snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
         small_model_piece(&model, word, -(float)i, PIECE_NORMAL);

@@ -170,11 +170,11 @@ static void norms(void **state)
 }
 
 /* A tokenizer of pieces: "▁a", "b", "▁b", "c", … */
-static Tokenizer *pieces(PiecesKind kind)
+static Tokenizer *pieces(TokenizerType type)
 {
     static SmallModel model;
     Error error;
-    small_model_begin(&model, kind, false);
+    small_model_begin(&model, type, false);
     static const char *const piece[] = {"\xe2\x96\x81",
                                         "a",
                                         "b",
@@ -196,7 +196,7 @@ static void words_between_spaces(void **state)
 {
     (void)state;
     static const char text[] = "  abc   ab? b xyz a ";
-    Tokenizer *tokenizer = pieces(PIECES_BPE);
+    Tokenizer *tokenizer = pieces(TOKENIZER_BPE);
     Ids ids = {0}, begin = {0};
     Error error;
     int word[32], words;
