@@ -1,4 +1,4 @@
-/* microbatch.c -- what a thread runs the network over at a time; see microbatch.h. */
+/* microbatch.c -- an update's sentences, cut into micro-batches; see microbatch.h. */
 #include "training/microbatch.h"
 
 #include <stdlib.h>
@@ -6,42 +6,99 @@
 
 #include "base/grow.h"
 
-static int rows_of(const Packed *all, const int *sentence, int count)
+static int micro_batches(const Packed *source, const Packed *target, int tokens, int multiple)
 {
-    int rows = 0;
-    for (int i = 0; i < count; i++) rows += packed_length(all, sentence[i]);
-    return rows;
+    long long total = (long long)source->rows + target->rows;
+    long long count = (total + tokens - 1) / tokens;
+    if (count > multiple) count = (count + multiple - 1) / multiple * multiple;
+    return count < 1 ? 1 : count > source->sentences ? source->sentences : (int)count;
 }
 
-/* The sentences, `copies` times one after the other. */
-static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
-                   const int *sentence, int count, int copies, Error *error)
+static int longer_first(const void *a, const void *b)
 {
-    int rows = copies * rows_of(all, sentence, count);
-    if (!GROW(b->id[side], b->id_room[side], (size_t)rows) ||
-        !GROW(b->start[side], b->start_room[side], (size_t)(copies * count) + 1))
-        return error_set(error, "not enough memory for a micro-batch");
-    int *id = b->id[side], *start = b->start[side];
-    start[0] = 0;
-    for (int i = 0; i < copies * count; i++) {
-        int s = sentence[i % count], length = packed_length(all, s);
-        memcpy(id + start[i], all->id + all->start[s], (size_t)length * sizeof *id);
-        start[i + 1] = start[i] + length;
+    const PlannedSentence *one = a, *other = b;
+    if (one->tokens != other->tokens) return one->tokens > other->tokens ? -1 : 1;
+    return one->number < other->number ? -1 : 1;
+}
+
+static int smallest(const MicroBatchPart *part, int count)
+{
+    int least = 0;
+    for (int k = 1; k < count; k++)
+        if (part[k].tokens < part[least].tokens) least = k;
+    return least;
+}
+
+bool microbatch_plan(MicroBatchPlan *plan, const Packed *source, const Packed *target,
+                     int tokens, int multiple, Error *error)
+{
+    int S = source->sentences, count = micro_batches(source, target, tokens, multiple);
+    if (!GROW(plan->part, plan->part_size, (size_t)count) ||
+        !GROW(plan->sentence, plan->sentence_size, (size_t)S) ||
+        !GROW(plan->planned, plan->planned_size, (size_t)S))
+        return error_set(error, "not enough memory for %d micro-batches", count);
+    MicroBatchPart *part = plan->part;
+    PlannedSentence *planned = plan->planned;
+    for (int s = 0; s < S; s++)
+        planned[s] =
+            (PlannedSentence){s, packed_length(source, s) + packed_length(target, s), 0};
+    qsort(planned, (size_t)S, sizeof *planned, longer_first);
+
+    plan->count = count;
+    memset(part, 0, (size_t)count * sizeof *part);
+    for (int s = 0; s < S; s++) {
+        int k = planned[s].part = smallest(part, count);
+        part[k].tokens += planned[s].tokens;
+        part[k].count++;
     }
-    *packed = (Packed){copies * count, rows, id, start};
+    int *next = plan->sentence;
+    for (int k = 0; k < count; next += part[k].count, part[k++].count = 0)
+        part[k].sentence = next;
+    for (int s = 0; s < S; s++) {
+        MicroBatchPart *p = &part[planned[s].part];
+        p->sentence[p->count++] = planned[s].number;
+    }
     return true;
 }
 
-bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target, const Cut *cut,
-                     int k, const Dropout *dropout, Error *error)
+void microbatch_plan_free(MicroBatchPlan *plan)
 {
-    const int *sentence = cut_sentence(cut, k);
-    int count = cut_sentences(cut, k), copies = dropout && dropout->r_drop > 0 ? 2 : 1;
+    free(plan->part);
+    free(plan->sentence);
+    free(plan->planned);
+    *plan = (MicroBatchPlan){0};
+}
+
+/* packed (=) `copies` copies of the sentences of `part`. */
+static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
+                   const MicroBatchPart *part, int copies, Error *error)
+{
+    int sentences = copies * part->count, rows = 0;
+    for (int i = 0; i < part->count; i++)
+        rows += copies * packed_length(all, part->sentence[i]);
+    if (!GROW(b->id[side], b->id_size[side], (size_t)rows) ||
+        !GROW(b->start[side], b->start_size[side], (size_t)sentences + 1))
+        return error_set(error, "not enough memory for a micro-batch");
+    int *id = b->id[side], *start = b->start[side];
+    start[0] = 0;
+    for (int i = 0; i < sentences; i++) {
+        int s = part->sentence[i % part->count], length = packed_length(all, s);
+        memcpy(id + start[i], all->id + all->start[s], (size_t)length * sizeof *id);
+        start[i + 1] = start[i] + length;
+    }
+    *packed = (Packed){sentences, rows, id, start};
+    return true;
+}
+
+bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target,
+                     const MicroBatchPart *part, const Dropout *dropout, Error *error)
+{
+    int copies = dropout && dropout->r_drop > 0 ? 2 : 1;
     b->dropout = dropout ? *dropout : (Dropout){0};
-    b->dropout.sentence = sentence;
-    if (copies == 2) b->dropout.copy = count;
-    return gather(&b->source, b, 0, source, sentence, count, copies, error) &&
-           gather(&b->target, b, 1, target, sentence, count, copies, error);
+    b->dropout.sentence = part->sentence;
+    if (copies == 2) b->dropout.copy = part->count;
+    return gather(&b->source, b, 0, source, part, copies, error) &&
+           gather(&b->target, b, 1, target, part, copies, error);
 }
 
 static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKind kind)
@@ -63,7 +120,7 @@ bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, E
     if (!arena_fit(&b->arena, bytes))
         return error_set(error,
                          "not enough memory for %.1f MB of activations: a smaller model, "
-                         "--micro-tokens or --max-length needs less",
+                         "`micro-tokens` or `max-length` needs less",
                          (double)bytes / 1e6);
     layout(b, &b->arena, model, kind);
     return true;

@@ -1,31 +1,60 @@
-/* microbatch.h -- the sentences that a thread runs the network over at a time.
+/* microbatch.h -- an update's sentences, cut into micro-batches.
  *
- * They are few, so that what they take stays in a processor's cache. A MicroBatch is one
- * thread's room for them, used again and again; it grows to the largest it has seen. */
+ * A thread runs the network over one micro-batch at a time; it is small, so that its activations
+ * stay in the processor's cache. Each sentence, the longest first, goes to the micro-batch with
+ * the fewest tokens so far: the LPT rule of Graham 1969, "Bounds on Multiprocessing Timing
+ * Anomalies". Micro-batches then differ by at most one short sentence, so threads that run the
+ * same number of them finish together. The plan depends on the lengths alone, not on the machine. */
 #ifndef TRAINING_MICROBATCH_H
 #define TRAINING_MICROBATCH_H
 
 #include "model/transformer.h"
-#include "training/cut.h"
 
+/* The sentences of one micro-batch. */
+typedef struct MicroBatchPart {
+    int *sentence;      // [count] their numbers in the update, the longest first
+    int count, tokens;  // source plus target tokens
+} MicroBatchPart;
+
+typedef struct PlannedSentence {
+    int number, tokens, part;
+} PlannedSentence;
+
+/* Starts as zeros; every microbatch_plan reuses its memory. */
+typedef struct MicroBatchPlan {
+    int count;                 // micro-batches
+    MicroBatchPart *part;      // [count]
+    int *sentence;             // [S] of part 0, of part 1, …
+    PlannedSentence *planned;  // [S] scratch
+    size_t part_size, sentence_size, planned_size;
+} MicroBatchPlan;
+
+/* plan (=) micro-batches of about `tokens` source plus target tokens, each of at least one
+ * sentence. If there are more than `multiple`, their number is made a multiple of it. */
+bool microbatch_plan(MicroBatchPlan *plan, const Packed *source, const Packed *target,
+                     int tokens, int multiple, Error *error);
+void microbatch_plan_free(MicroBatchPlan *plan);
+
+/* One thread's buffers for the micro-batch that it works on. They grow to the largest one. */
 typedef struct MicroBatch {
     Arena arena;
     Pass pass;
-    Dropout dropout;  // of the pass, where it trains
+    Dropout dropout;  // of a training pass
     Packed source, target;
-    int *id[2], *start[2];  // of source and target, with room for so many
-    size_t id_room[2], start_room[2];
+    int *id[2], *start[2];  // of source and target
+    size_t id_size[2], start_size[2];
 } MicroBatch;
 
-/* Makes batch micro-batch k of the cut, of which dropout->sentence becomes a part; with a
- * dropout->r_drop its sentences twice, one after the other. dropout is NULL, or copied. */
+/* Packs the sentences of `part`; with dropout->r_drop each of them twice, all of the first copy
+ * before the second. Copies *dropout, with the sentences of `part` in it; pass NULL for a pass
+ * without dropout. */
 bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target,
-                     const Cut *cut, int k, const Dropout *dropout, Error *error);
+                     const MicroBatchPart *part, const Dropout *dropout, Error *error);
 
-/* Bytes of activations that what is packed takes in a pass. */
+/* Bytes of activations of the packed sentences. */
 size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, PassKind kind);
 
-/* Lays out batch->pass for what is packed. */
+/* Lays out batch->pass for the packed sentences. */
 bool microbatch_layout(MicroBatch *batch, const Transformer *model, PassKind kind,
                        Error *error);
 

@@ -9,8 +9,8 @@
 #include "base/profile.h"
 #include "base/real.h"
 
-/* Where threads share an accumulator, micro-batches are cut without regard to how many they are:
- * an update has a multiple of this, so that 2 or 4 threads end together. */
+/* An update has a multiple of this number of micro-batches if all threads share an accumulator, so
+ * that 2 or 4 threads finish together. */
 enum { SHARING = 4 };
 
 static int accumulators(const Passes *p)
@@ -39,7 +39,7 @@ void passes_free(Passes *p)
     free(p->taken);
     free(p->done);
     free(p->nll);
-    cut_free(&p->cut);
+    microbatch_plan_free(&p->plan);
     turns_free(&p->turns);
     pthread_cond_destroy(&p->finished);
     pthread_mutex_destroy(&p->lock);
@@ -48,12 +48,12 @@ void passes_free(Passes *p)
 
 int passes_used(const Passes *p)
 {
-    return at_most(p->cut.count, accumulators(p));
+    return at_most(p->plan.count, accumulators(p));
 }
 
-bool passes_are_twice(const Passes *p)
+int passes_copies(const Passes *p)
 {
-    return p->training && p->config->r_drop > 0;
+    return p->training && p->config->r_drop > 0 ? 2 : 1;
 }
 
 int passes_at_work(const Passes *p, int threads, int accumulators)
@@ -61,21 +61,20 @@ int passes_at_work(const Passes *p, int threads, int accumulators)
     return p->gradients->shared ? threads : at_most(threads, accumulators);
 }
 
-/* Whether micro-batches take turns at one accumulator. */
+/* Whether all micro-batches add to one accumulator, in turn. */
 static bool take_turns(const Passes *p)
 {
     return p->training && p->gradients->shared;
 }
 
 /* Cuts the sentences into micro-batches, with a loss of zero each. */
-static bool cut(Passes *p, Error *error)
+static bool plan(Passes *p, Error *error)
 {
-    int tokens = p->config->micro_tokens;
-    if (passes_are_twice(p)) tokens = (tokens + 1) / 2;
-    int together = p->gradients->shared ? SHARING : accumulators(p);
-    if (!cut_make(&p->cut, p->source, p->target, tokens, together, error)) return false;
-    int count = p->cut.count;
-    if (!GROW(p->nll, p->nll_room, 2 * (size_t)count))
+    int copies = passes_copies(p), tokens = (p->config->micro_tokens + copies - 1) / copies;
+    int multiple = p->gradients->shared ? SHARING : accumulators(p);
+    if (!microbatch_plan(&p->plan, p->source, p->target, tokens, multiple, error)) return false;
+    int count = p->plan.count;
+    if (!GROW(p->nll, p->nll_size, 2 * (size_t)count))
         return error_set(error, "not enough memory for %d micro-batches", count);
     p->objective = p->nll + count;
     memset(p->nll, 0, 2 * (size_t)count * sizeof *p->nll);
@@ -91,12 +90,12 @@ static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
                        .seed = c->seed,
                        .update = (uint32_t)p->update,
                        .r_drop = c->r_drop};
-    return microbatch_pack(batch, p->source, p->target, &p->cut, k,
+    return microbatch_pack(batch, p->source, p->target, &p->plan.part[k],
                            p->training ? &dropout : NULL, error);
 }
 
 /* One micro-batch: forward and, when training, backward. */
-static bool pass(Passes *p, Worker *worker, Turn *turn, int k)
+static bool pass(Passes *p, PassWorker *worker, Turn *turn, int k)
 {
     MicroBatch *batch = &worker->batch;
     double smoothing = p->config->label_smoothing;
@@ -106,7 +105,7 @@ static bool pass(Passes *p, Worker *worker, Turn *turn, int k)
         return false;
 
     Loss loss = {0};
-    double share = passes_are_twice(p) ? 0.5 : 1;  // the mean of both copies
+    double share = 1.0 / passes_copies(p);  // the mean of both copies
     transformer_forward(&batch->pass, p->model);
     if (p->training) {
         transformer_backward(&loss, &batch->pass, p->model,
@@ -120,15 +119,15 @@ static bool pass(Passes *p, Worker *worker, Turn *turn, int k)
     return true;
 }
 
-/* Takes the first micro-batch of this rank whose accumulator is free, or shared. -1: there is
- * none now, and if not *more, none will come. */
+/* Returns the first micro-batch of this rank whose accumulator is free, or shared; -1 if there is
+ * none now. *more (=) whether micro-batches are left. */
 static int take(Passes *p, bool *more)
 {
     int first = -1, A = accumulators(p);
     *more = false;
     for (int a = 0; a < A; a++) {
         int k = a + A * p->taken[a];
-        if (k >= p->cut.count || (p->training && !gradients_has(p->gradients, a))) continue;
+        if (k >= p->plan.count || (p->training && !gradients_has(p->gradients, a))) continue;
         *more = true;
         bool free = p->taken[a] == p->done[a] || take_turns(p) || !p->training;
         if (free && (first < 0 || k < first)) first = k;
@@ -140,7 +139,7 @@ static int take(Passes *p, bool *more)
 static void work(void *context, int number)
 {
     Passes *p = context;
-    Worker *worker = &p->worker[number];
+    PassWorker *worker = &p->worker[number];
     pthread_mutex_lock(&p->lock);
     bool more;
     for (;;) {
@@ -169,8 +168,8 @@ static bool run(Passes *p, Error *error)
 {
     memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
-    if (!cut(p, error)) return false;
-    if (take_turns(p) && !turns_begin(&p->turns, p->cut.count, error)) return false;
+    if (!plan(p, error)) return false;
+    if (take_turns(p) && !turns_begin(&p->turns, p->plan.count, error)) return false;
     if (p->training) gradients_clear(p->gradients, passes_used(p), p->workers);
     workers_run(p->workers, work, p);
     for (int i = 0; i < workers_count(p->workers); i++)
@@ -206,7 +205,7 @@ bool passes_score(Passes *p, const Packed *source, const Packed *target, Error *
 Loss passes_loss(const Passes *p)
 {
     Loss total = {.tokens = p->target->rows};
-    for (int k = 0; k < p->cut.count; k++) {
+    for (int k = 0; k < p->plan.count; k++) {
         total.nll += p->nll[k];
         total.objective += p->objective[k];
     }
@@ -215,10 +214,11 @@ Loss passes_loss(const Passes *p)
 
 int passes_suspects(const Passes *p, int *sentence, int most)
 {
-    int k = 0, count = p->cut.count;
+    int k = 0, count = p->plan.count;
     while (k < count && isfinite(p->objective[k])) k++;
-    most = at_most(most, k < count ? cut_sentences(&p->cut, k) : p->source->sentences);
-    for (int i = 0; i < most; i++) sentence[i] = k < count ? cut_sentence(&p->cut, k)[i] : i;
+    const MicroBatchPart *part = k < count ? &p->plan.part[k] : NULL;
+    most = at_most(most, part ? part->count : p->source->sentences);
+    for (int i = 0; i < most; i++) sentence[i] = part ? part->sentence[i] : i;
     return most;
 }
 
@@ -236,14 +236,14 @@ bool passes_activations(Passes *p, size_t *bytes, const Packed *source, const Pa
     int own = p->gradients->end - p->gradients->first;
     int threads = passes_at_work(p, workers_count(p->workers), own);
     begin(p, source, target, true, 0);
-    bool good = cut(p, error);
+    bool good = plan(p, error);
     *bytes = 0;
-    for (int k = 0; good && k < p->cut.count; k++) {
+    for (int k = 0; good && k < p->plan.count; k++) {
         good = pack(p, &batch, k, error);
         size_t these = good ? microbatch_bytes(&batch, p->model, PASS_TRAIN) : 0;
         if (these > *bytes) *bytes = these;
     }
     microbatch_free(&batch);
-    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, p->cut.count);
+    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, p->plan.count);
     return good;
 }

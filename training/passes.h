@@ -1,9 +1,9 @@
 /* passes.h -- the network's passes over an update's sentences, on all threads of this rank.
  *
- * The sentences are cut into micro-batches (cut.h). Micro-batch k adds its gradients to
- * accumulator k mod A, after micro-batch k - A has. So each number is the sum of the same terms
- * in the same order, whatever the number of threads. At most A threads can be at work at a time;
- * but all of them share an accumulator that is the only one, stage by stage of the network
+ * The sentences are cut into micro-batches (microbatch.h). Micro-batch k adds its gradients to
+ * accumulator k mod A, after micro-batch k - A has done so. Each number is therefore the sum of
+ * the same terms in the same order, whatever the number of threads. At most A threads work at a
+ * time, unless A is 1: all threads share a single accumulator, stage by stage of the network
  * (model/turns.h).
  *
  * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and objective
@@ -19,68 +19,70 @@
 #include "training/gradients.h"
 #include "training/microbatch.h"
 
-/* What is a thread's own. */
-typedef struct Worker {
+/* One thread's state. */
+typedef struct PassWorker {
     MicroBatch batch;
     Error error;
     bool failed;
-} Worker;
+} PassWorker;
 
 typedef struct Passes {
     const Transformer *model;
     const TrainingConfig *config;
     Gradients *gradients;
     Workers *workers;
-    Worker *worker;  // [threads]
+    PassWorker *worker;  // [threads]
 
     const Packed *source, *target;
     bool training;
     long long update;
-    Cut cut;
-    double *nll;        // [cut.count] of a micro-batch, 0 for those of other ranks
-    double *objective;  // [cut.count] behind nll
-    size_t nll_room;    // numbers
+    MicroBatchPlan plan;
+    double *nll;        // [plan.count] of each micro-batch; 0 for those of other ranks
+    double *objective;  // [plan.count] behind nll
+    size_t nll_size;    // numbers allocated
 
     Turns turns;  // at accumulator 0, if it is shared
     pthread_mutex_t lock;
     pthread_cond_t finished;
-    int *taken;  // [A] micro-batches that were taken for each accumulator
-    int *done;   // [A] and those that it holds
+    int *taken;  // [A] micro-batches begun for each accumulator
+    int *done;   // [A] micro-batches finished
 } Passes;
 
-/* Borrows all. passes_free what was created in part, too. */
+/* Borrows its arguments. Call passes_free even if this fails. */
 bool passes_create(Passes *passes, const Transformer *model, const TrainingConfig *config,
                    Gradients *gradients, Workers *workers, Error *error);
 void passes_free(Passes *passes);
 
-/* Forward and backward with dropout: the accumulators (=) the gradients of the objective's mean
- * over the target tokens, of this rank's micro-batches. The sentences are borrowed until the next
- * call, here and below. */
+/* Forward and backward with dropout, over this rank's micro-batches: the accumulators (=) the
+ * gradients of the objective's mean over the target tokens. This function and the next borrow
+ * the sentences until the next call. */
 bool passes_train(Passes *passes, long long update, const Packed *source, const Packed *target,
                   Error *error);
 
-/* Forward alone, of all micro-batches, without dropout. */
+/* Forward alone, without dropout, over all micro-batches. */
 bool passes_score(Passes *passes, const Packed *source, const Packed *target, Error *error);
 
 /* The sum over the micro-batches, in their order. */
 Loss passes_loss(const Passes *passes);
 
-/* sentence [most] (=) the first of the first micro-batch whose loss is not finite, or of all if
- * there is none; returns how many. */
+/* sentence [most] (=) the first sentences of the first micro-batch whose loss is not finite, or
+ * of the update if there is none; returns their number. */
 int passes_suspects(const Passes *passes, int *sentence, int most);
 
-/* Accumulators 0 .. passes_used-1 have the gradients of some micro-batch. */
+/* Accumulators 0 .. passes_used-1 have gradients. */
 int passes_used(const Passes *passes);
 
-/* Whether sentences go through the network twice, for R-Drop. */
-bool passes_are_twice(const Passes *passes);
+/* How often a sentence goes through the network: 2 with R-Drop, else 1. */
+int passes_copies(const Passes *passes);
 
-/* How many of `threads` can be at work at a time on so many accumulators. */
+/* How many of `threads` threads can work at the same time on `accumulators` accumulators. */
 int passes_at_work(const Passes *passes, int threads, int accumulators);
 
-/* Bytes of activations: of all workers so far; *bytes (=) once every thread that can be at work
- * has had the largest micro-batch of an update of these sentences. */
+/* Bytes of all threads' activations so far. */
 size_t passes_memory(const Passes *passes);
+
+/* *bytes (=) of activations once every thread that can work has had the largest micro-batch of an
+ * update of these sentences. */
 bool passes_activations(Passes *passes, size_t *bytes, const Packed *source,
                         const Packed *target, Error *error);
 

@@ -131,7 +131,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     double norm;
     Gradients *g = &t->gradients;
     if (!gradients_sum(g, &norm, passes_used(p), t->workers, error) ||  // (2)
-        !distributed_sum(p->nll, 2 * (size_t)p->cut.count, error))
+        !distributed_sum(p->nll, 2 * (size_t)p->plan.count, error))
         return false;
     Loss loss = passes_loss(p);
     if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, stats, error);
@@ -147,7 +147,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
                            .gradient_norm = norm,
                            .learning_rate = rate,
                            .flops = transformer_flops(&t->model->config, source, target) *
-                                    (passes_are_twice(p) ? 2 : 1),
+                                    passes_copies(p),
                            .tokens = (long long)source->rows + target->rows};
     return true;
 }
