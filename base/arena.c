@@ -20,6 +20,7 @@ void *arena_take(Arena *arena, size_t count, size_t size)
 }
 
 static const size_t HUGE_PAGE = (size_t)2 << 20;
+#define MEMORY "not enough memory for %.1f MB"
 
 size_t block_bytes(size_t size)
 {
@@ -37,11 +38,11 @@ void *block_allocate(size_t size)
 }
 
 /* Whole pages of private memory that are not needed are zeros from then on (madvise(2)). */
-void *block_zeros(size_t size)
+void *block_zeros(size_t size, Error *error)
 {
     unsigned char *block = block_allocate(size);
     size_t pages = size >= HUGE_PAGE ? size / HUGE_PAGE * HUGE_PAGE : 0;
-    if (!block) return NULL;
+    if (!block) return error_set(error, MEMORY, (double)size / 1e6), NULL;
     if (pages && madvise(block, pages, MADV_DONTNEED) != 0) pages = 0;
     memset(block + pages, 0, size - pages);
     return block;
@@ -63,7 +64,7 @@ bool arena_reserve(Arena *arena, Error *error)
     assert(!arena->base);
     size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
     arena->base = block_allocate(size);
-    if (!arena->base) return error_set(error, "not enough memory for %.1f MB", size / 1e6);
+    if (!arena->base) return error_set(error, MEMORY, (double)size / 1e6);
     arena->size = size;
     arena->used = 0;
     return true;

@@ -43,9 +43,7 @@ bool transformer_create(Transformer *model, const ModelConfig *config, Error *er
     if (!config_check(config, error) || !params_table(&model->params, config, error))
         return false;
     size_t bytes = model->params.size * sizeof(real);
-    model->block = block_zeros(bytes);
-    if (!model->block)
-        error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
+    model->block = block_zeros(bytes, error);
     if (!model->block || !make_sinusoids(model, error)) {
         transformer_free(model);
         return false;

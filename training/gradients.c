@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,27 +11,92 @@
 #include "base/real.h"
 #include "training/distributed.h"
 
-/* The cut into parts of whole slices. */
-static void cut(Gradients *g)
+/* ---- slices ---- */
+
+typedef struct SliceLoop {
+    atomic_size_t next;
+    size_t end;
+    SliceWork *work;
+    void *context;
+} SliceLoop;
+
+static void take_slices(void *context, int worker)
 {
-    int R = g->tree.ranks, rank = distributed_rank();
+    (void)worker;
+    SliceLoop *loop = context;
+    ProfilePart before = profile_enter(PROFILE_OPTIMIZER);
+    for (size_t begin; (begin = atomic_fetch_add(&loop->next, SLICE)) < loop->end;) {
+        size_t left = loop->end - begin;
+        loop->work(loop->context, begin, left < SLICE ? left : SLICE);
+    }
+    profile_leave(before);
+}
+
+void slices_run(Workers *workers, size_t begin, size_t end, SliceWork *work, void *context)
+{
+    if (begin >= end) return;
+    SliceLoop loop = {.end = end, .work = work, .context = context};
+    atomic_init(&loop.next, begin);
+    workers_run(workers, take_slices, &loop);
+}
+
+Range range_common(Range a, Range b)
+{
+    return (Range){a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+}
+
+Range range_of(const Tensor *tensor)
+{
+    return (Range){tensor->offset, tensor->offset + tensor->count};
+}
+
+/* ---- accumulators ---- */
+
+static size_t own_size(const Gradients *g)
+{
+    return g->own.end - g->own.begin;
+}
+
+static size_t received_size(const Gradients *g)
+{
+    return (size_t)g->rounds * (size_t)g->reduction.ranks * own_size(g);
+}
+
+/* The small arrays. */
+static void layout(Gradients *g)
+{
+    size_t A = (size_t)g->reduction.accumulators, R = (size_t)g->reduction.ranks;
+    size_t count = (size_t)(g->end - g->first);
+    g->block = ARENA_TAKE(&g->arena, real *, count);
+    g->weights = ARENA_TAKE(&g->arena, Weights, count);
+    g->part = ARENA_TAKE(&g->arena, size_t, R + 1);
+    g->sends = ARENA_TAKE(&g->arena, bool, R);
+    g->place = ARENA_TAKE(&g->arena, int, A);
+    g->node = ARENA_TAKE(&g->arena, real *, A);
+    g->pairs = ARENA_TAKE(&g->arena, ReductionPair, A);
+    g->squares = ARENA_TAKE(&g->arena, double, g->slices);
+}
+
+/* Divides the block into parts of whole slices. */
+static void divide(Gradients *g)
+{
+    int R = g->reduction.ranks, rank = distributed_rank();
     for (int r = 0; r <= R; r++) {
         size_t begin = g->slices * (size_t)r / (size_t)R * SLICE;
         g->part[r] = begin < g->size ? begin : g->size;
     }
-    g->own = g->part[rank];
-    g->own_end = g->part[rank + 1];
+    g->own = (Range){g->part[rank], g->part[rank + 1]};
 }
 
-/* Where an embedding is the output layer's matrix, its gradients go to g->lookups. */
-static bool part_lookups(Gradients *g, const Transformer *model, Error *error)
+/* If an embedding is the output layer's matrix, sends its gradients to g->lookups. */
+static bool separate_lookups(Gradients *g, const Transformer *model, Error *error)
 {
     Weights *w = &g->weights[0];
     if (w->output.at != w->target_embedding.at) return true;
-    Params matrix = {.size = (size_t)model->config.vocab * (size_t)model->config.d_model};
-    if (!(g->lookups = params_block(&matrix, error))) return false;
-    g->matrix = (size_t)(w->output.at - g->block[0]);
-    g->count = matrix.size;
+    size_t count = (size_t)model->config.vocab * (size_t)model->config.d_model;
+    if (!(g->lookups = block_zeros(count * sizeof(real), error))) return false;
+    g->matrix.begin = (size_t)(w->output.at - g->block[0]);
+    g->matrix.end = g->matrix.begin + count;
     w->target_embedding.at = g->lookups;
     if (w->source_embedding.at == w->output.at) w->source_embedding.at = g->lookups;
     return true;
@@ -38,80 +104,59 @@ static bool part_lookups(Gradients *g, const Transformer *model, Error *error)
 
 static bool allocate(Gradients *g, const Transformer *model, Error *error)
 {
-    size_t A = (size_t)g->tree.accumulators, R = (size_t)g->tree.ranks;
-    size_t count = (size_t)(g->end - g->first);
-    g->block = calloc(count, sizeof *g->block);
-    g->weights = calloc(count, sizeof *g->weights);
-    g->part = calloc(R + 1, sizeof *g->part);
-    g->sends = calloc(R, sizeof *g->sends);
-    g->place = calloc(A, sizeof *g->place);
-    g->node = calloc(A, sizeof *g->node);
-    g->pairs = calloc(A, sizeof *g->pairs);
-    g->squares = calloc(g->slices, sizeof *g->squares);
-    if (!g->block || !g->weights || !g->part || !g->sends || !g->place || !g->node ||
-        !g->pairs || !g->squares)
-        return error_set(error, "not enough memory for gradients");
-    for (size_t i = 0; i < count; i++) {
-        if (!(g->block[i] = params_block(&model->params, error))) return false;
+    layout(g);
+    if (!arena_reserve(&g->arena, error)) return false;
+    memset(g->arena.base, 0, g->arena.size);
+    layout(g);
+    for (int i = 0; i < g->end - g->first; i++) {
+        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
-    if (R > 1) g->rounds = tree_places(g->place, g->tree, g->tree.accumulators);
-    return !g->shared || part_lookups(g, model, error);
+    if (g->shared && !separate_lookups(g, model, error)) return false;
+    divide(g);
+    if (g->reduction.ranks == 1) return true;
+    g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
+    return (g->received = block_zeros(received_size(g) * sizeof(real), error));
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
 {
     int ranks = distributed_ranks(), rank = distributed_rank();
-    *g = (Gradients){
-        .tree = {accumulators, ranks}, .shared = accumulators == 1, .size = model->params.size};
+    *g = (Gradients){.reduction = {accumulators, ranks},
+                     .shared = accumulators == 1,
+                     .size = model->params.size,
+                     .slices = (model->params.size + SLICE - 1) / SLICE};
     if (ranks > accumulators)
         return error_set(error,
                          "%d ranks are more than the %d accumulator%s of gradients: start "
-                         "no more than %d, or a new run with --accumulators %d or more",
+                         "no more than %d, or a new run with `accumulators` %d or more",
                          ranks, accumulators, accumulators > 1 ? "s" : "", accumulators, ranks);
     if (ranks > 1 && g->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
-    g->first = tree_first(g->tree, rank);
-    g->end = tree_first(g->tree, rank + 1);
-    g->slices = (g->size + SLICE - 1) / SLICE;
-    if (!allocate(g, model, error)) return false;
-    cut(g);
-    Params room = {.size = (size_t)g->rounds * (size_t)ranks * (g->own_end - g->own)};
-    return !room.size || (g->received = params_block(&room, error));
+    g->first = reduction_first(g->reduction, rank);
+    g->end = reduction_first(g->reduction, rank + 1);
+    return allocate(g, model, error);
 }
 
 void gradients_free(Gradients *g)
 {
     for (int i = 0; g->block && i < g->end - g->first; i++) free(g->block[i]);
-    free(g->block);
-    free(g->weights);
     free(g->lookups);
-    free(g->part);
     free(g->received);
-    free(g->sends);
-    free(g->place);
-    free(g->node);
-    free(g->pairs);
-    free(g->squares);
+    arena_free(&g->arena);
     *g = (Gradients){0};
 }
 
 size_t gradients_memory(const Gradients *g)
 {
-    size_t own = g->own_end - g->own;
-    return sizeof(real) * (g->size * (size_t)(g->end - g->first) +
-                           own * (size_t)g->rounds * (size_t)g->tree.ranks + g->count);
-}
-
-bool gradients_has(const Gradients *g, int a)
-{
-    return a >= g->first && a < g->end;
+    return sizeof(real) * (g->size * (size_t)(g->end - g->first) + received_size(g) +
+                           (g->matrix.end - g->matrix.begin));
 }
 
 Weights *gradients_weights(const Gradients *g, int a)
 {
-    return &g->weights[a - g->first];
+    return a >= g->first && a < g->end ? &g->weights[a - g->first] : NULL;
 }
 
 static void clear(void *context, size_t begin, size_t count)
@@ -123,12 +168,14 @@ void gradients_clear(const Gradients *g, int used, Workers *workers)
 {
     for (int a = g->first; a < at_most(g->end, used); a++)
         slices_run(workers, 0, g->size, clear, g->block[a - g->first]);
-    slices_run(workers, 0, g->count, clear, g->lookups);
+    slices_run(workers, 0, g->matrix.end - g->matrix.begin, clear, g->lookups);
 }
+
+/* ---- their sum ---- */
 
 const real *gradients_from(const Gradients *g, size_t begin)
 {
-    return g->node[0] + (begin - g->own);
+    return g->node[0] + (begin - g->own.begin);
 }
 
 static void add(real *sum, const real *other, size_t count)
@@ -146,46 +193,40 @@ static void sum_local(void *context, size_t begin, size_t count)
             g->block[g->pairs[p].right - g->first] + begin, count);
 }
 
-/* (b): in round 0 every rank's first root, in round 1 the second of those that have two, …. */
+/* (b): in round 0 the first root of every rank, in round 1 the second of those that have two, …. */
 static bool exchange(Gradients *g, int used, Error *error)
 {
-    int ranks = g->tree.ranks, rank = distributed_rank();
-    size_t own = g->own_end - g->own;
-    tree_places(g->place, g->tree, used);
-    for (int a = 0; a < g->tree.accumulators; a++)
-        g->node[a] = gradients_has(g, a) ? g->block[a - g->first] + g->own : NULL;
+    int ranks = g->reduction.ranks, rank = distributed_rank();
+    reduction_places(g->place, g->reduction, used);
+    for (int a = 0; a < g->reduction.accumulators; a++)
+        g->node[a] = gradients_weights(g, a) ? g->block[a - g->first] + g->own.begin : NULL;
     for (int round = 0; round < g->rounds; round++) {
-        real *received = g->received ? g->received + (size_t)round * (size_t)ranks * own : NULL;
+        real *received = g->received + (size_t)round * (size_t)ranks * own_size(g);
         const real *block = NULL;
         memset(g->sends, 0, (size_t)ranks * sizeof *g->sends);
         for (int a = 0; a < used; a++) {
-            int from = tree_rank(g->tree, a);
+            int from = reduction_rank(g->reduction, a);
             if (g->place[a] != round) continue;
             g->sends[from] = true;
             if (from == rank) block = g->block[a - g->first];
-            else if (received) g->node[a] = received + (size_t)from * own;
+            else g->node[a] = received + (size_t)from * own_size(g);
         }
         if (!distributed_exchange(received, block, g->sends, g->part, error)) return false;
     }
     return true;
 }
 
-/* Numbers begin .. end-1 of the block take up what looking up rows adds to them. */
-static void add_lookups(const Gradients *g, size_t begin, size_t end)
-{
-    if (begin < g->matrix) begin = g->matrix;
-    if (end > g->matrix + g->count) end = g->matrix + g->count;
-    if (begin < end) add(g->block[0] + begin, g->lookups + (begin - g->matrix), end - begin);
-}
-
 /* (c) */
 static void sum_own(void *context, size_t begin, size_t count)
 {
     const Gradients *g = context;
-    size_t at = begin - g->own;
+    size_t at = begin - g->own.begin;
     for (int p = 0; p < g->pair_count; p++)
         add(g->node[g->pairs[p].left] + at, g->node[g->pairs[p].right] + at, count);
-    if (g->lookups) add_lookups(g, begin, begin + count);
+    Range lookups = range_common((Range){begin, begin + count}, g->matrix);
+    if (lookups.begin < lookups.end)
+        add(g->block[0] + lookups.begin, g->lookups + (lookups.begin - g->matrix.begin),
+            lookups.end - lookups.begin);
     const real *sum = g->node[0] + at;
     double squares = 0;
 #pragma omp simd reduction(+ : squares)
@@ -193,7 +234,7 @@ static void sum_own(void *context, size_t begin, size_t count)
     g->squares[begin / SLICE] = squares;
 }
 
-/* *norm (=) the root of the squares of all slices, of which each rank has its own. */
+/* *norm (=) the root of the squares of all slices; each rank has those of its own part. */
 static bool norm_of_slices(Gradients *g, double *norm, Error *error)
 {
     double squares = 0;
@@ -206,26 +247,24 @@ static bool norm_of_slices(Gradients *g, double *norm, Error *error)
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
     int rank = distributed_rank();
-    g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, false);
-    slices_run(workers, 0, g->own, sum_local, g);  // (a)
-    slices_run(workers, g->own_end, g->size, sum_local, g);
+    g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, false);
+    slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
+    slices_run(workers, g->own.end, g->size, sum_local, g);
     ProfilePart before = profile_enter(PROFILE_WAITING);
     bool good = exchange(g, used, error);  // (b)
     profile_leave(before);
     if (!good) return false;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
-    g->pair_count = tree_pairs(g->pairs, g->tree, used, rank, true);
-    slices_run(workers, g->own, g->own_end, sum_own, g);  // (c)
+    g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, true);
+    slices_run(workers, g->own.begin, g->own.end, sum_own, g);  // (c)
     return norm_of_slices(g, norm, error);
 }
 
 bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Error *error)
 {
-    size_t begin = tensor->offset, end = begin + tensor->count;
-    if (begin < g->own) begin = g->own;
-    if (end > g->own_end) end = g->own_end;
+    Range own = range_common(range_of(tensor), g->own);
     memset(g->squares, 0, g->slices * sizeof *g->squares);
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = own.begin; i < own.end; i++) {
         double x = (double)*gradients_from(g, i);
         g->squares[i / SLICE] += x * x;
     }
@@ -235,12 +274,9 @@ bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Err
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)
 {
     for (*tensor = 0; *tensor < params->count; ++*tensor) {
-        const Tensor *line = &params->tensor[*tensor];
-        size_t begin = line->offset, end = begin + line->count;
-        if (begin < g->own) begin = g->own;
-        if (end > g->own_end) end = g->own_end;
-        for (; begin < end; begin++)
-            if (!isfinite(*gradients_from(g, begin))) return distributed_least(tensor, error);
+        Range own = range_common(range_of(&params->tensor[*tensor]), g->own);
+        for (size_t i = own.begin; i < own.end; i++)
+            if (!isfinite(*gradients_from(g, i))) return distributed_least(tensor, error);
     }
     return distributed_least(tensor, error);
 }

@@ -1,8 +1,8 @@
 /* optimizer.h -- from the sum of an update's gradients to new weights, and to their average.
  *
- * Three blocks in the layout of the parameters go with the weights: Adam's moments m and v,
- * and, with --ema, a moving average of the weights. A rank holds and updates its part of them
- * (gradients.h); on rank 0, which writes checkpoints, they have room for the whole. */
+ * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with --ema, a
+ * moving average of the weights. A rank holds and updates its own part of them (gradients.h);
+ * rank 0, which writes checkpoints, allocates the whole. */
 #ifndef TRAINING_OPTIMIZER_H
 #define TRAINING_OPTIMIZER_H
 
@@ -14,27 +14,27 @@ typedef struct Optimizer {
     const TrainingConfig *config;
     const Gradients *gradients;
     Transformer *model;
-    real *m, *v;    // of the own part; on rank 0 with room for the whole
-    real *ema;      // the same; NULL without --ema
-    AdamStep step;  // of the update that is being made
+    real *m, *v;    // Adam's moments of the own part; on rank 0 followed by the other parts
+    real *ema;      // in the same way; NULL without --ema
+    AdamStep step;  // of the current update
     real decay_share, ema_share;
 } Optimizer;
 
-/* Borrows all; every block starts at zero. optimizer_free what was created in part, too. */
+/* Borrows its arguments; every block starts at zero. Call optimizer_free even if this fails. */
 bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients *gradients,
                       const TrainingConfig *config, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
-/* Update number 1, 2, … of the own part of the weights by the gradients' sum, which is first
- * multiplied by `scale`. */
+/* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update` is
+ * 1, 2, … */
 void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
                       Workers *workers);
 
-/* The parts of all blocks to rank 0, and from it. Collective. */
+/* Sends all ranks' parts of the three blocks to rank 0, or back. Collective. */
 bool optimizer_gather(const Optimizer *optimizer, Error *error);
 bool optimizer_scatter(const Optimizer *optimizer, Error *error);
 
-/* Bytes of the blocks on this rank. */
+/* Bytes of the blocks that this rank holds. */
 size_t optimizer_memory(const Optimizer *optimizer);
 
 #endif

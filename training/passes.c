@@ -15,7 +15,7 @@ enum { SHARING = 4 };
 
 static int accumulators(const Passes *p)
 {
-    return p->gradients->tree.accumulators;
+    return p->gradients->reduction.accumulators;
 }
 
 bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *config,
@@ -127,7 +127,8 @@ static int take(Passes *p, bool *more)
     *more = false;
     for (int a = 0; a < A; a++) {
         int k = a + A * p->taken[a];
-        if (k >= p->plan.count || (p->training && !gradients_has(p->gradients, a))) continue;
+        if (k >= p->plan.count || (p->training && !gradients_weights(p->gradients, a)))
+            continue;
         *more = true;
         bool free = p->taken[a] == p->done[a] || take_turns(p) || !p->training;
         if (free && (first < 0 || k < first)) first = k;

@@ -94,7 +94,7 @@ bool trainer_scatter(Trainer *t, Error *error)
 
 int trainer_at_work(const Trainer *t, int threads)
 {
-    return passes_at_work(&t->passes, threads, t->gradients.tree.accumulators);
+    return passes_at_work(&t->passes, threads, t->gradients.reduction.accumulators);
 }
 
 size_t trainer_memory(const Trainer *t)

@@ -117,7 +117,7 @@ static void zeros_take_no_memory(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int again = 0; again < 3; again++) {
             size_t size = sizes[s];
-            unsigned char *block = block_zeros(size);
+            unsigned char *block = block_zeros(size, NULL);
             assert_non_null(block);
             if (size > 4 << 20) assert_true(resident(block, size) < size / 2);
             for (size_t i = 0; i < size; i++) assert_int_equal(block[i], 0);
@@ -125,7 +125,7 @@ static void zeros_take_no_memory(void **state)
             free(block);
         }
     size_t size = 12 << 20, first = (3 << 20) + 100, count = 6 << 20;
-    unsigned char *block = block_zeros(size);
+    unsigned char *block = block_zeros(size, NULL);
     memset(block, 7, size);
     block_release(block + first, count);
     assert_true(resident(block, size) <= size - count + 2 * 4096);

@@ -1,11 +1,11 @@
-/* tree.c -- the sum over accumulators has the same bits on any number of ranks: every A up to 20,
+/* reduction.c -- the sum over accumulators has the same bits on any number of ranks: every A up to 20,
  * every number of accumulators in use, every number of ranks, every owner. */
 #include <math.h>
 #include <string.h>
 
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
-#include "training/tree.h"
+#include "training/reduction.h"
 
 enum { MOST = 20 };
 
@@ -17,7 +17,7 @@ static void draw_leaves(uint64_t draw)
     for (int a = 0; a < MOST; a++) leaf[a] = (float)rng_normal(&rng);
 }
 
-/* The definition, as tree.h has it. */
+/* The definition, as reduction.h has it. */
 static float expected(int used)
 {
     float node[MOST];
@@ -27,29 +27,31 @@ static float expected(int used)
     return node[0];
 }
 
-static void add(float *node, const TreePair *pairs, int count)
+static void add(float *node, const ReductionPair *pairs, int count)
 {
     for (int p = 0; p < count; p++) node[pairs[p].left] += node[pairs[p].right];
 }
 
 /* What the owner of a number gets: every rank sums its leaves, and of others only roots arrive;
  * all else is NaN. The owner's own leaves come unsummed. */
-static float summed(Tree tree, int used, int owner)
+static float summed(Reduction reduction, int used, int owner)
 {
-    TreePair pairs[MOST];
+    ReductionPair pairs[MOST];
     int place[MOST];
     float at_owner[MOST];
-    tree_places(place, tree, used);
+    reduction_places(place, reduction, used);
     for (int a = 0; a < MOST; a++) at_owner[a] = NAN;
-    for (int rank = 0; rank < tree.ranks; rank++) {
+    for (int rank = 0; rank < reduction.ranks; rank++) {
         float node[MOST];
-        int first = tree_first(tree, rank), end = tree_first(tree, rank + 1);
+        int first = reduction_first(reduction, rank),
+            end = reduction_first(reduction, rank + 1);
         for (int a = 0; a < MOST; a++) node[a] = a >= first && a < end ? leaf[a] : NAN;
-        if (rank != owner) add(node, pairs, tree_pairs(pairs, tree, used, rank, false));
+        if (rank != owner)
+            add(node, pairs, reduction_pairs(pairs, reduction, used, rank, false));
         for (int a = first; a < end; a++)
             if (rank == owner || place[a] >= 0) at_owner[a] = node[a];
     }
-    add(at_owner, pairs, tree_pairs(pairs, tree, used, owner, true));
+    add(at_owner, pairs, reduction_pairs(pairs, reduction, used, owner, true));
     return at_owner[0];
 }
 
@@ -61,7 +63,7 @@ static void test_ranks_change_no_bit(void **state)
         for (int used = 1; used <= A; used++)
             for (int R = 1; R <= A; R++)
                 for (int owner = 0; owner < R; owner++) {
-                    float sum = summed((Tree){A, R}, used, owner), right = expected(used);
+                    float sum = summed((Reduction){A, R}, used, owner), right = expected(used);
                     assert_memory_equal(&sum, &right, sizeof sum);
                 }
 }
@@ -85,17 +87,18 @@ static void test_every_accumulator_has_one_rank(void **state)
     (void)state;
     for (int A = 1; A <= 70; A++)
         for (int R = 1; R <= A; R++) {
-            Tree tree = {A, R};
-            assert_int_equal(tree_first(tree, 0), 0);
-            assert_int_equal(tree_first(tree, R), A);
+            Reduction reduction = {A, R};
+            assert_int_equal(reduction_first(reduction, 0), 0);
+            assert_int_equal(reduction_first(reduction, R), A);
             for (int r = 0; r < R; r++) {
-                int size = tree_first(tree, r + 1) - tree_first(tree, r);
+                int size = reduction_first(reduction, r + 1) - reduction_first(reduction, r);
                 assert_true(size == A / R || size == A / R + 1);
-                for (int a = tree_first(tree, r); a < tree_first(tree, r + 1); a++)
-                    assert_int_equal(tree_rank(tree, a), r);
+                for (int a = reduction_first(reduction, r);
+                     a < reduction_first(reduction, r + 1); a++)
+                    assert_int_equal(reduction_rank(reduction, a), r);
             }
         }
-    assert_int_equal(tree_rank((Tree){4096, 4096}, 4095), 4095);
+    assert_int_equal(reduction_rank((Reduction){4096, 4096}, 4095), 4095);
 }
 
 static void test_powers_of_two_send_one_root(void **state)
@@ -105,7 +108,7 @@ static void test_powers_of_two_send_one_root(void **state)
     for (int A = 1; A <= 64; A *= 2)
         for (int R = 1; R <= A; R *= 2)
             for (int used = 1; used <= A; used++)
-                assert_int_equal(tree_places(place, (Tree){A, R}, used), 1);
+                assert_int_equal(reduction_places(place, (Reduction){A, R}, used), 1);
 }
 
 static void test_fewer_leaves_have_no_more_roots(void **state)
@@ -114,9 +117,9 @@ static void test_fewer_leaves_have_no_more_roots(void **state)
     int place[64], whole[64];
     for (int A = 1; A <= 64; A += 3)
         for (int R = 1; R <= A; R++) {
-            int most = tree_places(whole, (Tree){A, R}, A);
+            int most = reduction_places(whole, (Reduction){A, R}, A);
             for (int used = 1; used <= A; used++) {
-                assert_true(tree_places(place, (Tree){A, R}, used) <= most);
+                assert_true(reduction_places(place, (Reduction){A, R}, used) <= most);
                 for (int a = used; a < A; a++) assert_int_equal(place[a], -1);
             }
         }
