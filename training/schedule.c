@@ -1,12 +1,12 @@
-/* schedule.c -- a linear warm-up to the peak, and a way down.
+/* schedule.c -- learning-rate schedules: a linear warm-up to the peak, then a decay.
  *
- *   u <= w          peak · u / w
- *   inverse-sqrt    peak · √(w / u)                  Vaswani et al. 2017, §5.3, with its own peak
- *   cosine          peak · (1 + cos(π x)) / 2        Loshchilov and Hutter 2017, without restarts
- *   linear          peak · (1 - x)
- *   constant        peak                             where x = (u - w) / (last - w), 0 to 1
+ *   linear warm-up             peak · u / w                  for updates u <= w
+ *   inverse square root decay  peak · √(w / u)               Vaswani et al. 2017, §5.3
+ *   cosine decay               peak · (1 + cos(π x)) / 2     Loshchilov and Hutter 2017, no restarts
+ *   linear decay               peak · (1 - x)
+ *   constant                   peak
  *
- * With inverse-sqrt, w counts as at least 1. */
+ * with x = (u - w) / (last - w), from 0 to 1. In the inverse square root, w is at least 1. */
 #include "training/schedule.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* schedule.h -- the learning rate of every update. */
+/* schedule.h -- learning-rate schedules. */
 #ifndef TRAINING_SCHEDULE_H
 #define TRAINING_SCHEDULE_H
 
@@ -9,8 +9,8 @@ typedef enum {
     SCHEDULE_CONSTANT
 } Schedule;
 
-/* The rate of update u = 1, 2, …; `last` is the update at which cosine and linear reach 0 (0: not
- * known, and they stay at the peak). */
+/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`; with
+ * last = 0 they stay at the peak. */
 double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
                      long long last);
 
