@@ -89,9 +89,9 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
                       .seconds = p->seconds};
     const Tensor *tensor[3];
     run_watched_tensors(tensor, run);
-    if (!trainer_gradient_norm(run->trainer, &line.norm_q, tensor[0], error) ||
-        !trainer_gradient_norm(run->trainer, &line.norm_k, tensor[1], error) ||
-        !trainer_gradient_norm(run->trainer, &line.norm_v, tensor[2], error))
+    if (!gradients_tensor_norm(&run->trainer->gradients, &line.norm_q, tensor[0], error) ||
+        !gradients_tensor_norm(&run->trainer->gradients, &line.norm_k, tensor[1], error) ||
+        !gradients_tensor_norm(&run->trainer->gradients, &line.norm_v, tensor[2], error))
         return false;
     console_progress(run, t, last, true);
     *t = (Throughput){0};
@@ -171,7 +171,7 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
-    bool good = trainer_gather(run->trainer, error) &&
+    bool good = optimizer_gather(&run->trainer->optimizer, error) &&
                 (distributed_rank() > 0 || validate_candidate(run, v, error));
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&

@@ -1,12 +1,15 @@
-/* trainer.c -- micro-batches in, new weights out; see trainer.h.
+/* trainer.c -- one update of the weights; see trainer.h.
  *
  *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator (passes.h)
- *   (2)  slices of the parameter block: sum the accumulators, square for the norm (gradients.h)
- *   (3)  slices again: clip, Adam, the moving average (optimizer.h)
+ *   (2)  slices of the parameter block: sum the accumulators, and their squares (gradients.h)
+ *   (3)  slices again: clip, decay, Adam, the moving average (optimizer.h)
  *   (4)  the new weights, from their owners to all ranks
  *
- * All threads of all ranks meet between these, since the norm is needed before the first weight
- * may change. */
+ * All threads of all ranks wait for each other between these: no weight may change before the
+ * gradient's norm is known.
+ *
+ * (3) clips by the global gradient norm (Pascanu et al. 2013, arXiv 1211.5063, algorithm 1):
+ * g = g · clip / ‖g‖ if ‖g‖ > clip, where ‖g‖ is over all tensors together. */
 #include "training/trainer.h"
 
 #include <math.h>
@@ -14,19 +17,7 @@
 
 #include "base/real.h"
 #include "training/distributed.h"
-#include "training/gradients.h"
-#include "training/optimizer.h"
-#include "training/passes.h"
 #include "training/schedule.h"
-
-struct Trainer {
-    Transformer *model;
-    const TrainingConfig *config;
-    Workers *workers;
-    Gradients gradients;
-    Passes passes;
-    Optimizer optimizer;
-};
 
 int trainer_first_accumulators(int wanted)
 {
@@ -50,10 +41,10 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     int accumulators = config->accumulators;
     if (!accumulators) accumulators = trainer_first_accumulators(0);
     Gradients *g = &t->gradients;
-    bool good = gradients_create(g, model, accumulators, error) &&
-                passes_create(&t->passes, model, config, g, workers, error) &&
-                optimizer_create(&t->optimizer, model, g, config, error);
-    if (good) return t;
+    if (gradients_create(g, model, accumulators, error) &&
+        passes_create(&t->passes, model, config, g, workers, error) &&
+        optimizer_create(&t->optimizer, model, g, config, error))
+        return t;
     trainer_free(t);
     return NULL;
 }
@@ -67,31 +58,6 @@ void trainer_free(Trainer *t)
     free(t);
 }
 
-real *trainer_m(Trainer *t)
-{
-    return t->optimizer.m;
-}
-
-real *trainer_v(Trainer *t)
-{
-    return t->optimizer.v;
-}
-
-real *trainer_ema(Trainer *t)
-{
-    return t->optimizer.ema;
-}
-
-bool trainer_gather(Trainer *t, Error *error)
-{
-    return optimizer_gather(&t->optimizer, error);
-}
-
-bool trainer_scatter(Trainer *t, Error *error)
-{
-    return optimizer_scatter(&t->optimizer, error);
-}
-
 int trainer_at_work(const Trainer *t, int threads)
 {
     return passes_at_work(&t->passes, threads, t->gradients.reduction.accumulators);
@@ -103,8 +69,8 @@ size_t trainer_memory(const Trainer *t)
            passes_memory(&t->passes) + optimizer_memory(&t->optimizer);
 }
 
-/* Says which tensor of the gradient is the first that holds NaN or infinity, and which
- * micro-batch was the first to lose its numbers. */
+/* Names the first tensor whose gradient is not finite, and the sentences of the first micro-batch
+ * whose loss is not. */
 static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;
@@ -138,9 +104,8 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);
-    bool clip = c->clip_norm > 0 && norm > c->clip_norm;
-    optimizer_update(&t->optimizer, update, rate, clip ? c->clip_norm / norm : 1,
-                     t->workers);                                               // (3)
+    double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
+    optimizer_update(&t->optimizer, update, rate, clip, t->workers);            // (3)
     if (!distributed_allgather(t->model->block, g->part, error)) return false;  // (4)
 
     *stats = (UpdateStats){.loss = loss,
@@ -152,21 +117,10 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     return true;
 }
 
-bool trainer_gradient_norm(Trainer *t, double *norm, const Tensor *tensor, Error *error)
-{
-    return gradients_tensor_norm(&t->gradients, norm, tensor, error);
-}
-
 bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Loss *loss,
                       Error *error)
 {
     if (!passes_score(&t->passes, source, target, error)) return false;
     *loss = passes_loss(&t->passes);
     return true;
-}
-
-bool trainer_activations(Trainer *t, size_t *bytes, const Packed *source, const Packed *target,
-                         Error *error)
-{
-    return passes_activations(&t->passes, bytes, source, target, error);
 }

@@ -1,21 +1,34 @@
 /* trainer.h -- one update of the weights from one update's sentences, on all threads of all ranks.
  *
- * An update is cut into micro-batches of about micro_tokens, evenly, by the data and the
- * configuration alone; their gradients go to A accumulators in a fixed order (passes.h), which are
- * then summed pairwise. So the bits are the same whatever the number of threads. With R-Drop, loss
- * and objective are means over both copies.
+ * The sentences are cut into micro-batches of about micro_tokens, by the data and the
+ * configuration alone; their gradients go to A accumulators in a fixed order (passes.h), which
+ * are then summed pairwise. So the bits are the same whatever the number of threads. With R-Drop,
+ * loss and objective are means over both copies.
  *
- * With several ranks (distributed.h) every rank is given the same sentences and holds some of the
- * accumulators; it runs their micro-batches. gradients.h has the rest, and why the bits are those
- * of one process. */
+ * With several ranks (distributed.h) every rank gets the same sentences, holds some of the
+ * accumulators, and runs their micro-batches. gradients.h says how they are summed, and why the
+ * bits are those of one process. */
 #ifndef TRAINING_TRAINER_H
 #define TRAINING_TRAINER_H
 
 #include "base/workers.h"
 #include "model/transformer.h"
 #include "training/config.h"
+#include "training/gradients.h"
+#include "training/optimizer.h"
+#include "training/passes.h"
 
-typedef struct Trainer Trainer;
+/* The optimizer's blocks m, v and ema are in the layout of the parameters, for a checkpoint to
+ * write and fill. They are whole on rank 0 only, from optimizer_gather to the next update;
+ * optimizer_scatter gives the parts back to their owners. */
+typedef struct Trainer {
+    Transformer *model;
+    const TrainingConfig *config;
+    Workers *workers;
+    Gradients gradients;
+    Passes passes;
+    Optimizer optimizer;
+} Trainer;
 
 enum { SUSPECTS = 5 };
 
@@ -25,55 +38,35 @@ typedef struct UpdateStats {
     double learning_rate;
     double flops;      // as transformer_flops counts them
     long long tokens;  // source + target
-    bool not_finite;   // why the update failed; then
-    int suspects;      // are these sentences, of its first micro-batch with such a loss or,
-    int suspect[SUSPECTS];  // if there is none, of the update
+    bool not_finite;   // the update failed because of NaN or infinity; then
+    int suspects;      // suspect [suspects] are sentences of the first micro-batch with such a
+    int suspect[SUSPECTS];  // loss or, if there is none, of the update
 } UpdateStats;
 
-/* Borrows model, config and workers. The moments start at zero, and so does the moving average,
- * which is to be given the initial weights. At most as many ranks as accumulators. */
+/* Borrows model, config and workers. Moments and moving average start at zero; fill the average
+ * with the initial weights. There must be no more ranks than accumulators. */
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Adam's moments and the moving average of the weights (NULL without --ema), in the layout of
- * the parameters: for a checkpoint to write and fill. They are whole on rank 0 only: between
- * trainer_gather and the next update, and to be given to their owners by trainer_scatter. Both
- * are collective; for one rank there is nothing to do. */
-real *trainer_m(Trainer *trainer);
-real *trainer_v(Trainer *trainer);
-real *trainer_ema(Trainer *trainer);
-bool trainer_gather(Trainer *trainer, Error *error);
-bool trainer_scatter(Trainer *trainer, Error *error);
-
-/* Update number 1, 2, …. False: the loss or a gradient is not finite, the sentence names the
- * update and the first bad tensor, stats say so, and the weights are as before. Collective, and
- * it begins with an agree. */
+/* Makes update number 1, 2, …. False if the loss or a gradient is not finite: the error names the
+ * update and the first such tensor, stats has the sentences, and the weights are as before.
+ * Collective; calls distributed_agree before any other collective function. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
 
-/* *norm (=) that of one tensor's gradient in the last update, before clipping. Collective. */
-bool trainer_gradient_norm(Trainer *trainer, double *norm, const Tensor *tensor, Error *error);
-
-/* The loss without dropout, for validation: all of it on the rank that calls this. */
+/* The loss without dropout, for validation, computed on the calling rank alone. */
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
-/* What --accumulators 0 and 1 mean to a run that begins: one for each processor of this machine,
- * 2 to 8, or a single one; in either case at least one for each rank. Other numbers are
- * themselves. */
+/* The number of accumulators that `accumulators` 0, 1, … stands for in a new run: 0 is one for
+ * each processor of this machine, 2 to 8; 0 and 1 are at least one for each rank. */
 int trainer_first_accumulators(int wanted);
 
-/* How many of `threads` can be at work at a time, on all ranks together. */
+/* How many of `threads` threads can work at the same time, on all ranks together. */
 int trainer_at_work(const Trainer *trainer, int threads);
 
-/* Bytes that training takes on this rank: weights, moments, accumulators, activations of all
- * workers so far. */
+/* Bytes of weights, moments, accumulators and all threads' activations so far, on this rank. */
 size_t trainer_memory(const Trainer *trainer);
-
-/* *bytes (=) of activations, once every thread that can be at work has had the largest
- * micro-batch of an update of these sentences. */
-bool trainer_activations(Trainer *trainer, size_t *bytes, const Packed *source,
-                         const Packed *target, Error *error);
 
 #endif

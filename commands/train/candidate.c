@@ -79,7 +79,7 @@ static bool use_mean(Candidate *c, Run *run, int count, Error *error)
 bool candidate_enter(Candidate *c, Run *run, Error *error)
 {
     *c = (Candidate){.weights = run->model.block};
-    real *ema = trainer_ema(run->trainer);
+    real *ema = run->trainer->optimizer.ema;
     int before = run->settings->training.average - 1;  // snapshots besides the newest
     if (before > run->progress.kept.count) before = run->progress.kept.count;
     if (ema) transformer_use(&run->model, ema);

@@ -143,7 +143,7 @@ static void print_memory(const Run *run, const Memory *memory)
     line("memory", "%.0f MB, at most %.0f MB while it validates%s", memory->training / 1e6,
          memory->validating / 1e6, before);
     line("disk", "%.1f MB to go on from, %d times %.1f MB to translate with",
-         (trainer_ema(run->trainer) ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
+         (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
 
 /* Which weights are validated, if not simply those of the moment. */

@@ -54,7 +54,7 @@ static bool find_activations(size_t *bytes, Run *run, Error *error)
         Packed source, target;
         size_t these;
         if (!batches_update(&run->batches, &source, &target, epoch, u, error) ||
-            !trainer_activations(run->trainer, &these, &source, &target, error))
+            !passes_activations(&run->trainer->passes, &these, &source, &target, error))
             return false;
         if (these > *bytes) *bytes = these;
     }

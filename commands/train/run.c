@@ -182,7 +182,7 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
-    real *ema = trainer_ema(run->trainer);
+    real *ema = run->trainer->optimizer.ema;
     const char *average =
         checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
     bool good = last.progress
@@ -191,13 +191,14 @@ static bool read_last(Run *run, Error *error)
                                 "'%s' has no progress in it: it is a model, not "
                                 "a training that can go on",
                                 run->last);
-    good = good && checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
-           checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
-           checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
-           checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
-           checkpoint_read(&last, params, CHECKPOINT_ADAM_M, trainer_m(run->trainer), error) &&
-           checkpoint_read(&last, params, CHECKPOINT_ADAM_V, trainer_v(run->trainer), error) &&
-           (!ema || checkpoint_read(&last, params, average, ema, error));
+    good =
+        good && checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
+        checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
+        checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
+        checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
+        checkpoint_read(&last, params, CHECKPOINT_ADAM_M, run->trainer->optimizer.m, error) &&
+        checkpoint_read(&last, params, CHECKPOINT_ADAM_V, run->trainer->optimizer.v, error) &&
+        (!ema || checkpoint_read(&last, params, average, ema, error));
     checkpoint_close(&last);
     return good;
 }
@@ -207,7 +208,7 @@ static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
     bool first = distributed_rank() == 0, good = true;
-    real *ema = trainer_ema(run->trainer);
+    real *ema = run->trainer->optimizer.ema;
     if (first && run->resumed) {
         good = read_last(run, error);
     } else if (first) {
@@ -217,7 +218,7 @@ static bool start_or_go_on(Run *run, Error *error)
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            distributed_share(model->block, model->params.size * sizeof(real), error) &&
-           trainer_scatter(run->trainer, error);
+           optimizer_scatter(&run->trainer->optimizer, error);
 }
 
 bool run_prepare(Run *run, Error *error)
@@ -264,9 +265,9 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
         (config && progress) || error_set(error, "not enough memory to save '%s'", path);
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,
-                             .adam_m = whole ? trainer_m(run->trainer) : NULL,
-                             .adam_v = whole ? trainer_v(run->trainer) : NULL,
-                             .average = whole ? trainer_ema(run->trainer) : NULL,
+                             .adam_m = whole ? run->trainer->optimizer.m : NULL,
+                             .adam_v = whole ? run->trainer->optimizer.v : NULL,
+                             .average = whole ? run->trainer->optimizer.ema : NULL,
                              .config = config,
                              .progress = progress,
                              .tokenizer = run->vocabulary.model[TARGET],
@@ -281,7 +282,7 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
 
 bool run_save_last(Run *run, Error *error)
 {
-    return trainer_gather(run->trainer, error) &&
+    return optimizer_gather(&run->trainer->optimizer, error) &&
            distributed_agree(save(run, run->last, true, error), error);
 }
 
