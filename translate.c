@@ -2,14 +2,13 @@
  *
  *   read the options, load the models
  *   chunk by chunk: lines → ids → search → text, in the order of the input;
- *       where asked, what else there is to see of each (commands/translate/view.h)
- *   where there is a reference: BLEU and chrF of it all
+ *       for each translation, the views that were asked for (commands/translate/view.h)
+ *   with --reference: BLEU and chrF of all translations
  *
- * Four things it does instead, where it is asked to: with --score it says how probable given
- * translations are (commands/translate/likelihood.h); with --align and --target, or --gold, it aligns their
- * words (commands/translate/alignment.h); with --hypothesis it scores a file of translations, without a
- * model; with --save-int8 it writes the model with rounded weights. */
-#include <limits.h>
+ * Other options select something else: --score prints the log probability of given translations
+ * (commands/translate/likelihood.h); --align with --target or --gold aligns their words
+ * (commands/translate/alignment.h); --hypothesis scores a file of translations, without a model
+ * (commands/translate/scores.h); --save-int8 writes the model with quantised weights. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -42,19 +41,19 @@ static void on_signal(int number)
     signal(number, SIG_DFL);
 }
 
-/* The program's state: what it was asked for, models, and where the lines come from. */
 typedef struct Program {
     Request request;
     Models models;
-    const Bundle *bundle;  // the first of them
+    const Bundle *bundle;  // the first model
     Workers *workers;
     Input input;
     TextReader target, reference;
     Scores scores;
     View view;
-    IdLines lines, prefix;
+    IdLines lines, prefix;  // the chunk; what each translation begins with
+    bool failed;            // the line after the chunk could not be read
     ProgressBar bar;
-    FILE *news;  // standard error; NULL: --quiet
+    FILE *news;  // standard error; NULL with --quiet
 } Program;
 
 /* ---- translating ---- */
@@ -65,31 +64,31 @@ static long long line_number(const Program *p, int s)
     return p->input.lines - p->lines.count + s + 1;
 }
 
-/* Fills p->lines; false at the end of the input or on an error (then *failed). */
-static bool read_chunk(Program *p, bool *failed, Error *error)
+static void warn_of_cut(Program *p, size_t tokens)
+{
+    if (!p->news) return;
+    progressbar_clear(&p->bar);
+    fprintf(p->news,
+            "%s: line %lld has %zu tokens; only the first %d are translated, as the model's "
+            "limit is %d\n",
+            command_name(), p->input.lines, tokens, p->bundle->max_length - 1,
+            p->bundle->max_length);
+}
+
+/* Fills p->lines, and stops early where the input would have to be waited for. Lines before an
+ * error are kept (p->failed). */
+static void read_chunk(Program *p, Error *error)
 {
     idlines_clear(&p->lines);
-    *failed = false;
     do {
         const char *line;
         size_t length, cut;
         TextResult result = input_next(&p->input, &line, &length, error);
-        if (result == TEXT_END) break;
-        if (result == TEXT_ERROR ||
-            !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error)) {
-            *failed = true;
-            break;
-        }
-        if (cut && p->news) {
-            progressbar_clear(&p->bar);
-            fprintf(p->news,
-                    "%s: line %lld has %zu tokens; only the first %d are "
-                    "translated, as the model's limit is %d\n",
-                    command_name(), p->input.lines, cut, p->bundle->max_length - 1,
-                    p->bundle->max_length);
-        }
-    } while (p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
-    return p->lines.count > 0;
+        if (result == TEXT_END) return;
+        p->failed = result == TEXT_ERROR ||
+                    !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
+        if (!p->failed && cut) warn_of_cut(p, cut);
+    } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
 }
 
 /* answer (=) one translation of line s: its alignment, its attention in the table, its text. lazy (=)
@@ -140,7 +139,7 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     return good;
 }
 
-/* The text of an option as a line of the target. */
+/* Encodes the text of an option as a line of the target. */
 static bool encode_option(const Program *p, IdLines *line, const char *option, const char *text,
                           Error *error)
 {
@@ -150,7 +149,7 @@ static bool encode_option(const Program *p, IdLines *line, const char *option, c
                               p->bundle->max_length - 1));
 }
 
-/* The answer to the one text is the one that was given. */
+/* Answers the only text with the given translation. */
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
@@ -164,7 +163,7 @@ static bool answer_given(Program *p, Error *error)
     return good;
 }
 
-/* So many of the chunk's sentences are done. */
+/* Called when `sentences` of the chunk are translated. */
 static void show_progress(void *context, int sentences)
 {
     Program *p = context;
@@ -197,7 +196,7 @@ static bool translate_chunk(Program *p, Error *error)
     return good && stream_flush(stdout, "the translations", error);
 }
 
-/* --prefix as ids, without an end. */
+/* Encodes --prefix, without </s>. */
 static bool read_prefix(Program *p, Error *error)
 {
     if (!p->request.prefix) return true;
@@ -208,10 +207,12 @@ static bool read_prefix(Program *p, Error *error)
 
 static bool translate_all(Program *p, Error *error)
 {
-    bool failed = false;
-    while (!stop_signal && !failed && read_chunk(p, &failed, error))
-        if (!translate_chunk(p, failed ? NULL : error)) return false;
-    return !failed;
+    while (!stop_signal && !p->failed) {
+        read_chunk(p, error);
+        if (!p->lines.count) break;
+        if (!translate_chunk(p, p->failed ? NULL : error)) return false;
+    }
+    return !p->failed;
 }
 
 static bool translate(Program *p, Error *error)
@@ -228,7 +229,7 @@ static bool translate(Program *p, Error *error)
     return true;
 }
 
-/* ---- what it does instead ---- */
+/* ---- given translations ---- */
 
 static Pairs given_pairs(Program *p, const char *option, const char *done)
 {
@@ -236,8 +237,7 @@ static Pairs given_pairs(Program *p, const char *option, const char *done)
                    p->news,   option,    done};
 }
 
-/* How probable given translations are. */
-static bool rate(Program *p, Error *error)
+static bool score_pairs(Program *p, Error *error)
 {
     Likelihood likelihood = {.pairs = given_pairs(p, "--score", "scored"),
                              .ensemble = &p->models.ensemble,
@@ -247,8 +247,7 @@ static bool rate(Program *p, Error *error)
     return likelihood_run(&likelihood, &stop_signal, error);
 }
 
-/* How the words of given translations stand to those of their sources. */
-static bool align(Program *p, Error *error)
+static bool align_pairs(Program *p, Error *error)
 {
     const AlignConfig *config = &p->request.align;
     TextReader gold = {.descriptor = -1};
@@ -266,56 +265,31 @@ static bool align(Program *p, Error *error)
     return good;
 }
 
-/* Scores a file of translations; no model takes part. */
-static bool score(Program *p, Error *error)
+static bool score_file(Program *p, Error *error)
 {
-    TextReader hypothesis = {0};
-    bool good = text_open(&hypothesis, p->request.hypothesis, error) &&
-                text_open(&p->reference, p->request.reference, error);
-    const char *line;
-    size_t length;
-    TextResult result = TEXT_END;
-    while (good && (result = text_next(&hypothesis, &line, &length, error)) == TEXT_LINE)
-        good = scores_add_line(&p->scores, line, &p->reference, error);
-    text_close(&hypothesis);
-    if (!good || result == TEXT_ERROR || !scores_end(&p->scores, &p->reference, error))
+    const Request *r = &p->request;
+    if (!text_open(&p->reference, r->reference, error) ||
+        !scores_add_file(&p->scores, r->hypothesis, &p->reference, error))
         return false;
-    (p->request.json ? scores_print_json : scores_print)(&p->scores, stdout);
+    (r->json ? scores_print_json : scores_print)(&p->scores, stdout);
     return stream_flush(stdout, "the scores", error);
 }
 
-/* Loads the models. If one is missing, says which program makes one. */
-static bool load_models(Program *p, bool int8, Error *error)
-{
-    const StringList *paths = &p->request.model;
-    char file[PATH_MAX + 32];
-    Error missing;
-    for (int m = 0; m < paths->count; m++)
-        if (!bundle_find(file, sizeof file, paths->item[m], &missing))
-            return error_set(error, "%s: %s makes one%s, and --model names another",
-                             missing.text, command_train(),
-                             access(paths->item[m], F_OK) == 0
-                                 ? ""
-                                 : " (in checkpoints/toy, if not told otherwise)");
-    return models_load(&p->models, paths, int8, error);
-}
-
-/* The model with its weights rounded, for another day. */
 static bool save_int8(Program *p, Error *error)
 {
-    return load_models(p, true, error) &&
+    return request_load_models(&p->models, &p->request, error) &&
            bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
 }
 
 /* ---- the program ---- */
 
-/* Models, threads, and the files that the options name. */
+/* Loads the models, starts the threads, opens the files. */
 static bool prepare(Program *p, Error *error)
 {
     const Request *r = &p->request;
     p->bundle = &p->models.bundle[0];
     p->view = (View){.request = r, .bundle = p->bundle, .out = stdout, .news = p->news};
-    return load_models(p, r->int8, error) && view_open(&p->view, error) &&
+    return request_load_models(&p->models, r, error) && view_open(&p->view, error) &&
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
@@ -327,11 +301,12 @@ static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
     scores_start(&p->scores, (Tokenization)r->bleu_tokenize, r->lowercase);
-    if (r->hypothesis) return score(p, error);
+    if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
-    bool good = prepare(p, error) && (r->score                     ? rate(p, error)
-                                      : r->target || r->align.gold ? align(p, error)
-                                                                   : translate(p, error));
+    bool pairs = r->target || r->align.gold;
+    bool good = prepare(p, error) && (r->score ? score_pairs(p, error)
+                                      : pairs  ? align_pairs(p, error)
+                                               : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;
 }
 

@@ -1,4 +1,4 @@
-/* command.c -- what the two programs are called here; see command.h. */
+/* command.c -- the names of the two programs; see command.h. */
 #include "commands/command.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@ const char *command_name(void)
     return program_invocation_short_name;
 }
 
-/* Whether this is not one of the two where they were built: it is installed as qkv-…, or another
- * program, with the library. */
+/* Whether this program is not train or translate: it is an installed qkv-…, or another program that
+ * uses the library. */
 static bool installed(void)
 {
     return strcmp(command_name(), "train") != 0 && strcmp(command_name(), "translate") != 0;

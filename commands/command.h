@@ -1,12 +1,12 @@
-/* command.h -- what the two programs are called here: ./train and ./translate as make builds them,
- * qkv-train and qkv-translate once they are installed, and in what the library says. */
+/* command.h -- the names of the two programs: ./train and ./translate where make builds them,
+ * qkv-train and qkv-translate once installed. */
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
-/* This program as it was called, without its folder: before its errors, and in its usage. */
+/* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 
-/* What a person types to call them. */
+/* What a user types to run them. */
 const char *command_train(void);
 const char *command_translate(void);
 

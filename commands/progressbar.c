@@ -35,7 +35,6 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
     return text;
 }
 
-/* The line at this moment. */
 static void put_line(char text[TEXT], double lines, double share, double seconds)
 {
     char done[32], rate[32], left[DURATION_TEXT], bar[WIDTH + 1] = {0};

@@ -1,8 +1,8 @@
-/* progressbar.h -- how far it is, on the last line of a terminal:
+/* progressbar.h -- a progress bar on the last line of a terminal:
  *
  *   45% [#########           ] 1,234 lines, 567/s, 3s left
  *
- * without the percentage, the bar and the end where nobody knows how much there is. */
+ * Without percentage, bar and time left if the size of the input is unknown. */
 #ifndef COMMANDS_PROGRESSBAR_H
 #define COMMANDS_PROGRESSBAR_H
 
@@ -10,16 +10,16 @@
 
 typedef struct ProgressBar {
     FILE *out;     // NULL: no bar
-    double begin;  // seconds
-    double shown;  // when it was drawn last
+    double begin;  // time of the start, in seconds
+    double shown;  // time of the last drawing
 } ProgressBar;
 
 ProgressBar progressbar_start(FILE *out);
 
-/* Draws it, some times a second at most. share: 0 to 1, or negative if unknown. */
+/* Draws it, at most five times a second. share: 0 to 1, or negative if unknown. */
 void progressbar_show(ProgressBar *bar, double lines, double share);
 
-/* Takes it away, before something else is written there. */
+/* Removes it. Call this before writing anything else. */
 void progressbar_clear(ProgressBar *bar);
 
 /* "12s", "3m40s", "2h05m" */

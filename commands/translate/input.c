@@ -1,4 +1,4 @@
-/* input.c -- texts of the command line, or standard input; see input.h. */
+/* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
 #include <string.h>

@@ -1,5 +1,4 @@
-/* input.h -- the lines that ./translate is given: the texts of its command line, or its standard
- * input, line by line. */
+/* input.h -- the lines that ./translate reads: the texts of its command line, or standard input. */
 #ifndef COMMANDS_TRANSLATE_INPUT_H
 #define COMMANDS_TRANSLATE_INPUT_H
 
@@ -9,26 +8,26 @@
 #include <stdio.h>
 
 typedef struct Input {
-    const StringList *texts;  // none in it: standard input
-    int next;                 // of the texts
+    const StringList *texts;  // if empty: standard input
+    int next;                 // the next text
     TextReader reader;
-    FILE *prompt;     // where a terminal's user is told that it is their turn, or NULL
+    FILE *prompt;     // where a terminal's user gets a prompt, or NULL
     double size;      // bytes of standard input, if it is a file; else 0
-    long long lines;  // handed out so far
+    long long lines;  // returned so far
 } Input;
 
-/* prompt: used if standard input and it are terminals; NULL: never. */
+/* prompt: where to print a prompt if it and standard input are terminals; NULL: never. */
 bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *error);
 void input_close(Input *input);  // fine on {0}
 
-/* The next line, checked to be UTF-8; as text_next. */
+/* The next line; checks that it is UTF-8. The result is that of text_next. */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);
 
-/* Whether the next line can be had without waiting. Who collects lines to work on them together
- * stops where it cannot: so whoever asks line by line is answered line by line. */
+/* Whether the next line is there without waiting. A caller that collects lines must stop where it is
+ * not, so that a program which waits for each answer gets it. */
 bool input_ready(Input *input);
 
-/* Which part of the input was handed out, 0 to 1; negative where that cannot be known. */
+/* The share of the input that was returned, 0 to 1; negative if its size is unknown. */
 double input_share(const Input *input);
 
 #endif

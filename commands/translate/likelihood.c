@@ -1,4 +1,4 @@
-/* likelihood.c -- chunk by chunk: pairs of lines → ids → log probabilities; see likelihood.h. */
+/* likelihood.c -- pairs of lines → ids → log probabilities, by chunks; see likelihood.h. */
 #include "commands/translate/likelihood.h"
 
 #include "base/file.h"
@@ -15,7 +15,7 @@ typedef struct Chunk {
     double *each;  // [target rows] ln p of a token
 } Chunk;
 
-/* What can be had without waiting. *failed, too, may leave pairs that come before. */
+/* Reads the pairs that are there without waiting. Pairs before an error are kept (*failed). */
 static void read_pairs(Likelihood *l, Chunk *chunk, bool *failed, Error *error)
 {
     idlines_clear(&chunk->source);
@@ -29,7 +29,7 @@ static void read_pairs(Likelihood *l, Chunk *chunk, bool *failed, Error *error)
                   !pairs_add(&l->pairs, &chunk->source, &chunk->target,
                              &chunk->too_long[chunk->source.count], line, length, error);
     } while (!*failed && chunk->source.count < CHUNK && input_ready(l->pairs.input));
-    if (chunk->source.count > chunk->target.count) chunk->source.count--;  // its target failed
+    if (chunk->source.count > chunk->target.count) chunk->source.count--;  // without its target
 }
 
 static void print_json(const Likelihood *l, const Chunk *chunk, int s, double sum)
@@ -83,7 +83,7 @@ static bool score_pairs(Likelihood *l, Chunk *chunk, const volatile sig_atomic_t
     return stream_flush(l->out, "the scores", error);
 }
 
-/* The last line: what the corpus says. */
+/* Loss and perplexity of all pairs. */
 static void print_end(const Likelihood *l)
 {
     double loss = l->tokens ? -l->log_probability / (double)l->tokens : NAN;

@@ -1,4 +1,4 @@
-/* likelihood.h -- how probable a model finds given translations: ./translate --score.
+/* likelihood.h -- ./translate --score: the log probability of given translations.
  *
  * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>
  * included; or one JSON object,
@@ -6,9 +6,9 @@
  *   {"line":1,"log_probability":-3.25,"tokens":["▁ein","▁Mann","</s>"],
  *    "log_probabilities":[-1.5,-1.25,-0.5]}
  *
- * A pair with a side longer than the model takes is "nan", or null, and counts for nothing. At the
- * end comes what the corpus says: loss = -Σ log p / tokens, the same number as training's
- * validation loss of these pairs, and perplexity = e^loss; with JSON as one more object,
+ * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At the
+ * end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs, and
+ * perplexity = e^loss; with JSON as one more object,
  * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}. */
 #ifndef COMMANDS_TRANSLATE_LIKELIHOOD_H
 #define COMMANDS_TRANSLATE_LIKELIHOOD_H
@@ -27,10 +27,10 @@ typedef struct Likelihood {
     bool json;
     /* results */
     double log_probability;              // Σ, nats
-    long long tokens, scored, too_long;  // pairs the last two
+    long long tokens, scored, too_long;  // the last two count pairs
 } Likelihood;
 
-/* *stop ends it after what was begun, as if that were all: true then. */
+/* *stop ends it after the current chunk, and the result is true. */
 bool likelihood_run(Likelihood *likelihood, const volatile sig_atomic_t *stop, Error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* pairs.c -- given translations; see pairs.h. */
+/* pairs.c -- reads sentence pairs; see pairs.h. */
 #include "commands/translate/pairs.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ bool pairs_line(TextReader *reader, const char **line, size_t *length, Error *er
     return result == TEXT_LINE;
 }
 
-/* The target that belongs to the line; if it is behind a TAB, *length becomes that of the source. */
+/* The target of the line. If it follows a TAB in it, *length becomes the length of the source. */
 static bool find_target(const Pairs *p, const char **target, size_t *target_length,
                         const char *line, size_t *length, Error *error)
 {

@@ -1,8 +1,11 @@
 /* request.c -- options, defaults, and what goes with what; see request.h. */
 #include "commands/translate/request.h"
 
+#include <limits.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "commands/command.h"
 #include "data/text.h"
 #include "inference/tokenization.h"
 
@@ -59,69 +62,68 @@ bool request_wants_page(const Request *r)
     return r->attention && ends_with(r->attention, ".html");
 }
 
+/* Texts that the tokenizer will get must be UTF-8. */
+static bool check_text(const char *name, const char *text, Error *error)
+{
+    size_t bad;
+    return !text || text_is_utf8(text, strlen(text), &bad) ||
+           error_set(error, "--%s is not valid UTF-8 (byte %zu)", name, bad + 1);
+}
+
 static bool check(Request *r, Error *error)
 {
-    const char *attention = r->attention;
-    if (!choice_parse(&r->choice, &r->choice_words, error)) return false;
-    if (attention && !ends_with(attention, ".png") && !request_wants_page(r))
+    if (!choice_parse(&r->choice, &r->choice_words, error) ||
+        !check_text("given", r->given, error) || !check_text("prefix", r->prefix, error))
+        return false;
+    const char *picture = r->attention;
+    bool page = request_wants_page(r);
+    bool pairs = r->align.align && (r->target || r->align.gold);
+    if (picture && !page && !ends_with(picture, ".png"))
         return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
-                         attention);
-    if (request_wants_page(r) && r->picture.rollout)
-        return error_set(error, "--rollout is for pictures, --attention OUT.png");
-    size_t bad;
-    if (r->given && r->texts.count != 1)
-        return error_set(error, "--given is the translation of one TEXT: give one");
-    if (r->given && (r->search.n_best > 1 || r->search.alternatives))
-        return error_set(error,
-                         "--given is one translation: --n-best and --alternatives cannot "
-                         "find more");
-    if (r->given && !text_is_utf8(r->given, strlen(r->given), &bad))
-        return error_set(error, "--given is not valid UTF-8 (byte %zu)", bad + 1);
-    if (r->prefix && !text_is_utf8(r->prefix, strlen(r->prefix), &bad))
-        return error_set(error, "--prefix is not valid UTF-8 (byte %zu)", bad + 1);
-    if (r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv))
-        return error_set(error, "--head with several numbers is for --attention");
-    if (r->given && (r->score || r->target || r->hypothesis))
-        return error_set(error, "--given is looked at, by --attention, --explain or --align: "
-                                "--score, --target and --hypothesis have texts of their own");
-    if (r->hypothesis && !r->reference)
-        return error_set(error, "--hypothesis needs --reference, the file to compare it with");
-    if (r->hypothesis && r->texts.count)
-        return error_set(error,
-                         "--hypothesis scores a file of translations: no text to translate "
-                         "can be given with it");
-    if (r->save_int8 && (r->texts.count || r->hypothesis || r->score))
-        return error_set(error, "--save-int8 writes a model and stops: there is nothing to "
-                                "translate or to score with it");
-    if (r->save_int8 && r->model.count > 1)
-        return error_set(error, "--save-int8 writes one model: give --model once");
-    if (r->word && !r->explain) return error_set(error, "--word goes with --explain");
-    if (r->json && r->explain)
-        return error_set(error, "--explain is text for people: it does not go with --json");
-    if (r->given && r->prefix)
-        return error_set(error, "--given is a whole translation: --prefix is how one begins");
-    if (r->target && !r->score && !r->align.align)
-        return error_set(error,
-                         "--target goes with --score or --align: it has the translations "
-                         "that are given");
-    if (r->align.gold && !r->align.align)
-        return error_set(error, "--gold goes with --align: it has the right links");
-    if (r->align.tsv && r->choice.head == CHOICE_MAX)
-        return error_set(error,
-                         "--attention-tsv takes a head's number, mean or best as --head");
-    if (r->align.save && !r->align.gold)
-        return error_set(error, "--align-save goes with --gold, which shows what is best");
-    if (r->align.align && (r->explain || r->score))
-        return error_set(error, "--align does not go with --%s: ask for one at a time",
-                         r->explain ? "explain" : "score");
-    if (r->align.align && (r->target || r->align.gold) && (r->reference || r->attention))
-        return error_set(error,
-                         "--align of given translations translates nothing: it does not go "
-                         "with --reference or --attention");
-    if (r->score && (r->hypothesis || r->reference || r->attention || r->prefix))
-        return error_set(error,
-                         "--score asks the model about given translations: it does not go "
-                         "with --hypothesis, --reference, --attention or --prefix");
+                         picture);
+    const struct {
+        bool wrong;
+        const char *why;
+    } rules[] = {
+        {page && r->picture.rollout, "--rollout is for pictures, --attention OUT.png"},
+        {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
+        {r->given && (r->search.n_best > 1 || r->search.alternatives),
+         "--given is one translation: --n-best and --alternatives cannot find more"},
+        {r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv),
+         "--head with several numbers is for --attention"},
+        {r->given && (r->score || r->target || r->hypothesis),
+         "--given is for --attention, --explain or --align: --score, --target and --hypothesis "
+         "have texts of their own"},
+        {r->hypothesis && !r->reference,
+         "--hypothesis needs --reference, the file to compare it with"},
+        {r->hypothesis && r->texts.count, "--hypothesis scores a file of translations: no text "
+                                          "to translate can be given with it"},
+        {r->save_int8 && (r->texts.count || r->hypothesis || r->score),
+         "--save-int8 writes a model and stops: there is nothing to translate or to score with "
+         "it"},
+        {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
+        {r->word && !r->explain, "--word goes with --explain"},
+        {r->json && r->explain, "--explain is text for people: it does not go with --json"},
+        {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
+        {r->target && !r->score && !r->align.align,
+         "--target goes with --score or --align: it has the translations that are given"},
+        {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
+        {r->align.tsv && r->choice.head == CHOICE_MAX,
+         "--attention-tsv takes a head's number, mean or best as --head"},
+        {r->align.save && !r->align.gold,
+         "--align-save goes with --gold, which shows what is best"},
+        {r->align.align && r->explain,
+         "--align does not go with --explain: ask for one at a time"},
+        {r->align.align && r->score, "--align does not go with --score: ask for one at a time"},
+        {pairs && (r->reference || picture),
+         "--align of given translations translates nothing: it does not go with --reference or "
+         "--attention"},
+        {r->score && (r->hypothesis || r->reference || picture || r->prefix),
+         "--score asks the model about given translations: it does not go with --hypothesis, "
+         "--reference, --attention or --prefix"},
+    };
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
+        if (rules[i].wrong) return error_set(error, "%s", rules[i].why);
     return search_check(&r->search, error);
 }
 
@@ -160,6 +162,20 @@ char *request_help(void)
     if (request_defaults(&defaults, NULL)) help = options_help(defaults.groups, REQUEST_GROUPS);
     request_free(&defaults);
     return help;
+}
+
+bool request_load_models(Models *models, const Request *r, Error *error)
+{
+    char file[PATH_MAX + 32];
+    Error missing;
+    for (int m = 0; m < r->model.count; m++)
+        if (!bundle_find(file, sizeof file, r->model.item[m], &missing))
+            return error_set(error, "%s: %s makes one%s, and --model names another",
+                             missing.text, command_train(),
+                             access(r->model.item[m], F_OK) == 0
+                                 ? ""
+                                 : " (in checkpoints/toy, if not told otherwise)");
+    return models_load(models, &r->model, r->int8 || r->save_int8, error);
 }
 
 void request_free(Request *r)

@@ -1,4 +1,4 @@
-/* request.h -- all that ./translate can be asked for: its options, and which go together. */
+/* request.h -- the options of ./translate, and which go together. */
 #ifndef COMMANDS_TRANSLATE_REQUEST_H
 #define COMMANDS_TRANSLATE_REQUEST_H
 
@@ -6,6 +6,7 @@
 #include "commands/translate/aligner.h"
 #include "explain/choice.h"
 #include "explain/picture.h"
+#include "inference/models.h"
 #include "inference/search.h"
 
 enum { REQUEST_GROUPS = 5 };
@@ -20,23 +21,26 @@ typedef struct Request {
     AlignConfig align;
     PictureConfig picture;
     StringList texts;  // of the command line; none: standard input
-    /* what follows from these */
+    /* derived from these */
     Choice choice;
     bool several;  // n-best or alternatives
     OptionGroup groups[REQUEST_GROUPS];
 } Request;
 
-/* The defaults; the groups point into the request, which must stay where it is. */
+/* Sets the defaults. The groups point into the request, which must not be moved. */
 bool request_defaults(Request *request, Error *error);
 
-/* Defaults, then the command line. A false is wrong use. */
+/* Sets the defaults, then reads the command line. False is wrong use. */
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
 
 /* The help of all options; free() it. */
 char *request_help(void);
 
-/* Whether --attention names a page for a browser, not a picture. */
+/* Whether --attention names an HTML page, not a picture. */
 bool request_wants_page(const Request *request);
+
+/* Loads the models. If one is missing, the error says which program makes one. */
+bool request_load_models(Models *models, const Request *request, Error *error);
 
 #endif

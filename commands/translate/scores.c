@@ -41,15 +41,29 @@ bool scores_end(const Scores *scores, TextReader *reference, Error *error)
     return result == TEXT_END;
 }
 
+bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error)
+{
+    TextReader hypothesis;
+    const char *line;
+    size_t length;
+    TextResult result = TEXT_LINE;
+    if (!text_open(&hypothesis, path, error)) return false;
+    while (result == TEXT_LINE) {
+        result = text_next(&hypothesis, &line, &length, error);
+        if (result == TEXT_LINE && !scores_add_line(scores, line, reference, error))
+            result = TEXT_ERROR;
+    }
+    text_close(&hypothesis);
+    return result == TEXT_END && scores_end(scores, reference, error);
+}
+
 void scores_print(const Scores *scores, FILE *out)
 {
-    char text[256];
-    bleu_format(&scores->bleu, text, sizeof text);
-    fprintf(out, "%s\n", text);
-    chrf_format(&scores->chrf, text, sizeof text);
-    fprintf(out, "%s\n", text);
-    chrf_format(&scores->chrf_words, text, sizeof text);
-    fprintf(out, "%s\n", text);
+    char bleu[256], chrf[256], words[256];
+    bleu_format(&scores->bleu, bleu, sizeof bleu);
+    chrf_format(&scores->chrf, chrf, sizeof chrf);
+    chrf_format(&scores->chrf_words, words, sizeof words);
+    fprintf(out, "%s\n%s\n%s\n", bleu, chrf, words);
 }
 
 void scores_print_json(const Scores *scores, FILE *out)

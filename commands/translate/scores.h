@@ -1,4 +1,4 @@
-/* scores.h -- BLEU and chrF of translations, line by line against a file of references. */
+/* scores.h -- BLEU and chrF of translations against a file of references, line by line. */
 #ifndef COMMANDS_TRANSLATE_SCORES_H
 #define COMMANDS_TRANSLATE_SCORES_H
 
@@ -16,14 +16,17 @@ typedef struct Scores {
 
 void scores_start(Scores *scores, Tokenization tokenization, bool lowercase);
 
-/* Counts a translation against the reader's next line; an error if there is none. */
+/* Adds a translation of the reference's next line; fails if there is none. */
 bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
                      Error *error);
 
-/* An error if the reader has a line left. */
+/* Call this after the last line: fails if the reference has more. */
 bool scores_end(const Scores *scores, TextReader *reference, Error *error);
 
-/* Three lines for people, or one JSON object. */
+/* Adds all lines of a file of translations, and calls scores_end. */
+bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error);
+
+/* Three lines of text, or one JSON object. */
 void scores_print(const Scores *scores, FILE *out);
 void scores_print_json(const Scores *scores, FILE *out);
 
