@@ -159,7 +159,7 @@ wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png or .html" translate --attention look.jpg one
-wrong "a head that is none" 2 "takes a number from 1" translate --head 1,x one
+wrong "a head that is none" 2 "must be a number from 1" translate --head 1,x one
 wrong "a head that the model has not" 1 "a layer of the model has 2 heads" \
     translate --model run --attention look.png --head 1,5 one
 wrong "--rollout on a page" 2 "is for pictures" translate --attention look.html --rollout one
