@@ -1,4 +1,4 @@
-/* align.c -- from attention to an alignment of words; see align.h. */
+/* align.c -- from attention to a word alignment; see align.h. */
 #include "inference/align.h"
 
 #include <limits.h>
@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/grow.h"
+
 /* ---- shares ---- */
 
+/* out [count] (=) step (1) of one layer. */
 static bool layer_weights(float *out, const Snapshot *snapshot, int layer, int head,
                           Error *error)
 {
@@ -18,7 +21,7 @@ static bool layer_weights(float *out, const Snapshot *snapshot, int layer, int h
     return true;
 }
 
-/* one [count] scratch */
+/* out [count] (=) step (1).   one [count] scratch */
 static bool weights(float *out, float *one, size_t count, const Snapshot *snapshot, int layer,
                     int head, Error *error)
 {
@@ -53,16 +56,11 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, A
 
 /* ---- links ---- */
 
-/* Keeps neither order nor distinctness. */
+/* Appends; the caller sorts. */
 static bool links_add(Links *links, Link link, Error *error)
 {
-    if (links->count == links->size) {
-        int size = links->size ? 2 * links->size : 32;
-        Link *grown = realloc(links->link, (size_t)size * sizeof *grown);
-        if (!grown) return error_set(error, "not enough memory for %d links", size);
-        links->link = grown;
-        links->size = size;
-    }
+    if (!GROW(links->link, links->size, (size_t)links->count + 1))
+        return error_set(error, "not enough memory for %d links", links->count + 1);
     links->link[links->count++] = link;
     return true;
 }
@@ -73,12 +71,16 @@ void links_free(Links *links)
     *links = (Links){0};
 }
 
+static int by_words(const Link *x, const Link *y)
+{
+    return x->source != y->source ? x->source - y->source : x->target - y->target;
+}
+
 static int compare(const void *a, const void *b)
 {
     const Link *x = a, *y = b;
-    if (x->source != y->source) return x->source < y->source ? -1 : 1;
-    if (x->target != y->target) return x->target < y->target ? -1 : 1;
-    return x->possible - y->possible;  // a sure one first, which distinct() keeps
+    int order = by_words(x, y);
+    return order ? order : x->possible - y->possible;  // sort_distinct keeps the sure one
 }
 
 static void sort_distinct(Links *links)
@@ -86,16 +88,13 @@ static void sort_distinct(Links *links)
     int kept = 0;
     if (links->count) qsort(links->link, (size_t)links->count, sizeof *links->link, compare);
     for (int i = 0; i < links->count; i++) {
-        const Link *link = &links->link[i];
-        if (kept && links->link[kept - 1].source == link->source &&
-            links->link[kept - 1].target == link->target)
-            continue;
-        links->link[kept++] = *link;
+        if (kept && by_words(&links->link[kept - 1], &links->link[i]) == 0) continue;
+        links->link[kept++] = links->link[i];
     }
     links->count = kept;
 }
 
-/* The largest of count numbers, `stride` apart; the first of equals. */
+/* The index of the largest of `count` numbers, `stride` apart; the first one if several are equal. */
 static int largest(const float *x, int count, int stride)
 {
     int at = 0;
@@ -104,9 +103,9 @@ static int largest(const float *x, int count, int stride)
     return at;
 }
 
-static bool is_linked(const Links *links, int source)
+static bool is_linked(const Links *links, int count, int source)
 {
-    for (int k = 0; k < links->count; k++)
+    for (int k = 0; k < count; k++)
         if (links->link[k].source == source) return true;
     return false;
 }
@@ -115,32 +114,30 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
                  const int *source_word, double threshold, Error *error)
 {
     int width = n + 1;
-    bool good = true;
     links->count = 0;
-    for (int i = 0; i < m && n && good; i++) {
+    for (int i = 0; i < m && n; i++) {
         const float *row = share + (size_t)i * (size_t)width;
-        for (int j = 0; j < n && threshold > 0 && good; j++)
-            if ((double)row[j] >= threshold)
-                good = links_add(links, (Link){source_word[j], target_word[i], false}, error);
-        if (threshold > 0) continue;
-        int j = largest(row, n, 1);
-        good = links_add(links, (Link){source_word[j], target_word[i], false}, error);
+        int best = largest(row, n, 1);
+        for (int j = 0; j < n; j++)
+            if (threshold > 0 ? (double)row[j] >= threshold : j == best)
+                if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
+                    return false;
     }
     int first_pass = links->count;
-    for (int j = 0; j < n && m && threshold <= 0 && good; j++) {
-        Links linked = {links->link, first_pass, first_pass};
-        if (is_linked(&linked, source_word[j])) continue;
+    for (int j = 0; j < n && m && threshold <= 0; j++) {
+        if (is_linked(links, first_pass, source_word[j])) continue;
         int i = largest(share + j, m, width);
-        good = links_add(links, (Link){source_word[j], target_word[i], false}, error);
+        if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
+            return false;
     }
     sort_distinct(links);
-    return good;
+    return true;
 }
 
-/* ---- a right alignment ---- */
+/* ---- a gold alignment ---- */
 
-/* A number of decimal digits at *text, at most `limit`, behind which *text goes; else -1. */
-static int read_place(const char **text, int limit)
+/* Reads a decimal number of at most `limit` at *text and moves *text behind it. -1: there is none. */
+static int read_number(const char **text, int limit)
 {
     const char *c = *text;
     long value = 0;
@@ -158,8 +155,8 @@ bool links_read(Links *links, const char *text, const char *where, int source_wo
     while (*(text += strspn(text, " \t\r"))) {
         const char *begin = text;
         int length = (int)strcspn(text, " \t\r");
-        int source = read_place(&text, INT_MAX / 10), mark = source < 0 ? 0 : *text++;
-        int target = mark && strchr("-?p", mark) ? read_place(&text, INT_MAX / 10) : -1;
+        int source = read_number(&text, INT_MAX / 10), mark = source < 0 ? 0 : *text++;
+        int target = mark && strchr("-?p", mark) ? read_number(&text, INT_MAX / 10) : -1;
         if (target < 0 || text != begin + length)
             return error_set(error,
                              "%s: '%.*s' is not a link like 0-0, or 0?0 if it is possible",
@@ -175,21 +172,16 @@ bool links_read(Links *links, const char *text, const char *where, int source_wo
     return true;
 }
 
-/* Both are sorted: one walk along the two. */
-void align_compare(AlignError *counts, const Links *links, const Links *right)
+/* Merges the two sorted lists. */
+void align_compare(AlignError *counts, const Links *links, const Links *gold)
 {
     int k = 0;
     counts->links += links->count;
-    for (int r = 0; r < right->count; r++) {
-        const Link *want = &right->link[r];
+    for (int g = 0; g < gold->count; g++) {
+        const Link *want = &gold->link[g];
         counts->sure += !want->possible;
-        while (k < links->count && (links->link[k].source < want->source ||
-                                    (links->link[k].source == want->source &&
-                                     links->link[k].target < want->target)))
-            k++;
-        if (k == links->count || links->link[k].source != want->source ||
-            links->link[k].target != want->target)
-            continue;
+        while (k < links->count && by_words(&links->link[k], want) < 0) k++;
+        if (k == links->count || by_words(&links->link[k], want) != 0) continue;
         counts->links_possible++;
         counts->links_sure += !want->possible;
     }

@@ -4,14 +4,13 @@
  *   bp    = 1 if h >= r, else exp(1 - r/h),   h, r = words of all hypotheses, all references
  *   BLEU  = 100 · bp · exp(1/4 Σ_n log p_n),  n = 1 .. 4
  *
- * Smoothing ("exp"): the first order with no correct n-gram gets p_n = 1 / (2 · total), the
- * second such 1 / (4 · total), and so on. It is the one of mteval-v13a.pl, and method 3 in Chen and
- * Cherry 2014 (W14-3346). With no correct word at all the score is 0, and so it is where the
- * corpus has no n-gram of some order (every hypothesis shorter than 4 words): "eff:no", the
- * order is always 4.
+ * Smoothing ("exp"): the first order without a correct n-gram gets p_n = 1 / (2 · total), the
+ * second 1 / (4 · total), and so on, as in mteval-v13a.pl; it is method 3 of Chen and Cherry 2014
+ * (W14-3346). The score is 0 if no word is correct, and if the corpus has no n-gram of some order
+ * (every hypothesis shorter than 4 words): the order is always 4 ("eff:no").
  *
- * Tokenization, smoothing and case as in sacrebleu (Post 2018, arXiv 1804.08771), with which the
- * figures agree; identical texts get 100 exactly, as the logarithms are of fractions. */
+ * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and the
+ * scores agree with it. Identical texts get exactly 100, because the logarithms are of fractions. */
 #include "inference/bleu.h"
 
 #include "inference/ngrams.h"
@@ -19,29 +18,23 @@
 #include <math.h>
 #include <stdio.h>
 
-static bool read_words(Codepoints *text, const char *utf8, const Bleu *bleu, Error *error)
-{
-    return codepoints_read(text, utf8, error) &&
-           (!bleu->lowercase || codepoints_lower(text, error)) &&
-           tokenization_apply(text, bleu->tokenization, error);
-}
-
 bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error)
 {
-    Codepoints h = {0}, r = {0};
-    bool ok = true;
-    if (!read_words(&h, hypothesis, bleu, error)) ok = error_prefix(error, "hypothesis");
-    if (ok && !read_words(&r, reference, bleu, error)) ok = error_prefix(error, "reference");
-    ok = ok && ngrams_number_words(&h, &r, error) &&
-         ngrams_count_correct(bleu->correct, &h, &r, BLEU_ORDER, error);
-    if (ok) {
-        for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(h.length, n);
-        bleu->hypothesis_length += h.length;
-        bleu->reference_length += r.length;
+    Codepoints text[2], *h = &text[0], *r = &text[1];
+    if (!codepoints_read_pair(text, hypothesis, reference, bleu->lowercase, error))
+        return false;
+    bool good = tokenization_apply(h, bleu->tokenization, error) &&
+                tokenization_apply(r, bleu->tokenization, error) &&
+                ngrams_number_words(h, r, error) &&
+                ngrams_count_correct(bleu->correct, h, r, BLEU_ORDER, error);
+    if (good) {
+        for (int n = 1; n <= BLEU_ORDER; n++) bleu->total[n - 1] += ngrams_in(h->length, n);
+        bleu->hypothesis_length += h->length;
+        bleu->reference_length += r->length;
     }
-    codepoints_free(&h);
-    codepoints_free(&r);
-    return ok;
+    codepoints_free(h);
+    codepoints_free(r);
+    return good;
 }
 
 BleuScore bleu_score(const Bleu *bleu)

@@ -4,7 +4,7 @@
  *     for each sentence: bleu_add(&bleu, hypothesis, reference, &error)
  *     bleu_score(&bleu).score
  *
- * The counts of two parts of a corpus, added field by field, are the counts of the whole. */
+ * To join the counts of two parts of a corpus, add them field by field. */
 #ifndef INFERENCE_BLEU_H
 #define INFERENCE_BLEU_H
 
@@ -29,11 +29,11 @@ typedef struct BleuScore {
     double brevity_penalty;         // 0 to 1
 } BleuScore;
 
-/* Counts one sentence, UTF-8. Fails, counting nothing, where either text is not valid UTF-8 or
- * longer than CODEPOINTS_LIMIT, or memory is short. */
+/* Counts one sentence, UTF-8. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
+ * CODEPOINTS_LIMIT, or if memory is short. */
 bool bleu_add(Bleu *bleu, const char *hypothesis, const char *reference, Error *error);
 
-/* The score of what was counted so far; 0 where nothing was. */
+/* The score of the sentences counted so far; 0 if there are none. */
 BleuScore bleu_score(const Bleu *bleu);
 
 /* "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:qkv-1.0" */

@@ -4,15 +4,15 @@
  *   P, R  = their averages over the orders
  *   chrFβ = 100 · (1 + β²) · P · R / (β² · P + R),   β = 2 (Popović 2016, W16-2341)
  *
- * n-grams of 1 to 6 characters, white space left out; for chrF++ also of 1 to 2 words. All are
- * summed over the corpus first. An order that one side has no n-gram of is left out of the
- * averages ("eff:yes"), and in a sentence whose reference has none, those of the hypothesis do
- * not count. These two points are sacrebleu's, with which the figures agree; Popović's own
- * script takes a tiny number for an empty order instead.
+ * n-grams of 1 to 6 characters without white space; for chrF++ also of 1 to 2 words. All counts
+ * are summed over the corpus first. The averages leave out an order if one side has no n-gram of it
+ * ("eff:yes"). If a reference has no n-gram of an order, those of its hypothesis are not counted.
+ * Both rules are sacrebleu's, and the scores agree with it; Popović's own script takes a tiny number
+ * for an empty order instead.
  *
- * A word is what white space separates. If it has two characters or more and its last one is ASCII
- * punctuation, that becomes a word; otherwise, its first one, if that is. "(so)" becomes "(so"
- * and ")". */
+ * White space separates words. In a word of two characters or more, the last character becomes a
+ * word of its own if it is ASCII punctuation; otherwise the first one does, if it is. "(so)" becomes
+ * "(so" and ")". */
 #include "inference/chrf.h"
 
 #include "inference/ngrams.h"
@@ -58,12 +58,6 @@ static void remove_spaces(Codepoints *text)
     text->length = n;
 }
 
-static bool read_text(Codepoints *text, const char *utf8, const Chrf *chrf, Error *error)
-{
-    return codepoints_read(text, utf8, error) &&
-           (!chrf->lowercase || codepoints_lower(text, error));
-}
-
 /* Adds the n-grams of 1 to `order` symbols to the counts from `first` on. */
 static bool count(Chrf *chrf, int first, int order, const Codepoints *hypothesis,
                   const Codepoints *reference, Error *error)
@@ -94,20 +88,19 @@ bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *
 {
     assert(chrf->word_order >= 0 && chrf->word_order <= CHRF_WORD_ORDER);
     Chrf sum = *chrf;
-    Codepoints h = {0}, r = {0};
-    bool ok = true;
-    if (!read_text(&h, hypothesis, chrf, error)) ok = error_prefix(error, "hypothesis");
-    if (ok && !read_text(&r, reference, chrf, error)) ok = error_prefix(error, "reference");
-    if (ok && chrf->word_order > 0) ok = count_words(&sum, &h, &r, error);
-    if (ok) {
-        remove_spaces(&h);
-        remove_spaces(&r);
-        ok = count(&sum, 0, CHRF_CHAR_ORDER, &h, &r, error);
+    Codepoints text[2], *h = &text[0], *r = &text[1];
+    if (!codepoints_read_pair(text, hypothesis, reference, chrf->lowercase, error))
+        return false;
+    bool good = chrf->word_order == 0 || count_words(&sum, h, r, error);
+    if (good) {
+        remove_spaces(h);
+        remove_spaces(r);
+        good = count(&sum, 0, CHRF_CHAR_ORDER, h, r, error);
     }
-    if (ok) *chrf = sum;
-    codepoints_free(&h);
-    codepoints_free(&r);
-    return ok;
+    if (good) *chrf = sum;
+    codepoints_free(h);
+    codepoints_free(r);
+    return good;
 }
 
 double chrf_score(const Chrf *chrf)
@@ -127,16 +120,11 @@ double chrf_score(const Chrf *chrf)
     return 100 * (1 + beta2) * precision * recall / (beta2 * precision + recall);
 }
 
-void chrf_signature(const Chrf *chrf, char *text, size_t size)
-{
-    snprintf(text, size, "nrefs:1|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:" SCORE_VERSION,
-             chrf->lowercase ? "lc" : "mixed", CHRF_CHAR_ORDER, chrf->word_order);
-}
-
 void chrf_format(const Chrf *chrf, char *text, size_t size)
 {
-    char signature[128];
-    chrf_signature(chrf, signature, sizeof signature);
-    snprintf(text, size, "chrF%d%.*s|%s = %.2f", BETA, chrf->word_order, "++", signature,
-             chrf_score(chrf));
+    snprintf(text, size,
+             "chrF%d%.*s|nrefs:1|case:%s|eff:yes|nc:%d|nw:%d|space:no|version:" SCORE_VERSION
+             " = %.2f",
+             BETA, chrf->word_order, "++", chrf->lowercase ? "lc" : "mixed", CHRF_CHAR_ORDER,
+             chrf->word_order, chrf_score(chrf));
 }

@@ -4,7 +4,7 @@
  *     for each sentence: chrf_add(&chrf, hypothesis, reference, &error)
  *     chrf_score(&chrf)
  *
- * The counts of two parts of a corpus, added field by field, are the counts of the whole. */
+ * To join the counts of two parts of a corpus, add them field by field. */
 #ifndef INFERENCE_CHRF_H
 #define INFERENCE_CHRF_H
 
@@ -27,17 +27,15 @@ typedef struct Chrf {
     long long reference[CHRF_ORDERS];   // n-grams of the references
 } Chrf;
 
-/* Counts one sentence, UTF-8. Fails, counting nothing, where either text is not valid UTF-8 or
- * longer than CODEPOINTS_LIMIT, or memory is short. */
+/* Counts one sentence, UTF-8. Fails, counting nothing, if a text is not valid UTF-8 or exceeds
+ * CODEPOINTS_LIMIT, or if memory is short. */
 bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *error);
 
-/* The score of what was counted so far, 0 to 100; 0 where nothing was. */
+/* The score of the sentences counted so far, 0 to 100; 0 if there are none. */
 double chrf_score(const Chrf *chrf);
 
-/* "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0" */
-void chrf_signature(const Chrf *chrf, char *text, size_t size);
-
-/* "chrF2|nrefs:1|… = 47.17", with chrF2++ for word order 2 */
+/* "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0 = 47.17", with chrF2++ for
+ * word order 2 */
 void chrf_format(const Chrf *chrf, char *text, size_t size);
 
 #endif

@@ -1,20 +1,21 @@
 /* codepoints.c -- a sentence as Unicode code points.
  *
- * Categories and the case of single letters come from GLib's tables. Four things are decided
- * here, because GLib decides them otherwise than Python:
+ * Categories and the case of single letters come from GLib's tables. Python differs from GLib in four
+ * points, and this file follows Python:
  *
  *   U+0130  İ  becomes two code points, i and U+0307 (SpecialCasing.txt). g_unichar_tolower
  *              gives i alone.
  *   U+03A3  Σ  becomes ς at the end of a word and σ elsewhere. Unicode 14, section 3.13, table
- *              3-17, Final_Sigma: before it, over any case-ignorable characters, stands a cased
- *              one; after it, over any case-ignorable ones, none. g_utf8_strdown looks at the
- *              next character only, so that a Σ alone becomes ς.
- *   Ⅰ…Ⅿ Ⓐ…Ⓩ   have small forms, ⅰ…ⅿ and ⓐ…ⓩ, though they are no letters: U+2160 to U+216F and
- *              U+24B6 to U+24CF. g_unichar_tolower leaves them.
+ *              3-17, Final_Sigma: it follows a cased character and does not precede one; any
+ *              case-ignorable characters between are skipped. g_utf8_strdown tests only the next
+ *              character, so that a Σ alone becomes ς.
+ *   Ⅰ…Ⅿ Ⓐ…Ⓩ   become ⅰ…ⅿ and ⓐ…ⓩ, though they are not letters: U+2160 to U+216F and
+ *              U+24B6 to U+24CF. g_unichar_tolower does not change them.
  *   spaces     U+0085 and the separators U+001C to U+001F split words too; U+200B does not.
  *
- * A character that is both cased and case-ignorable (U+02B0, U+0345) is skipped, so "cased" need
- * only hold for the others: Lu, Ll, Lt and the letter-like ones of DerivedCoreProperties.txt. */
+ * A character that is both cased and case-ignorable (U+02B0, U+0345) is skipped. "Cased" therefore
+ * only has to be right for the others: Lu, Ll, Lt and the letter-like ones of
+ * DerivedCoreProperties.txt. */
 #include "inference/codepoints.h"
 
 #include <glib.h>
@@ -46,6 +47,21 @@ bool codepoints_read(Codepoints *text, const char *utf8, Error *error)
     return true;
 }
 
+bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
+                          bool lowercase, Error *error)
+{
+    const char *const utf8[] = {hypothesis, reference};
+    pair[0] = pair[1] = (Codepoints){0};
+    for (int i = 0; i < 2; i++)
+        if (!codepoints_read(&pair[i], utf8[i], error) ||
+            (lowercase && !codepoints_lower(&pair[i], error))) {
+            codepoints_free(&pair[0]);
+            codepoints_free(&pair[1]);
+            return error_prefix(error, i ? "reference" : "hypothesis");
+        }
+    return true;
+}
+
 void codepoints_free(Codepoints *text)
 {
     free(text->at);
@@ -59,64 +75,54 @@ bool codepoints_is_space(uint32_t c)
            c == 0x202F || c == 0x205F || c == 0x3000;
 }
 
+/* Sets of general categories, one bit for each. */
+#define IN(category) (1u << G_UNICODE_##category)
+enum {
+    SYMBOLS = IN(MATH_SYMBOL) | IN(CURRENCY_SYMBOL) | IN(MODIFIER_SYMBOL) | IN(OTHER_SYMBOL),
+    NUMBERS = IN(DECIMAL_NUMBER) | IN(LETTER_NUMBER) | IN(OTHER_NUMBER),
+    CASED = IN(LOWERCASE_LETTER) | IN(UPPERCASE_LETTER) | IN(TITLECASE_LETTER),
+    CASE_IGNORABLE = IN(NON_SPACING_MARK) | IN(ENCLOSING_MARK) | IN(FORMAT) |
+                     IN(MODIFIER_LETTER) | IN(MODIFIER_SYMBOL)
+};
+
+static bool is_in(uint32_t c, unsigned categories)
+{
+    return categories >> g_unichar_type(c) & 1;
+}
+
 bool codepoints_is_punctuation(uint32_t c)
 {
-    return g_unichar_ispunct(c) && !codepoints_is_symbol(c);
+    return g_unichar_ispunct(c) && !is_in(c, SYMBOLS);
 }
 
 bool codepoints_is_symbol(uint32_t c)
 {
-    switch (g_unichar_type(c)) {
-    case G_UNICODE_MATH_SYMBOL:
-    case G_UNICODE_CURRENCY_SYMBOL:
-    case G_UNICODE_MODIFIER_SYMBOL:
-    case G_UNICODE_OTHER_SYMBOL: return true;
-    default: return false;
-    }
+    return is_in(c, SYMBOLS);
 }
 
 bool codepoints_is_number(uint32_t c)
 {
-    switch (g_unichar_type(c)) {
-    case G_UNICODE_DECIMAL_NUMBER:
-    case G_UNICODE_LETTER_NUMBER:
-    case G_UNICODE_OTHER_NUMBER: return true;
-    default: return false;
-    }
+    return is_in(c, NUMBERS);
 }
 
-/* Case_Ignorable: categories Mn, Me, Cf, Lm and Sk, and the marks that may stand inside a word
+/* Case_Ignorable: the categories above, and the characters that may stand inside a word
  * (Word_Break MidLetter, MidNumLet and Single_Quote). */
 static bool is_case_ignorable(uint32_t c)
 {
-    switch (g_unichar_type(c)) {
-    case G_UNICODE_NON_SPACING_MARK:
-    case G_UNICODE_ENCLOSING_MARK:
-    case G_UNICODE_FORMAT:
-    case G_UNICODE_MODIFIER_LETTER:
-    case G_UNICODE_MODIFIER_SYMBOL: return true;
-    default: break;
-    }
     static const uint32_t inside_words[] = {0x27,   0x2E,   0x3A,   0xB7,   0x387,  0x55F,
                                             0x5F4,  0x2018, 0x2019, 0x2024, 0x2027, 0xFE13,
                                             0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A};
     for (size_t i = 0; i < sizeof inside_words / sizeof *inside_words; i++)
         if (c == inside_words[i]) return true;
-    return false;
+    return is_in(c, CASE_IGNORABLE);
 }
 
 static bool is_cased(uint32_t c)
 {
-    switch (g_unichar_type(c)) {
-    case G_UNICODE_LOWERCASE_LETTER:
-    case G_UNICODE_UPPERCASE_LETTER:
-    case G_UNICODE_TITLECASE_LETTER: return true;
-    default: break;
-    }
-    return c == 0xAA || c == 0xBA ||          // ordinal indicators
-           (c >= 0x2160 && c <= 0x217F) ||    // Roman numerals
-           (c >= 0x24B6 && c <= 0x24E9) ||    // letters in circles
-           (c >= 0x1F130 && c <= 0x1F149) ||  // and in squares
+    return is_in(c, CASED) || c == 0xAA || c == 0xBA ||  // ordinal indicators
+           (c >= 0x2160 && c <= 0x217F) ||               // Roman numerals
+           (c >= 0x24B6 && c <= 0x24E9) ||               // letters in circles
+           (c >= 0x1F130 && c <= 0x1F149) ||             // and in squares
            (c >= 0x1F150 && c <= 0x1F169) || (c >= 0x1F170 && c <= 0x1F189);
 }
 

@@ -1,8 +1,8 @@
-/* codepoints.h -- a sentence as Unicode code points, and what the scores ask about them.
+/* codepoints.h -- a sentence as Unicode code points, and the character classes that the scores need.
  *
  * BLEU and chrF compare texts character by character, so a sentence is decoded once into 32-bit
- * numbers and worked on in that form. The rules for white space and lower case are those of
- * Python's str.split() and str.lower(), because published scores come from there. */
+ * numbers. White space and lower case follow Python's str.split() and str.lower(), because
+ * published scores are computed with them. */
 #ifndef INFERENCE_CODEPOINTS_H
 #define INFERENCE_CODEPOINTS_H
 
@@ -15,16 +15,20 @@ typedef struct Codepoints {
     int length;
 } Codepoints;
 
-/* The longest sentence that is read. It bounds the memory of everything that is computed from
- * one: about 200 MiB for chrF, and a few kilobytes for a sentence of the usual length. */
+/* The longest sentence that is read. It bounds the memory of a score: at most about 200 MiB for
+ * chrF, and a few kilobytes for a sentence of the usual length. */
 enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 
-/* Decodes. Fails, with nothing to free, where the text is not valid UTF-8 (overlong forms,
- * surrogates and numbers past U+10FFFF included), longer than the limit, or memory is short. */
+/* Decodes UTF-8. Fails, with nothing to free, if the text is not valid UTF-8 (overlong forms,
+ * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is short. */
 bool codepoints_read(Codepoints *text, const char *utf8, Error *error);
 void codepoints_free(Codepoints *text);
 
-/* Lower case with Unicode's full mapping. Fails if memory is short; the text then stays. */
+/* Both texts of a score, in lower case if `lowercase`. On failure there is nothing to free. */
+bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
+                          bool lowercase, Error *error);
+
+/* Lower case with Unicode's full mapping. Fails if memory is short; the text is then unchanged. */
 bool codepoints_lower(Codepoints *text, Error *error);
 
 /* An array for `length` code points, or NULL and an Error. */

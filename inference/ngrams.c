@@ -3,13 +3,13 @@
  *   root -the-> 1 -cat-> 2 -sat-> 3        an n-gram is the node its n symbols lead to, and the
  *      \-cat-> 4 -sat-> 5                  next longer one is a single step further
  *
- * An edge is (node, symbol), 64 bits, and these are the table's whole key. So equal n-grams meet
- * and different ones never do, whatever the hash: nothing is compared a second time, and no
- * n-gram is copied. A step costs the same for a 6-gram as for a word. A word is found in the
- * same way, as a path of characters.
+ * The key of the table is an edge, (node, symbol), 64 bits in all. Equal n-grams meet at one node
+ * and different ones never do, whatever the hash, so nothing is compared a second time and no
+ * n-gram is copied. A step costs the same for a 6-gram as for a word. Words are numbered in the
+ * same way, as paths of characters.
  *
- * How many edges there can be is known beforehand, so the table has a fixed size, at most half
- * full, and an edge's place in it can be the number of the node it leads to. */
+ * The number of edges is bounded beforehand. The table therefore has a fixed size and is at most
+ * half full, and an edge's place in it gives the number of the node that it leads to. */
 #include "inference/ngrams.h"
 
 #include <stdlib.h>
@@ -20,12 +20,12 @@ typedef struct Edge {
     int count;        // of the n-gram in the reference, less those found in the hypothesis
 } Edge;
 
-typedef struct Tree {
+typedef struct NgramTree {
     Edge *edge;  // [1 << bits]; edge i leads to node i+1; the root is node 0
     int bits;
-} Tree;
+} NgramTree;
 
-static bool tree_reserve(Tree *tree, size_t edges, Error *error)
+static bool tree_reserve(NgramTree *tree, size_t edges, Error *error)
 {
     tree->bits = 4;
     while (((size_t)1 << tree->bits) < 2 * edges) tree->bits++;
@@ -36,7 +36,7 @@ static bool tree_reserve(Tree *tree, size_t edges, Error *error)
 
 /* The edge of this symbol from this node, or the empty place for it: linear probing from the top
  * bits of the key times 2^64/φ (Knuth, volume 3, section 6.4). */
-static Edge *tree_edge(const Tree *tree, uint32_t node, uint32_t symbol)
+static Edge *tree_edge(const NgramTree *tree, uint32_t node, uint32_t symbol)
 {
     uint64_t key = ((uint64_t)node << 32 | symbol) * 0x9E3779B97F4A7C15u;
     size_t mask = ((size_t)1 << tree->bits) - 1;
@@ -47,19 +47,19 @@ static Edge *tree_edge(const Tree *tree, uint32_t node, uint32_t symbol)
     }
 }
 
-static Edge *tree_add(const Tree *tree, uint32_t node, uint32_t symbol)
+static Edge *tree_add(const NgramTree *tree, uint32_t node, uint32_t symbol)
 {
     Edge *edge = tree_edge(tree, node, symbol);
     if (!edge->symbol) *edge = (Edge){node, symbol + 1, 0};
     return edge;
 }
 
-static uint32_t tree_node(const Tree *tree, const Edge *edge)
+static uint32_t tree_node(const NgramTree *tree, const Edge *edge)
 {
     return (uint32_t)(edge - tree->edge) + 1;
 }
 
-static void number_words(const Tree *tree, Codepoints *text)
+static void number_words(const NgramTree *tree, Codepoints *text)
 {
     int words = 0;
     for (int i = 0; i < text->length; i++) {
@@ -73,7 +73,7 @@ static void number_words(const Tree *tree, Codepoints *text)
 
 bool ngrams_number_words(Codepoints *hypothesis, Codepoints *reference, Error *error)
 {
-    Tree tree;
+    NgramTree tree;
     if (!tree_reserve(&tree, (size_t)hypothesis->length + (size_t)reference->length, error))
         return false;
     number_words(&tree, hypothesis);
@@ -85,7 +85,7 @@ bool ngrams_number_words(Codepoints *hypothesis, Codepoints *reference, Error *e
 bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
                           const Codepoints *reference, int order, Error *error)
 {
-    Tree tree;
+    NgramTree tree;
     if (!tree_reserve(&tree, (size_t)order * (size_t)reference->length, error)) return false;
 
     for (int i = 0; i < reference->length; i++) {
@@ -100,7 +100,7 @@ bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
         uint32_t node = 0;
         for (int n = 0; n < order && i + n < hypothesis->length; n++) {
             Edge *edge = tree_edge(&tree, node, hypothesis->at[i + n]);
-            if (!edge->symbol) break;  // and so is none of the longer ones there
+            if (!edge->symbol) break;  // nor does a longer n-gram occur
             if (edge->count > 0) {
                 edge->count--;
                 correct[n]++;

@@ -16,7 +16,7 @@ struct Snapshot {
     Pass pass;
 };
 
-/* The sentence as a batch of one; takes its copy. */
+/* A copy of the sentence, as a batch of one.   start [2] */
 static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int length)
 {
     int *copy = ARENA_TAKE(arena, int, (size_t)length);
@@ -36,24 +36,19 @@ static void layout(Snapshot *snapshot, const int *source, int n, const int *targ
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
                         const int *target, int target_length, Error *error)
 {
-    if (!sentence_check(source, source_length, &model->config, true, error)) {
-        error_prefix(error, "source");
-        return NULL;
-    }
-    if (!sentence_check(target, target_length, &model->config, false, error)) {
-        error_prefix(error, "target");
-        return NULL;
-    }
+    if (!sentence_check(source, source_length, &model->config, true, error))
+        return error_prefix(error, "source"), NULL;
+    if (!sentence_check(target, target_length, &model->config, false, error))
+        return error_prefix(error, "target"), NULL;
     Snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (snapshot) {
         snapshot->model = model;
         layout(snapshot, source, source_length, target, target_length);
     }
     if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
-        error_set(error, "not enough memory to look at %d and %d tokens", source_length,
-                  target_length);
-        snapshot_close(snapshot);
-        return NULL;
+        error_set(error, "not enough memory for the attention of %d and %d tokens",
+                  source_length, target_length);
+        return snapshot_close(snapshot), NULL;
     }
     layout(snapshot, source, source_length, target, target_length);
     transformer_forward(&snapshot->pass, model);
@@ -105,12 +100,10 @@ static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kin
 {
     assert(layer >= 0 && layer < snapshot_layers(snapshot, kind) && head >= 0 &&
            head < snapshot_heads(snapshot));
-    switch (kind) {
-    case ATTENTION_ENCODER: return &snapshot->pass.encoder.layer[layer].self;
-    case ATTENTION_DECODER: return &snapshot->pass.decoder.layer[layer].self;
-    case ATTENTION_CROSS: break;
-    }
-    return &snapshot->pass.decoder.layer[layer].cross;
+    const Pass *pass = &snapshot->pass;
+    return kind == ATTENTION_ENCODER   ? &pass->encoder.layer[layer].self
+           : kind == ATTENTION_DECODER ? &pass->decoder.layer[layer].self
+                                       : &pass->decoder.layer[layer].cross;
 }
 
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
@@ -134,15 +127,10 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
     const Attention *a = attention_of(snapshot, kind, layer, head);
     const Pass *pass = &snapshot->pass;
     int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
-    const real *Xq = NULL, *Xkv = NULL;
-    switch (kind) {
-    case ATTENTION_ENCODER: Xq = Xkv = pass->encoder.layer[layer].X; break;
-    case ATTENTION_DECODER: Xq = Xkv = pass->decoder.layer[layer].X; break;
-    case ATTENTION_CROSS:
-        Xq = pass->decoder.layer[layer].self_norm.Y;
-        Xkv = pass->encoded;
-        break;
-    }
+    const real *Xq = kind == ATTENTION_ENCODER   ? pass->encoder.layer[layer].X
+                     : kind == ATTENTION_DECODER ? pass->decoder.layer[layer].X
+                                                 : pass->decoder.layer[layer].self_norm.Y;
+    const real *Xkv = kind == ATTENTION_CROSS ? pass->encoded : Xq;
     return (HeadVectors){.Xq = {Xq, n, D, D},
                          .Xkv = {Xkv, m, D, D},
                          .Q = {a->Q + at, n, dh, a->q_stride},
@@ -187,15 +175,13 @@ static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKin
                                        : &w->decoder[layer].cross;
 }
 
-/* U [H,D] (=) what column j has for each head: its value there, through that head's columns of
- * W_O.   G [H,H] (=) U Uᵀ   row [D] scratch */
-static void given_by(double *G, double *U, real *row, const Snapshot *snapshot,
-                     AttentionKind kind, int layer, int j)
+/* U [H,D] (=) V_j W_O of each head, for column j.   G [H,H] (=) U Uᵀ   row [D] scratch */
+static void output_of_column(double *G, double *U, real *row, const Snapshot *snapshot,
+                             AttentionKind kind, int layer, int j)
 {
     int H = snapshot_heads(snapshot), D = snapshot->model->config.d_model, dh = D / H;
     const Linear *out = &weights_of(snapshot, kind, layer)->out;
-    SnapshotRows V =
-        snapshot_vectors(snapshot, kind, layer, 0).V;  // head 0, and the others behind it
+    SnapshotRows V = snapshot_vectors(snapshot, kind, layer, 0).V;  // the other heads follow
     const real *v = V.at + (size_t)j * (size_t)V.stride;
     for (int o = 0; o < D; o++) {
         const real *w = matrix_row(row, &out->W, o, D);
@@ -213,7 +199,7 @@ static void given_by(double *G, double *U, real *row, const Snapshot *snapshot,
         }
 }
 
-/* Σ_a Σ_b P_a P_b G_ab is the square of ‖Σ_a P_a U_a‖, and G is needed once a column only. */
+/* ‖Σ_a P_a U_a‖² = Σ_a Σ_b P_a P_b G_ab, and G is computed once for each column. */
 bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                     int head, Error *error)
 {
@@ -222,9 +208,9 @@ bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, in
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
     AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
-    bool good = (G && row) || error_set(error, "not enough memory for the lengths of values");
+    bool good = (G && row) || error_set(error, "not enough memory for the norms of values");
     for (int j = 0; good && j < map.columns; j++) {
-        given_by(G, G + H * H, row, snapshot, kind, layer, j);
+        output_of_column(G, G + H * H, row, snapshot, kind, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
             for (int a = first; a < last; a++)

@@ -4,32 +4,33 @@
  *     snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);          mean [m,n]
  *     snapshot_close(snapshot);
  *
- * A row is a query, a column a key, and a row sums to 1. Row i of the decoder's maps is what the
- * network looks at when it produces target[i]; it has read <pad> and target[0 .. i-1] then. So the
- * columns of ATTENTION_DECODER are <pad> target[0] … target[m-2]. */
+ * In an attention map a row is a query, a column is a key, and each row sums to 1. Row i of the
+ * decoder's maps belongs to the step that produces target[i]. The decoder has then read <pad> and
+ * target[0 .. i-1], so the columns of ATTENTION_DECODER are <pad> target[0] … target[m-2]. */
 #ifndef INFERENCE_SNAPSHOT_H
 #define INFERENCE_SNAPSHOT_H
 
 #include "model/transformer.h"
 
 typedef enum {
-    ATTENTION_ENCODER,  // source [n] at source [n]
-    ATTENTION_DECODER,  // target [m] at what it has read [m]
-    ATTENTION_CROSS     // target [m] at source [n]
+    ATTENTION_ENCODER,  // encoder self-attention: queries source [n], keys source [n]
+    ATTENTION_DECODER,  // decoder self-attention: queries target [m], keys the decoder's input [m]
+    ATTENTION_CROSS     // encoder-decoder attention: queries target [m], keys source [n]
 } AttentionKind;
 
 typedef struct Snapshot Snapshot;
 
 typedef struct AttentionMap {
-    const real *at;  // [rows,width], of which the first `columns` of each row count
+    const real *at;  // [rows,width]; only the first `columns` of each row are used
     int rows, columns, width;
 } AttentionMap;
 
-/* Runs the network over the pair, each sentence of 1 .. max_length tokens and ending in </s>.
- * NULL with a sentence if one is not, or memory is short. The model must outlive it. */
+/* Runs the network over the pair. Each sentence has 1 .. max_length tokens and ends in </s>.
+ * NULL, with the reason in *error, if one does not, or memory is short. Free the model only after
+ * closing the snapshot. */
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
                         const int *target, int target_length, Error *error);
-void snapshot_close(Snapshot *snapshot);  // NULL is fine
+void snapshot_close(Snapshot *snapshot);  // does nothing for NULL
 
 /* A sentence pair whose snapshot several views share. It is taken when the first of them needs it,
  * and at most once. The caller sets all but `taken`, and closes that at the end. */
@@ -53,35 +54,36 @@ int snapshot_heads(const Snapshot *snapshot);
 
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* Rows of vectors as the pass left them: row i is at + i · stride, its first `columns` numbers. */
+/* Rows of vectors in the memory of the forward pass: row i is at[i · stride .. i · stride + columns - 1]. */
 typedef struct SnapshotRows {
     const real *at;
     int rows, columns, stride;
 } SnapshotRows;
 
-/* What one head computed on the way to its map (model/attention.c has the steps). */
+/* What one head of attention computed (the steps are in model/attention.c). */
 typedef struct HeadVectors {
-    SnapshotRows Xq, Xkv;  // [n,D] [m,D] what the layer made queries, and keys and values, of
-    SnapshotRows Q;        // [n,dh] the query of every row
-    SnapshotRows K, V;     // [m,dh] the key and the value of every column
-    SnapshotRows O;        // [n,dh] what every row read: values, mixed by its probabilities
-    double scale;          // the softmax is of scale · q·k: 1/√dh
+    SnapshotRows Xq,
+        Xkv;         // [n,D] [m,D] the layer's inputs for the queries, and for keys and values
+    SnapshotRows Q;  // [n,dh] queries
+    SnapshotRows K, V;  // [m,dh] keys and values
+    SnapshotRows O;     // [n,dh] the head's output: values weighted by the attention weights
+    double scale;       // 1/√dh: the softmax is of scale · q·k
 } HeadVectors;
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* The embedded sentence, positions added: [n,D] of the source, or [m,D] of what the decoder read. */
+/* Embeddings plus positions: [n,D] of the source, or [m,D] of the decoder's input. */
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);
 
-/* out [rows,columns] (=) one head's map without its padding, or the mean over a layer's heads. */
+/* out [rows,columns] (=) one head's attention weights, or their mean over a layer's heads. */
 void snapshot_head(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                    int head);
 void snapshot_mean(float *out, const Snapshot *snapshot, AttentionKind kind, int layer);
 
-/* out [rows,columns] (=) how much each column adds to each row: the length of the vector that the
- * layer's heads together take from there, ‖Σ_h P_ij V_j W_O‖, or that one head takes (head >= 0).
- * Attention says how much is taken, this also how much there is to take (Kobayashi et al. 2020,
- * arXiv 2004.10102). Rows do not add up to 1. */
+/* out [rows,columns] (=) the norm of the vector that each column adds to each row, ‖Σ_h P_ij V_j W_O‖,
+ * summed over all heads (head < 0) or of one head only (head >= 0). Unlike the attention weight P_ij
+ * alone it includes the size of the value (Kobayashi et al. 2020, arXiv 2004.10102). Rows do not sum
+ * to 1. false: not enough memory. */
 bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                     int head, Error *error);
 

@@ -4,39 +4,39 @@
  * default language-dependent part, the second with --international-tokenization; and Post 2018
  * (arXiv 1804.08771), whose sacrebleu made both the reference and whose order of steps this is.
  *
- * In all: white space at the end goes first. It decides a case in `intl`, below.
+ * First, in all of them, white space at the end is removed. It decides a case in `intl`, below.
  *
- * 13a   1. "<skipped>" goes.
- *       2. A hyphen at the end of a line goes together with the line's end; any other end of a
- *          line becomes a space.
+ * 13a   1. "<skipped>" is removed.
+ *       2. A hyphen at the end of a line is removed together with the newline. Any other newline
+ *          becomes a space.
  *       3. &quot; &amp; &lt; &gt; become " & < >, one after the other: &amp;lt; becomes <.
- *       4. A space before, a space behind, so that every character has neighbours.
- *       5. ASCII punctuation is a word each, but for ' , - .
- *       6. A period or comma is a word unless a digit 0-9 stands before it ...
- *       7. ... and also then, unless a digit stands behind it: "3.5" stays, "5." is split.
- *       8. A hyphen is a word if a digit stands before it.
- * intl  1. Punctuation (P*) is a word unless a number (N*) stands before it ...
- *       2. ... and also then, unless a number stands behind it.
+ *       4. A space is added at both ends, so that every character has neighbours.
+ *       5. Each ASCII punctuation character except ' , - . is a word.
+ *       6. A period or comma is a word unless it follows a digit 0-9 ...
+ *       7. ... and also then, unless it precedes a digit: "3.5" stays, "5." is split.
+ *       8. A hyphen is a word if it follows a digit.
+ * intl  1. Punctuation (P*) is a word unless it follows a number (N*) ...
+ *       2. ... and also then, unless it precedes a number.
  *       3. A symbol (S*) is a word.
- *       A rule that asks for a neighbour needs one: in "in 2010." the period stays with the year,
- *       and punctuation that begins a line is split off only by what follows it.
+ *       A rule about a neighbour does not match without one: in "in 2010." the period stays with
+ *       the year, and punctuation at the beginning of a line is split off only by rule 2.
  * char  1. Every character is a word.
  * none  Nothing.
  *
- * Each rule goes over the whole text before the next begins, from left to right, and what one
- * match took in is not looked at again by the same rule. For a pair of rules such as 13a 6 and 7
- * this matters in runs like "1,.2", so the rules are applied as written and not merged. */
+ * Each rule goes over the whole text, from left to right, before the next one begins. It does not
+ * test the characters of a match again. This makes a difference for rules such as 13a 6 and 7 in
+ * runs like "1,.2", so the rules are applied one by one and not merged. */
 #include "inference/tokenization.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where `first` holds of one character and `second` of the next, the one that is to be a word
- * gets a space on either side. With `first` absent the rule looks at one character alone. */
+/* If `first` holds of a character and `second` of the next one, one of the two becomes a word: it
+ * gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
 typedef struct Rule {
     bool (*first)(uint32_t);
     bool (*second)(uint32_t);
-    enum { ISOLATE_FIRST, ISOLATE_SECOND } isolate;
+    enum { ISOLATE_ONE, ISOLATE_FIRST, ISOLATE_SECOND } isolate;
 } Rule;
 
 static bool is_any(uint32_t c)
@@ -78,7 +78,7 @@ static bool is_ascii_punctuation(uint32_t c)
 
 // clang-format off
 static const Rule rules_13a[] = {
-    {NULL,               is_ascii_punctuation, ISOLATE_SECOND},
+    {NULL,               is_ascii_punctuation, ISOLATE_ONE},
     {is_not_digit,       is_period_or_comma,   ISOLATE_SECOND},
     {is_period_or_comma, is_not_digit,         ISOLATE_FIRST},
     {is_digit,           is_hyphen,            ISOLATE_SECOND},
@@ -87,10 +87,10 @@ static const Rule rules_13a[] = {
 static const Rule rules_intl[] = {
     {is_not_number,             codepoints_is_punctuation, ISOLATE_SECOND},
     {codepoints_is_punctuation, is_not_number,             ISOLATE_FIRST},
-    {NULL,                      codepoints_is_symbol,      ISOLATE_SECOND},
+    {NULL,                      codepoints_is_symbol,      ISOLATE_ONE},
     {0},
 };
-static const Rule rules_char[] = {{NULL, is_any, ISOLATE_SECOND}, {0}};
+static const Rule rules_char[] = {{NULL, is_any, ISOLATE_ONE}, {0}};
 static const Rule rules_none[] = {{0}};
 
 static const Rule *const rules[] = {
@@ -112,28 +112,19 @@ const char *const tokenization_names[] = {
 static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)
 {
     uint32_t *out =
-        codepoints_reserve(3 * text->length, error);  // each character makes 3 at most
+        codepoints_reserve(3 * text->length, error);  // at most 3 for each character
     if (!out) return false;
     int n = 0;
     for (int i = 0; i < text->length; i++) {
         uint32_t c = text->at[i];
-        if (rule->first) {
-            if (i + 1 == text->length || !rule->first(c) || !rule->second(text->at[i + 1])) {
-                out[n++] = c;
-                continue;
-            }
-            if (rule->isolate == ISOLATE_FIRST) out[n++] = ' ';
-            out[n++] = c;
-            out[n++] = ' ';
-            out[n++] = text->at[++i];
-            if (rule->isolate == ISOLATE_SECOND) out[n++] = ' ';
-        } else if (rule->second(c)) {
-            out[n++] = ' ';
-            out[n++] = c;
-            out[n++] = ' ';
-        } else {
-            out[n++] = c;
-        }
+        bool match = rule->isolate == ISOLATE_ONE ? rule->second(c)
+                                                  : i + 1 < text->length && rule->first(c) &&
+                                                        rule->second(text->at[i + 1]);
+        if (match && rule->isolate == ISOLATE_SECOND) out[n++] = c, c = text->at[++i];
+        if (match) out[n++] = ' ';
+        out[n++] = c;
+        if (match) out[n++] = ' ';
+        if (match && rule->isolate == ISOLATE_FIRST) out[n++] = text->at[++i];
     }
     free(text->at);
     *text = (Codepoints){out, n};

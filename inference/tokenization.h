@@ -1,8 +1,8 @@
 /* tokenization.h -- where BLEU puts the boundaries between words.
  *
- * This is a property of the score, not of the model: data/ has the tokenizer the network reads
- * with. BLEU counts words, so two figures compare only if the same rules made the words; the
- * rules are named in the score's signature (Post 2018, arXiv 1804.08771). */
+ * It belongs to the score; the model's own tokenizer is in data/. BLEU counts words, so two scores
+ * compare only if the same rules made the words. The score's signature names the rules (Post 2018,
+ * arXiv 1804.08771). */
 #ifndef INFERENCE_TOKENIZATION_H
 #define INFERENCE_TOKENIZATION_H
 
@@ -15,12 +15,11 @@ typedef enum {
     TOKENIZATION_INTL,  // the punctuation and the symbols of all scripts
 } Tokenization;
 
-/* By Tokenization: "13a", "none", "char", "intl"; behind them NULL. */
+/* Indexed by Tokenization: "13a", "none", "char", "intl"; then NULL. */
 extern const char *const tokenization_names[];
 
-/* Puts white space around what is to be a word of its own, after which the words are what white
- * space separates. How much of it stands between, before or behind them is left open. Fails if
- * memory is short; the text may then be partly treated. */
+/* Adds white space, so that white space separates the words. There may be several spaces between
+ * two words, and some at both ends. Fails if memory is short; the text may then be half done. */
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error);
 
 #endif
