@@ -1,51 +1,52 @@
-/* beam.h -- the best few hypotheses, kept side by side: beam search. */
+/* beam.h -- beam search: the best few hypotheses of every sentence, extended together. */
 #ifndef INFERENCE_BEAM_H
 #define INFERENCE_BEAM_H
 
 #include "inference/predictor.h"
 #include "inference/search.h"
 
-/* A prefix and one token more. */
-typedef struct Candidate {
+/* A live prefix and one more token. */
+typedef struct BeamCandidate {
     double log_probability;
-    int row;  // of this step: which prefix
+    int row;  // of the prefix, at this step
     int token;
-} Candidate;
+} BeamCandidate;
 
-/* A hypothesis that ended: the path to `node`, and </s>. */
-typedef struct Ended {
+/* A finished hypothesis: the path to `node`, and </s>. */
+typedef struct Finished {
     double score, log_probability;
     int node, length;
-} Ended;
+} Finished;
 
-/* The search for the best hypotheses of a sentence; with --alternatives, for the best one that has
- * a certain first token, so that a sentence has as many searches. */
+/* One search. A sentence has one, or with `alternatives` one for each first token. */
 typedef struct Beam {
-    Candidate *candidate;  // [room] of this step, best first
+    BeamCandidate *candidate;  // [max(beam, searches)] of this step, best first
     int candidates;
-    Ended *ended;  // [beam] best first
-    int count;     // of ended
+    Finished *finished;  // [beam] best first
+    int count;           // of finished
 } Beam;
 
+/* A live prefix, with its log-probability and the index of its search. */
+typedef struct BeamPrefix {
+    double log_probability;
+    int beam;
+} BeamPrefix;
+
 typedef struct BeamSearch {
-    const SearchConfig *config;
-    const Packed *source;
-    const SearchTask *task;  // [S]
-    int searches;            // of each sentence
+    const SearchBatch *batch;
+    int searches;  // of each sentence
+    int n_best;    // results of each search
     Predictor predictor;
-    Beam *beam;                   // [S searches]
-    int rows;                     // live prefixes of all searches
-    Prefix *live, *next;          // [S search_rows]
-    double *live_log, *next_log;  // their log probabilities
-    int *live_of, *next_of;       // and the search that each belongs to
+    Beam *beam;                     // [S searches]
+    int rows;                       // live prefixes of all searches
+    Prefix *live, *next;            // [S search_rows] of this step and of the next one
+    BeamPrefix *live_of, *next_of;  // [S search_rows]
 } BeamSearch;
 
-/* Takes the buffers for these sentences; measures if the arena is a measuring one. */
-void beam_layout(BeamSearch *search, Arena *arena, const Ensemble *ensemble,
-                 const Packed *source, const SearchTask *task, const SearchConfig *config);
+/* Takes the buffers for a batch, or measures them (arena.h). The batch must stay where it is. */
+void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch);
 
-/* Fills found[s]->hypothesis[0 .. search_results-1], whose ids have room for the task's limit of
- * tokens, and sets their count. false: the network's numbers are not finite. */
-bool beam_search(Translation *const *found, BeamSearch *search);
+/* Fills in the batch's results. false: a number of the network is not finite. */
+bool beam_search(BeamSearch *search);
 
 #endif

@@ -1,4 +1,4 @@
-/* bundle.c -- a trained model and its vocabulary; see bundle.h. */
+/* bundle.c -- loads and saves a bundle; see bundle.h. */
 #include "inference/bundle.h"
 
 #include "model/checkpoint.h"
@@ -24,7 +24,7 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error)
     return error_set(error, "no model in '%s' (neither %s nor %s)", path, names[0], names[1]);
 }
 
-/* The network that a checkpoint describes, with its weights. */
+/* Creates the network that a checkpoint describes, and reads its weights. */
 static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
                        const Vocabulary *vocabulary, const char *path, Error *error)
 {
@@ -37,10 +37,8 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     if (!options_from_json(&group, 1, checkpoint->config, path, true, error)) return false;
     if (!config.d_model || !config.heads || !config.encoder_layers || !config.decoder_layers ||
         !config.ffn || !config.max_length)
-        return error_set(error,
-                         "'%s' does not say the shape of its model: it is not a "
-                         "checkpoint of qkv",
-                         path);
+        return error_set(
+            error, "'%s' has no model configuration: it is not a checkpoint of qkv", path);
     if (!config_check(&config, error)) return error_prefix(error, "%s", path);
     if (!params_table(&params, &config, error)) return false;
     bool fits = checkpoint_fits_inference(checkpoint, &params, error);
@@ -60,7 +58,7 @@ static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkp
            vocabulary_load(vocabulary, error);
 }
 
-/* Closes the checkpoint. */
+/* Fills the bundle and closes the checkpoint. */
 static bool load(Bundle *bundle, CheckpointFile *checkpoint, Error *error)
 {
     const char *name = checkpoint->file.path;

@@ -1,15 +1,16 @@
-/* cache.c -- one step of the decoder; see cache.h for what is kept.
+/* cache.c -- one step of the decoder with the key-value cache of cache.h.
  *
  *   a layer    (1)  q, k, v = x W_{Q,K,V}ᵀ + b         k and v are written to the row's node
- *              (2)  a = LayerNorm(x + attend(q, the keys and values on the way from the root))
+ *              (2)  a = LayerNorm(x + attend(q, the keys and values from the root to the row))
  *              (3)  b = LayerNorm(a + attend(a W_Qᵀ + b_Q, source keys and values))
  *              (4)  x = LayerNorm(b + FeedForward(b))
  *
- * (in post-norm; in pre-norm the norms stand before q, k, v, the second q and the FeedForward).
- * These are rows of the same numbers as decoder.c computes for a whole sentence, where row t sees
- * rows 0..t. In (2) each row has keys of its own, scattered over the nodes: plain loops, a dot
- * product a key and head. In (3) the rows of a sentence share their keys, which are transposed once
- * and serve in one small product a head. All else is one product for all rows. */
+ * (post-norm; in pre-norm the norms are applied before q, k, v, before the second q and before the
+ * FeedForward). The rows are those that decoder.c computes for a whole sentence, where the causal
+ * mask lets row t see rows 0..t. In (2) each row has keys of its own, scattered over the nodes: the
+ * code is plain loops with a dot product for each key and head. In (3) the rows of a sentence share
+ * their keys, which are transposed once and used in one small product for each head. Everything else
+ * is one product for all rows. */
 #include "inference/cache.h"
 
 #include <assert.h>
@@ -64,7 +65,7 @@ void cache_encode(Cache *cache, const Transformer *model)
     cache->step = cache->nodes = 0;
 }
 
-/* Where the key of a node of step t lies, and its value behind it. */
+/* The key of a node of step t; its value follows. */
 static real *node_at(const Cache *cache, int t, int node, int layer, const ModelConfig *config)
 {
     size_t first = (size_t)cache->first[t], rows = (size_t)cache->first[t + 1] - first;
@@ -73,14 +74,12 @@ static real *node_at(const Cache *cache, int t, int node, int layer, const Model
     return cache->KV + at * 2 * (size_t)config->d_model;
 }
 
-/* What a dot product of query and key is multiplied by. */
+/* The factor of the dot product of query and key. */
 static real score_scale(int score, int dh)
 {
-    switch ((Score)score) {
-    case SCORE_SCALED_DOT: return 1 / (real)sqrt(dh);
-    }
-    assert(!"a score that decoding does not know");
-    return 1;
+    assert(score == SCORE_SCALED_DOT && "cache.c has no other attention score");
+    (void)score;
+    return 1 / (real)sqrt(dh);
 }
 
 static real dot(const real *x, const real *y, int n)
@@ -91,7 +90,7 @@ static real dot(const real *x, const real *y, int n)
     return sum;
 }
 
-/* o [D] (=) what a row reads from the nodes of its path.   q [D]   path [n] */
+/* o [D] (=) self-attention of one row over the nodes of its path.   q [D]   path [n] */
 static void attend_self(real *o, const real *q, const Cache *cache, const int *path, int layer,
                         const ModelConfig *config)
 {
@@ -114,7 +113,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
     }
 }
 
-/* O [rows,D] (=) what the rows of one sentence read from its source.   Q [rows,D] */
+/* O [rows,D] (=) encoder-decoder attention of the rows of one sentence.   Q [rows,D] */
 static void attend_source(real *O, const real *Q, const Cache *cache, int layer, int sentence,
                           int rows, const ModelConfig *config)
 {
@@ -133,8 +132,8 @@ static void attend_source(real *O, const real *Q, const Cache *cache, int layer,
     }
 }
 
-/* New nodes for the rows of this step, and each row's way from the root to its own. */
-static void grow(Cache *cache, const Prefix *prefix, int count)
+/* Adds the nodes of this step, and fills in each row's path. */
+static void add_nodes(Cache *cache, const Prefix *prefix, int count)
 {
     assert(count <= cache->rows && cache->step < cache->steps);
     assert(cache->nodes + count <= cache->capacity);
@@ -160,7 +159,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     const real *P = model->target_positions;
 
     ProfilePart part = profile_enter(PROFILE_LINEAR);
-    grow(cache, prefix, count);
+    add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
                       P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);

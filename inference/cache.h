@@ -1,15 +1,15 @@
-/* cache.h -- the decoder one step at a time, for all live hypotheses of a batch of sentences.
+/* cache.h -- the key-value cache: the decoder one step at a time, for all live hypotheses of a batch.
  *
- * Hypotheses share their beginnings, so they are kept as what they are, a forest: a node is one
- * row that went through the decoder, with its input token, its parent, and in every layer the key
- * and the value that later rows ask for.
+ * Hypotheses share their beginnings, so they are stored as a forest. A node is one row that went
+ * through the decoder: its input token, its parent, and its key and value in every layer. A
+ * hypothesis is a prefix: a parent node and one more token.
  *
- *     <pad> ── the ── old ── man          a node a row; a hypothesis is a prefix:
- *                 └── cat                 a parent node and one token more
+ *     <pad> ── the ── old ── man
+ *                 └── cat
  *
- * A row of keys and values is written once, and choosing hypotheses moves nothing: a step walks
- * from each parent up to the root, which gives the places of its keys. Nodes are numbered as they
- * come, so the rows of one step are neighbours, and a hypothesis that has ended leaves no row. */
+ * A key and a value are written once, and choosing hypotheses moves nothing: a step follows the
+ * parents up to the root, which gives the places of the keys. The nodes of one step are numbered
+ * consecutively, and a hypothesis that has ended takes no row. */
 #ifndef INFERENCE_CACHE_H
 #define INFERENCE_CACHE_H
 
@@ -17,7 +17,7 @@
 
 enum { NO_NODE = -1 };
 
-/* A hypothesis that goes on: what `parent` had read, and one token more. */
+/* A hypothesis to extend: the path to `parent`, and one more token. */
 typedef struct Prefix {
     int sentence;  // of the source
     int parent;    // a node; NO_NODE at the first step
@@ -26,48 +26,48 @@ typedef struct Prefix {
 
 typedef struct Cache {
     Encoded encoded;
-    int rows;      // the most in a step
-    int steps;     // the most
-    int capacity;  // nodes
-    int step;      // done so far
-    int nodes;     // so far
+    int rows;      // largest number in a step
+    int steps;     // largest number
+    int capacity;  // largest number of nodes
+    int step;      // steps done
+    int nodes;     // nodes in use
     int *parent;   // [capacity]
-    int *token;    // [capacity] what the node read
-    int *first;    // [steps+1] the first node of each step, and what comes behind the last
+    int *token;    // [capacity] the node's input
+    int *first;    // [steps+1] the first node of each step, and the end of the last
 
     int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
     int *path;        // [rows,steps] each row's nodes, from the root to its own
-    real *X, *F;      // [rows,D] embedded; what a sublayer adds
+    real *X, *F;      // [rows,D] embeddings; output of a sublayer
     real *QKV, *O;    // [rows,3D] [rows,D]
-    real *P;          // scores and probabilities of one row, or of one sentence and head
+    real *P;          // attention weights of one row, or of one sentence and head
     AddNorm norm_first, self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
 
-    /* A step behind the other, in each [layers,rows of the step,2D]: keys and values. The last of
-     * all, and filled from the front: what no hypothesis grows into is never touched. */
+    /* Keys and values, [layers,rows of the step,2D] for each step. It is the last buffer and is filled
+     * from the front, so that the part that no hypothesis reaches is never touched. */
     real *KV;  // [capacity · layers,2D]
 } Cache;
 
-/* Takes the buffers: for steps of at most `rows` prefixes, at most `steps` of them, and `capacity`
- * rows in all. Measures if the arena is a measuring one. */
+/* Takes the buffers for at most `steps` steps of at most `rows` prefixes, and `capacity` rows in all,
+ * or measures them (arena.h). */
 void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Packed *source,
                   int rows, int steps, int capacity);
 
-/* Bytes that one more node takes. */
+/* Memory of one node. */
 size_t cache_node_bytes(const ModelConfig *config);
 
-/* Encodes the source and keeps its keys and values; the forest is empty then. */
+/* Encodes the source, keeps its keys and values, and empties the forest. */
 void cache_encode(Cache *cache, const Transformer *model);
 
-/* One row through the decoder for each prefix. The prefixes of a sentence must be neighbours, and
- * all parents of the step before. Returns the decoder's output [count,D], which logits_forward
- * turns into scores; prefix i has become node cache->nodes - count + i. */
+/* Runs the decoder over one row for each prefix. The prefixes of a sentence must be consecutive, and
+ * all parents must be nodes of the step before. Returns the decoder's output [count,D], of which
+ * logits_forward makes scores. Prefix i becomes node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
-/* id (=) the tokens that led to `node`, without <pad>. Returns how many. */
+/* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */
 int cache_tokens(int *id, const Cache *cache, int node);
 
-/* id [step-1] (=) the tokens that row r of the last step had read, without <pad>. */
+/* id [step-1] (=) the tokens from the root to row r of the last step, without <pad>. */
 void cache_written(int *id, const Cache *cache, int row);
 
 #endif

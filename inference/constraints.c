@@ -1,5 +1,5 @@
-/* constraints.c -- see constraints.h. All loops are over what was written, some tens of tokens; the
- * scores of a vocabulary are touched in the places that change only. */
+/* constraints.c -- see constraints.h. All loops are over the hypothesis, some tens of tokens, and
+ * change only a few of the scores of the vocabulary. */
 #include "inference/constraints.h"
 
 #include <math.h>
@@ -13,24 +13,25 @@ int constraints_forced(const SearchTask *task, int step)
     return step < task->limit ? NOTHING_FORCED : ID_END;
 }
 
-bool constraints_look_back(const SearchTask *task, const SearchConfig *config)
+bool constraints_need_written(const SearchTask *task, const SearchConfig *config)
 {
     return config->no_repeat_ngram > 0 || config->repetition_penalty > 1 ||
            (task->unknowns && !config->unknown);
 }
 
-/* θ once for each token, however often it was written. */
-static void make_dearer(real *z, double normaliser, const int *written, int count, double theta)
+/* Applies θ once to each token of the hypothesis, however often it occurs. */
+static void penalise_repeated(real *z, double normaliser, const int *written, int count,
+                              double theta)
 {
     for (int i = 0; i < count; i++) {
         int before = 0;
         while (written[before] != written[i]) before++;
-        real *own = &z[written[i]];
-        if (before == i) *own = (real)(normaliser + theta * ((double)*own - normaliser));
+        real *score = &z[written[i]];
+        if (before == i) *score = (real)(normaliser + theta * ((double)*score - normaliser));
     }
 }
 
-/* Wherever the last n-1 tokens stood before, what followed them there may not follow now. */
+/* Forbids each token that followed an earlier occurrence of the last n-1 tokens. */
 static void forbid_ngrams(real *z, const int *written, int count, int n)
 {
     const int *last = written + count - (n - 1);
@@ -39,7 +40,7 @@ static void forbid_ngrams(real *z, const int *written, int count, int n)
             z[written[end]] = -INFINITY;
 }
 
-/* Whether <unk> has come as often as it may. */
+/* Whether the hypothesis has all <unk> that it may have. */
 static bool unknowns_used(const int *written, int count, const SearchTask *task)
 {
     int used = 0;
@@ -53,7 +54,7 @@ void constraints_apply(real *z, int C, double normaliser, const int *written, in
     int count = step - 1, n = config->no_repeat_ngram;
     real end = z[ID_END];
     if (config->repetition_penalty > 1)
-        make_dearer(z, normaliser, written, count, config->repetition_penalty);
+        penalise_repeated(z, normaliser, written, count, config->repetition_penalty);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
     if (count >= config->min_length) return;

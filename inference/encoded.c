@@ -1,9 +1,9 @@
 /* encoded.c -- the encoder, slice by slice; see encoded.h.
  *
- * A batch may have some thousand tokens, whose activations would pass through no cache. So the
- * encoder runs over a slice of its sentences at a time, in a room that the largest one fits; of
- * each it leaves the keys and values of the decoder's layers. In Kt each sentence's keys are
- * transposed and padded with zeros, for the product of attention. */
+ * A batch may have some thousand tokens, and their activations do not fit into a cache. The encoder
+ * therefore runs over one slice of the sentences at a time, in memory for the largest slice. Only the
+ * keys and values of the decoder's layers are kept. In Kt each sentence's keys are transposed and
+ * padded with zeros for the product of attention. */
 #include "inference/encoded.h"
 
 #include <string.h>
@@ -12,18 +12,18 @@
 #include "model/embedding.h"
 #include "model/linear.h"
 
-enum { SLICE_ROWS = 320 };  // tokens, or one sentence (docs/speed.md)
+enum { SLICE_ROWS = 320 };  // tokens; a longer sentence is a slice of its own (docs/speed.md)
 
-/* Some sentences as a source of their own, and what the encoder needs for them. */
+/* Some sentences, and the buffers of the encoder for them. */
 typedef struct Slice {
     Packed source;
-    int first;  // its first sentence
+    int first;  // the first sentence
     real *X;    // [N,D]
     real *KV;   // [N,2D] of one layer
     Scratch scratch;
 } Slice;
 
-/* The sentences from `first` on that one slice has. */
+/* The number of sentences in the slice that begins with `first`. */
 static int slice_sentences(const Packed *source, int first)
 {
     int end = first + 1;
@@ -38,7 +38,7 @@ static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena,
 {
     int S = slice_sentences(source, first), N = source->start[first + S] - source->start[first];
     size_t count = (size_t)N * (size_t)config->d_model;
-    // while measuring, too, the encoder looks at the sentences' lengths: at where they are then
+    // encoder_layout reads the lengths, also while measuring: then from the whole source
     int *start = ARENA_TAKE(arena, int, (size_t)S + 1);
     *slice = (Slice){.first = first};
     slice->source = start ? packed_slice(start, source, first, first + S)
@@ -71,10 +71,11 @@ void encoded_layout(Encoded *encoded, Arena *arena, const Transformer *model,
         slice_layout(&slice, &encoded->encoder, &measure, config, source, s);
         if (measure.used > most) most = measure.used;
     }
-    encoded->room = (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
+    encoded->slice_memory =
+        (Arena){.base = ARENA_TAKE(arena, unsigned char, most), .size = most};
 }
 
-/* The keys and values of a layer (=) those of the slice's KV [N,2D]. */
+/* Copies the slice's KV [N,2D] to the keys and values of a layer. */
 static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice, int D)
 {
     size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
@@ -94,9 +95,9 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
     int D = config->d_model;
     ProfilePart part = profile_enter(PROFILE_ENCODER);
     for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
-        Arena room = encoded->room;
+        Arena memory = encoded->slice_memory;
         Slice slice;
-        slice_layout(&slice, &encoded->encoder, &room, config, encoded->source, s);
+        slice_layout(&slice, &encoded->encoder, &memory, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
                           model->source_positions, NULL, 1, D);
         const real *X =

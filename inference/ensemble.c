@@ -1,5 +1,4 @@
-/* ensemble.c -- who takes part; see ensemble.h. What they say together is in predictor.c and
- * scoring.c. */
+/* ensemble.c -- the list of models; see ensemble.h. predictor.c and scoring.c compute the mean. */
 #include "inference/ensemble.h"
 
 Ensemble ensemble_of(const Transformer *model)

@@ -1,13 +1,13 @@
-/* ensemble.h -- one model, or several that translate as one.
+/* ensemble.h -- one model, or several models that translate together.
  *
  *   p(c | y_<t, x) = 1/M Σ_m p_m(c | y_<t, x)
  *
- * It is the mean of probabilities, not of their logarithms: the result is a distribution as it
- * stands, so log p, perplexity and sampling mean what they mean for one model; by Jensen's
- * inequality its loss is at most the mean of the models' losses; and a model that is sure and wrong
- * cannot forbid what all the others say, as it can where logarithms are added.
+ * This is the mean of the probabilities, not of their logarithms. It is a distribution, so log p,
+ * perplexity and sampling mean the same as for one model. By Jensen's inequality its loss is at most
+ * the mean of the models' losses. And one model that is certain and wrong cannot rule out a token
+ * that all others predict, as it can if logarithms are added.
  *
- * The models may have any shapes; their vocabularies must be the same. */
+ * The models may have different shapes, but must have the same vocabularies. */
 #ifndef INFERENCE_ENSEMBLE_H
 #define INFERENCE_ENSEMBLE_H
 
@@ -22,10 +22,16 @@ typedef struct Ensemble {
 
 Ensemble ensemble_of(const Transformer *model);
 
-/* Whether one more model can join: room, and vocabularies of the same sizes. */
+/* Adds a model. false: there are MAX_MODELS already, or its vocabulary sizes differ. */
 bool ensemble_add(Ensemble *ensemble, const Transformer *model, Error *error);
 
-/* The model's shape as far as text is concerned: the vocabularies, and the shortest max_length. */
+/* The first model's config, with the smallest max_length of all. */
 ModelConfig ensemble_config(const Ensemble *ensemble);
+
+/* The tokens that have a score, V-1; also the id of <pad>. */
+static inline int ensemble_tokens(const Ensemble *ensemble)
+{
+    return ensemble->model[0]->config.vocab - 1;
+}
 
 #endif

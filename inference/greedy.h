@@ -1,5 +1,5 @@
-/* greedy.h -- one token after the other, and no way back: the most probable one (beam search with a
- * beam of 1, without its bookkeeping), or, with --sample, one that is drawn. */
+/* greedy.h -- greedy search and sampling: one token after the other, without going back. Greedy search
+ * takes the most probable token; with `sample` the token is drawn. */
 #ifndef INFERENCE_GREEDY_H
 #define INFERENCE_GREEDY_H
 
@@ -8,28 +8,24 @@
 #include "inference/search.h"
 
 /* A hypothesis that has not ended. */
-typedef struct Walk {
-    int sentence, number;  // which of its hypotheses
+typedef struct GreedyPath {
+    int sentence, number;  // number: which of the sentence's hypotheses
     double log_probability;
-} Walk;
+} GreedyPath;
 
 typedef struct Greedy {
-    const SearchConfig *config;
-    const Packed *source;
-    const SearchTask *task;  // [S]
+    const SearchBatch *batch;
     Predictor predictor;
-    Prefix *live;  // [S n_best]
-    Walk *walk;    // [S n_best] of each in live
+    Prefix *live;      // [S n_best]
+    GreedyPath *path;  // [S n_best] of each live prefix
     Sampling sampling;
 } Greedy;
 
-/* Takes the buffers for these sentences; measures if the arena is a measuring one.
- * config: with a beam of 1, or samples. */
-void greedy_layout(Greedy *greedy, Arena *arena, const Ensemble *ensemble, const Packed *source,
-                   const SearchTask *task, const SearchConfig *config);
+/* Takes the buffers for a batch, or measures them (arena.h). The batch must stay where it is.
+ * Its config has a beam of 1, or `sample`. */
+void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch);
 
-/* Fills found[s]->hypothesis[0 .. n_best-1], whose ids have room for the task's limit of tokens, and
- * sets their count. false: the network's numbers are not finite. */
-bool greedy_search(Translation *const *found, Greedy *greedy);
+/* Fills in the batch's results. false: a number of the network is not finite. */
+bool greedy_search(Greedy *greedy);
 
 #endif

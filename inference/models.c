@@ -1,4 +1,4 @@
-/* models.c -- loading, and whether they speak of the same tokens; see models.h. */
+/* models.c -- loads the models and compares their vocabularies; see models.h. */
 #include "inference/models.h"
 
 #include <string.h>
@@ -18,18 +18,18 @@ bool models_load(Models *models, const StringList *paths, bool int8, Error *erro
 {
     *models = (Models){0};
     for (int m = 0; m < paths->count; m++) {
+        Bundle *bundle = &models->bundle[m];
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(&models->bundle[m], paths->item[m], error) ||
-            !bundle_prepare(&models->bundle[m], int8, error))
+        if (!bundle_load(bundle, paths->item[m], error) || !bundle_prepare(bundle, int8, error))
             return false;
-        if (!same_vocabulary(&models->bundle[0].vocabulary, &models->bundle[m].vocabulary))
+        if (!same_vocabulary(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "
                              "translate together must have one vocabulary",
                              paths->item[0], paths->item[m]);
-        if (!ensemble_add(&models->ensemble, &models->bundle[m].model, error))
+        if (!ensemble_add(&models->ensemble, &bundle->model, error))
             return error_prefix(error, "'%s'", paths->item[m]);
     }
     models->bundle[0].max_length = ensemble_config(&models->ensemble).max_length;

@@ -1,4 +1,4 @@
-/* models.h -- the models that translate together: one, or an ensemble with one vocabulary. */
+/* models.h -- the models of one translation: a single one, or an ensemble with one vocabulary. */
 #ifndef INFERENCE_MODELS_H
 #define INFERENCE_MODELS_H
 
@@ -6,14 +6,14 @@
 #include "inference/ensemble.h"
 
 typedef struct Models {
-    Bundle bundle[MAX_MODELS];  // the first one's vocabulary and max_length are everyone's
+    Bundle bundle[MAX_MODELS];  // use the vocabulary and max_length of the first
     Ensemble ensemble;          // of all
 } Models;
 
-/* Loads each path (bundle_load), its matrices prepared for translating, as int8 or as floats. Models
- * whose tokenizers are not the same byte for byte are an error: their ids would mean different
- * words. The struct must stay where it is. */
+/* Loads each path (bundle_load) and prepares its matrices (bundle_prepare). The tokenizers must be the
+ * same byte for byte, so that an id means the same word in each model. The struct must stay where it
+ * is. */
 bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
-void models_free(Models *models);  // fine on {0}
+void models_free(Models *models);  // does nothing for {0}
 
 #endif

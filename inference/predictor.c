@@ -1,64 +1,72 @@
-/* predictor.c -- one model's scores as they are, or the mean of several's probabilities:
+/* predictor.c -- the scores of one model, or the mean of several models' probabilities:
  *
  *   z_c = ln Σ_m e^(z_mc - n_m),   n_m = ln Σ_c e^(z_mc),      ln p(c) = z_c - ln M
  *
- * Two terms a ≥ b at a time, as a + ln(1 + e^(b - a)): where every model says e^-90, which is too
- * small for float, ln p still comes out right. See ensemble.h for why it is this mean. */
+ * Two terms a ≥ b are added as a + ln(1 + e^(b - a)), so that ln p is right even if every model's
+ * probability is too small for a float (e^-90). Why this mean: ensemble.h. */
 #include "inference/predictor.h"
 
 #include <assert.h>
 #include <math.h>
 
+#include "inference/constraints.h"
 #include "kernels/vecexp.h"
 
-void predictor_layout(Predictor *predictor, Arena *arena, const Ensemble *ensemble,
-                      const Packed *source, const SearchTask *task, int each)
+void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
-    int rows = source->sentences * each, steps = 0, capacity = 0;
-    for (int s = 0; s < source->sentences; s++) {
-        if (task[s].limit > steps) steps = task[s].limit;
-        capacity += task[s].limit * each;
+    int S = batch->source.sentences, each = search_rows(batch->config), steps = 0, capacity = 0;
+    for (int s = 0; s < S; s++) {
+        if (batch->task[s].limit > steps) steps = batch->task[s].limit;
+        capacity += batch->task[s].limit * each;
     }
-    predictor->ensemble = ensemble;
+    predictor->batch = batch;
     predictor->rows = 0;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
-    for (int m = 0; m < ensemble->count; m++) {
-        const Transformer *model = ensemble->model[m];
-        predictor->logits[m] = logits_layout(arena, rows, model->config.vocab);
-        cache_layout(&predictor->cache[m], arena, model, source, rows, steps, capacity);
+    for (int m = 0; m < batch->ensemble->count; m++) {
+        const Transformer *model = batch->ensemble->model[m];
+        predictor->logits[m] = logits_layout(arena, S * each, model->config.vocab);
+        cache_layout(&predictor->cache[m], arena, model, &batch->source, S * each, steps,
+                     capacity);
     }
 }
 
 void predictor_encode(Predictor *predictor)
 {
-    for (int m = 0; m < predictor->ensemble->count; m++)
-        cache_encode(&predictor->cache[m], predictor->ensemble->model[m]);
+    const Ensemble *ensemble = predictor->batch->ensemble;
+    for (int m = 0; m < ensemble->count; m++)
+        cache_encode(&predictor->cache[m], ensemble->model[m]);
 }
 
-void predictor_step(Predictor *predictor, const Prefix *prefix, int count)
+int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
 {
-    for (int m = 0; m < predictor->ensemble->count; m++)
-        predictor->X[m] =
-            cache_step(&predictor->cache[m], predictor->ensemble->model[m], prefix, count);
+    const Ensemble *ensemble = predictor->batch->ensemble;
+    for (int m = 0; m < ensemble->count; m++)
+        predictor->X[m] = cache_step(&predictor->cache[m], ensemble->model[m], prefix, count);
     predictor->rows = count;
+    return predictor_tree(predictor)->nodes - count;
 }
 
-const int *predictor_written(Predictor *predictor, int r)
+void predictor_constrain(Predictor *predictor, real *z, double normaliser, int r,
+                         const SearchTask *task)
 {
-    cache_written(predictor->written, predictor_tree(predictor), r);
-    return predictor->written;
+    const SearchBatch *batch = predictor->batch;
+    const Cache *tree = predictor_tree(predictor);
+    if (constraints_need_written(task, batch->config))
+        cache_written(predictor->written, tree, r);
+    constraints_apply(z, ensemble_tokens(batch->ensemble), normaliser, predictor->written,
+                      tree->step, task, batch->config);
 }
 
 static real *model_row(Predictor *predictor, int m, int r)
 {
-    const Transformer *model = predictor->ensemble->model[m];
+    const Transformer *model = predictor->batch->ensemble->model[m];
     return logits_row(predictor->logits[m], r, predictor->X[m], &model->weights,
                       predictor->rows, model->config.vocab, model->config.d_model);
 }
 
 /* ln(1 + x) for x in [0, 1], without a branch, to 1e-7: with s = x / (2 + x) <= 1/3 it is
  * 2 artanh s = 2 (s + s³/3 + s⁵/5 + …). */
-static inline real log_of_1_and(real x)
+static inline real log_one_plus(real x)
 {
     real s = x / (2 + x), q = s * s, sum = (real)1 / 15;
     sum = sum * q + (real)1 / 13;
@@ -77,14 +85,14 @@ static void add_model(real *sum, const real *z, real n, int C)
 #pragma omp simd
     for (int c = 0; c < C; c++) {
         real x = z[c] - n, high = x > sum[c] ? x : sum[c], low = x > sum[c] ? sum[c] : x;
-        sum[c] = high + log_of_1_and(vec_exp(low - high));
+        sum[c] = high + log_one_plus(vec_exp(low - high));
     }
 }
 
 real *predictor_row(Predictor *predictor, int r, double *normaliser)
 {
-    int models = predictor->ensemble->count,
-        C = predictor->ensemble->model[0]->config.vocab - 1;
+    const Ensemble *ensemble = predictor->batch->ensemble;
+    int models = ensemble->count, C = ensemble_tokens(ensemble);
     real *sum = model_row(predictor, 0, r);
     if (!normaliser && models == 1) return sum;
     assert(normaliser);

@@ -1,10 +1,10 @@
-/* predictor.h -- what comes next: the scores of every token for all live hypotheses of a batch of
- * sentences, from one model or an ensemble.
+/* predictor.h -- the scores of every next token, for all live hypotheses of a batch, from one model or
+ * an ensemble.
  *
  *     predictor_encode(&predictor);
  *     for each step:
  *         predictor_step(&predictor, prefix, count);
- *         for each row r, from 0 on:
+ *         for each row r, in order:
  *             double normaliser;
  *             real *z = predictor_row(&predictor, r, &normaliser);
  *                                          ln p(c) = z[c] - normaliser */
@@ -16,30 +16,31 @@
 #include "inference/search.h"
 
 typedef struct Predictor {
-    const Ensemble *ensemble;
+    const SearchBatch *batch;
     Cache cache[MAX_MODELS];    // all with the same nodes
-    const real *X[MAX_MODELS];  // [rows,D] what the decoders gave in this step
-    real *logits[MAX_MODELS];   // one block of loss.h each
+    const real *X[MAX_MODELS];  // [rows,D] each decoder's output at this step
+    real *logits[MAX_MODELS];   // one block each (loss.h)
     int *written;               // [steps]
     int rows;                   // of this step
 } Predictor;
 
-/* Takes the buffers; measures if the arena is a measuring one. For up to `each` hypotheses of every
- * sentence, as long as its task allows. */
-void predictor_layout(Predictor *predictor, Arena *arena, const Ensemble *ensemble,
-                      const Packed *source, const SearchTask *task, int each);
+/* Takes the buffers for a batch, or measures them (arena.h). */
+void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch);
 
 void predictor_encode(Predictor *predictor);
-void predictor_step(Predictor *predictor, const Prefix *prefix, int count);
 
-/* The scores [V-1] of row r, from 0 on, to be overwritten by whoever likes. *normaliser (=); NULL
- * with one model spares computing it. NaN if a number is not finite. */
+/* One step of all models. Prefix i becomes the node that is returned, plus i. */
+int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
+
+/* The scores [V-1] of row r, which the caller may overwrite. Call it for r = 0, 1, … in order.
+ * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not needed. */
 real *predictor_row(Predictor *predictor, int r, double *normaliser);
 
-/* The tokens [step-1] that row r of this step has read, without <pad>; until the next call. */
-const int *predictor_written(Predictor *predictor, int r);
+/* Applies the constraints of a task to the scores z of row r (constraints_apply). */
+void predictor_constrain(Predictor *predictor, real *z, double normaliser, int r,
+                         const SearchTask *task);
 
-/* The tree that the hypotheses are paths of. */
+/* The tree of hypotheses. */
 static inline const Cache *predictor_tree(const Predictor *predictor)
 {
     return &predictor->cache[0];

@@ -1,17 +1,17 @@
-/* sampling.h -- a token drawn from the model's distribution.
+/* sampling.h -- draws a token from the model's distribution.
  *
  *   temperature T   q(c) ∝ e^(z_c / T)                   T = 1: the model's own
  *   top-k           only the k most probable tokens      (Fan et al. 2018, arXiv 1805.04833, §5)
- *   top-p           only the fewest most probable ones whose q, of those that top-k has left, adds
- *                   up to p                              (Holtzman et al. 2019, arXiv 1904.09751, §3.1)
+ *   top-p           only the smallest set of most probable tokens whose q, among those that top-k
+ *                   keeps, sums to p                     (Holtzman et al. 2019, arXiv 1904.09751, §3.1)
  *
- * in this order, as far as they are asked for; then c is drawn with its share of what is left.
- * Of equally probable tokens the lower id counts as the more probable.
+ * They are applied in this order. Then c is drawn with its share of the remaining probability. Of
+ * equally probable tokens, the lower id ranks first.
  *
- * The draw depends on the seed, the number of the line in the user's input, the number of the
- * sample and the place of the token, and on nothing else: not on the batch, nor on the thread. (Where
- * OpenBLAS multiplies, gemm.h, the scores' rounding errors depend on the batch, and decide where a
- * draw falls as close as that to a border; how c is drawn keeps the borders few: sampling.c.) */
+ * The draw depends only on the seed, the number of the line in the user's input, the number of the
+ * sample and the position of the token, and not on the batch or the thread. (Where OpenBLAS
+ * multiplies, gemm.h, the rounding errors of the scores depend on the batch. They change a draw that
+ * falls within a rounding error of a border between two tokens; sampling.c has few borders.) */
 #ifndef INFERENCE_SAMPLING_H
 #define INFERENCE_SAMPLING_H
 
@@ -19,24 +19,24 @@
 #include "base/rng.h"
 #include "inference/search.h"
 
-typedef struct Share {
+typedef struct TokenWeight {
     real weight;  // e^((z - largest) / T)
     int token;
-} Share;
+} TokenWeight;
 
 typedef struct Sampling {
-    real *weight;    // [C]
-    double *before;  // [blocks+1] Σ of the weights of all blocks of tokens before one
-    Share *share;    // [C] a heap, the largest first
+    real *weight;       // [C]
+    double *before;     // [blocks+1] sum of the weights of all earlier blocks of tokens
+    TokenWeight *heap;  // [C] the largest first
 } Sampling;
 
 void sampling_layout(Sampling *sampling, Arena *arena, int C);
 
-/* Draws from z [C], of which some may be -infinity but not all. */
+/* Draws from the scores z [C]. Some of them may be -infinity, but not all. */
 int sampling_draw(Sampling *sampling, const real *z, int C, Rng rng,
                   const SearchConfig *config);
 
-/* The random numbers for place `step` of sample number `sample` of a line. */
+/* The random numbers for token `step` of sample number `sample` of a line. */
 Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step);
 
 #endif

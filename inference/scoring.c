@@ -3,9 +3,9 @@
  *   ln p(y_t | y_<t, x) = z[y_t] - ln Σ_c e^(z_c)                     of one model
  *                       = ln 1/M Σ_m e^(ln p_m(y_t | y_<t, x))        of several
  *
- * Pairs are not padded, so they need no sorting: a batch is the next pairs that BATCH_TOKENS leave
- * room for, and the threads take batch after batch. The scores of the vocabulary live for
- * LOGITS_ROWS rows at a time. */
+ * Pairs are packed without padding, so they need no sorting: a batch is the next pairs with at most
+ * BATCH_TOKENS tokens (or one longer pair). Each thread takes the next batch when it is free. The
+ * logits of LOGITS_ROWS rows are in memory at a time. */
 #include "inference/scoring.h"
 
 #include <math.h>
@@ -16,74 +16,80 @@
 
 enum { BATCH_TOKENS = 512 };
 
-typedef struct Batch {
+typedef struct PairBatch {
     Packed source, target;
     double *log_probability;  // [target.rows]
-} Batch;
+} PairBatch;
 
-typedef struct Work {
+/* One call of scoring_run. */
+typedef struct ScoringRun {
     const Ensemble *ensemble;
     const volatile sig_atomic_t *stop;
-    Batch *batch;  // [batches]
+    PairBatch *batch;  // [batches]
     int batches;
     atomic_int next;
     atomic_bool failed;
     Error *error;
-} Work;
+} ScoringRun;
 
-/* ---- the cut into batches ---- */
+/* ---- the batches ---- */
 
 static int pair_tokens(const Packed *source, const Packed *target, int s)
 {
     return packed_length(source, s) + packed_length(target, s);
 }
 
-/* Takes, and fills if the arena does not only measure, what the batches point to. */
-static void batches_layout(Work *work, Arena *arena, double *log_probability,
+/* Takes the arrays of the batches; fills them unless the arena only measures. */
+static void batches_layout(ScoringRun *run, Arena *arena, double *log_probability,
                            const Packed *source, const Packed *target)
 {
     int S = source->sentences;
-    work->batch = ARENA_TAKE(arena, Batch, (size_t)S);
-    int *start = ARENA_TAKE(arena, int, 4 * (size_t)S);  // a batch has one more than sentences
+    run->batch = ARENA_TAKE(arena, PairBatch, (size_t)S);
+    int *start =
+        ARENA_TAKE(arena, int, 4 * (size_t)S);  // one more than sentences for each side
     if (!start) return;
     for (int first = 0, end; first < S; first = end) {
         int tokens = pair_tokens(source, target, first);
         for (end = first + 1; end < S; end++)
             if ((tokens += pair_tokens(source, target, end)) > BATCH_TOKENS) break;
         int starts = end - first + 1;
-        work->batch[work->batches++] = (Batch){packed_slice(start, source, first, end),
-                                               packed_slice(start + starts, target, first, end),
-                                               log_probability + target->start[first]};
+        run->batch[run->batches++] =
+            (PairBatch){packed_slice(start, source, first, end),
+                        packed_slice(start + starts, target, first, end),
+                        log_probability + target->start[first]};
         start += 2 * starts;
     }
 }
 
-/* ---- a thread's part ---- */
+/* ---- one thread ---- */
 
-typedef struct Room {
+/* A thread's memory for one batch and model. */
+typedef struct Workspace {
     Pass pass;
     real *logits;
-    Arena arena;
-} Room;
+    double *each;  // [target rows] ln p of one model
+} Workspace;
 
-static void room_layout(Room *room, Arena *arena, const Transformer *model, const Batch *batch)
+static void workspace_layout(Workspace *w, Arena *arena, const Transformer *model,
+                             const PairBatch *batch)
 {
-    transformer_layout(&room->pass, arena, model, &batch->source, &batch->target, NULL,
+    int M = batch->target.rows;
+    transformer_layout(&w->pass, arena, model, &batch->source, &batch->target, NULL,
                        PASS_SCORE);
-    room->logits = logits_layout(arena, batch->target.rows, model->config.vocab);
+    w->logits = logits_layout(arena, M, model->config.vocab);
+    w->each = ARENA_TAKE(arena, double, (size_t)M);
 }
 
-/* each [M] (=) ln p of one model. */
-static bool score_rows(double *each, Room *room, const Transformer *model, Error *error)
+/* ln p of one model in w->each. */
+static bool score_model(Workspace *w, const Transformer *model, Error *error)
 {
-    const Weights *w = &model->weights;
-    const Packed *target = room->pass.target;
+    const Packed *target = w->pass.target;
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
-    transformer_forward(&room->pass, model);
+    transformer_forward(&w->pass, model);
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(room->logits, i, room->pass.output, w, M, V, D);
-        each[i] = (double)z[target->id[i]] - search_normaliser(z, V - 1);
-        if (!isfinite(each[i]))
+        const real *z = logits_row(w->logits, i, w->pass.output, &model->weights, M, V, D);
+        w->each[i] = (double)z[target->id[i]] - search_normaliser(z, V - 1);
+        if (!isfinite(w->each[i]))
             return error_set(error, "the model's scores are not numbers (NaN or infinity): it "
                                     "cannot score");
     }
@@ -96,48 +102,44 @@ static double add_exponentials(double a, double b)
     return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
 }
 
-static bool score_batch(const Ensemble *ensemble, const Batch *batch, Room *room, Error *error)
+static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Workspace *w,
+                        Arena *arena, Error *error)
 {
-    int rows = batch->target.rows, models = ensemble->count;
+    int rows = batch->target.rows;
     double *sum = batch->log_probability;
-    double *each = models > 1 ? malloc((size_t)rows * sizeof *each) : NULL;
-    if (models > 1 && !each)
-        return error_set(error, "not enough memory to score %d tokens", rows);
-    bool good = true;
-    for (int m = 0; good && m < models; m++) {
+    for (int m = 0; m < ensemble->count; m++) {
         Arena measure = {0};
-        room_layout(room, &measure, ensemble->model[m], batch);
-        good = arena_fit(&room->arena, measure.used) ||
-               error_set(error,
-                         "not enough memory to score with %.1f MB: shorter sentences or "
-                         "fewer --threads need less",
-                         (double)measure.used / 1e6);
-        if (!good) break;
-        room_layout(room, &room->arena, ensemble->model[m], batch);
-        good = score_rows(m ? each : sum, room, ensemble->model[m], error);
-        for (int i = 0; good && m && i < rows; i++) sum[i] = add_exponentials(sum[i], each[i]);
+        workspace_layout(w, &measure, ensemble->model[m], batch);
+        if (!arena_fit(arena, measure.used))
+            return error_set(error,
+                             "not enough memory to score with %.1f MB: shorter sentences or "
+                             "fewer `threads` need less",
+                             (double)measure.used / 1e6);
+        workspace_layout(w, arena, ensemble->model[m], batch);
+        if (!score_model(w, ensemble->model[m], error)) return false;
+        for (int i = 0; i < rows; i++)
+            sum[i] = m ? add_exponentials(sum[i], w->each[i]) : w->each[i];
     }
-    for (int i = 0; good && i < rows; i++) sum[i] -= log(models);
-    free(each);
-    return good;
+    for (int i = 0; i < rows; i++) sum[i] -= log(ensemble->count);
+    return true;
 }
 
-static void take_batches(void *context, int worker)
+static void score_batches(void *context, int worker)
 {
     (void)worker;
-    Work *work = context;
+    ScoringRun *run = context;
     Error error;
-    Room *room = calloc(1, sizeof *room);
-    bool good = room || error_set(&error, "not enough memory to score");
-    while (good && !atomic_load(&work->failed) && !(work->stop && *work->stop)) {
-        int next = atomic_fetch_add(&work->next, 1);
-        if (next >= work->batches) break;
-        good = score_batch(work->ensemble, &work->batch[next], room, &error);
+    Arena arena = {0};
+    Workspace *w = calloc(1, sizeof *w);
+    bool good = w || error_set(&error, "not enough memory to score");
+    while (good && !atomic_load(&run->failed) && !(run->stop && *run->stop)) {
+        int next = atomic_fetch_add(&run->next, 1);
+        if (next >= run->batches) break;
+        good = score_batch(run->ensemble, &run->batch[next], w, &arena, &error);
     }
-    if (!good && !atomic_exchange(&work->failed, true))
-        error_set(work->error, "%s", error.text);
-    if (room) arena_free(&room->arena);
-    free(room);
+    if (!good && !atomic_exchange(&run->failed, true)) error_set(run->error, "%s", error.text);
+    arena_free(&arena);
+    free(w);
 }
 
 static bool pairs_check(const Packed *source, const Packed *target, const ModelConfig *config,
@@ -161,15 +163,15 @@ bool scoring_run(double *log_probability, const Ensemble *ensemble, const Packed
                  Error *error)
 {
     ModelConfig config = ensemble_config(ensemble);
-    Work work = {.ensemble = ensemble, .stop = stop, .error = error};
+    ScoringRun run = {.ensemble = ensemble, .stop = stop, .error = error};
     Arena plan = {0};
     if (!pairs_check(source, target, &config, error)) return false;
-    batches_layout(&work, &plan, log_probability, source, target);
+    batches_layout(&run, &plan, log_probability, source, target);
     if (!arena_reserve(&plan, NULL))
         return error_set(error, "not enough memory for %d sentences", source->sentences);
-    batches_layout(&work, &plan, log_probability, source, target);
-    workers_run(workers, take_batches, &work);
+    batches_layout(&run, &plan, log_probability, source, target);
+    workers_run(workers, score_batches, &run);
     arena_free(&plan);
-    if (atomic_load(&work.failed)) return false;
-    return atomic_load(&work.next) >= work.batches || error_set(error, "%s", "");
+    if (atomic_load(&run.failed)) return false;
+    return atomic_load(&run.next) >= run.batches || error_set(error, "%s", "");
 }

@@ -7,17 +7,14 @@
 #include "base/packed.h"
 #include "kernels/vecexp.h"
 
-enum { EXTRA_LENGTH = 20 };  // a source of one word may have a translation of many
+enum { EXTRA_LENGTH = 20 };  // tokens; short sources may have much longer translations
 
-const SearchConfig search_default = {.beam = 4,
-                                     .n_best = 1,
-                                     .length_penalty = 1,
-                                     .max_length_ratio = 3,
-                                     .repetition_penalty = 1,
-                                     .temperature = 1,
-                                     .top_p = 1,
-                                     .seed = 1,
-                                     .batch_rows = 84};
+// clang-format off
+#define DEFAULTS .beam = 4, .n_best = 1, .length_penalty = 1, .max_length_ratio = 3,             \
+                 .repetition_penalty = 1, .temperature = 1, .top_p = 1, .seed = 1, .batch_rows = 84
+// clang-format on
+const SearchConfig search_default = {DEFAULTS};
+const SearchConfig search_copying = {DEFAULTS, .copy_unknown = true};
 
 static const char *const LENGTH_PENALTIES[] = {"power", "wu", NULL};
 
@@ -25,62 +22,59 @@ static const char *const LENGTH_PENALTIES[] = {"power", "wu", NULL};
 // clang-format off
 const Option search_options[] = {
     {"beam", OPTION_INT, FIELD(beam), 1, MAX_BEAM, NULL, NULL,
-     "hypotheses kept at every step; 1 takes the most probable token each time", false},
+     "hypotheses kept at every step; 1: greedy search", false},
     {"n-best", OPTION_INT, FIELD(n_best), 1, MAX_BEAM, NULL, NULL,
-     "how many of them to give, best first; at most --beam, unless they are samples", false},
+     "translations to give, best first; at most --beam, except with --sample", false},
     {"length-penalty", OPTION_REAL, FIELD(length_penalty), 0, 10, NULL, "A",
-     "a hypothesis scores ln p / length^A: more than 0 favours longer ones", false},
+     "a hypothesis scores ln p / length^A; a larger A favours longer translations", false},
     {"length-penalty-form", OPTION_CHOICE, FIELD(length_penalty_form), 0, 0, LENGTH_PENALTIES,
-     NULL, "wu: ln p / ((5 + length) / 6)^A instead, as Wu et al. 2016 have it", false},
+     NULL, "wu: ln p / ((5 + length) / 6)^A (Wu et al. 2016)", false},
     {"max-length-ratio", OPTION_REAL, FIELD(max_length_ratio), 0.1, 100, NULL, NULL,
-     "a translation has at most 20 tokens more than this times the source's", false},
+     "a translation has at most this times the source's tokens, plus 20", false},
     {"max-tokens", OPTION_INT, FIELD(max_tokens), 0, 8192, NULL, NULL,
-     "and at most so many, its end included; 0: no such limit", false},
+     "and at most N tokens, its end included; 0: no limit", false},
     {"min-length", OPTION_INT, FIELD(min_length), 0, 8191, NULL, NULL,
-     "and at least so many before its end", false},
+     "and at least N tokens before its end", false},
     {"no-repeat-ngram", OPTION_INT, FIELD(no_repeat_ngram), 0, 64, NULL, "N",
-     "no N tokens in a row come twice; 0: they may", false},
+     "never repeat a sequence of N tokens; 0: allow it", false},
     {"repetition-penalty", OPTION_REAL, FIELD(repetition_penalty), 1, 100, NULL, "X",
-     "a token that was written already counts X times its ln p", false},
+     "multiply ln p of a token that the translation already has by X", false},
     {"unknown", OPTION_FLAG, FIELD(unknown), 0, 0, NULL, NULL,
-     "may produce <unk>", false},
+     "allow <unk> in translations", false},
     {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
-     "may produce it where the source has unknown words, and copies them there", false},
+     "allow it for unknown words of the source, and copy these words in its place", false},
     {"alternatives", OPTION_INT, FIELD(alternatives), 0, MAX_BEAM, NULL, "N",
      "the best translation for each of the N most probable first tokens (after --prefix)", false},
     {"sample", OPTION_FLAG, FIELD(sample), 0, 0, NULL, NULL,
-     "draw from the model's distribution instead of searching; --n-best says how often", false},
+     "draw --n-best translations from the model's distribution instead of searching", false},
     {"temperature", OPTION_REAL, FIELD(temperature), 0.01, 100, NULL, NULL,
-     "with --sample: below 1 the probable becomes more so, above 1 less", false},
+     "with --sample: below 1 favours probable tokens, above 1 improbable ones", false},
     {"top-k", OPTION_INT, FIELD(top_k), 0, 1 << 24, NULL, NULL,
-     "with --sample: from the K most probable tokens only; 0: all", false},
+     "with --sample: only from the N most probable tokens; 0: from all", false},
     {"top-p", OPTION_REAL, FIELD(top_p), 0.001, 1, NULL, NULL,
-     "with --sample: from the fewest tokens that have this much probability together", false},
+     "with --sample: only from the smallest set of tokens with this probability", false},
     {"seed", OPTION_UINT64, FIELD(seed), 0, 0, NULL, NULL,
-     "with --sample: another number gives other samples", false},
+     "with --sample: another seed gives other samples", false},
     {"batch-rows", OPTION_INT, FIELD(batch_rows), 1, 65536, NULL, NULL,
-     "hypotheses worked on side by side, of all sentences; fewer take less memory", false},
+     "hypotheses computed together, of all sentences; fewer need less memory", false},
 };
 // clang-format on
 const int search_option_count = sizeof search_options / sizeof *search_options;
 
-bool search_check(const SearchConfig *config, Error *error)
+bool search_check(const SearchConfig *c, Error *error)
 {
-    if (config->sample && config->alternatives)
+    if (c->sample && c->alternatives)
+        return error_set(error, "`alternatives` does not go with `sample`");
+    if (c->alternatives && c->n_best > 1)
         return error_set(error,
-                         "--alternatives are searched for: they do not go with --sample");
-    if (config->alternatives && config->n_best > 1)
-        return error_set(error, "--alternatives says how many to give: it does not go with "
-                                "--n-best");
-    if (config->n_best > config->beam && !config->sample)
-        return error_set(error,
-                         "--n-best %d is more than --beam %d, which is how many there are",
-                         config->n_best, config->beam);
-    if (config->max_tokens && config->min_length >= config->max_tokens)
-        return error_set(error,
-                         "--min-length %d leaves no place for the end within --max-tokens "
-                         "%d",
-                         config->min_length, config->max_tokens);
+                         "`alternatives` says how many translations to give: it does not "
+                         "go with `n-best`");
+    if (c->n_best > c->beam && !c->sample)
+        return error_set(error, "`n-best` %d is more than `beam` %d, the number of hypotheses",
+                         c->n_best, c->beam);
+    if (c->max_tokens && c->min_length >= c->max_tokens)
+        return error_set(error, "`min-length` %d must be less than `max-tokens` %d",
+                         c->min_length, c->max_tokens);
     return true;
 }
 
@@ -129,10 +123,10 @@ double search_normaliser(const real *z, int C)
 
 bool search_finite(const real *z, int C)
 {
-    int bad = 0;
-#pragma omp simd reduction(| : bad) simdlen(16)
-    for (int c = 0; c < C; c++) bad |= !(z[c] - z[c] == 0);
-    return !bad;
+    int infinite = 0;
+#pragma omp simd reduction(| : infinite) simdlen(16)
+    for (int c = 0; c < C; c++) infinite |= !(z[c] - z[c] == 0);
+    return !infinite;
 }
 
 int search_largest(const real *z, int C)
@@ -154,11 +148,11 @@ bool sentence_check(const int *id, int length, const ModelConfig *model, bool so
 {
     int vocab = source ? config_source_vocab(model) : model->vocab;
     if (length < 1 || length > model->max_length)
-        return error_set(error, "a sentence of %d tokens, where the model takes 1 to %d",
-                         length, model->max_length);
+        return error_set(error, "a sentence has %d tokens, but the model takes 1 to %d", length,
+                         model->max_length);
     for (int i = 0; i < length; i++) {
         if (id[i] < 0 || id[i] >= vocab - 1)
-            return error_set(error, "token %d is %d, where the vocabulary has 0 to %d", i + 1,
+            return error_set(error, "token %d is %d, but the vocabulary has 0 to %d", i + 1,
                              id[i], vocab - 2);
         if ((id[i] == ID_END) != (i == length - 1))
             return error_set(error, "token %d of %d is %s</s>, which ends a sentence", i + 1,

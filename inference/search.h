@@ -1,25 +1,26 @@
-/* search.h -- what is searched for, and how it is reported: shared by greedy search, beam search
- * and sampling.
+/* search.h -- the settings, scores and results of greedy search, beam search and sampling.
  *
- * A hypothesis is a target sentence of 1 .. limit tokens that ends in </s>, and
+ * A hypothesis is a target sentence of 1 .. limit tokens that ends in </s>. Its log-probability and
+ * score count </s>:
  *
- *   log p(y | x) = Σ_t ln p(y_t | y_<t, x)          score = log p / lp(length),   </s> counted
- *   lp(n) = n^α                                     the length penalty, by default
- *   lp(n) = ((5 + n) / 6)^α                         that of Wu et al. 2016 (arXiv 1609.08144, §7)
+ *   log p(y | x) = Σ_t ln p(y_t | y_<t, x)          score = log p / lp(length)
+ *   lp(n) = n^α                                     length penalty, the default
+ *   lp(n) = ((5 + n) / 6)^α                         length penalty of Wu et al. 2016
+ *                                                   (arXiv 1609.08144, §7)
  *
- * The searches look for the highest score. The last place that the limit leaves takes </s> only,
- * at the probability that the model gives it: so whatever is returned is a whole sentence, and its
- * log p is what scoring that sentence would say (but for --repetition-penalty: constraints.h).
- * <pad> is never produced, as it has no logit. <unk> is not produced unless asked for: it cannot be
- * turned back into text, and a vocabulary of whole words would use it for every word that it lacks.
- * Its probability is not given to the others, so that log p stays the model's. A search whose caller
- * knows what to put in its place (inference/copying.h) may produce as many as the source has. */
+ * The searches look for the highest score. At the limit only </s> is allowed, at the probability
+ * that the model gives it. Every hypothesis is therefore a whole sentence, and its log p is what
+ * scoring.h computes for it (except with a repetition penalty: constraints.h).
+ *
+ * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since it
+ * cannot be turned back into text, or, with `copy_unknown`, as often as the source has it: the
+ * caller then replaces it (copying.h). The other tokens keep their probabilities, so log p stays the
+ * model's. */
 #ifndef INFERENCE_SEARCH_H
 #define INFERENCE_SEARCH_H
 
 #include "base/options.h"
-#include "base/real.h"
-#include "model/config.h"
+#include "inference/ensemble.h"
 
 #include <stdint.h>
 
@@ -28,81 +29,92 @@ enum { MAX_BEAM = 64 };
 typedef enum { LENGTH_PENALTY_POWER, LENGTH_PENALTY_WU } LengthPenalty;
 
 typedef struct SearchConfig {
-    int beam;               // hypotheses kept at every step; 1: greedy
-    int n_best;             // hypotheses returned, at most `beam` (or any number, if sampling)
-    double length_penalty;  // α
-    int length_penalty_form;  // a LengthPenalty
-    double max_length_ratio;  // of target to source tokens; see search_limit
-    int max_tokens;           // of a translation, </s> included; 0: no limit of its own
-    int min_length;           // tokens that come before </s>, if the limit lets them
-    bool unknown;             // may produce <unk>
-    bool copy_unknown;        // may produce as many as the source has: the caller replaces them
-    int no_repeat_ngram;      // no n tokens twice in a hypothesis; 0: they may be
+    int beam;                   // hypotheses kept at every step; 1: greedy
+    int n_best;                 // hypotheses returned; at most `beam`, unless sampling
+    double length_penalty;      // α
+    int length_penalty_form;    // a LengthPenalty
+    double max_length_ratio;    // of target to source tokens; see search_limit
+    int max_tokens;             // of a translation, </s> included; 0: no such limit
+    int min_length;             // tokens before </s>, if the limit allows it
+    bool unknown;               // allow <unk>
+    bool copy_unknown;          // allow <unk> as often as the source has it
+    int no_repeat_ngram;        // no n-gram of this length twice in a hypothesis; 0: allowed
     double repetition_penalty;  // θ >= 1; see constraints.h
-    int alternatives;  // hypotheses that differ in their first free token; 0: not asked for
-    bool sample;       // draw instead of searching; see sampling.h
+    int alternatives;  // hypotheses with different first free tokens; 0: a normal search
+    bool sample;       // draw tokens instead of searching; see sampling.h
     double temperature;
     int top_k;  // 0: all
     double top_p;
     uint64_t seed;
-    int batch_rows;  // hypotheses of a batch, of all its sentences; at least one sentence's
-    bool no_scores;  // score and log_probability are not asked for, where that is faster
+    int batch_rows;  // hypotheses in a batch, of all its sentences; at least those of one sentence
+    bool no_scores;  // do not compute score and log_probability where that is faster
 } SearchConfig;
 
-extern const SearchConfig search_default;  // beam 4, α 1, the best one, ratio 3
+extern const SearchConfig search_default;  // beam 4, n-best 1, α 1, ratio 3
+extern const SearchConfig search_copying;  // the same with copy_unknown, for copying.h
 
-/* The table behind --help and the command line: a line for each field but the last. */
+/* The options, one for each field except the last. */
 extern const Option search_options[];
 extern const int search_option_count;
 
-/* Whether the numbers fit each other; if not, says which option to change. */
+/* Checks that the settings fit each other. If not, the error names the option to change. */
 bool search_check(const SearchConfig *config, Error *error);
 
-/* How many hypotheses a sentence has at a step, at most; and how many are returned. */
+/* The largest number of hypotheses of a sentence at a step, and the number returned. */
 int search_rows(const SearchConfig *config);
 int search_results(const SearchConfig *config);
 
 typedef struct Hypothesis {
     int *id;  // [length], the last is </s>
     int length;
-    double score;            // log_probability / lp(length); NAN if not asked for
+    double score;            // log_probability / lp(length); NAN if not computed
     double log_probability;  // nats
 } Hypothesis;
 
-/* What was found for one sentence. */
+/* The result for one sentence. */
 typedef struct Translation {
-    Hypothesis *hypothesis;  // [count] best first, distinct; samples: as drawn
-    int count;               // as asked for, or fewer where there are no more; 0: not searched
+    Hypothesis *hypothesis;  // [count] distinct, best first; samples: as drawn
+    int count;               // search_results, or fewer if there are no more; 0: not searched
 } Translation;
 
-/* What a search is told of a sentence besides its source. */
+/* One sentence's limits and constraints. */
 typedef struct SearchTask {
     int limit;          // tokens, </s> included
-    const int *prefix;  // [prefix_length] the forced beginning, fewer than limit
-    int prefix_length;
-    int unknowns;   // <unk> may come so often
-    uint64_t line;  // its number in the user's input, which samples depend on
+    const int *prefix;  // [prefix_length] prefix constraint: the forced first tokens
+    int prefix_length;  // less than limit
+    int unknowns;       // largest number of <unk>
+    uint64_t line;      // number of the line in the user's input; samples depend on it
 } SearchTask;
 
-/* The most tokens, </s> included, of a translation of a source of `length` tokens:
+/* Sentences that are searched together. */
+typedef struct SearchBatch {
+    const Ensemble *ensemble;
+    const SearchConfig *config;
+    Packed source;
+    const SearchTask *task;  // [S]
+    Translation **found;     // [S] the results; each hypothesis has memory for `limit` ids
+} SearchBatch;
+
+/* The limit of a translation, </s> included, for a source of `length` tokens:
  * min(max_length, ⌊ratio · length⌋ + 20 + prefix_length, max_tokens unless that is 0). */
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length,
                  int prefix_length);
 
+/* log_probability / lp(length) */
 double search_score(const SearchConfig *config, double log_probability, int length);
 
-/* ln Σ_c e^(z_c) of z [C], never below the largest z; NaN if a number is NaN or +infinity. */
+/* Log-sum-exp of z [C], ln Σ_c e^(z_c); at least the largest z. NaN if a z is NaN or +infinity. */
 double search_normaliser(const real *z, int C);
 
-/* Whether all of z [C] are numbers, neither NaN nor infinite. */
+/* Whether all of z [C] are finite. */
 bool search_finite(const real *z, int C);
 
-/* The largest of z [C], and its place, the first of equals. */
+/* The largest of z [C], and its index: the first one if several are equal. */
 real search_maximum(const real *z, int C);
 int search_largest(const real *z, int C);
 
-/* Whether the network can take a sentence of the source (or of the target): 1 .. max_length tokens
- * of its vocabulary without <pad>, </s> at the end and nowhere else. If not, says why. */
+/* Checks a sentence of the source (or of the target): 1 .. max_length tokens of the vocabulary
+ * without <pad>, with </s> at the end and nowhere else. */
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
                     Error *error);
 

@@ -1,11 +1,11 @@
-/* translator.c -- batches of sentences of similar length, one after the other on each thread.
+/* translator.c -- batches of sentences of similar length; each thread searches one after the other.
  *
- * Sentences of a batch are searched together, so that a step is a product of many rows; the longer
- * ones come first, so that the threads finish together. A batch has at most batch_rows prefixes,
- * and nodes of at most BATCH_BYTES if all reached their limit, which they do not. A smaller batch
- * reads the weights more often, a larger one leaves threads without work when there are few
- * sentences: 200 sentences, beam 4, 20 tokens each, D 256, 3 layers, V 8000 took 3.4, 2.8, 2.5 and
- * 2.3 seconds of one core with 32, 64, 128 and 256 rows. */
+ * The sentences of a batch are searched together, so that a step is a product of many rows. The
+ * longest sentences come first, so that the threads finish at about the same time. A batch has at
+ * most batch_rows prefixes, and BATCH_BYTES of keys and values if all of them reached their limit,
+ * which they do not. Smaller batches read the weights more often; larger ones leave threads idle if
+ * there are few sentences. 200 sentences, beam 4, 20 tokens each, D 256, 3 layers, V 8000 took 3.4,
+ * 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256 rows. */
 #include "inference/translator.h"
 
 #include <stdatomic.h>
@@ -17,37 +17,34 @@
 
 enum { BATCH_BYTES = 256 << 20 };
 
-typedef struct Batch {
-    Packed source;
-    SearchTask *task;     // [sentences]
-    Translation **found;  // [sentences] where what is found goes
-} Batch;
-
-typedef struct Work {
+/* One call of translator_run. */
+typedef struct TranslatorRun {
     const Ensemble *ensemble;
     const TranslatorInput *input;
     const SearchConfig *config;
-    ModelConfig model;  // what the models have in common
+    ModelConfig model;  // ensemble_config
     Translations *out;
     const volatile sig_atomic_t *stop;
-    Arena *arena;  // [workers]
-    Batch *batch;  // [batches]
+    int threads;
+    Arena plan;          // holds the next two:
+    Arena *arena;        // [threads] memory for one batch
+    SearchBatch *batch;  // [batches]
     int batches;
     atomic_int next, done;  // batches taken; sentences done
     atomic_bool failed;
     Error *error;
-} Work;
+} TranslatorRun;
 
-static SearchTask task_of(const Work *work, int s)
+static SearchTask task_of(const TranslatorRun *run, int s)
 {
-    const TranslatorInput *input = work->input;
-    int own = input->prefix && input->prefix->sentences > 1 ? s : 0;
-    int prefix = input->prefix ? packed_length(input->prefix, own) : 0;
+    const TranslatorInput *input = run->input;
+    int p = input->prefix && input->prefix->sentences > 1 ? s : 0;
+    int prefix = input->prefix ? packed_length(input->prefix, p) : 0;
     int unknowns = 0, first = input->source.start[s], length = packed_length(&input->source, s);
-    for (int t = 0; work->config->copy_unknown && t < length; t++)
+    for (int t = 0; run->config->copy_unknown && t < length; t++)
         unknowns += input->source.id[first + t] == ID_UNKNOWN;
-    return (SearchTask){.limit = search_limit(work->config, &work->model, length, prefix),
-                        .prefix = prefix ? input->prefix->id + input->prefix->start[own] : NULL,
+    return (SearchTask){.limit = search_limit(run->config, &run->model, length, prefix),
+                        .prefix = prefix ? input->prefix->id + input->prefix->start[p] : NULL,
                         .prefix_length = prefix,
                         .unknowns = unknowns,
                         .line = input->line + (uint64_t)s};
@@ -55,36 +52,35 @@ static SearchTask task_of(const Work *work, int s)
 
 /* ---- the block of results ---- */
 
-static void result_layout(const Work *work, Arena *arena)
+static void result_layout(const TranslatorRun *run, Arena *arena)
 {
-    Translations *out = work->out;
-    size_t S = (size_t)work->input->source.sentences, ids = 0;
-    size_t results = (size_t)search_results(work->config);
-    out->sentence = ARENA_TAKE(arena, Translation, S);
+    size_t S = (size_t)run->input->source.sentences, ids = 0;
+    size_t results = (size_t)search_results(run->config);
+    Translation *sentence = run->out->sentence = ARENA_TAKE(arena, Translation, S);
     Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
-    for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(work, (int)s).limit;
+    for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(run, (int)s).limit;
     int *id = ARENA_TAKE(arena, int, ids);
     if (!id) return;
     for (size_t s = 0; s < S; s++, hypothesis += results) {
-        int limit = task_of(work, (int)s).limit;
-        out->sentence[s] = (Translation){.hypothesis = hypothesis};
+        int limit = task_of(run, (int)s).limit;
+        sentence[s] = (Translation){.hypothesis = hypothesis};
         for (size_t i = 0; i < results; i++, id += limit)
             hypothesis[i] = (Hypothesis){.id = id};
     }
 }
 
-static bool result_create(const Work *work, Error *error)
+static bool result_create(const TranslatorRun *run, Error *error)
 {
-    Translations *out = work->out;
-    *out = (Translations){.sentences = work->input->source.sentences};
-    result_layout(work, &out->block);
-    size_t bytes = out->block.used;
-    if (!arena_reserve(&out->block, NULL))
+    Arena *block = &run->out->block;
+    *run->out = (Translations){.sentences = run->input->source.sentences};
+    result_layout(run, block);
+    size_t bytes = block->used;
+    if (!arena_reserve(block, NULL))
         return error_set(error,
                          "not enough memory for %.1f MB of translations: fewer sentences "
-                         "at a time, or a smaller --n-best, need less",
+                         "at a time, or a smaller `n-best`, need less",
                          (double)bytes / 1e6);
-    result_layout(work, &out->block);
+    result_layout(run, block);
     return true;
 }
 
@@ -94,75 +90,91 @@ void translations_free(Translations *translations)
     *translations = (Translations){0};
 }
 
-/* ---- the cut into batches ---- */
+/* ---- the batches ---- */
 
-typedef struct Place {
+typedef struct SentenceLength {
     int length, sentence;
-} Place;
+} SentenceLength;
 
 static int longer_first(const void *a, const void *b)
 {
-    const Place *x = a, *y = b;
-    if (x->length != y->length) return x->length < y->length ? 1 : -1;
-    return (x->sentence > y->sentence) - (x->sentence < y->sentence);
+    const SentenceLength *x = a, *y = b;
+    return x->length != y->length ? y->length - x->length : x->sentence - y->sentence;
 }
 
-/* Bytes that one more step of a hypothesis takes, in all models. */
-static size_t node_bytes(const Ensemble *ensemble)
+/* The number of the next sentences that make one batch: at least one. */
+static int batch_size(const TranslatorRun *run, const SentenceLength *next, int count)
 {
-    size_t bytes = 0;
-    for (int m = 0; m < ensemble->count; m++)
-        bytes += cache_node_bytes(&ensemble->model[m]->config);
-    return bytes;
-}
-
-/* How many of the places make one batch: at least one. */
-static int batch_size(const Work *work, const Place *place, int count)
-{
-    int rows = search_rows(work->config);
-    size_t bytes = 0, a_token = (size_t)rows * node_bytes(work->ensemble);
+    int rows = search_rows(run->config);
+    size_t bytes = 0, bytes_of_token = 0;
+    for (int m = 0; m < run->ensemble->count; m++)
+        bytes_of_token += (size_t)rows * cache_node_bytes(&run->ensemble->model[m]->config);
     for (int i = 0; i < count; i++) {
-        bytes += a_token * (size_t)task_of(work, place[i].sentence).limit;
-        if (i > 0 && ((i + 1) * rows > work->config->batch_rows || bytes > BATCH_BYTES))
+        bytes += bytes_of_token * (size_t)task_of(run, next[i].sentence).limit;
+        if (i > 0 && ((i + 1) * rows > run->config->batch_rows || bytes > BATCH_BYTES))
             return i;
     }
     return count;
 }
 
-/* Takes, and fills if the arena does not only measure, what the batches point to. */
-static void batches_layout(Work *work, Arena *arena)
+/* Takes the arrays of the plan; fills them unless the arena only measures. */
+static void plan_layout(TranslatorRun *run, Arena *arena)
 {
-    const Packed *source = &work->input->source;
+    const Packed *source = &run->input->source;
     size_t S = (size_t)source->sentences;
-    Place *place = ARENA_TAKE(arena, Place, S);
+    SentenceLength *next = ARENA_TAKE(arena, SentenceLength, S);
     int *id = ARENA_TAKE(arena, int, (size_t)source->rows);
-    int *start = ARENA_TAKE(arena, int, 2 * S);  // a batch has one more than sentences
+    int *start = ARENA_TAKE(arena, int, 2 * S);  // one more than sentences for each batch
     SearchTask *task = ARENA_TAKE(arena, SearchTask, S);
     Translation **found = ARENA_TAKE(arena, Translation *, S);
-    work->batch = ARENA_TAKE(arena, Batch, S);
-    if (!work->batch) return;
+    run->batch = ARENA_TAKE(arena, SearchBatch, S);
+    run->arena = ARENA_TAKE(arena, Arena, (size_t)run->threads);
+    if (!run->arena) return;
 
-    for (int s = 0; s < source->sentences; s++) place[s] = (Place){packed_length(source, s), s};
-    qsort(place, S, sizeof *place, longer_first);
-    work->batches = 0;
+    for (int t = 0; t < run->threads; t++) run->arena[t] = (Arena){0};
+    for (int s = 0; s < source->sentences; s++)
+        next[s] = (SentenceLength){packed_length(source, s), s};
+    qsort(next, S, sizeof *next, longer_first);
     for (int left = source->sentences; left > 0;) {
-        int count = batch_size(work, place, left), rows = 0;
-        Batch *batch = &work->batch[work->batches++];
+        int count = batch_size(run, next, left), rows = 0;
         for (int i = 0; i < count; i++) {
-            const int *from = source->id + source->start[place[i].sentence];
+            const int *from = source->id + source->start[next[i].sentence];
             start[i] = rows;
-            for (int t = 0; t < place[i].length; t++) id[rows++] = from[t];
-            task[i] = task_of(work, place[i].sentence);
-            found[i] = &work->out->sentence[place[i].sentence];
+            for (int t = 0; t < next[i].length; t++) id[rows++] = from[t];
+            task[i] = task_of(run, next[i].sentence);
+            found[i] = &run->out->sentence[next[i].sentence];
         }
         start[count] = rows;
-        *batch = (Batch){{count, rows, id, start}, task, found};
+        run->batch[run->batches++] =
+            (SearchBatch){run->ensemble, run->config, {count, rows, id, start}, task, found};
         id += rows, start += count + 1, task += count, found += count;
-        place += count, left -= count;
+        next += count, left -= count;
     }
 }
 
-/* ---- a thread's part ---- */
+/* Allocates the results and cuts the sentences into batches. On failure there is nothing to free. */
+static bool plan_create(TranslatorRun *run, Error *error)
+{
+    if (!result_create(run, error)) return false;
+    plan_layout(run, &run->plan);
+    if (arena_reserve(&run->plan, NULL)) return plan_layout(run, &run->plan), true;
+    translations_free(run->out);
+    return error_set(error, "not enough memory for %d sentences", run->input->source.sentences);
+}
+
+static TranslatorRun run_of(Translations *out, const Ensemble *ensemble,
+                            const TranslatorInput *input, const SearchConfig *config,
+                            const Workers *workers)
+{
+    return (TranslatorRun){.ensemble = ensemble,
+                           .input = input,
+                           .config = config,
+                           .model = ensemble_config(ensemble),
+                           .out = out,
+                           .threads = workers_count(workers)};
+}
+
+/* ---- one thread ---- */
 
 typedef union Search {
     Greedy greedy;
@@ -174,78 +186,81 @@ static bool is_greedy(const SearchConfig *config)
     return config->sample || (config->beam == 1 && !config->alternatives);
 }
 
-static void search_layout(Search *search, Arena *arena, const Work *work, const Batch *batch)
+static void search_layout(Search *search, Arena *arena, const SearchBatch *batch)
 {
-    if (is_greedy(work->config))
-        greedy_layout(&search->greedy, arena, work->ensemble, &batch->source, batch->task,
-                      work->config);
-    else
-        beam_layout(&search->beam, arena, work->ensemble, &batch->source, batch->task,
-                    work->config);
+    if (is_greedy(batch->config)) greedy_layout(&search->greedy, arena, batch);
+    else beam_layout(&search->beam, arena, batch);
 }
 
-static bool batch_search(const Work *work, const Batch *batch, Arena *arena, Error *error)
+static size_t search_bytes(const SearchBatch *batch)
 {
     Search search;
     Arena measure = {0};
-    search_layout(&search, &measure, work, batch);
-    if (!arena_fit(arena, measure.used))
+    search_layout(&search, &measure, batch);
+    return measure.used;
+}
+
+static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
+{
+    Search search;
+    size_t bytes = search_bytes(batch);
+    if (!arena_fit(arena, bytes))
         return error_set(error,
-                         "not enough memory to search with %.1f MB: a smaller --beam or "
-                         "--max-length-ratio, or fewer --threads, need less",
-                         (double)measure.used / 1e6);
-    search_layout(&search, arena, work, batch);
-    if (is_greedy(work->config) ? greedy_search(batch->found, &search.greedy)
-                                : beam_search(batch->found, &search.beam))
+                         "not enough memory to search with %.1f MB: a smaller `beam` or "
+                         "`max-length-ratio`, or fewer `threads`, need less",
+                         (double)bytes / 1e6);
+    search_layout(&search, arena, batch);
+    if (is_greedy(batch->config) ? greedy_search(&search.greedy) : beam_search(&search.beam))
         return true;
     return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
                             "translate");
 }
 
-static void take_batches(void *context, int worker)
+static void search_batches(void *context, int worker)
 {
-    Work *work = context;
+    TranslatorRun *run = context;
     ProfilePart part = profile_enter(PROFILE_SEARCH);
-    while (!atomic_load(&work->failed) && !(work->stop && *work->stop)) {
-        int next = atomic_fetch_add(&work->next, 1);
-        if (next >= work->batches) break;
+    while (!atomic_load(&run->failed) && !(run->stop && *run->stop)) {
+        int next = atomic_fetch_add(&run->next, 1);
+        if (next >= run->batches) break;
         Error error;
-        const Batch *batch = &work->batch[next];
-        if (!batch_search(work, batch, &work->arena[worker], &error)) {
-            if (!atomic_exchange(&work->failed, true)) error_set(work->error, "%s", error.text);
+        const SearchBatch *batch = &run->batch[next];
+        if (!batch_search(batch, &run->arena[worker], &error)) {
+            if (!atomic_exchange(&run->failed, true)) error_set(run->error, "%s", error.text);
             break;
         }
         int sentences = batch->source.sentences;
-        int done = atomic_fetch_add(&work->done, sentences) + sentences;
-        if (worker == 0 && work->input->done) work->input->done(work->input->context, done);
+        int done = atomic_fetch_add(&run->done, sentences) + sentences;
+        if (worker == 0 && run->input->done) run->input->done(run->input->context, done);
     }
     profile_leave(part);
 }
 
-/* Whether the models can take what is asked of them; if not, says which sentence is wrong. */
-static bool input_check(const Work *work, Error *error)
+/* Checks the settings, the sentences and the prefix constraints. */
+static bool input_check(const TranslatorRun *run, Error *error)
 {
-    const Packed *source = &work->input->source, *prefix = work->input->prefix;
-    if (!search_check(work->config, error)) return false;
+    const Packed *source = &run->input->source, *prefix = run->input->prefix;
+    int most = run->model.vocab - 2;
+    if (!search_check(run->config, error)) return false;
     if (prefix && prefix->sentences != 1 && prefix->sentences != source->sentences)
         return error_set(error, "%d sentences, but %d forced beginnings", source->sentences,
                          prefix->sentences);
     for (int s = 0; s < source->sentences; s++) {
         if (!sentence_check(source->id + source->start[s], packed_length(source, s),
-                            &work->model, true, error))
+                            &run->model, true, error))
             return error_prefix(error, "sentence %d", s + 1);
-        SearchTask task = task_of(work, s);
+        SearchTask task = task_of(run, s);
         if (task.prefix_length >= task.limit)
             return error_set(error,
                              "the forced beginning has %d tokens, and a translation may "
                              "have %d, its end included",
                              task.prefix_length, task.limit);
         for (int t = 0; t < task.prefix_length; t++)
-            if (task.prefix[t] <= ID_END || task.prefix[t] >= work->model.vocab - 1)
+            if (task.prefix[t] <= ID_END || task.prefix[t] > most)
                 return error_set(error,
                                  "token %d of the forced beginning of sentence %d is %d, "
-                                 "where the vocabulary has 1 to %d",
-                                 t + 1, s + 1, task.prefix[t], work->model.vocab - 2);
+                                 "but the vocabulary has 1 to %d",
+                                 t + 1, s + 1, task.prefix[t], most);
     }
     return true;
 }
@@ -254,32 +269,17 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
                     const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error)
 {
+    TranslatorRun run = run_of(translations, ensemble, input, config, workers);
+    run.stop = stop;
+    run.error = error;
     *translations = (Translations){0};
-    Work work = {.ensemble = ensemble,
-                 .input = input,
-                 .config = config,
-                 .out = translations,
-                 .model = ensemble_config(ensemble),
-                 .stop = stop,
-                 .error = error};
-    if (!input_check(&work, error) || !result_create(&work, error)) return false;
+    if (!input_check(&run, error) || !plan_create(&run, error)) return false;
 
-    Arena plan = {0};
-    int threads = workers_count(workers);
-    work.arena = calloc((size_t)threads, sizeof *work.arena);
-    batches_layout(&work, &plan);
-    bool ready = work.arena && arena_reserve(&plan, NULL);
-    if (ready) {
-        batches_layout(&work, &plan);
-        workers_run(workers, take_batches, &work);
-        translations->stopped = atomic_load(&work.next) < work.batches;
-    } else {
-        error_set(error, "not enough memory for %d sentences", input->source.sentences);
-    }
-    for (int t = 0; work.arena && t < threads; t++) arena_free(&work.arena[t]);
-    free(work.arena);
-    arena_free(&plan);
-    if (ready && !atomic_load(&work.failed)) return true;
+    workers_run(workers, search_batches, &run);
+    translations->stopped = atomic_load(&run.next) < run.batches;
+    for (int t = 0; t < run.threads; t++) arena_free(&run.arena[t]);
+    arena_free(&run.plan);
+    if (!atomic_load(&run.failed)) return true;
     translations_free(translations);
     return false;
 }
@@ -288,26 +288,16 @@ bool translator_memory(size_t *bytes, const Ensemble *ensemble, const Translator
                        const SearchConfig *config, Workers *workers, Error *error)
 {
     Translations out;
-    Arena plan = {0};
-    Work work = {.ensemble = ensemble,
-                 .input = input,
-                 .config = config,
-                 .out = &out,
-                 .model = ensemble_config(ensemble)};
-    size_t largest = 0, threads = (size_t)workers_count(workers);
-    if (!result_create(&work, error)) return false;
-    batches_layout(&work, &plan);
-    bool good = arena_reserve(&plan, error);
-    if (good) batches_layout(&work, &plan);
-    for (int b = 0; b < work.batches; b++) {
-        Search search;
-        Arena measure = {0};
-        search_layout(&search, &measure, &work, &work.batch[b]);
-        if (measure.used > largest) largest = measure.used;
+    TranslatorRun run = run_of(&out, ensemble, input, config, workers);
+    size_t largest = 0, threads = (size_t)run.threads;
+    if (!plan_create(&run, error)) return false;
+    for (int b = 0; b < run.batches; b++) {
+        size_t batch = search_bytes(&run.batch[b]);
+        if (batch > largest) largest = batch;
     }
-    if (threads > (size_t)work.batches) threads = (size_t)work.batches;
-    *bytes = out.block.size + plan.size + threads * block_bytes(largest);
-    arena_free(&plan);
+    if (threads > (size_t)run.batches) threads = (size_t)run.batches;
+    *bytes = out.block.size + run.plan.size + threads * block_bytes(largest);
+    arena_free(&run.plan);
     translations_free(&out);
-    return good;
+    return true;
 }

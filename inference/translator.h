@@ -1,4 +1,4 @@
-/* translator.h -- many sentences of token ids to their translations, on all threads.
+/* translator.h -- translates many sentences of token ids, on all threads.
  *
  *     Translations out;
  *     TranslatorInput input = {.source = source};
@@ -7,15 +7,15 @@
  *     const Hypothesis *best = out.sentence[s].hypothesis;      best->id, best->length
  *     translations_free(&out);
  *
- * Sentences are sorted by length and cut into batches, which the threads take one by one. The cut
- * depends on the sentences, the model and the search alone, so the number of threads changes
- * nothing, not one bit. Nor do other sentences beside it, if the model is prepared (model/quantised.h):
- * then no product depends on which rows are computed together. Where OpenBLAS computes them (in
- * training, and in builds without AVX) it adds in another order for another number of rows, which
- * changes the last bits of a score, and so can decide between hypotheses that are equal up to
- * rounding (tests/inference/translator.c: 99 of 100 log p differ, by at most 3e-5; no ids), or move a sample
- * that is drawn within a rounding error of the border between two tokens.
- */
+ * The sentences are sorted by length and cut into batches. Each thread takes the next batch when it
+ * is free. The batches depend only on the sentences, the model and the search, so the number of
+ * threads does not change the results, not by one bit. If the model's matrices are prepared for
+ * inference (model/quantised.h), neither do the other sentences of the call: a row of a product then does
+ * not depend on the other rows. With OpenBLAS (in training, and in builds without AVX) it does: the
+ * order of additions depends on the number of rows. That changes the last bits of a score. It can
+ * decide between hypotheses whose scores are equal up to rounding, or change a sample that is drawn
+ * within a rounding error of the border between two tokens (tests/inference/translator.c: 99 of 100
+ * log p differ, by at most 3e-5; no ids). */
 #ifndef INFERENCE_TRANSLATOR_H
 #define INFERENCE_TRANSLATOR_H
 
@@ -28,26 +28,27 @@
 typedef struct Translations {
     int sentences;
     Translation *sentence;  // [sentences], in the order of the source
-    bool stopped;           // some were not searched, and have no hypothesis
-    Arena block;            // the one block that all of it lies in
+    bool stopped;           // some sentences were not searched and have no hypothesis
+    Arena block;            // holds all of it
 } Translations;
 
 typedef struct TranslatorInput {
     Packed source;         // S sentences of 1 .. max_length tokens, the last one </s>
-    const Packed *prefix;  // NULL, or forced beginnings without </s>, S or one for all
-    uint64_t line;  // number of the first sentence in all of the input: samples depend on it
-    void (*done)(void *context, int sentences);  // NULL, or called now and then on the caller's
-    void *context;                               // thread: so many are done
+    const Packed *prefix;  // prefix constraints without </s>, S of them or one for all; or NULL
+    uint64_t line;  // number of the first sentence in the whole input; samples depend on it
+    void (*done)(void *context,
+                 int sentences);  // called now and then on the caller's thread, with
+    void *context;                // the number of sentences done; NULL if not needed
 } TranslatorInput;
 
-/* stop: NULL, or a flag that a signal handler sets; it is looked at between batches.
- * false, with nothing to free: a sentence that a model cannot take, memory, or a network whose
- * numbers are not finite. */
+/* stop: a flag that a signal handler sets, checked between batches; NULL if not needed.
+ * false, with nothing to free: a sentence that a model cannot take, not enough memory, or a number of
+ * the network that is not finite. */
 bool translator_run(Translations *translations, const Ensemble *ensemble,
                     const TranslatorInput *input, const SearchConfig *config, Workers *workers,
                     const volatile sig_atomic_t *stop, Error *error);
 
-/* *bytes (=) that translator_run takes, if every hypothesis is as long as it may be. */
+/* *bytes (=) the memory of translator_run if every hypothesis reaches its limit. */
 bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,
                        const SearchConfig *config, Workers *workers, Error *error);
 

@@ -27,8 +27,7 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
                   workers_start(threads ? threads : workers_processors(), &error))) {
         translator->bundle = &model->bundle;
         translator->ensemble = ensemble_of(&model->bundle.model);
-        translator->search = search_default;
-        translator->search.copy_unknown = true;
+        translator->search = search_copying;
         return translator;
     }
     free(translator);

@@ -129,8 +129,7 @@ static bool check(Request *r, Error *error)
 
 bool request_defaults(Request *r, Error *error)
 {
-    *r = (Request){.search = search_default, .picture = picture_default};
-    r->search.copy_unknown = true;
+    *r = (Request){.search = search_copying, .picture = picture_default};
     int own = sizeof request_options / sizeof *request_options;
     r->groups[0] = (OptionGroup){"Translating", NULL, request_options, own, r};
     r->groups[1] =

@@ -45,9 +45,12 @@ static void first_step(double *probability, const Ensemble *ensemble)
     Prefix prefix[S];
     SearchTask task[S];
     for (int s = 0; s < S; s++) task[s] = (SearchTask){.limit = 4};
-    predictor_layout(predictor, &arena, ensemble, &source, task, 1);
+    SearchConfig greedy = search_default;
+    greedy.beam = 1;
+    const SearchBatch batch = {ensemble, &greedy, source, task, NULL};
+    predictor_layout(predictor, &arena, &batch);
     assert_true(arena_reserve(&arena, &error));
-    predictor_layout(predictor, &arena, ensemble, &source, task, 1);
+    predictor_layout(predictor, &arena, &batch);
     for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1};
     predictor_encode(predictor);
     predictor_step(predictor, prefix, S);
