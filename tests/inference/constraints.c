@@ -201,11 +201,11 @@ static void refusals(void **state)
     (void)state;
     SearchConfig config = search_default;
     config.sample = true, config.alternatives = 2;
-    refuse(config, NULL, "--alternatives");
+    refuse(config, NULL, "`alternatives`");
     config = search_default, config.alternatives = 2, config.n_best = 2;
-    refuse(config, NULL, "--n-best");
+    refuse(config, NULL, "`n-best`");
     config = search_default, config.min_length = 9, config.max_tokens = 9;
-    refuse(config, NULL, "--min-length 9");
+    refuse(config, NULL, "`min-length` 9");
 }
 
 int main(void)

@@ -162,10 +162,10 @@ static void refusals(void **state)
                         "source: token 20 of 20 is not </s>, which ends a sentence");
     assert_null(snapshot_open(&model, source, N, target, M + 1, &error));
     assert_string_equal(error.text,
-                        "target: a sentence of 71 tokens, where the model takes 1 to 70");
+                        "target: a sentence has 71 tokens, but the model takes 1 to 70");
     target[0] = V + 1;
     assert_null(snapshot_open(&model, source, N, target, M, &error));
-    assert_string_equal(error.text, "target: token 1 is 41, where the vocabulary has 0 to 38");
+    assert_string_equal(error.text, "target: token 1 is 41, but the vocabulary has 0 to 38");
     snapshot_close(NULL);
     transformer_free(&model);
 }

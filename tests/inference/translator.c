@@ -181,11 +181,10 @@ static void refusals(void **state)
         const char *says;
     } wrong[] = {
         {too_long, MOST_LENGTH + 1,
-         "sentence 2: a sentence of 49 tokens, where the model takes 1 to 48"},
-        {too_long, 0, "sentence 2: a sentence of 0 tokens, where the model takes 1 to 48"},
-        {(int[]){2, V - 1, 0}, 3,
-         "sentence 2: token 2 is 59, where the vocabulary has 0 to 58"},
-        {(int[]){-1, 0}, 2, "sentence 2: token 1 is -1, where the vocabulary has 0 to 58"},
+         "sentence 2: a sentence has 49 tokens, but the model takes 1 to 48"},
+        {too_long, 0, "sentence 2: a sentence has 0 tokens, but the model takes 1 to 48"},
+        {(int[]){2, V - 1, 0}, 3, "sentence 2: token 2 is 59, but the vocabulary has 0 to 58"},
+        {(int[]){-1, 0}, 2, "sentence 2: token 1 is -1, but the vocabulary has 0 to 58"},
         {(int[]){2, 3}, 2, "sentence 2: token 2 of 2 is not </s>, which ends a sentence"},
         {(int[]){2, 0, 0}, 3, "sentence 2: token 2 of 3 is </s>, which ends a sentence"},
     };
@@ -202,7 +201,7 @@ static void refusals(void **state)
     config.n_best = 5;
     assert_false(run_translator(&out, &fine, &config, workers[1], NULL, &error));
     assert_string_equal(error.text,
-                        "--n-best 5 is more than --beam 4, which is how many there are");
+                        "`n-best` 5 is more than `beam` 4, the number of hypotheses");
 
     real bias = model.weights.logits_bias[9];
     model.weights.logits_bias[9] = INFINITY;

@@ -341,7 +341,7 @@ static void what_is_wrong_is_said(void **state)
     assert_false(qkv_translator_set(translator, "beam", NULL, &wrong));
     assert_true(qkv_translator_set(translator, "n-best", "6", &wrong));
     assert_refused(translator, "a", NULL,
-                   "--n-best 6 is more than --beam 4, which is how many there are");
+                   "`n-best` 6 is more than `beam` 4, the number of hypotheses");
     assert_true(qkv_translator_set(translator, "beam", "6", &wrong));
 
     QkvTranslations *none = qkv_translate(translator, NULL, NULL, 0, &wrong);
