@@ -330,12 +330,15 @@ static bool save(const char *path, const Drawing *d, const Section *first,
     char title[1024], layer[16], head[NOTE], kinds[REMARK] = "";
     Canvas *page;
     snprintf(title, sizeof title, "%.480s → %.480s", from, to);
-    if (!attentionpage_draw(&page, title,
-                            d->input->given ? "Attention weights, for the given translation"
-                                            : "Attention weights, for the model's translation",
-                            pages, count, (Theme)d->input->config.theme, d->input->config.scale,
-                            d->error))
-        return false;
+    const AttentionPage all = {
+        .title = title,
+        .subtitle = d->input->given ? "Attention weights, for the given translation"
+                                    : "Attention weights, for the model's translation",
+        .sections = pages,
+        .count = count,
+        .theme = (Theme)d->input->config.theme,
+        .scale = d->input->config.scale};
+    if (!attentionpage_draw(&page, &all, NULL, d->error)) return false;
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},

@@ -1,104 +1,319 @@
-/* attentionpage.c -- a page of attention, painted as it was planned; see attentionpage.h. */
+/* attentionpage.c -- plans a page of attention maps and paints it; see attentionpage.h.
+ *
+ * The cells are the largest with which the page keeps within the limits of a picture, from the size that
+ * suits the number of words down to one pixel. */
 #include "plots/attentionpage.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-static void paint_section(const AttentionPage *page, const PagePlan *plan, int s,
-                          const Colormap *colors)
+enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, TITLE = 32, SUBTITLE = 22, LEAST_WIDTH = 560 };
+enum {
+    SECTION_TITLE = 24,
+    CAPTION = 20,
+    HEAD_GAP = 26,
+    SECTION_HEAD_GAP = 16,
+    MAX_GRID = 1024
+};
+enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
+enum { TITLE_SIZE = 22, SUBTITLE_SIZE = 14, SECTION_SIZE = 17, LINE_SIZE = 13 };
+/* The limits of a cell: smaller ones are hard to see, larger ones waste space. */
+enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
+enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
+
+/* ---- the input ---- */
+
+static bool check_section(const HeatMapSection *section, Error *error)
 {
-    const HeatMapSection *section = &page->sections[s];
-    const SectionPlan *at = &plan->section[s];
-    double room = plan->width - 2 * PAGE_MARGIN;
-    int y = at->y;
-    if (section->title) {
-        TextStyle style = attentionplan_style(page, PAGE_STYLE_SECTION, room);
-        canvas_text(page->canvas, section->title, PAGE_MARGIN, y, &style);
-        y += PAGE_SECTION_TITLE;
-    }
-    const char *lines[] = {section->caption, section->remark};
-    for (int i = 0; i < 2; i++) {
-        TextStyle style = attentionplan_style(page, PAGE_STYLE_LINE, room);
-        if (!lines[i]) continue;
-        canvas_text(page->canvas, lines[i], PAGE_MARGIN, y, &style);
-        y += PAGE_CAPTION;
-    }
-    if (section->large)
-        heatmap_paint(page->canvas, &at->large, section->large, colors, section->causal);
-    for (int i = 0; i < section->layers * section->heads; i++)
-        heatmap_paint(page->canvas, &at->maps[i], &section->maps[i], colors, section->causal);
+    int layers = section->layers, heads = section->heads;
+    bool grid = layers > 0 && heads > 0, none = layers == 0 && heads == 0;
+    if (layers > MAX_GRID || heads > MAX_GRID || !(grid || (none && section->large)))
+        return error_set(error, "%d layers of %d attention maps cannot be drawn", layers,
+                         heads);
+    for (int i = 0; i < layers * heads; i++)
+        if (!heatmap_check(&section->maps[i], error)) return false;
+    return !section->large || heatmap_check(section->large, error);
 }
 
-/* The subtitle, and what had to be left out. */
+static int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+/* The most rows or columns of any map. */
+static int most_words(const AttentionPage *page)
+{
+    int words = 1;
+    for (int s = 0; s < page->count; s++) {
+        const HeatMapSection *section = &page->sections[s];
+        for (int i = 0; i < section->layers * section->heads; i++)
+            words = larger(words, larger(section->maps[i].rows, section->maps[i].columns));
+        if (section->large)
+            words = larger(words, larger(section->large->rows, section->large->columns));
+    }
+    return words;
+}
+
+/* ---- layout ---- */
+
+/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2 to
+ * 3. */
+static int ideal_large(int words)
+{
+    return clamp(PAGE_LARGE / words, LARGE_CELL_MIN, LARGE_CELL_MAX);
+}
+
+/* The fewer small maps, the larger they are. */
+static int ideal_small(const AttentionPage *page, int words)
+{
+    int side = PAGE_SMALL;
+    for (int s = 0; s < page->count; s++) {
+        const HeatMapSection *section = &page->sections[s];
+        if (section->layers > 0) side = clamp(PAGE_LARGE / section->layers, 0, side);
+        if (section->heads > 0) side = clamp(5 * PAGE_SMALL / section->heads, 0, side);
+    }
+    return clamp(larger(side, SMALL) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
+}
+
+/* Plans each map of a grid alone, then gives those of one column the same left and those of one row
+ * the same top, so that their cells line up. */
+static void plan_grid(Canvas *canvas, HeatMapPlan *maps, const HeatMapSection *section,
+                      int cell)
+{
+    int layers = section->layers, heads = section->heads;
+    for (int i = 0; i < layers * heads; i++)
+        maps[i] = heatmap_plan(canvas, &section->maps[i], cell);
+    for (int i = 0; i < layers * heads; i++) {
+        int left = 0, top = 0;
+        for (int layer = 0; layer < layers; layer++)
+            left = larger(left, maps[layer * heads + i % heads].left);
+        for (int head = 0; head < heads; head++)
+            top = larger(top, maps[i / heads * heads + head].top);
+        maps[i].width += left - maps[i].left;
+        maps[i].height += top - maps[i].top;
+        maps[i].left = left;
+        maps[i].top = top;
+    }
+}
+
+/* Places a planned grid with its corner at (x,y). Returns its bottom; *right (=) its right edge. A map's
+ * overhang may use the empty corner above the next map's row labels. */
+static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, int y,
+                      int *right)
+{
+    int layers = section->layers, heads = section->heads;
+    *right = x;
+    for (int head = 0; head < heads; head++) {
+        int next = 0;
+        for (int layer = 0; layer < layers; layer++) {
+            HeatMapPlan *map = &maps[layer * heads + head];
+            map->x = x;
+            int cells = x + map->width - map->overhang,
+                corner = head + 1 < heads ? map[1].left : 0;
+            next = larger(next, cells + larger(COLUMN_GAP, map->overhang + 14 - corner));
+            *right = larger(*right, x + map->width);
+        }
+        x = next;
+    }
+    for (int layer = 0; layer < layers; layer++) {
+        int height = 0;
+        for (int head = 0; head < heads; head++) {
+            maps[layer * heads + head].y = y;
+            height = larger(height, maps[layer * heads + head].height);
+        }
+        y += height + (layer + 1 < layers ? ROW_GAP : 0);
+    }
+    return y;
+}
+
+/* Places a section from y on. Returns its bottom and widens *right to its right edge. */
+static int place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
+                         const HeatMapSection *section, int y, int *right)
+{
+    int x = MARGIN, grid_right, bottom;
+    out->y = y;
+    y += (section->title ? SECTION_TITLE : 0) + (section->caption ? CAPTION : 0) +
+         (section->remark ? CAPTION : 0) + SECTION_HEAD_GAP;
+    int large_bottom = y;
+    if (section->large) {
+        out->large = heatmap_plan(canvas, section->large, plan->large_cell);
+        out->large.x = x;
+        out->large.y = y;
+        *right = larger(*right, x + out->large.width);
+        x += out->large.width + LARGE_GAP;
+        large_bottom = y + out->large.height;
+    }
+    plan_grid(canvas, out->maps, section, plan->small_cell);
+    bottom = place_grid(out->maps, section, x, y, &grid_right);
+    if (section->layers > 0) *right = larger(*right, grid_right);
+    return larger(bottom, large_bottom);
+}
+
+static double text_width(Canvas *canvas, const char *text, double size, bool bold)
+{
+    enum { WIDEST = 1000 };
+    TextStyle style = canvas_style(canvas, size, bold, WIDEST);
+    return text ? canvas_measure(canvas, text, &style).width : 0;
+}
+
+/* The width that the page's title, subtitle and captions need; the longest of them are cut. */
+static int words_width(Canvas *canvas, const AttentionPage *page)
+{
+    double beside = fmax(text_width(canvas, page->title, TITLE_SIZE, true),
+                         text_width(canvas, page->subtitle, SUBTITLE_SIZE, false));
+    double width = fmax(LEAST_WIDTH, beside + BAR_GAP + BAR + 2);
+    for (int s = 0; s < page->count; s++) {
+        const HeatMapSection *section = &page->sections[s];
+        width = fmax(width, text_width(canvas, section->caption, LINE_SIZE, false));
+        width = fmax(width, text_width(canvas, section->remark, LINE_SIZE, false));
+    }
+    return (int)ceil(width);
+}
+
+/* Lays the page out with large maps of this cell; false if it is too large for a picture. */
+static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, int words,
+                       int cell)
+{
+    int head = (page->title ? TITLE : 0) + (page->subtitle ? SUBTITLE : 0);
+    int y = MARGIN + larger(head, HEATMAP_BAR_HEIGHT) + HEAD_GAP;
+    int right = MARGIN + words_width(canvas, page);
+    plan->large_cell = cell;
+    plan->small_cell = larger(1, ideal_small(page, words) * cell / ideal_large(words));
+    for (int s = 0; s < page->count; s++) {
+        y = place_section(canvas, plan, &plan->section[s], &page->sections[s], y, &right);
+        if (y > CANVAS_MAX_SIDE) return false;
+        if (s + 1 < page->count) y += SECTION_GAP;
+    }
+    plan->width = right + MARGIN;
+    plan->height = y + MARGIN;
+    return canvas_fits(canvas, plan->width, plan->height);
+}
+
+/* The largest cell that fits, by bisection: a page with smaller cells is never larger. */
+static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, Error *error)
+{
+    int words = most_words(page);
+    int fits = 0, fails = ideal_large(words);
+    if (place_page(canvas, page, plan, words, fails)) return true;
+    while (fails - fits > 1) {
+        int middle = (fits + fails) / 2;
+        if (place_page(canvas, page, plan, words, middle)) fits = middle;
+        else fails = middle;
+    }
+    if (fits > 0) return place_page(canvas, page, plan, words, fits);
+    return error_set(error,
+                     "so many attention maps do not fit into a picture of %d x %d pixels: "
+                     "choose fewer layers or heads, or a shorter sentence",
+                     CANVAS_MAX_SIDE, CANVAS_MAX_SIDE);
+}
+
+/* plan (=) the places of all; attentionpage_plan_free in any case. */
+static bool make_plan(PagePlan *plan, Canvas *canvas, const AttentionPage *page, Error *error)
+{
+    *plan = (PagePlan){.count = page->count};
+    if (page->count < 1) return error_set(error, "there is no attention to draw");
+    plan->section = calloc((size_t)page->count, sizeof *plan->section);
+    if (!plan->section) return error_set(error, "not enough memory for a picture");
+    for (int s = 0; s < page->count; s++) {
+        const HeatMapSection *section = &page->sections[s];
+        if (!check_section(section, error)) return false;
+        plan->section[s].maps =
+            calloc((size_t)(section->layers * section->heads) + 1, sizeof(HeatMapPlan));
+        if (!plan->section[s].maps) return error_set(error, "not enough memory for a picture");
+    }
+    return fit_page(canvas, page, plan, error);
+}
+
+void attentionpage_plan_free(PagePlan *plan)
+{
+    for (int s = 0; plan->section && s < plan->count; s++) free(plan->section[s].maps);
+    free(plan->section);
+    *plan = (PagePlan){0};
+}
+
+/* ---- paint ---- */
+
+static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPlan *at,
+                          const HeatMapSection *section, const Colormap *colors)
+{
+    double width = plan->width - 2 * MARGIN;
+    TextStyle title = canvas_style(canvas, SECTION_SIZE, true, width),
+              line = canvas_style(canvas, LINE_SIZE, false, width);
+    const char *lines[] = {section->caption, section->remark};
+    int y = at->y;
+    if (section->title) {
+        canvas_text(canvas, section->title, MARGIN, y, &title);
+        y += SECTION_TITLE;
+    }
+    for (int i = 0; i < 2; i++) {
+        if (!lines[i]) continue;
+        canvas_text(canvas, lines[i], MARGIN, y, &line);
+        y += CAPTION;
+    }
+    if (section->large)
+        heatmap_paint(canvas, &at->large, section->large, colors, section->causal);
+    for (int i = 0; i < section->layers * section->heads; i++)
+        heatmap_paint(canvas, &at->maps[i], &section->maps[i], colors, section->causal);
+}
+
+/* The subtitle, and which labels were left out. */
 static void subtitle_text(char text[400], const AttentionPage *page, const PagePlan *plan)
 {
     int step = 1;
     for (int s = 0; s < plan->count; s++) {
-        if (!page->sections[s].large) continue;
         const HeatMapPlan *large = &plan->section[s].large;
-        if (large->row_step > step) step = large->row_step;
-        if (large->column_step > step) step = large->column_step;
+        if (page->sections[s].large)
+            step = larger(step, larger(large->row_step, large->column_step));
     }
     int length = snprintf(text, 400, "%.300s", page->subtitle);
     if (step > 1)
         snprintf(text + length, (size_t)(400 - length),
-                 "; so many words do not fit at full size: one in %d is written", step);
+                 "; the sentence is long, so only one word in %d has a label", step);
 }
 
-static void paint_page(const AttentionPage *page, const PagePlan *plan)
+static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
 {
-    Colormap colors = colormap_make(canvas_theme(page->canvas));
-    int bar_x = plan->width - PAGE_MARGIN - PAGE_BAR, y = PAGE_MARGIN;
-    double room = bar_x - PAGE_MARGIN - PAGE_BAR_GAP;
-    heatmap_bar(page->canvas, bar_x, y + 4, PAGE_BAR, &colors);
+    Colormap colors = colormap_make(page->theme);
+    int bar_x = plan->width - MARGIN - BAR, y = MARGIN;
+    double width = bar_x - MARGIN - BAR_GAP;
+    TextStyle title = canvas_style(canvas, TITLE_SIZE, true, width),
+              line = canvas_style(canvas, SUBTITLE_SIZE, false, width);
+    heatmap_bar(canvas, bar_x, y + 4, BAR, &colors);
     if (page->title) {
-        TextStyle style = attentionplan_style(page, PAGE_STYLE_TITLE, room);
-        canvas_text(page->canvas, page->title, PAGE_MARGIN, y - 6, &style);
-        y += PAGE_TITLE;
+        canvas_text(canvas, page->title, MARGIN, y - 6, &title);
+        y += TITLE;
     }
     if (page->subtitle) {
         char text[400];
-        TextStyle style = attentionplan_style(page, PAGE_STYLE_SUBTITLE, room);
         subtitle_text(text, page, plan);
-        canvas_text(page->canvas, text, PAGE_MARGIN, y - 4, &style);
+        canvas_text(canvas, text, MARGIN, y - 4, &line);
     }
-    for (int s = 0; s < page->count; s++) paint_section(page, plan, s, &colors);
+    for (int s = 0; s < page->count; s++)
+        paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);
 }
 
-static bool draw(const AttentionPage *page, PagePlan *plan, Error *error)
-{
-    if (!attentionplan_make(plan, page, error) ||
-        !canvas_reserve(page->canvas, plan->width, plan->height, error))
-        return false;
-    paint_page(page, plan);
-    return canvas_check(page->canvas, error);
-}
-
-bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
-                             const char *subtitle, const HeatMapSection *sections, int count,
-                             Theme theme, int scale, Error *error)
-{
-    AttentionPage it = {
-        .title = title, .subtitle = subtitle, .sections = sections, .count = count};
-    *page = NULL;
-    *plan = (PagePlan){0};
-    if (!canvas_new(&it.canvas, theme, error)) return false;
-    canvas_set_scale(it.canvas, scale);
-    if (!draw(&it, plan, error)) {
-        canvas_free(it.canvas);
-        attentionplan_free(plan);
-        return false;
-    }
-    *page = it.canvas;
-    return true;
-}
-
-bool attentionpage_draw(Canvas **page, const char *title, const char *subtitle,
-                        const HeatMapSection *sections, int count, Theme theme, int scale,
+bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error)
 {
-    PagePlan plan;
-    bool done = attentionpage_draw_plan(page, &plan, title, subtitle, sections, count, theme,
-                                        scale, error);
-    attentionplan_free(&plan);
-    return done;
+    PagePlan own = {0};
+    if (plan) *plan = own;
+    if (!canvas_new(canvas, page->theme, error)) return false;
+    canvas_set_scale(*canvas, larger(page->scale, 1));
+    bool good = make_plan(&own, *canvas, page, error) &&
+                canvas_reserve(*canvas, own.width, own.height, error);
+    if (good) paint_page(*canvas, page, &own);
+    good = good && canvas_check(*canvas, error);
+    if (!good) {
+        canvas_free(*canvas);
+        *canvas = NULL;
+    }
+    if (good && plan) *plan = own;
+    else attentionpage_plan_free(&own);
+    return good;
 }

@@ -1,33 +1,65 @@
-/* attentionpage.h -- attention on one page: what looked at what, at a glance.
+/* attentionpage.h -- attention maps on one page.
  *
  *     jane visits africa → jane visite l'afrique                      0 ▁▂▃▄▅▆▇ 1
  *     subtitle
  *     Encoder-decoder attention
- *     a row is a word being written, a column a source word; a row adds up to 1
+ *     caption: what a row and what a column is
  *                    layer 1 · head 1   layer 1 · head 2   ...
  *     ┌───────────┐     ┌────┐             ┌────┐
- *     │   large   │     └────┘             └────┘          without words, its note below
- *     │ its words │     0.4 bits           0.9 bits
+ *     │   large   │     └────┘             └────┘          no labels, a note below
+ *     │ labels    │     0.4 bits           0.9 bits
  *     └───────────┘  layer 2 · head 1   ...
  *     Encoder self-attention
  *     ...
  *
- * The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS; from there on
- * the cells shrink, then only some of the words are written, which the subtitle says, and if a
- * cell would be smaller than a pixel the error says what to leave out. */
+ * All large maps have cells of one size, and so have all small ones, so that they can be compared. The
+ * page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS. Beyond that the cells
+ * shrink; then only every n-th word has a label, which the subtitle says. If a cell would be smaller
+ * than a pixel, the error says what to leave out. */
 #ifndef PLOTS_ATTENTIONPAGE_H
 #define PLOTS_ATTENTIONPAGE_H
 
-#include "plots/attentionplan.h"
+#include "plots/heatmap.h"
 
-/* Draws the page, scale times as large; *page is for canvas_free. title, subtitle: may be NULL. */
-bool attentionpage_draw(Canvas **page, const char *title, const char *subtitle,
-                        const HeatMapSection *sections, int count, Theme theme, int scale,
+typedef struct HeatMapSection {
+    const char *title;     // "Encoder-decoder attention"
+    const char *caption;   // one line: what a row and what a column is; or NULL
+    const char *remark;    // one more; or NULL
+    const HeatMap *maps;   // [layers,heads] small
+    int layers, heads;     // at least 1 each; or 0, 0 if there is only a large map
+    const HeatMap *large;  // at the left of the others; or NULL
+    bool causal;           // a row sees only columns up to itself: the rest is neutral
+} HeatMapSection;
+
+typedef struct AttentionPage {
+    const char *title, *subtitle;    // or NULL
+    const HeatMapSection *sections;  // [count]
+    int count;
+    Theme theme;
+    int scale;  // the picture is enlarged so many times; 0 is 1
+} AttentionPage;
+
+/* Where the maps of a section lie on the page. */
+typedef struct SectionPlan {
+    int y;              // of the section's title
+    HeatMapPlan large;  // if there is one
+    HeatMapPlan *maps;  // [layers,heads]
+} SectionPlan;
+
+typedef struct PagePlan {
+    int width, height;
+    int large_cell, small_cell;  // of every large map, and of every small one
+    int count;
+    SectionPlan *section;  // [count]
+} PagePlan;
+
+/* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
+enum { PAGE_LARGE = 672, PAGE_SMALL = 190 };
+
+/* Draws the page. *canvas is for canvas_free. plan (=) the places, for attentionpage_plan_free; or
+ * NULL. */
+bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error);
-
-/* The same, and says where everything is: plan is for attentionplan_free. */
-bool attentionpage_draw_plan(Canvas **page, PagePlan *plan, const char *title,
-                             const char *subtitle, const HeatMapSection *sections, int count,
-                             Theme theme, int scale, Error *error);
+void attentionpage_plan_free(PagePlan *plan);
 
 #endif

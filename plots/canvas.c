@@ -259,6 +259,15 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
 
 /* ---- text ---- */
 
+TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width)
+{
+    const Palette *palette = theme_palette(canvas->theme);
+    return (TextStyle){.size = size,
+                       .bold = bold,
+                       .color = bold ? palette->ink : palette->muted,
+                       .max_width = max_width};
+}
+
 static bool line_is(const Line *line, const char *text, const TextStyle *style)
 {
     return line->text && line->size == style->size && line->bold == style->bold &&

@@ -85,6 +85,9 @@ void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
 void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
                      double thickness, Color color);
 
+/* Bold text in ink, or plain text in the muted colour; max_width 0: any. */
+TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width);
+
 /* One line of UTF-8 text in any script. Bytes that are not UTF-8 become U+FFFD, control
  * characters too; a character without a glyph is a box with its number. */
 void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style);

@@ -121,13 +121,6 @@ static void trace_series(Trace *trace, const CurvePanel *panel, const Series *se
 
 /* ---- one panel ---- */
 
-static TextStyle text_style(Canvas *canvas, double size, bool bold)
-{
-    const Palette *palette = theme_palette(canvas_theme(canvas));
-    return (TextStyle){
-        .size = size, .bold = bold, .color = bold ? palette->ink : palette->muted};
-}
-
 static Color series_color(Canvas *canvas, const Series *series)
 {
     int color = series->color % PALETTE_SERIES;
@@ -138,7 +131,7 @@ static void paint_axes(Canvas *canvas, const CurvePlan *plan, const CurvePanel *
                        bool last)
 {
     Color rule = theme_palette(canvas_theme(canvas))->rule;
-    TextStyle style = text_style(canvas, 12, false);
+    TextStyle style = canvas_style(canvas, 12, false, 0);
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
     double bottom = plan->top + plan->height;
@@ -169,7 +162,7 @@ static void paint_axes(Canvas *canvas, const CurvePlan *plan, const CurvePanel *
 static void paint_head(Canvas *canvas, const CurvePlan *plan, const CurvePanel *panel)
 {
     double x = plan->left + plan->width, y = plan->top - 16;
-    TextStyle style = text_style(canvas, 13, false);
+    TextStyle style = canvas_style(canvas, 13, false, 0);
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
     style.max_width = 200;
@@ -183,7 +176,7 @@ static void paint_head(Canvas *canvas, const CurvePlan *plan, const CurvePanel *
         x -= LEGEND_LINE + LEGEND_GAP;
     }
     if (!panel->title) return;
-    style = text_style(canvas, 14, true);
+    style = canvas_style(canvas, 14, true, 0);
     style.down = ALIGN_CENTRE;
     style.max_width = fmax(x - plan->left, 40);
     canvas_text(canvas, panel->title, plan->left, y, &style);
@@ -214,7 +207,7 @@ static int plan_panels(Canvas *canvas, CurvePlan *plans, const CurvePanel *panel
                        int y)
 {
     Range x = {INFINITY, -INFINITY};
-    TextStyle style = text_style(canvas, 12, false);
+    TextStyle style = canvas_style(canvas, 12, false, 0);
     double labels = 0;
     for (int p = 0; p < count; p++) {
         Range range = {INFINITY, -INFINITY};
@@ -243,13 +236,13 @@ static bool draw(Canvas *canvas, CurvePlan *plans, const char *title, const char
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
     int y = MARGIN - 6;
     if (title) {
-        TextStyle style = text_style(canvas, 22, true);
+        TextStyle style = canvas_style(canvas, 22, true, 0);
         style.max_width = WIDTH - 2 * MARGIN;
         canvas_text(canvas, title, MARGIN, y, &style);
         y += TITLE_HEIGHT;
     }
     if (subtitle) {
-        TextStyle style = text_style(canvas, 14, false);
+        TextStyle style = canvas_style(canvas, 14, false, 0);
         style.max_width = WIDTH - 2 * MARGIN;
         canvas_text(canvas, subtitle, MARGIN, y, &style);
     }

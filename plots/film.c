@@ -6,13 +6,6 @@
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };
 
-static TextStyle text(Canvas *canvas, double size, bool bold)
-{
-    const Palette *palette = theme_palette(canvas_theme(canvas));
-    return (TextStyle){
-        .size = size, .bold = bold, .color = bold ? palette->ink : palette->muted};
-}
-
 /* ---- plan ---- */
 
 static int cell_size(int rows, int columns)
@@ -64,9 +57,9 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
 
 static void draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame)
 {
-    TextStyle title = text(canvas, 18, true), line = text(canvas, 14, false);
-    title.max_width = plan->width - 2 * MARGIN - 150;
-    line.max_width = title.max_width;
+    double width = plan->width - 2 * MARGIN - 150;
+    TextStyle title = canvas_style(canvas, 18, true, width),
+              line = canvas_style(canvas, 14, false, width);
     canvas_text(canvas, frame->title, MARGIN, MARGIN - 4, &title);
     if (frame->subtitle) canvas_text(canvas, frame->subtitle, MARGIN, MARGIN + 24, &line);
     title.across = line.across = ALIGN_END;
@@ -83,7 +76,7 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const FilmFrame *fra
     map.y = plan->top - map.top;
     if (!frame->numbers) map.number_size = 0;
     heatmap_paint(canvas, &map, &frame->mean, &colors, false);
-    TextStyle style = text(canvas, 12, false);
+    TextStyle style = canvas_style(canvas, 12, false, 0);
     for (int h = 0; h < frame->head_count; h++) {
         char name[32];
         int x = plan->heads_x + h % plan->columns * (plan->head_width + HEAD_GAP);

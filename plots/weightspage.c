@@ -70,9 +70,8 @@ static void paint(Canvas *canvas, int x, int y, const float *at, int rows, int c
 
 static void draw_column(Canvas *canvas, int x, int y, const WeightsColumn *c)
 {
-    const Palette *palette = theme_palette(canvas_theme(canvas));
-    TextStyle name = {.size = 15, .bold = true, .color = palette->ink};
-    TextStyle small = {.size = 12, .color = palette->muted};
+    TextStyle name = canvas_style(canvas, 15, true, 0),
+              small = canvas_style(canvas, 12, false, 0);
     size_t count = (size_t)c->rows * (size_t)c->columns;
     double before = deviation(c->before, count), after = deviation(c->after, count);
     double limit = DEVIATIONS * fmax(before, after);
@@ -94,16 +93,14 @@ static bool draw(Canvas *canvas, const char *title, const char *subtitle,
                  const WeightsColumn *columns, int count, const Series *norms, int norm_count,
                  Error *error)
 {
-    const Palette *palette = theme_palette(canvas_theme(canvas));
     int top = MARGIN + TITLE, maps = NAME + 2 * SIDE + 2 * CAPTION + 8;
     int width = 2 * MARGIN + count * (SIDE + GAP) - GAP;
     int chart_y = top + maps + CHART_GAP;
     if (!canvas_reserve(canvas, width, chart_y + CHART_HEIGHT + CHART_BELOW + MARGIN / 2,
                         error))
         return false;
-    TextStyle head = {
-        .size = 20, .bold = true, .color = palette->ink, .max_width = width - 2 * MARGIN};
-    TextStyle line = {.size = 13, .color = palette->muted, .max_width = width - 2 * MARGIN};
+    TextStyle head = canvas_style(canvas, 20, true, width - 2 * MARGIN),
+              line = canvas_style(canvas, 13, false, width - 2 * MARGIN);
     canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
     canvas_text(canvas, subtitle, MARGIN, MARGIN + 24, &line);
     for (int c = 0; c < count; c++)

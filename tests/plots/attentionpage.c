@@ -1,28 +1,35 @@
-/* The page of attention: maps lie apart and line up, any size gives a picture or an error. */
+/* Pages of attention maps: the maps do not overlap and line up, and any size gives a picture or an
+ * error. */
 #include "tests/fixtures/test.h"
 
 #include <time.h>
 
-#include "tests/fixtures/known-maps.h"
+#include "tests/fixtures/heatmap-checks.h"
+
+static void is_refused(const HeatMapSection *section, int count, const char *why)
+{
+    Canvas *canvas;
+    Error error = {0};
+    const AttentionPage page = {.sections = section, .count = count};
+    assert_false(attentionpage_draw(&canvas, &page, NULL, &error));
+    assert_null(canvas);
+    assert_non_null(strstr(error.text, why));
+}
 
 static void test_refuses(void **state)
 {
     (void)state;
     float weight = 1;
-    Canvas *page = NULL;
-    Error error = {0};
     HeatMap none = {.weight = &weight, .columns = 1}, no_weights = {.rows = 1, .columns = 1};
-    assert_false(heatmap_check(&none, &error));
-    assert_non_null(strstr(error.text, "0 rows"));
-    assert_false(heatmap_check(&no_weights, &error));
-    HeatMapSection section = {.title = "t", .maps = &none, .layers = 1, .heads = 1};
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 0, THEME_LIGHT, 1, &error));
+    HeatMapSection section = {.maps = &none, .layers = 1, .heads = 1};
+    is_refused(&section, 1, "0 rows");
+    section.maps = &no_weights;
+    is_refused(&section, 1, "no numbers");
+    is_refused(&section, 0, "no attention");
     section.layers = 0;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
+    is_refused(&section, 1, "cannot be drawn");
     section.layers = -1;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
-    assert_null(page);
+    is_refused(&section, 1, "cannot be drawn");
 }
 
 static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
@@ -33,7 +40,7 @@ static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
     assert_true(ax + aw <= bx || bx + bw <= ax || ay + ah <= by || by + bh <= ay);
 }
 
-/* Three sections of layers x heads maps, the first with a large one; draws and checks all. */
+/* Three sections of layers x heads maps, the first with a large one. */
 static void check_page(int rows, int columns, int layers, int heads, Theme theme)
 {
     int maps = layers * heads;
@@ -41,6 +48,9 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
                         make_weights(columns, columns, false), make_weights(rows, rows, true)};
     const char **target = make_labels(rows), **source = make_labels(columns);
     bool *marks = calloc((size_t)columns, sizeof *marks);
+    HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
+    assert_true(marks && all);
+    marks[columns - 1] = true;
     HeatMap large = {.weight = weight[0],
                      .rows = rows,
                      .columns = columns,
@@ -50,15 +60,9 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
                      .title = "mean",
                      .note = "%s"};
     HeatMapSection sections[3] = {
-        {.title = "Encoder-decoder attention",
-         .caption = "row: the word being written; column: a source word",
-         .large = &large},
+        {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
         {.title = "Decoder self-attention", .causal = true}};
-    assert_non_null(marks);
-    marks[columns - 1] = true;
-    HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
-    assert_non_null(all);
     for (int s = 0; s < 3; s++) {
         for (int i = 0; i < maps; i++)
             all[s * maps + i] = (HeatMap){.weight = weight[s],
@@ -71,16 +75,12 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
         sections[s].layers = layers;
         sections[s].heads = heads;
     }
-    Error error = {0};
-    Canvas *page;
     PagePlan plan;
-    if (!attentionpage_draw_plan(&page, &plan, "title", words[2], sections, 3, theme, 1,
-                                 &error))
-        fail_msg("%s", error.text);
+    Canvas *page = draw_page(&plan, &(AttentionPage){"title", words[2], sections, 3, theme, 1});
     assert_int_equal(plan.width, canvas_width(page));
     assert_int_equal(plan.height, canvas_height(page));
     assert_map(page, &plan.section[0].large, &large, false);
-    for (int s = 0; s < 3; s++) {
+    for (int s = 0; s < 3; s++)
         for (int i = 0; i < maps; i++) {
             const HeatMapPlan *map = &plan.section[s].maps[i];
             assert_map(page, map, &sections[s].maps[i], s == 2);
@@ -89,8 +89,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
             if (s == 0) assert_apart(&plan.section[0].large, map);
             if (s > 0) assert_true(map->y > plan.section[s - 1].maps[maps - 1].y);
         }
-    }
-    attentionplan_free(&plan);
+    attentionpage_plan_free(&plan);
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
     free(all);
@@ -120,11 +119,8 @@ static void test_frame(void **state)
     for (int i = 0; i < 4; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .outlined = i == 2};
     HeatMapSection section = {.maps = maps, .layers = 2, .heads = 2};
-    Error error = {0};
-    Canvas *page;
     PagePlan plan;
-    assert_true(
-        attentionpage_draw_plan(&page, &plan, NULL, NULL, &section, 1, THEME_DARK, 1, &error));
+    Canvas *page = draw_section(&plan, &section, THEME_DARK);
     const Palette *palette = theme_palette(THEME_DARK);
     for (int i = 0; i < 4; i++) {
         const HeatMapPlan *map = &plan.section[0].maps[i];
@@ -136,12 +132,12 @@ static void test_frame(void **state)
         assert_color(canvas_pixel(page, x - 1, y), palette->page);
         assert_color(canvas_pixel(page, right + 5, y), palette->page);
     }
-    attentionplan_free(&plan);
+    attentionpage_plan_free(&plan);
     canvas_free(page);
     free(weight);
 }
 
-/* Scale 3 has every pixel of scale 1 three times each way, where no letters are. */
+/* With scale 3 every pixel of scale 1 is there three times in both directions, outside of text. */
 static void test_scale(void **state)
 {
     (void)state;
@@ -149,12 +145,10 @@ static void test_scale(void **state)
     float *weight = make_weights(N, N, false);
     HeatMap large = {.weight = weight, .rows = N, .columns = N};
     HeatMapSection section = {.large = &large};
-    Error error = {0};
-    Canvas *once, *thrice;
     PagePlan plan;
-    assert_true(
-        attentionpage_draw_plan(&once, &plan, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
-    assert_true(attentionpage_draw(&thrice, NULL, NULL, &section, 1, THEME_LIGHT, 3, &error));
+    Canvas *once = draw_section(&plan, &section, THEME_LIGHT);
+    Canvas *thrice =
+        draw_page(NULL, &(AttentionPage){.sections = &section, .count = 1, .scale = 3});
     assert_int_equal(canvas_width(thrice), 3 * canvas_width(once));
     assert_int_equal(canvas_height(thrice), 3 * canvas_height(once));
     const HeatMapPlan *map = &plan.section[0].large;
@@ -165,41 +159,34 @@ static void test_scale(void **state)
             assert_color(canvas_pixel(thrice, 3 * x, 3 * y), want);
             assert_color(canvas_pixel(thrice, 3 * x + 2, 3 * y + 2), want);
         }
-    attentionplan_free(&plan);
+    attentionpage_plan_free(&plan);
     canvas_free(once);
     canvas_free(thrice);
     free(weight);
 }
 
-/* So many words that labels must be left out: the page is smaller cells, not an error. */
+/* With too many words for all labels the cells shrink; it is not an error. */
 static void test_small_cells(void **state)
 {
     (void)state;
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {.weight = weight,
-                     .rows = N,
-                     .columns = N,
-                     .row_labels = labels,
-                     .column_labels = labels};
+    HeatMap large = {weight, N, N, labels, labels, NULL, NULL, NULL, NULL, false};
     HeatMapSection section = {.large = &large};
-    Error error = {0};
-    Canvas *page;
     PagePlan plan;
-    assert_true(
-        attentionpage_draw_plan(&page, &plan, "t", "s", &section, 1, THEME_LIGHT, 1, &error));
+    Canvas *page = draw_page(&plan, &(AttentionPage){"t", "s", &section, 1, THEME_LIGHT, 1});
     assert_true(plan.large_cell >= 1 && plan.large_cell < 10);
     assert_true(plan.section[0].large.row_step > 1);
     assert_map(page, &plan.section[0].large, &large, false);
-    attentionplan_free(&plan);
+    attentionpage_plan_free(&plan);
     canvas_free(page);
     free(labels);
     free(weight);
 }
 
-/* 30 x 30 words and 32 small maps take less than 300 ms of a processor (55 on one that does 115
- * GFLOP/s in sgemm), so that a picture is there at once. */
+/* 30 x 30 words and 32 small maps take less than 300 ms of processor time (55 on a processor that does
+ * 115 GFLOP/s in sgemm). */
 static void test_speed(void **state)
 {
     (void)state;
@@ -207,12 +194,7 @@ static void test_speed(void **state)
     enum { N = 30, LAYERS = 4, HEADS = 8 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {.weight = weight,
-                     .rows = N,
-                     .columns = N,
-                     .row_labels = labels,
-                     .column_labels = labels,
-                     .title = "layer 2"};
+    HeatMap large = {weight, N, N, labels, labels, "layer 2", NULL, NULL, NULL, false};
     HeatMap maps[LAYERS * HEADS];
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .note = "0.44 bits"};
@@ -220,13 +202,10 @@ static void test_speed(void **state)
         .title = "t", .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
     double best = INFINITY;
     for (int i = 0; i < 3; i++) {  // the first also reads the fonts
-        Error error = {0};
-        Canvas *page;
         clock_t begin = clock();
-        assert_true(attentionpage_draw(&page, "title", "subtitle", &section, 1, THEME_LIGHT, 1,
-                                       &error));
+        canvas_free(draw_page(
+            NULL, &(AttentionPage){"title", "subtitle", &section, 1, THEME_LIGHT, 1}));
         best = fmin(best, (double)(clock() - begin) / CLOCKS_PER_SEC);
-        canvas_free(page);
     }
     if (best > 0.3) fail_msg("%.0f ms", 1000 * best);
     free(labels);
@@ -234,13 +213,12 @@ static void test_speed(void **state)
 #endif
 }
 
-/* Without its captions a page of one large map still stands. */
+/* A page of one large causal map, without title and captions. */
 static void test_large_alone(void **state)
 {
     (void)state;
     float *weight = make_weights(4, 4, true);
-    HeatMap large = {
-        .weight = weight, .rows = 4, .columns = 4, .row_labels = words, .column_labels = words};
+    HeatMap large = {weight, 4, 4, words, words, NULL, NULL, NULL, NULL, false};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large, true, THEME_LIGHT);
     assert_map(page, &plan, &large, true);
@@ -248,24 +226,18 @@ static void test_large_alone(void **state)
     free(weight);
 }
 
-/* More than a picture can hold is an error that says what to choose. */
+/* If the maps do not fit into a picture, the error says what to choose. */
 static void test_too_much(void **state)
 {
     (void)state;
     enum { LAYERS = 40, HEADS = 40, N = 500 };
     float *weight = make_weights(N, N, false);
-    HeatMap *maps = calloc(LAYERS * HEADS, sizeof *maps);
-    assert_non_null(maps);
+    static HeatMap maps[LAYERS * HEADS];
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N};
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS};
-    Error error = {0};
-    Canvas *page;
-    assert_false(attentionpage_draw(&page, NULL, NULL, &section, 1, THEME_LIGHT, 1, &error));
-    assert_null(page);
-    assert_non_null(strstr(error.text, "choose fewer layers or heads"));
+    is_refused(&section, 1, "choose fewer layers or heads");
     free(weight);
-    free(maps);
 }
 
 int main(void)

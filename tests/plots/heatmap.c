@@ -1,6 +1,6 @@
 /* Heat maps: every cell is where the plan says and has the colour of its number, with any words
  * along it. */
-#include "tests/fixtures/known-maps.h"
+#include "tests/fixtures/heatmap-checks.h"
 #include "tests/fixtures/test.h"
 
 static void test_known_matrix(void **state)

@@ -209,8 +209,8 @@ static Canvas *known_page(Theme theme, bool transposed)
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
     Canvas *page;
     Error error;
-    if (!attentionpage_draw(&page, NULL, NULL, &section, 1, theme, 1, &error))
-        fail_msg("%s", error.text);
+    const AttentionPage all = {.sections = &section, .count = 1, .theme = theme};
+    if (!attentionpage_draw(&page, &all, NULL, &error)) fail_msg("%s", error.text);
     return page;
 }
 
