@@ -1,8 +1,8 @@
-/* curves.c -- panels, one above the other, over one range of x.
+/* curves.c -- line charts; see curves.h.
  *
- * A long series is thinned to what can be seen: of the points that fall into one column of pixels,
- * the first, the lowest, the highest and the last (M4: Jugel et al. 2014, "M4: a visualization-
- * oriented time series data aggregation"). The line drawn through these covers the same pixels. */
+ * The panels of a page thin long series: of the points in one column of pixels only the first, the
+ * lowest, the highest and the last are drawn (M4: Jugel et al. 2014, "M4: a visualization-oriented time
+ * series data aggregation"). The line through these covers the same pixels. */
 #include "plots/curves.h"
 
 #include <math.h>
@@ -11,10 +11,11 @@
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
 enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_PANELS = 16, MAX_DOTS = 60 };
+enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8, SMALL_LETTERS = 11 };  // of chart_draw
 
-static bool is_drawn(const CurvePanel *panel, double x, double y)
+static bool is_drawn(const Series *series, int i, bool log)
 {
-    return isfinite(x) && isfinite(y) && (!panel->log_y || y > 0);
+    return isfinite(series->x[i]) && isfinite(series->y[i]) && (!log || series->y[i] > 0);
 }
 
 /* ---- ranges ---- */
@@ -29,36 +30,35 @@ static void range_add(Range *range, double value)
     range->high = fmax(range->high, value);
 }
 
-static void find_ranges(const CurvePanel *panel, Range *x, Range *y)
+/* Widens x and y to the points of all series that are drawn. */
+static void find_ranges(Range *x, Range *y, const Series *series, int count, bool log)
 {
-    for (int s = 0; s < panel->count; s++) {
-        const Series *series = &panel->series[s];
-        for (int i = 0; i < series->count; i++) {
-            if (!is_drawn(panel, series->x[i], series->y[i])) continue;
-            range_add(x, series->x[i]);
-            range_add(y, series->y[i]);
+    for (int s = 0; s < count; s++)
+        for (int i = 0; i < series[s].count; i++) {
+            if (!is_drawn(&series[s], i, log)) continue;
+            range_add(x, series[s].x[i]);
+            range_add(y, series[s].y[i]);
         }
-    }
 }
 
 /* ---- one series ---- */
 
 typedef struct Trace {
     Canvas *canvas;
-    const CurvePlan *plan;
+    const Chart *chart;
     Color color;
-    double *x, *y;  // [room], pixels of the piece of line that is being collected
+    double *x, *y;  // pixels of the piece of line that is being collected
     int count;
 } Trace;
 
-static double place_x(const CurvePlan *plan, double x)
+static double place_x(const Chart *chart, double x)
 {
-    return plan->left + plan->width * axis_place(&plan->x, x);
+    return chart->x + chart->width * axis_place(&chart->across, x);
 }
 
-static double place_y(const CurvePlan *plan, double y)
+static double place_y(const Chart *chart, double y)
 {
-    return plan->top + plan->height * (1 - axis_place(&plan->y, y));
+    return chart->y + chart->height * (1 - axis_place(&chart->up, y));
 }
 
 static void trace_add(Trace *trace, double x, double y)
@@ -90,8 +90,8 @@ static void trace_column(Trace *trace, const Series *series, int first, int last
     }
     for (int k = 0; k < 4; k++) {
         if (k > 0 && keep[k] == keep[k - 1]) continue;
-        trace_add(trace, place_x(trace->plan, series->x[keep[k]]),
-                  place_y(trace->plan, series->y[keep[k]]));
+        trace_add(trace, place_x(trace->chart, series->x[keep[k]]),
+                  place_y(trace->chart, series->y[keep[k]]));
     }
 }
 
@@ -99,23 +99,23 @@ static void trace_series(Trace *trace, const CurvePanel *panel, const Series *se
 {
     int i = 0;
     while (i < series->count) {
-        if (!is_drawn(panel, series->x[i], series->y[i])) {
+        if (!is_drawn(series, i, panel->log_y)) {
             if (trace->count > 0) trace_end(trace);
             i++;
             continue;
         }
         int first = i;
-        double column = floor(place_x(trace->plan, series->x[i]));
-        while (i < series->count && is_drawn(panel, series->x[i], series->y[i]) &&
-               floor(place_x(trace->plan, series->x[i])) == column)
+        double column = floor(place_x(trace->chart, series->x[i]));
+        while (i < series->count && is_drawn(series, i, panel->log_y) &&
+               floor(place_x(trace->chart, series->x[i])) == column)
             i++;
         trace_column(trace, series, first, i);
     }
     if (trace->count > 0) trace_end(trace);
     for (int k = 0; series->points && series->count <= MAX_DOTS && k < series->count; k++) {
-        if (is_drawn(panel, series->x[k], series->y[k]))
-            canvas_disc(trace->canvas, place_x(trace->plan, series->x[k]),
-                        place_y(trace->plan, series->y[k]), 3.5, trace->color);
+        if (is_drawn(series, k, panel->log_y))
+            canvas_disc(trace->canvas, place_x(trace->chart, series->x[k]),
+                        place_y(trace->chart, series->y[k]), 3.5, trace->color);
     }
 }
 
@@ -127,48 +127,47 @@ static Color series_color(Canvas *canvas, const Series *series)
     return theme_palette(canvas_theme(canvas))->series[color < 0 ? 0 : color];
 }
 
-static void paint_axes(Canvas *canvas, const CurvePlan *plan, const CurvePanel *panel,
-                       bool last)
+static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
 {
     Color rule = theme_palette(canvas_theme(canvas))->rule;
     TextStyle style = canvas_style(canvas, 12, false, 0);
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
-    double bottom = plan->top + plan->height;
-    for (int i = 0; i < plan->y.ticks; i++) {
-        double y = round(place_y(plan, plan->y.tick[i]));
-        canvas_rectangle(canvas, plan->left, y, plan->width, 1, rule);
-        canvas_text(canvas, plan->y.label[i], plan->left - TICK_GAP, y, &style);
+    double bottom = chart->y + chart->height;
+    for (int i = 0; i < chart->up.ticks; i++) {
+        double y = round(place_y(chart, chart->up.tick[i]));
+        canvas_rectangle(canvas, chart->x, y, chart->width, 1, rule);
+        canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, &style);
     }
     style.across = ALIGN_CENTRE;
     style.down = ALIGN_START;
-    for (int i = 0; i < plan->x.ticks; i++) {
-        double x = round(place_x(plan, plan->x.tick[i]));
+    for (int i = 0; i < chart->across.ticks; i++) {
+        double x = round(place_x(chart, chart->across.tick[i]));
         canvas_rectangle(canvas, x, bottom, 1, 5, rule);
-        if (last) canvas_text(canvas, plan->x.label[i], x, bottom + 6, &style);
+        if (last) canvas_text(canvas, chart->across.label[i], x, bottom + 6, &style);
     }
-    canvas_rectangle(canvas, plan->left, bottom, plan->width, 1, rule);
+    canvas_rectangle(canvas, chart->x, bottom, chart->width, 1, rule);
     if (last && panel->x_label)
-        canvas_text(canvas, panel->x_label, plan->left + plan->width / 2.0, bottom + X_TICKS,
+        canvas_text(canvas, panel->x_label, chart->x + chart->width / 2.0, bottom + X_TICKS,
                     &style);
     if (panel->y_label) {
         style.angle = 90;
-        style.max_width = plan->height;
-        canvas_text(canvas, panel->y_label, MARGIN - 8, plan->top + plan->height / 2.0, &style);
+        style.max_width = chart->height;
+        canvas_text(canvas, panel->y_label, MARGIN - 8, chart->y + chart->height / 2.0, &style);
     }
 }
 
 /* The names of the series, above the panel at the right, and its title at the left. */
-static void paint_head(Canvas *canvas, const CurvePlan *plan, const CurvePanel *panel)
+static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *panel)
 {
-    double x = plan->left + plan->width, y = plan->top - 16;
+    double x = chart->x + chart->width, y = chart->y - 16;
     TextStyle style = canvas_style(canvas, 13, false, 0);
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
     style.max_width = 200;
     for (int s = panel->count - 1; s >= 0; s--) {
         const Series *series = &panel->series[s];
-        if (!series->label || x < plan->left + 200) continue;
+        if (!series->label || x < chart->x + 200) continue;
         canvas_text(canvas, series->label, x, y, &style);
         x -= canvas_measure(canvas, series->label, &style).width + 7;
         canvas_rectangle(canvas, round(x - LEGEND_LINE), round(y - 1), LEGEND_LINE, 3,
@@ -178,20 +177,20 @@ static void paint_head(Canvas *canvas, const CurvePlan *plan, const CurvePanel *
     if (!panel->title) return;
     style = canvas_style(canvas, 14, true, 0);
     style.down = ALIGN_CENTRE;
-    style.max_width = fmax(x - plan->left, 40);
-    canvas_text(canvas, panel->title, plan->left, y, &style);
+    style.max_width = fmax(x - chart->x, 40);
+    canvas_text(canvas, panel->title, chart->x, y, &style);
 }
 
-static bool paint_panel(Canvas *canvas, const CurvePlan *plan, const CurvePanel *panel,
-                        bool last, Error *error)
+static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last,
+                        Error *error)
 {
-    paint_axes(canvas, plan, panel, last);
-    paint_head(canvas, plan, panel);
-    size_t room = 4 * ((size_t)plan->width + 2);  // four points a column of pixels
-    Trace trace = {.canvas = canvas, .plan = plan};
-    trace.x = malloc(2 * room * sizeof *trace.x);
+    paint_axes(canvas, chart, panel, last);
+    paint_head(canvas, chart, panel);
+    size_t most = 4 * ((size_t)chart->width + 2);  // four points a column of pixels
+    Trace trace = {.canvas = canvas, .chart = chart};
+    trace.x = malloc(2 * most * sizeof *trace.x);
     if (!trace.x) return error_set(error, "not enough memory for a picture");
-    trace.y = trace.x + room;
+    trace.y = trace.x + most;
     for (int s = panel->count - 1; s >= 0; s--) {  // the first one on top
         trace.color = series_color(canvas, &panel->series[s]);
         trace_series(&trace, panel, &panel->series[s]);
@@ -203,7 +202,7 @@ static bool paint_panel(Canvas *canvas, const CurvePlan *plan, const CurvePanel 
 /* ---- the page ---- */
 
 /* Ranges and places of all panels; returns the page's height. */
-static int plan_panels(Canvas *canvas, CurvePlan *plans, const CurvePanel *panels, int count,
+static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, int count,
                        int y)
 {
     Range x = {INFINITY, -INFINITY};
@@ -211,28 +210,29 @@ static int plan_panels(Canvas *canvas, CurvePlan *plans, const CurvePanel *panel
     double labels = 0;
     for (int p = 0; p < count; p++) {
         Range range = {INFINITY, -INFINITY};
-        find_ranges(&panels[p], &x, &range);
-        plans[p].y = axis_make(range.low, range.high, panels[p].log_y, false, p == 0 ? 6 : 4);
-        for (int i = 0; i < plans[p].y.ticks; i++)
-            labels = fmax(labels, canvas_measure(canvas, plans[p].y.label[i], &style).width);
+        find_ranges(&x, &range, panels[p].series, panels[p].count, panels[p].log_y);
+        charts[p].up = axis_make(range.low, range.high, panels[p].log_y, false, p == 0 ? 6 : 4);
+        for (int i = 0; i < charts[p].up.ticks; i++)
+            labels = fmax(labels, canvas_measure(canvas, charts[p].up.label[i], &style).width);
     }
     if (x.low > 0 && x.low < 0.05 * x.high) x.low = 0;  // updates are counted from 0
     for (int p = 0; p < count; p++) {
-        plans[p].x = axis_make(x.low, x.high, false, true, 8);
-        plans[p].left = MARGIN + 16 + (int)ceil(labels) + TICK_GAP;
-        plans[p].width = WIDTH - MARGIN - plans[p].left;
-        plans[p].top = y + PANEL_HEAD;
-        plans[p].height = p == 0 ? PANEL_HEIGHT : SECOND_HEIGHT;
-        y = plans[p].top + plans[p].height + PANEL_GAP;
+        Chart *chart = &charts[p];
+        chart->across = axis_make(x.low, x.high, false, true, 8);
+        chart->x = MARGIN + 16 + (int)ceil(labels) + TICK_GAP;
+        chart->width = WIDTH - MARGIN - chart->x;
+        chart->y = y + PANEL_HEAD;
+        chart->height = p == 0 ? PANEL_HEIGHT : SECOND_HEIGHT;
+        y += PANEL_HEAD + (p == 0 ? PANEL_HEIGHT : SECOND_HEIGHT) + PANEL_GAP;
     }
     return y - PANEL_GAP + X_TICKS + X_LABEL + MARGIN;
 }
 
-static bool draw(Canvas *canvas, CurvePlan *plans, const char *title, const char *subtitle,
+static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Error *error)
 {
     int head = MARGIN + (title ? TITLE_HEIGHT : 0) + (subtitle ? SUBTITLE_HEIGHT : 0);
-    int height = plan_panels(canvas, plans, panels, count, head);
+    int height = plan_panels(canvas, charts, panels, count, head);
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
     int y = MARGIN - 6;
     if (title) {
@@ -247,26 +247,93 @@ static bool draw(Canvas *canvas, CurvePlan *plans, const char *title, const char
         canvas_text(canvas, subtitle, MARGIN, y, &style);
     }
     for (int p = 0; p < count; p++) {
-        if (!paint_panel(canvas, &plans[p], &panels[p], p == count - 1, error)) return false;
+        if (!paint_panel(canvas, &charts[p], &panels[p], p == count - 1, error)) return false;
     }
     return canvas_check(canvas, error);
 }
 
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Theme theme, CurvePlan *plans,
-                 Error *error)
+                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
 {
     *page = NULL;
     if (count < 1 || count > MAX_PANELS)
         return error_set(error, "a chart has 1 to %d panels, not %d", MAX_PANELS, count);
-    CurvePlan own[MAX_PANELS] = {0};
+    Chart own[MAX_PANELS] = {0};
     Canvas *canvas;
     if (!canvas_new(&canvas, theme, error)) return false;
     if (!draw(canvas, own, title, subtitle, panels, count, error)) {
         canvas_free(canvas);
         return false;
     }
-    for (int p = 0; plans && p < count; p++) plans[p] = own[p];
+    for (int p = 0; charts && p < count; p++) charts[p] = own[p];
     *page = canvas;
+    return true;
+}
+
+/* ---- a chart inside another page ---- */
+
+void chart_fit(Chart *chart, const Series *series, int count, bool log_y)
+{
+    Range x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
+    find_ranges(&x, &y, series, count, log_y);
+    chart->across = axis_make(0, x.high, false, true, SMALL_X_TICKS);
+    chart->up = axis_make(log_y ? y.low : 0, y.high, log_y, false, SMALL_Y_TICKS);
+    chart->until = x.high;
+}
+
+/* The part of a series up to chart->until, and a dot where it ends. */
+static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series, Color color,
+                       Error *error)
+{
+    double *x = malloc(2 * ((size_t)series->count + 1) * sizeof *x);
+    if (!x) return error_set(error, "not enough memory for a picture");
+    double *y = x + series->count + 1;
+    int count = 0;
+    for (int i = 0; i < series->count && series->x[i] <= chart->until; i++) {
+        if (!is_drawn(series, i, chart->up.log)) continue;
+        x[count] = place_x(chart, series->x[i]);
+        y[count++] = place_y(chart, series->y[i]);
+    }
+    if (count > 1) canvas_polyline(canvas, x, y, count, 2, color);
+    if (count) canvas_disc(canvas, x[count - 1], y[count - 1], 3.5, color);
+    free(x);
+    return true;
+}
+
+static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
+{
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    style.across = ALIGN_END, style.down = ALIGN_CENTRE;
+    for (int i = 0; i < chart->up.ticks; i++) {
+        double y = round(place_y(chart, chart->up.tick[i]));
+        canvas_rectangle(canvas, chart->x, y, chart->width, 1, palette->rule);
+        canvas_text(canvas, chart->up.label[i], chart->x - 8, y, &style);
+    }
+    style.across = ALIGN_CENTRE, style.down = ALIGN_START;
+    for (int i = 0; i < chart->across.ticks; i++)
+        canvas_text(canvas, chart->across.label[i], place_x(chart, chart->across.tick[i]),
+                    chart->y + chart->height + 8, &style);
+    if (chart->marked)
+        canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1,
+                         chart->height, palette->muted);
+}
+
+bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
+                Error *error)
+{
+    const Palette *palette = theme_palette(canvas_theme(canvas));
+    TextStyle style = canvas_style(canvas, SMALL_LETTERS, false, 0);
+    draw_small_axes(canvas, chart, style);
+    style.across = ALIGN_END;
+    double name = chart->x + chart->width;
+    for (int s = count - 1; s >= 0; s--) {
+        Color color = palette->series[series[s].color % PALETTE_SERIES];
+        if (!draw_until(canvas, chart, &series[s], color, error)) return false;
+        if (!series[s].label) continue;
+        canvas_text(canvas, series[s].label, name, chart->y - 19, &style);
+        name -= canvas_measure(canvas, series[s].label, &style).width + 6;
+        canvas_rectangle(canvas, name - 14, chart->y - 13, 14, 3, color);
+        name -= 14 + 16;
+    }
     return true;
 }

@@ -1,4 +1,5 @@
-/* curves.h -- a line chart: one or more panels, one above the other, of several series each. */
+/* curves.h -- line charts: a page of panels one above the other, or one small chart inside another
+ * page. */
 #ifndef PLOTS_CURVES_H
 #define PLOTS_CURVES_H
 
@@ -8,31 +9,40 @@
 typedef struct Series {
     const char *label;  // in the legend; or NULL
     const double *x;    // [count], ascending
-    const double *y;    // [count]; a point that is not finite is a gap in the line
+    const double *y;    // [count]; values that are not finite are not drawn
     int count;          // may be 0
     int color;          // of the palette's series, 0 .. PALETTE_SERIES-1
-    bool points;        // a dot at every point as well (while there are few)
+    bool points;        // a dot at every point as well (up to 60 points)
 } Series;
+
+/* Where a chart lies on the page. A point is at pixel
+ * x + width · axis_place(&across, ·),  y + height · (1 - axis_place(&up, ·)). */
+typedef struct Chart {
+    double x, y, width, height;  // of the area between the axes, pixels
+    Axis across, up;
+    double until;  // chart_draw: the series are drawn up to here
+    bool marked;   // chart_draw: a vertical line there
+} Chart;
 
 typedef struct CurvePanel {
     const char *title;              // or NULL
     const char *x_label, *y_label;  // or NULL
-    const Series *series;           // [count]
+    const Series *series;           // [count]; a point that is not drawn is a gap in its line
     int count;
     bool log_y;  // values that are not above 0 are gaps
 } CurvePanel;
 
-/* Where a panel lies on the page, for whoever wants to find a point again:
- * pixel x = left + width · axis_place(&x, ·),  pixel y = top + height · (1 - axis_place(&y, ·)). */
-typedef struct CurvePlan {
-    int left, top, width, height;
-    Axis x, y;
-} CurvePlan;
-
-/* Draws the page; *page is for canvas_free; plans [count], if not NULL, says where the panels are.
- * The panels share the range of x. */
+/* Draws the page; *page is for canvas_free. charts [count] (=) where the panels lie, or NULL. The panels
+ * share the range of x. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Theme theme, CurvePlan *plans,
-                 Error *error);
+                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
+
+/* across, up and until (=) those for the whole series; the horizontal axis begins at 0. log_y: values
+ * that are not above 0 are left out. */
+void chart_fit(Chart *chart, const Series *series, int count, bool log_y);
+
+/* Draws a chart: tick labels at the left and below, the series' names above it at the right. */
+bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
+                Error *error);
 
 #endif

@@ -13,7 +13,7 @@
 #ifndef PLOTS_FILM_H
 #define PLOTS_FILM_H
 
-#include "plots/chart.h"
+#include "plots/curves.h"
 #include "plots/heatmap.h"
 
 typedef struct FilmFrame {

@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "plots/chart.h"
-
 enum {
     MARGIN = 32,
     SIDE = 256,

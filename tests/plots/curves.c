@@ -9,11 +9,11 @@
 #include <string.h>
 
 /* Whether a pixel within reach of the point (x,y) of the chart has the colour of the series. */
-static bool is_inked(const Canvas *page, const CurvePlan *plan, double x, double y, int series)
+static bool is_inked(const Canvas *page, const Chart *chart, double x, double y, int series)
 {
     Color want = theme_palette(canvas_theme(page))->series[series];
-    int column = (int)lround(plan->left + plan->width * axis_place(&plan->x, x));
-    int row = (int)lround(plan->top + plan->height * (1 - axis_place(&plan->y, y)));
+    int column = (int)lround(chart->x + chart->width * axis_place(&chart->across, x));
+    int row = (int)lround(chart->y + chart->height * (1 - axis_place(&chart->up, y)));
     for (int j = row - 2; j <= row + 2; j++) {
         for (int i = column - 2; i <= column + 2; i++) {
             Color got = canvas_pixel(page, i, j);
@@ -23,11 +23,11 @@ static bool is_inked(const Canvas *page, const CurvePlan *plan, double x, double
     return false;
 }
 
-static Canvas *draw(const CurvePanel *panels, int count, CurvePlan *plans)
+static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
 {
     Error error = {0};
     Canvas *page;
-    if (!curves_draw(&page, "title", "subtitle", panels, count, THEME_LIGHT, plans, &error))
+    if (!curves_draw(&page, "title", "subtitle", panels, count, THEME_LIGHT, charts, &error))
         fail_msg("%s", error.text);
     return page;
 }
@@ -45,15 +45,15 @@ static void test_points_are_on_the_curve(void **state)
                                 .y_label = "BLEU",
                                 .series = &bleu,
                                 .count = 1}};
-        CurvePlan plans[2];
-        Canvas *page = draw(panels, 2, plans);
+        Chart charts[2];
+        Canvas *page = draw(panels, 2, charts);
         for (int i = 0; i < 5; i++) {
-            assert_true(is_inked(page, &plans[0], x[i], y[i], 0));
-            assert_true(is_inked(page, &plans[1], x[i], z[i], 2));
-            assert_false(is_inked(page, &plans[0], x[i], y[i], 2));
+            assert_true(is_inked(page, &charts[0], x[i], y[i], 0));
+            assert_true(is_inked(page, &charts[1], x[i], z[i], 2));
+            assert_false(is_inked(page, &charts[0], x[i], y[i], 2));
         }
-        assert_true(is_inked(page, &plans[1], 15, 2.5, 2));
-        assert_false(is_inked(page, &plans[1], 15, 5, 2));
+        assert_true(is_inked(page, &charts[1], 15, 2.5, 2));
+        assert_false(is_inked(page, &charts[1], 15, 5, 2));
         canvas_free(page);
     }
 }
@@ -65,13 +65,13 @@ static void test_gaps(void **state)
     double y[] = {1, 1, nan, nan, 1, nan, INFINITY, 1, 1};
     Series series = {NULL, x, y, 9, 1, false};
     CurvePanel panel = {.series = &series, .count = 1};
-    CurvePlan plan;
-    Canvas *page = draw(&panel, 1, &plan);
-    assert_true(is_inked(page, &plan, 0.5, 1, 1));
-    assert_false(is_inked(page, &plan, 2.5, 1, 1));
-    assert_true(is_inked(page, &plan, 4, 1, 1));  // alone: a dot
-    assert_false(is_inked(page, &plan, 5, 1, 1));
-    assert_true(is_inked(page, &plan, 7.5, 1, 1));
+    Chart chart;
+    Canvas *page = draw(&panel, 1, &chart);
+    assert_true(is_inked(page, &chart, 0.5, 1, 1));
+    assert_false(is_inked(page, &chart, 2.5, 1, 1));
+    assert_true(is_inked(page, &chart, 4, 1, 1));  // alone: a dot
+    assert_false(is_inked(page, &chart, 5, 1, 1));
+    assert_true(is_inked(page, &chart, 7.5, 1, 1));
     canvas_free(page);
 }
 
@@ -87,12 +87,12 @@ static void test_many_points(void **state)
     y[70001] = -6;
     Series series = {"loss", x, y, N, 0, true};
     CurvePanel panel = {.series = &series, .count = 1};
-    CurvePlan plan;
-    Canvas *page = draw(&panel, 1, &plan);
-    assert_true(is_inked(page, &plan, 61234, 8.8, 0));
-    assert_true(is_inked(page, &plan, 70001, -5.8, 0));
-    assert_true(is_inked(page, &plan, 30000, 1.03, 0));
-    assert_false(is_inked(page, &plan, 30000, 5, 0));
+    Chart chart;
+    Canvas *page = draw(&panel, 1, &chart);
+    assert_true(is_inked(page, &chart, 61234, 8.8, 0));
+    assert_true(is_inked(page, &chart, 70001, -5.8, 0));
+    assert_true(is_inked(page, &chart, 30000, 1.03, 0));
+    assert_false(is_inked(page, &chart, 30000, 5, 0));
     canvas_free(page);
     free(x);
     free(y);
@@ -110,21 +110,21 @@ static void test_odd_series(void **state)
         Series series = {"\xFF",    values[i / 2 % VALUES], values[i / 2 / VALUES], 3, i - 5,
                          i % 3 == 0};
         CurvePanel panel = {.series = &series, .count = 1, .log_y = i % 2};
-        CurvePlan plan;
-        Canvas *page = draw(&panel, 1, &plan);
-        assert_true(plan.x.low < plan.x.high && plan.y.low < plan.y.high);
+        Chart chart;
+        Canvas *page = draw(&panel, 1, &chart);
+        assert_true(chart.across.low < chart.across.high && chart.up.low < chart.up.high);
         canvas_free(page);
     }
     Series one = {"one", same, same, 1, 3, false}, none = {"none", NULL, NULL, 0, 0, false};
     CurvePanel panel = {.series = &one, .count = 1};
-    CurvePlan plan;
-    Canvas *page = draw(&panel, 1, &plan);
-    assert_true(is_inked(page, &plan, 5, 5, 3));
+    Chart chart;
+    Canvas *page = draw(&panel, 1, &chart);
+    assert_true(is_inked(page, &chart, 5, 5, 3));
     canvas_free(page);
     panel.series = &none;
-    canvas_free(draw(&panel, 1, &plan));
+    canvas_free(draw(&panel, 1, &chart));
     panel.count = 0;
-    canvas_free(draw(&panel, 1, &plan));
+    canvas_free(draw(&panel, 1, &chart));
     Error error = {0};
     assert_false(curves_draw(&page, NULL, NULL, &panel, 0, THEME_DARK, NULL, &error));
     assert_null(page);
