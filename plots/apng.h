@@ -1,17 +1,16 @@
-/* apng.h -- an animated PNG. Who knows no animation sees its first frame.
+/* apng.h -- an animated PNG. Viewers without APNG support show the first frame.
  *
  *   signature  IHDR  acTL  tEXt…  fcTL IDAT  (fcTL fdAT)…  IEND
  *
  *   chunk   length [4], name [4], data [length], CRC-32 of name and data [4]; big-endian
- *   acTL    number of frames [4], how often they play [4] (0: for ever)
+ *   acTL    number of frames [4], number of plays [4] (0: endless)
  *   fcTL    sequence [4], width, height, x, y [4 each], delay [2] over [2] seconds,
  *           dispose [1] = 0 leave, blend [1] = 1 over
- *   fdAT    sequence [4], and then what an IDAT has: zlib's bytes of filtered rows
+ *   fdAT    sequence [4], then the same data as an IDAT: filtered rows, compressed by zlib
  *
- * A later frame is the smallest
- * rectangle that differs from the frame before, and what does not differ within it is transparent,
- * so that it packs to almost nothing. 8-bit RGBA; rows are filtered "Up" or not at all, whichever
- * is the smaller.
+ * Each frame after the first is the smallest rectangle that differs from the frame before. Pixels in it
+ * that do not differ are transparent, which compresses to almost nothing. 8-bit RGBA; the rows of a frame
+ * have the filter "Up" or none, whichever is smaller.
  *
  * PNG 3rd edition (W3C 2025), §11.3.6. libpng does not write these chunks. */
 #ifndef PLOTS_APNG_H
@@ -22,8 +21,8 @@
 
 typedef struct Apng Apng;
 
-/* Begins a file that appears as PATH, whole, at apng_end; by then `frames` must have been added, each
- * of that size. plays: how often; 0: for ever. */
+/* Begins a file. `frames` canvases of this size must be added; apng_end then replaces `path` as a whole.
+ * plays: 0 is endless. */
 Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
                  const PngText *texts, int count, Error *error);
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);

@@ -1,10 +1,10 @@
 /* png.c -- PNG through libpng (ISO/IEC 15948), with errors that come back.
  *
- * libpng reports an error by calling a function that must not return: ours copies the sentence
- * and jumps back to the setjmp in encode(), which owns nothing but the two structs of libpng. The
- * file is 8-bit RGB(A). Of a page of 24 + 1 maps of 12 x 12 (2453 x 2868 pixels) the Up filter
- * at zlib level 3 makes 737 kB in 54 ms; no filter 795 kB in 51 ms; Up at level 6 650 kB in 92 ms
- * (processor time on a core that does 115 GFLOP/s in sgemm). */
+ * libpng reports an error by calling a function that must not return. Ours copies the message and jumps
+ * back to the setjmp in encode(), which owns nothing but libpng's two structs. The file is 8-bit RGB.
+ * For a page of 24 + 1 maps of 12 x 12 (2453 x 2868 pixels) the Up filter at zlib level 3 makes 737 kB in
+ * 54 ms; no filter 795 kB in 51 ms; Up at level 6 650 kB in 92 ms (processor time on a core that does 115
+ * GFLOP/s in sgemm). */
 #include "plots/png.h"
 
 #include <png.h>
@@ -13,14 +13,6 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-
-typedef struct Picture {
-    const Canvas *canvas;   // its rows, or
-    const uint8_t *pixels;  // [height,width,channels]
-    int width, height, channels;
-} Picture;
-
-/* ---- encode ---- */
 
 static void png_failed(png_structp png, png_const_charp sentence)
 {
@@ -41,11 +33,11 @@ static void write_bytes(png_structp png, png_bytep data, size_t length)
 
 static void flush_bytes(png_structp png)
 {
-    (void)png;  // nothing is kept back
+    (void)png;  // write_bytes has no buffer
 }
 
-/* row [width,channels] is room for one row; chunks [count]. */
-static bool encode(AtomicFile *file, const Picture *picture, uint8_t *row, png_text *chunks,
+/* row [width,3] scratch   chunks [count] */
+static bool encode(AtomicFile *file, const Canvas *canvas, uint8_t *row, png_text *chunks,
                    int count, Error *error)
 {
     png_structp png =
@@ -62,16 +54,15 @@ static bool encode(AtomicFile *file, const Picture *picture, uint8_t *row, png_t
     png_set_write_fn(png, file, write_bytes, flush_bytes);
     png_set_compression_level(png, 3);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
-    png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8,
-                 picture->channels == 4 ? PNG_COLOR_TYPE_RGBA : PNG_COLOR_TYPE_RGB,
-                 PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)canvas_width(canvas),
+                 (png_uint_32)canvas_height(canvas), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     if (count > 0) png_set_text(png, info, chunks, count);
     png_write_info(png, info);
-    size_t stride = (size_t)picture->width * (size_t)picture->channels;
-    for (int y = 0; y < picture->height; y++) {
-        if (picture->canvas) canvas_row(picture->canvas, y, row);
-        png_write_row(png, picture->canvas ? row : picture->pixels + (size_t)y * stride);
+    for (int y = 0; y < canvas_height(canvas); y++) {
+        canvas_row(canvas, y, row);
+        png_write_row(png, row);
     }
     png_write_end(png, info);
     png_destroy_write_struct(&png, &info);
@@ -88,12 +79,12 @@ static bool key_is_valid(const char *key)
     return strstr(key, "  ") == NULL;
 }
 
-/* Fills chunks [count]; their texts are for free_chunks, also after a failure. */
+/* Fills chunks [count]. Their texts are for free(), also after a failure. */
 static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error *error)
 {
     for (int i = 0; i < count; i++) {
         if (!key_is_valid(texts[i].key))
-            return error_set(error, "'%s' cannot be the name of a remark in a PNG file",
+            return error_set(error, "'%s' cannot be the keyword of a text in a PNG file",
                              texts[i].key);
         char *text = utf8_clean(texts[i].text, 0, true);
         if (!text) return error_set(error, "not enough memory");
@@ -109,13 +100,13 @@ static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error
     return true;
 }
 
-static bool encode_with_texts(AtomicFile *file, const Picture *picture, const PngText *texts,
+static bool encode_with_texts(AtomicFile *file, const Canvas *canvas, const PngText *texts,
                               int count, Error *error)
 {
-    uint8_t *row = malloc((size_t)picture->width * (size_t)picture->channels);
+    uint8_t *row = malloc(3 * (size_t)canvas_width(canvas));
     png_text *chunks = calloc((size_t)count + 1, sizeof *chunks);
     bool done = row && chunks ? make_chunks(chunks, texts, count, error) &&
-                                    encode(file, picture, row, chunks, count, error)
+                                    encode(file, canvas, row, chunks, count, error)
                               : error_set(error, "not enough memory");
     for (int i = 0; chunks && i < count; i++) free(chunks[i].text);
     free(chunks);
@@ -123,38 +114,14 @@ static bool encode_with_texts(AtomicFile *file, const Picture *picture, const Pn
     return done;
 }
 
-/* ---- the file ---- */
-
-static bool save(const char *path, const Picture *picture, const PngText *texts, int count,
-                 Error *error)
-{
-    AtomicFile file;
-    if (!file_begin(&file, path, error)) return false;
-    if (encode_with_texts(&file, picture, texts, count, error))
-        return file_commit(&file, error);
-    if (file.fd >= 0)
-        error_prefix(error, "cannot write '%.600s'", path);  // else it says so itself
-    file_abandon(&file);
-    return false;
-}
-
 bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
                      Error *error)
 {
-    Picture picture = {.canvas = canvas,
-                       .width = canvas_width(canvas),
-                       .height = canvas_height(canvas),
-                       .channels = 3};
-    return canvas_check(canvas, error) && save(path, &picture, texts, count, error);
-}
-
-bool png_save_pixels(const char *path, const uint8_t *pixels, int width, int height,
-                     int channels, const PngText *texts, int count, Error *error)
-{
-    if (width < 1 || height < 1 || (channels != 3 && channels != 4))
-        return error_set(error, "cannot write '%s': a picture of %d x %d pixels of %d channels",
-                         path, width, height, channels);
-    Picture picture = {
-        .pixels = pixels, .width = width, .height = height, .channels = channels};
-    return save(path, &picture, texts, count, error);
+    AtomicFile file;
+    if (!canvas_check(canvas, error) || !file_begin(&file, path, error)) return false;
+    if (encode_with_texts(&file, canvas, texts, count, error)) return file_commit(&file, error);
+    if (file.fd >= 0)
+        error_prefix(error, "cannot write '%.600s'", path);  // else the error says so already
+    file_abandon(&file);
+    return false;
 }

@@ -1,10 +1,10 @@
-/* png.h -- a picture to a PNG file, all of it or nothing (base/file.h). */
+/* png.h -- a canvas to a PNG file; the file is replaced as a whole or not at all (base/file.h). */
 #ifndef PLOTS_PNG_H
 #define PLOTS_PNG_H
 
 #include "plots/canvas.h"
 
-/* A remark inside the file ("Title", "Model", "Source", ...): tEXt if it is ASCII, iTXt if not. */
+/* A text inside the file ("Title", "Model", "Source", ...): tEXt if it is ASCII, else iTXt. */
 typedef struct PngText {
     const char *key;   // 1 to 79 printable ASCII characters, no space at either end
     const char *text;  // UTF-8; bad bytes become U+FFFD
@@ -12,9 +12,5 @@ typedef struct PngText {
 
 bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
                      Error *error);
-
-/* pixels [height,width,channels], 8 bits; channels 3 is RGB, 4 is RGBA (not premultiplied). */
-bool png_save_pixels(const char *path, const uint8_t *pixels, int width, int height,
-                     int channels, const PngText *texts, int count, Error *error);
 
 #endif

@@ -1,4 +1,4 @@
-/* webpage.c -- the template's bytes and the data in the middle; see webpage.h. */
+/* webpage.c -- the page's template with the data inserted; see webpage.h. */
 #include "plots/webpage.h"
 
 #include <stdint.h>
@@ -14,15 +14,7 @@ static const unsigned char template[] = {
 
 static const char MARKER[] = "@data@";
 
-static const unsigned char *find_marker(void)
-{
-    const unsigned char *at = template, *end = template + sizeof template;
-    size_t length = strlen(MARKER);
-    while ((size_t)(end - at) >= length && memcmp(at, MARKER, length) != 0) at++;
-    return at;
-}
-
-/* JSON has <, > and & only inside its texts, where an escape means the same. */
+/* JSON has <, > and & only inside strings, where an escape means the same. */
 static void put_json(FILE *out, const char *json, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -40,7 +32,8 @@ bool webpage_save(const char *path, const char *json, size_t length, Error *erro
     size_t size = 0;
     FILE *out = open_memstream(&bytes, &size);
     if (!out) return error_set(error, "not enough memory for the page '%s'", path);
-    const unsigned char *marker = find_marker(), *rest = marker + strlen(MARKER);
+    const unsigned char *marker = memmem(template, sizeof template, MARKER, strlen(MARKER));
+    const unsigned char *rest = marker + strlen(MARKER);
     fwrite(template, 1, (size_t)(marker - template), out);
     put_json(out, json, length);
     fwrite(rest, 1, (size_t)(template + sizeof template - rest), out);

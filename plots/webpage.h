@@ -1,12 +1,12 @@
-/* webpage.h -- a page for a browser that needs nothing else: no network, no other file.
+/* webpage.h -- a self-contained page for a browser: it needs no network and no other file.
  *
- * The page is plots/page/: its HTML with the style sheet and the scripts inside, which the Makefile
- * puts together and makes bytes of. What is drawn is one JSON text in
+ * The page is plots/page/: HTML with the style sheet and the scripts inserted. The Makefile joins them
+ * and compiles them in. The data are one JSON text in
  *
  *     <script type="application/json" id="data">{"model":"…",…}</script>
  *
- * in which <, >, & and the line separators of Unicode stand as \u003c, …: so no text in it can end
- * the element or begin another, whatever the corpus had. A policy in the page's head forbids every
+ * in which <, >, & and Unicode's line separators are written as \u003c, …, so that no text of the corpus
+ * can end the element or begin another. A content security policy in the page's head forbids every
  * address. */
 #ifndef PLOTS_WEBPAGE_H
 #define PLOTS_WEBPAGE_H
@@ -15,7 +15,7 @@
 
 #include <stddef.h>
 
-/* Writes the page with this JSON, all of it or nothing. */
+/* Writes the page with this JSON. The file is replaced as a whole or not at all. */
 bool webpage_save(const char *path, const char *json, size_t length, Error *error);
 
 #endif

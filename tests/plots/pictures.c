@@ -1,9 +1,9 @@
-/* Pictures of attention as they are: every kind, size and theme is a PNG that libpng reads, with
- * the remarks that say what it is of; and pages of known numbers look as they did.
+/* Pictures of attention: every kind, size and theme gives a PNG that libpng reads, with texts that say
+ * what it shows; and pages of known numbers look like the golden pictures.
  *
- * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8 of
- * the page, and the page has no words: fonts differ between machines, colours and places do not.
- * GOLDEN_PICTURES=write makes them anew. */
+ * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8
+ * pixels of the page. The page has no text, as fonts differ between machines while colours and places do
+ * not. GOLDEN_PICTURES=write writes them again. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -214,38 +214,42 @@ static Canvas *known_page(Theme theme, bool transposed)
     return page;
 }
 
-/* small [height/BLOCK,width/BLOCK,3] the mean colour of each block; free() it. */
-static uint8_t *shrink(const Canvas *page, int *width, int *height)
+/* A canvas whose pixels are the mean colours of the page's blocks. */
+static Canvas *shrink(Canvas *page)
 {
-    *width = canvas_width(page) / BLOCK, *height = canvas_height(page) / BLOCK;
-    uint8_t *small = malloc(3 * (size_t)*width * (size_t)*height);
-    assert_non_null(small);
-    for (int y = 0; y < *height; y++)
-        for (int x = 0; x < *width; x++) {
+    Error error;
+    Canvas *small;
+    int width = canvas_width(page) / BLOCK, height = canvas_height(page) / BLOCK;
+    assert_true(canvas_new(&small, canvas_theme(page), &error));
+    assert_true(canvas_reserve(small, width, height, &error));
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
             int sum[3] = {0};
             for (int k = 0; k < BLOCK * BLOCK; k++) {
                 Color c = canvas_pixel(page, x * BLOCK + k % BLOCK, y * BLOCK + k / BLOCK);
                 sum[0] += c.r, sum[1] += c.g, sum[2] += c.b;
             }
-            for (int n = 0; n < 3; n++)
-                small[3 * (y * *width + x) + n] = (uint8_t)(sum[n] / (BLOCK * BLOCK));
+            for (int n = 0; n < 3; n++) sum[n] /= BLOCK * BLOCK;
+            canvas_rectangle(small, x, y, 1, 1,
+                             (Color){(uint8_t)sum[0], (uint8_t)sum[1], (uint8_t)sum[2]});
         }
+    canvas_free(page);
     return small;
 }
 
-/* Mean difference of a channel, 0..255, and the share of the blocks that are clearly different. */
-static void compare(double *mean, double *share, const uint8_t *a, const uint8_t *b, int pixels)
+/* mean (=) the mean difference of a channel, 0..255; share (=) that of the clearly different blocks. */
+static void compare(double *mean, double *share, const Canvas *a, const Read *b)
 {
     double sum = 0;
-    int apart = 0;
+    int apart = 0, pixels = b->width * b->height;
+    assert_int_equal(canvas_width(a), b->width);
+    assert_int_equal(canvas_height(a), b->height);
     for (int i = 0; i < pixels; i++) {
-        int most = 0;
-        for (int n = 0; n < 3; n++) {
-            int d = abs(a[3 * i + n] - b[3 * i + n]);
-            sum += d;
-            if (d > most) most = d;
-        }
-        apart += most > 40;
+        Color c = canvas_pixel(a, i % b->width, i / b->width);
+        const uint8_t *want = b->rgb + 3 * i;
+        int d[] = {abs(c.r - want[0]), abs(c.g - want[1]), abs(c.b - want[2])};
+        sum += d[0] + d[1] + d[2];
+        apart += d[0] > 40 || d[1] > 40 || d[2] > 40;
     }
     *mean = sum / (3 * pixels);
     *share = (double)apart / pixels;
@@ -257,30 +261,22 @@ static void test_golden(void **state)
     static const char *const names[] = {"tests/fixtures/golden/page-light.png",
                                         "tests/fixtures/golden/page-dark.png"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
-        int width, height;
+        double mean, share;
         Error error;
-        Canvas *page = known_page(theme, false);
-        uint8_t *small = shrink(page, &width, &height);
-        canvas_free(page);
         const char *write = getenv("GOLDEN_PICTURES");
+        Canvas *small = shrink(known_page(theme, false));
         if (write && !strcmp(write, "write"))
-            assert_true(
-                png_save_pixels(names[theme], small, width, height, 3, NULL, 0, &error));
+            assert_true(png_save_canvas(names[theme], small, NULL, 0, &error));
         Read golden;
         read_png(&golden, names[theme]);
-        assert_int_equal(width, golden.width);
-        assert_int_equal(height, golden.height);
-        double mean, share;
-        compare(&mean, &share, small, golden.rgb, width * height);
+        compare(&mean, &share, small, &golden);
         if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);
-        free(small);
+        canvas_free(small);
 
-        page = known_page(theme, true);  // else the test could not fail
-        small = shrink(page, &width, &height);
-        canvas_free(page);
-        compare(&mean, &share, small, golden.rgb, width * height);
+        small = shrink(known_page(theme, true));  // the comparison must be able to fail
+        compare(&mean, &share, small, &golden);
         if (mean < 5 || share < 0.05) fail_msg("would pass: %g, %g of the blocks", mean, share);
-        free(small);
+        canvas_free(small);
         free(golden.rgb);
     }
 }
