@@ -16,10 +16,10 @@ struct Apng {
     int width, height, frames, added;
     uint32_t sequence;
     uint8_t *before, *now;    // [height,width,4]
-    uint8_t *shown;           // [height,width,4] of an area: what a frame is made of
+    uint8_t *shown;           // [height,width,4] the pixels of a frame's area
     uint8_t *filtered;        // [height,1+4·width]
-    uint8_t *packed, *other;  // [packed_room], 4 bytes left free before the data
-    size_t packed_room;
+    uint8_t *packed, *other;  // [packed_size], the first 4 bytes free for fdAT's sequence
+    size_t packed_size;
 };
 
 typedef struct Area {
@@ -55,7 +55,7 @@ static bool put_chunk(Apng *apng, const char *name, const void *data, size_t len
            file_write(&apng->file, tail, sizeof tail, error);
 }
 
-/* tEXt: key 0 text.   iTXt, for what is no ASCII: key 0 0 0 0 0 text, uncompressed, of no language. */
+/* tEXt: key 0 text.   iTXt, for text that is not ASCII: key 0 0 0 0 0 text (uncompressed, no language). */
 static bool put_text(Apng *apng, const PngText *text, Error *error)
 {
     char *clean = utf8_clean(text->text, 0, true);
@@ -63,8 +63,7 @@ static bool put_text(Apng *apng, const PngText *text, Error *error)
     bool ascii = clean && utf8_is_ascii(clean);
     size_t zeros = ascii ? 1 : 5, size = key + zeros + length;
     char *data = clean ? calloc(1, size + 1) : NULL;
-    bool good = data;
-    if (!good) error_set(error, "not enough memory for a picture");
+    bool good = data || error_set(error, "not enough memory for a picture");
     if (good) {
         memcpy(data, text->key, key);
         memcpy(data + key + zeros, clean, length);
@@ -84,7 +83,7 @@ static uint8_t *pixel(const Apng *apng, uint8_t *pixels, int x, int y)
 
 static void read_canvas(Apng *apng, const Canvas *canvas)
 {
-    uint8_t *rgb = apng->filtered;  // as scratch
+    uint8_t *rgb = apng->filtered;  // scratch
     for (int y = 0; y < apng->height; y++) {
         uint8_t *out = pixel(apng, apng->now, 0, y);
         canvas_row(canvas, y, rgb);
@@ -95,7 +94,7 @@ static void read_canvas(Apng *apng, const Canvas *canvas)
     }
 }
 
-/* The smallest rectangle that holds all pixels that differ; one pixel if none does. */
+/* The smallest rectangle with all pixels that differ from the frame before; one pixel if none does. */
 static Area difference(const Apng *apng)
 {
     int left = apng->width, right = -1, top = apng->height, bottom = -1;
@@ -114,7 +113,7 @@ static Area difference(const Apng *apng)
     return (Area){left, top, right - left + 1, bottom - top + 1};
 }
 
-/* shown [height,width,4] of the area (=) the pixels; of those that `before` has too, nothing. */
+/* shown [height,width,4] of the area (=) its pixels; unless all, those equal in `before` transparent. */
 static void cut_out(Apng *apng, Area area, bool all)
 {
     uint8_t *out = apng->shown;
@@ -127,7 +126,7 @@ static void cut_out(Apng *apng, Area area, bool all)
         }
 }
 
-/* The rows of `shown`, filtered and compressed, into out behind its first 4 bytes. */
+/* out + 4 (=) the rows of `shown`, filtered and compressed to *length bytes. */
 static bool compress_rows(Apng *apng, uint8_t *out, size_t *length, Area area, uint8_t filter)
 {
     size_t row = (size_t)area.width * CHANNELS;
@@ -138,14 +137,12 @@ static bool compress_rows(Apng *apng, uint8_t *out, size_t *length, Area area, u
         *to++ = filter;
         for (size_t i = 0; i < row; i++) to[i] = (uint8_t)(here[i] - (above ? above[i] : 0));
     }
-    uLongf size = apng->packed_room - 4;
-    int result =
-        compress2(out + 4, &size, apng->filtered, (row + 1) * (size_t)area.height, LEVEL);
-    *length = size;
-    return result == Z_OK;
+    *length = apng->packed_size - 4;
+    return compress2(out + 4, length, apng->filtered, (row + 1) * (size_t)area.height, LEVEL) ==
+           Z_OK;
 }
 
-/* packed (=) the area of `shown`, by the better filter. */
+/* packed (=) the area of `shown` with the filter that gives fewer bytes. */
 static bool pack(Apng *apng, Area area, size_t *length, Error *error)
 {
     size_t other;
@@ -166,13 +163,13 @@ static bool allocate(Apng *apng, Error *error)
 {
     size_t pixels = (size_t)apng->width * (size_t)apng->height * CHANNELS;
     size_t rows = pixels + (size_t)apng->height;
-    apng->packed_room = compressBound(rows) + 4;
+    apng->packed_size = compressBound(rows) + 4;
     apng->before = malloc(pixels);
     apng->now = malloc(pixels);
     apng->filtered = malloc(rows);
     apng->shown = malloc(pixels);
-    apng->packed = malloc(apng->packed_room);
-    apng->other = malloc(apng->packed_room);
+    apng->packed = malloc(apng->packed_size);
+    apng->other = malloc(apng->packed_size);
     return (apng->before && apng->now && apng->shown && apng->filtered && apng->packed &&
             apng->other) ||
            error_set(error, "not enough memory for a picture of %d x %d", apng->width,
@@ -193,7 +190,7 @@ static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Err
     return good;
 }
 
-static void forget(Apng *apng)
+static Apng *release(Apng *apng)
 {
     free(apng->before);
     free(apng->now);
@@ -202,6 +199,7 @@ static void forget(Apng *apng)
     free(apng->packed);
     free(apng->other);
     free(apng);
+    return NULL;
 }
 
 Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
@@ -213,10 +211,7 @@ Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
         return NULL;
     }
     apng->width = width, apng->height = height, apng->frames = frames;
-    if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) {
-        forget(apng);
-        return NULL;
-    }
+    if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) return release(apng);
     if (put_head(apng, plays, texts, count, error)) return apng;
     apng_abandon(apng);
     return NULL;
@@ -256,7 +251,7 @@ bool apng_end(Apng *apng, Error *error)
     assert(apng->added == apng->frames);
     bool good = put_chunk(apng, "IEND", NULL, 0, error) && file_commit(&apng->file, error);
     if (!good) file_abandon(&apng->file);
-    forget(apng);
+    release(apng);
     return good;
 }
 
@@ -264,5 +259,5 @@ void apng_abandon(Apng *apng)
 {
     if (!apng) return;
     file_abandon(&apng->file);
-    forget(apng);
+    release(apng);
 }

@@ -1,16 +1,16 @@
-/* axis.c -- ticks at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph
- * labels"); on a logarithmic axis at powers of ten, and at 2, 5 and more times them where decades
- * are few. A logarithmic axis that spans less than a factor of about 3 has the linear ticks. */
+/* axis.c -- ticks at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph labels"). A
+ * logarithmic axis has them at powers of ten and, if it spans few decades, at 2, 5 and more times these.
+ * If it spans less than a factor of about 3, it has linear ticks. */
 #include "plots/axis.h"
 
 #include <math.h>
 #include <stdio.h>
 
-/* The number of the form {1,2,5}·10^k next above x > 0. */
+/* The smallest number of the form {1,2,5}·10^k that is at least x > 0. */
 static double nice_above(double x)
 {
     double power = pow(10, floor(log10(x))), lead = x / power;
-    const double slack = 1 + 1e-9;  // 0.3 / 3 is a little more than 0.1
+    const double slack = 1 + 1e-9;  // 0.3 / 3 is slightly more than 0.1
     return power * (lead <= slack ? 1 : lead <= 2 * slack ? 2 : lead <= 5 * slack ? 5 : 10);
 }
 
@@ -20,7 +20,7 @@ static bool in_range(const Axis *axis, double value)
     return value >= axis->low - slack && value <= axis->high + slack;
 }
 
-/* 250, 20k, 1.5M; 0.05; 2e-05. step says how many decimals tell neighbours apart. */
+/* 250, 20k, 1.5M; 0.05; 2e-05. The step decides the number of decimals. */
 static void format_tick(char text[16], double value, double step)
 {
     double size = fabs(value);
@@ -70,8 +70,8 @@ static void log_ticks(Axis *axis, int wanted)
     }
 }
 
-/* Bounds that can be drawn. */
-static void mend(Axis *axis)
+/* Replaces bounds that cannot be drawn. */
+static void repair(Axis *axis)
 {
     const double least = 1e-300, most = 1e300;
     if (!isfinite(axis->low) || !isfinite(axis->high)) {
@@ -101,11 +101,11 @@ Axis axis_make(double low, double high, bool log, bool tight, int wanted)
 {
     Axis axis = {.log = log, .low = low, .high = high};
     wanted = wanted < 2 ? 2 : wanted > 8 ? 8 : wanted;
-    mend(&axis);
-    if (log && !tight) {  // a little air above and below
-        double air = pow(axis.high / axis.low, 0.05);
-        axis.low /= air;
-        axis.high *= air;
+    repair(&axis);
+    if (log && !tight) {  // a margin above and below
+        double margin = pow(axis.high / axis.low, 0.05);
+        axis.low /= margin;
+        axis.high *= margin;
     }
     if (log) log_ticks(&axis, wanted);
     if (axis.ticks < 2) {

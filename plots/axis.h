@@ -1,4 +1,4 @@
-/* axis.h -- from numbers to places along a line, with ticks at numbers people like. */
+/* axis.h -- an axis of a chart: numbers to places along a line, with ticks at round numbers. */
 #ifndef PLOTS_AXIS_H
 #define PLOTS_AXIS_H
 
@@ -14,9 +14,9 @@ typedef struct Axis {
     char label[AXIS_MAX_TICKS][16];
 } Axis;
 
-/* An axis that holds all of low..high, with about `wanted` ticks (2 to 8). Bounds that are equal,
- * reversed or not finite are made into a range that can be drawn. tight: the axis ends at the
- * bounds instead of at the ticks around them. */
+/* An axis for low..high with about `wanted` ticks (2 to 8). Bounds that are equal, reversed or not finite
+ * are replaced by a range that can be drawn. tight: the axis ends at the bounds instead of at the next
+ * ticks. */
 Axis axis_make(double low, double high, bool log, bool tight, int wanted);
 
 /* 0 at low, 1 at high. */

@@ -32,7 +32,7 @@ static int cube_step(uint8_t value)
     return nearest;
 }
 
-/* target: 48 is the background, 38 the letters. */
+/* target: 48 is the background, 38 the text. */
 static void set_color(FILE *out, int target, Color c, BlocksColor color)
 {
     if (color == BLOCKS_TRUECOLOR) fprintf(out, "\033[%d;2;%d;%d;%dm", target, c.r, c.g, c.b);
@@ -70,13 +70,13 @@ void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
     Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
     int width = widest(map->column_labels, map->columns, CELL_LEAST - 1, CELL_MOST - 1) + 1;
-    int room = (LINE - label - 1) / width;
-    if (room < map->columns && map->columns * CELL_LEAST <= LINE - label - 1) {
+    int fit = (LINE - label - 1) / width;  // columns in a line
+    if (fit < map->columns && map->columns * CELL_LEAST <= LINE - label - 1) {
         width = (LINE - label - 1) / map->columns;
-        room = map->columns;
+        fit = map->columns;
     }
-    for (int first = 0; first < map->columns; first += room) {
-        int last = first + room < map->columns ? first + room : map->columns;
+    for (int first = 0; first < map->columns; first += fit) {
+        int last = first + fit < map->columns ? first + fit : map->columns;
         if (first) fputc('\n', out);
         fprintf(out, "%*s", label + 1, "");
         for (int j = first; j < last; j++) {

@@ -1,10 +1,10 @@
-/* blocks.h -- a heat map in a terminal: coloured cells with numbers in them, or numbers alone.
+/* blocks.h -- a heat map in a terminal: coloured cells with numbers, or only the numbers.
  *
  *               jane visits africa  </s>
  *         jane   .97    .01    .00   .02
  *       visite   .01    .95    .01   .03
  *
- * A map with more columns than a line holds continues below, with its row labels again. */
+ * Columns that do not fit into a line follow below, with the row labels again. */
 #ifndef PLOTS_BLOCKS_H
 #define PLOTS_BLOCKS_H
 
@@ -14,11 +14,11 @@
 
 typedef enum {
     BLOCKS_PLAIN,      // numbers, no escape sequences
-    BLOCKS_256,        // the colour cube that every colour terminal has
+    BLOCKS_256,        // xterm's colour cube
     BLOCKS_TRUECOLOR,  // 24 bits
 } BlocksColor;
 
-/* What a stream can show: plain unless it is a terminal and NO_COLOR (no-color.org) is not set. */
+/* The colours of a stream: plain if it is no terminal or NO_COLOR (no-color.org) is set. */
 BlocksColor blocks_color(FILE *out);
 
 /* causal: cells right of the diagonal are left blank. */

@@ -1,11 +1,11 @@
-/* canvas.c -- the page on cairo (pixels) and Pango (text); nobody else sees either.
+/* canvas.c -- a canvas on cairo (pixels) and Pango (text). No other file uses these libraries.
  *
- * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Text goes through
- * Pango, which picks a font for every script, joins Arabic letters, stacks combining marks,
- * orders right-to-left words, and draws a box with the number of a character no font has.
+ * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Pango chooses a font for every
+ * script, joins Arabic letters, stacks combining marks, orders right-to-left words, and draws a box with
+ * the code point of a character that no font has.
  *
- * A page of attention writes the same hundred numbers and twenty words thousands of times, so
- * a line that was once shaped is kept: the cache is direct-mapped by a hash of text and style. */
+ * A page of attention draws the same hundred numbers and twenty words thousands of times, so shaped lines
+ * are cached. The cache is direct-mapped by a hash of text and style. */
 #include "plots/canvas.h"
 #include "base/hash.h"
 #include "base/utf8.h"
@@ -18,7 +18,7 @@
 enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
 
 typedef struct Line {
-    char *text;  // as given; NULL: free
+    char *text;  // as given; NULL: the entry is empty
     double size, max_width;
     bool bold;
     PangoLayout *layout;
@@ -33,7 +33,7 @@ struct Canvas {
     cairo_t *cairo;
     PangoFontMap *fonts;
     PangoContext *pango;
-    bool failed;  // a line of text could not be laid out for want of memory
+    bool failed;  // memory ran out while a line of text was laid out
     Line line[CACHE_LINES];
 };
 
@@ -62,7 +62,7 @@ const Palette *theme_palette(Theme theme)
 /* ---- the page ---- */
 
 #ifdef __SANITIZE_ADDRESS__
-/* Fontconfig keeps parts of its configuration behind offsets, which a leak checker cannot see. */
+/* Fontconfig refers to parts of its configuration by offsets, which a leak checker cannot follow. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void)
@@ -75,7 +75,7 @@ const char *__lsan_default_options(void)
 }
 #endif
 
-/* Without any font Pango still draws, but every letter is a box in the wrong place. */
+/* Without any font Pango draws every letter as a box in the wrong place. */
 static bool has_font(Canvas *canvas)
 {
     PangoFontDescription *any = pango_font_description_from_string("Sans 12");

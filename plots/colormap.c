@@ -2,10 +2,10 @@
  *
  * Each map is a smooth path through OKLab (Ottosson 2020, "A perceptual color space for image
  * processing"), a space in which the Euclidean distance of two colours is about how different
- * they look. The path goes through a few colours given as lightness L, chroma C and hue h, its
- * lightness always moves one way, and it is walked at constant speed: that is what makes it
- * uniform, as viridis and magma are (Smith and van der Walt 2015). The hues of the light map are
- * viridis's, green over blue to violet, from paper to ink; those of the dark one are magma's.
+ * they look. The path goes through a few colours given as lightness L, chroma C and hue h. Its lightness
+ * is monotonic, and it is sampled at equal distances, which makes the map perceptually uniform like viridis
+ * and magma (Smith and van der Walt 2015). The light map has viridis's hues, from green over blue to
+ * violet; the dark one has magma's.
  *
  *     a = C cos h, b = C sin h
  *     (l, m, s) = (M1 · (L, a, b))³,   linear RGB = M2 · (l, m, s),   sRGB by IEC 61966-2-1 */
@@ -35,7 +35,7 @@ static Lab knot(Theme theme, int i)
     return (Lab){k[0], k[1] * cos(hue), k[1] * sin(hue)};
 }
 
-/* Catmull and Rom 1974: the cubic through p1 and p2 with slopes (p2-p0)/2 and (p3-p1)/2. */
+/* Catmull-Rom spline: the cubic through p1 and p2 with slopes (p2-p0)/2 and (p3-p1)/2. */
 static double cubic(double p0, double p1, double p2, double p3, double t)
 {
     return p1 +

@@ -1,4 +1,4 @@
-/* colormap.h -- from a number in 0..1 to a colour, so that equal steps look equal. */
+/* colormap.h -- perceptually uniform colour maps: a number in 0..1 to a colour. */
 #ifndef PLOTS_COLORMAP_H
 #define PLOTS_COLORMAP_H
 
@@ -8,17 +8,17 @@ enum { COLORMAP_SIZE = 256 };
 
 typedef struct Colormap {
     Color color[COLORMAP_SIZE];  // color[i] stands for i / 255
-    Color grey[COLORMAP_SIZE];   // as light as those, without colour
-    Color invalid;               // for what is not a number
+    Color grey[COLORMAP_SIZE];   // grey of the same lightness
+    Color invalid;               // for NaN
 } Colormap;
 
-/* The map of a theme: 0 is near the page's colour, 1 is far from it. */
+/* The map of a theme: 0 is close to the page's colour, 1 far from it. */
 Colormap colormap_make(Theme theme);
 
 Color colormap_color(const Colormap *map, float value);  // values outside 0..1 are clamped
 Color colormap_grey(const Colormap *map, float value);
 
-/* Black or white, whichever stands out more on that background (WCAG 2.1 contrast ratio). */
+/* Black or white, whichever has the higher contrast with the background (WCAG 2.1 contrast ratio). */
 Color colormap_contrast(Color background);
 
 #endif

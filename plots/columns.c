@@ -1,5 +1,5 @@
-/* columns.c -- text in a terminal; see columns.h. The widths are those of Unicode's East Asian
- * Width (UAX 11), as GLib has them. */
+/* columns.c -- text in a terminal; see columns.h. The widths are Unicode's East Asian Width (UAX 11),
+ * from GLib. */
 #include "plots/columns.h"
 
 #include <glib.h>
@@ -13,7 +13,7 @@ static int width_of(unsigned code)
     return g_unichar_iswide(code) ? 2 : 1;
 }
 
-static bool is_harmless(unsigned code)
+static bool is_printable(unsigned code)
 {
     return code >= 0x20 && (code < 0x7f || code > 0x9f);
 }
@@ -26,17 +26,17 @@ int columns_width(const char *text)
     return width;
 }
 
-/* Writes what of the text fits into `room` columns; returns how many it took. */
-static int put_some(FILE *out, const char *text, int room)
+/* Writes as much of the text as fits into `width` columns; returns the number of columns written. */
+static int put_some(FILE *out, const char *text, int width)
 {
     int used = 0;
     unsigned code;
     while (*text) {
-        int length = utf8_next(text, &code), width = is_harmless(code) ? width_of(code) : 1;
-        if (used + width > room) break;
-        if (is_harmless(code) && code != 0xfffd) fwrite(text, 1, (size_t)length, out);
+        int length = utf8_next(text, &code), needs = is_printable(code) ? width_of(code) : 1;
+        if (used + needs > width) break;
+        if (is_printable(code) && code != 0xfffd) fwrite(text, 1, (size_t)length, out);
         else fputs("\xef\xbf\xbd", out);
-        used += width;
+        used += needs;
         text += length;
     }
     return used;

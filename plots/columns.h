@@ -1,21 +1,20 @@
-/* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or
- * none (combining marks): how wide it is, cut and filled to a width, wrapped at one. */
+/* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or none
+ * (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
 #ifndef PLOTS_COLUMNS_H
 #define PLOTS_COLUMNS_H
 
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Columns that valid UTF-8 takes. */
+/* The number of columns of valid UTF-8. */
 int columns_width(const char *text);
 
-/* Writes text in exactly `width` columns: what is too long ends in "…", what is short is filled
- * with spaces, behind it, or before it if right. What a terminal would obey (control characters)
- * and what is no UTF-8 is written as U+FFFD. */
+/* Writes text in exactly `width` columns. Longer text ends in "…"; shorter text is padded with spaces
+ * after it, or before it if right. Control characters and invalid UTF-8 are written as U+FFFD. */
 void columns_put(FILE *out, const char *text, int width, bool right);
 
-/* Writes a paragraph: words filled into lines of at most `width` columns, each after `indent`
- * spaces, a newline at the end. Words wider than a line have one of their own. */
+/* Writes a paragraph in lines of at most `width` columns, each after `indent` spaces, with a newline at
+ * the end. A word wider than that has a line of its own. */
 void columns_wrap(FILE *out, const char *text, int indent, int width);
 
 #endif

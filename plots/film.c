@@ -1,4 +1,4 @@
-/* film.c -- one picture of attention taking shape; see film.h. */
+/* film.c -- frames of an animation of attention; see film.h. */
 #include "plots/film.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* film.h -- one picture of attention taking shape: a frame of the animation of a training.
+/* film.h -- the attention of one sentence during training: a frame of an animation.
  *
  *     title                                                update 400
  *     says: …                                              loss 0.21
@@ -8,8 +8,7 @@
  *     └──────────────┘   ┌────┐ ┌────┐
  *     loss ────╮_____•__________________ update
  *
- * All frames of a film are equally large, whatever the words of each: the size is planned over all
- * of them first. */
+ * All frames of a film have one size, which film_plan computes from the labels of all of them. */
 #ifndef PLOTS_FILM_H
 #define PLOTS_FILM_H
 
@@ -22,25 +21,25 @@ typedef struct FilmFrame {
     HeatMap mean;                        // the large one
     const HeatMap *heads;                // [head_count], without labels
     int head_count;
-    bool numbers;        // in the cells; without, a frame is a quarter of the bytes
+    bool numbers;        // in the cells; without them a frame takes a quarter of the bytes
     const Series *loss;  // [loss_count], drawn up to x
     int loss_count;
-    double x;  // where on the curves this frame is
+    double x;  // the place of this frame on the curves
 } FilmFrame;
 
 typedef struct FilmPlan {
     int cell, small;       // pixels of a cell, of the large map and of the heads'
     int left, top;         // of the large map's cells on the page
-    int heads_x, columns;  // where the heads begin, and how many stand beside each other
+    int heads_x, columns;  // left edge of the heads' maps, and the number in a row
     int head_width, head_height;
     int width, height;
     Chart chart;
 } FilmPlan;
 
-/* plan (=) what has room for every frame. The last frame has the whole curves. */
+/* plan (=) a layout for all frames. The last frame's x is the end of the curves. */
 bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error);
 
-/* Draws one; *page is for canvas_free. */
+/* Draws a frame; *page is for canvas_free. */
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
                Error *error);
 

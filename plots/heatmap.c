@@ -6,8 +6,8 @@
  *       top -> ■ ■ ■ ■
  *     a label  ■ ■ ■ ■
  *
- * Everything follows from the size of a cell. Labels are never smaller than LABEL_MIN pixels: when
- * rows are closer than that, only every second, third, ... has its label. */
+ * The size of a cell decides everything else. Labels are at least LABEL_MIN pixels high; if the rows are
+ * closer together, only every second, third, ... row has one. */
 #include "plots/heatmap.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool mark)
                        .max_width = plan->label_width};
 }
 
-/* Of a map without labels, which is one of many, the title is as small as the note. */
+/* A map without labels is one of many: its title is as small as its note. */
 static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
@@ -82,8 +82,8 @@ static int steps_for(double size, int cell)
     return (int)ceil((size + 1) / cell);
 }
 
-/* Column labels lie flat if they fit over their cells, else rise as gently as their line height
- * lets neighbours pass each other. Returns the height of their band and sets the overhang. */
+/* Column labels are horizontal if they fit over their cells. Otherwise they have the smallest slant at
+ * which neighbours do not touch. Returns the height of the labels and sets the overhang. */
 static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map)
 {
     if (!map->column_labels) return 0;
@@ -173,16 +173,15 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
     if (plan->cell >= LONG_NUMBER_CELL) snprintf(text, sizeof text, "%.2f", (double)value);
     else heatmap_number(text, value);
     TextStyle style = {.size = plan->number_size,
-                       .color =
-                           mix(colormap_contrast(background), background,
-                               value < 0.005f ? 0.72 : 0.1),  // zeros stay in the background
+                       .color = mix(colormap_contrast(background), background,
+                                    value < 0.005f ? 0.72 : 0.1),  // zeros are faint
                        .across = ALIGN_CENTRE,
                        .down = ALIGN_CENTRE};
     if (canvas_measure(canvas, text, &style).width > plan->cell - 3) return;  // "-12.50"
     canvas_text(canvas, text, x, y, &style);
 }
 
-/* A frame round all cells, outside them. */
+/* A frame around all cells, outside of them. */
 static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                         const HeatMap *map)
 {

@@ -15,7 +15,7 @@ enum {
 };
 enum { CHART_GAP = 56, CHART_HEIGHT = 130, CHART_LEFT = 48, CHART_BELOW = 46 };
 
-static const double DEVIATIONS = 2.5;  // of the larger matrix: the colours' ends
+static const double DEVIATIONS = 2.5;  // of the larger matrix: where the colours end
 
 static double deviation(const float *x, size_t count)
 {
@@ -29,7 +29,7 @@ static uint8_t mix(uint8_t from, uint8_t to, double t)
     return (uint8_t)lround(from + (to - from) * t);
 }
 
-/* value from -1, the second series' colour, over 0, the page's, to 1, the first's. */
+/* The colour of a value: -1 is the second series' colour, 0 the page's, 1 the first series'. */
 static Color diverging(const Palette *palette, double value)
 {
     Color from = palette->page, to = palette->series[value < 0];
@@ -48,7 +48,7 @@ static double mean_of(const float *x, int columns, int row, int last_row, int co
     return sum / ((double)(last_row - row) * (last_column - column));
 }
 
-/* A SIDE by SIDE picture of a matrix, at most MOST_CELLS cells a side. */
+/* A matrix as SIDE by SIDE pixels, with at most MOST_CELLS cells a side. */
 static void paint(Canvas *canvas, int x, int y, const float *at, int rows, int columns,
                   double limit)
 {

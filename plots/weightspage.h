@@ -1,15 +1,15 @@
-/* weightspage.h -- matrices before and after training, and how large their gradients were.
+/* weightspage.h -- weight matrices before and after training, and the norms of their gradients.
  *
  *     title
  *       W_Q          W_K          W_V
- *     ┌ before ┐   ┌ before ┐   ┌ before ┐        a number is a pixel or a few: blue above zero,
+ *     ┌ before ┐   ┌ before ┐   ┌ before ┐        each weight is some pixels: blue above zero,
  *     └────────┘   └────────┘   └────────┘        orange below, the page's colour at zero
  *     ┌ after  ┐   ┌ after  ┐   ┌ after  ┐
  *     └────────┘   └────────┘   └────────┘
  *     ‖gradient‖ ───╮______________________ update
  *
- * A column has one scale, said below it, so that before and after can be compared. Of matrices wider
- * than 128, a cell is the mean of a square of numbers. */
+ * Both matrices of a column have one scale, printed below, so that they can be compared. Matrices with
+ * more than 128 rows or columns are averaged over blocks. */
 #ifndef PLOTS_WEIGHTSPAGE_H
 #define PLOTS_WEIGHTSPAGE_H
 
