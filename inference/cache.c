@@ -74,14 +74,6 @@ static real *node_at(const Cache *cache, int t, int node, int layer, const Model
     return cache->KV + at * 2 * (size_t)config->d_model;
 }
 
-/* The factor of the dot product of query and key. */
-static real score_scale(int score, int dh)
-{
-    assert(score == SCORE_SCALED_DOT && "cache.c has no other attention score");
-    (void)score;
-    return 1 / (real)sqrt(dh);
-}
-
 static real dot(const real *x, const real *y, int n)
 {
     real sum = 0;
@@ -96,7 +88,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
 {
     int n = cache->step + 1, width = attention_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
-    real *P = cache->P, scale = score_scale(config->score, dh);  // [H,width]
+    real *P = cache->P, scale = attention_scale(config->score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
         for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
@@ -123,7 +115,7 @@ static void attend_source(real *O, const real *Q, const Cache *cache, int layer,
     const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
-    real *P = cache->P, scale = score_scale(config->score, dh);
+    real *P = cache->P, scale = attention_scale(config->score, dh);
     for (int h = 0; h < H; h++) {
         small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
                    width, rows, width, dh, scale);
@@ -161,7 +153,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     ProfilePart part = profile_enter(PROFILE_LINEAR);
     add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
-                      P ? P + (size_t)cache->step * d : NULL, NULL, 1, D);
+                      P ? P + (size_t)cache->step * d : NULL, NULL, D);
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const DecoderLayerWeights *p = &w->decoder[l];
@@ -176,8 +168,8 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                         cache->path + (size_t)r * (size_t)cache->steps, l, config);
         profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->self.out, NULL, count, D, D);
-        s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, D,
-                            NULL, 0);
+        s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, NULL,
+                            0);
 
         linear_forward(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
         profile_enter(PROFILE_ATTENTION);
@@ -189,13 +181,12 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         }
         profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->cross.out, NULL, count, D, D);
-        s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows, D,
+        s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows,
                             NULL, 0);
 
-        feedforward_forward(F, &cache->ffn, s.Y, &p->ffn, &rows, D, config->ffn, NULL,
-                            0);  // (4)
-        s = addnorm_forward(&cache->final_norm, s, F, p->ffn.fc2.b, p->final_norm, &rows, D,
-                            NULL, 0);
+        feedforward_forward(F, &cache->ffn, s.Y, &p->ffn, &rows, NULL, 0);  // (4)
+        s = addnorm_forward(&cache->final_norm, s, F, p->ffn.fc2.b, p->final_norm, &rows, NULL,
+                            0);
     }
     cache->nodes += count;
     cache->step++;

@@ -99,7 +99,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &memory, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
-                          model->source_positions, NULL, 1, D);
+                          model->source_positions, NULL, D);
         const real *X =
             encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {

@@ -30,7 +30,7 @@ static void layout(Snapshot *snapshot, const int *source, int n, const int *targ
     pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source, n);
     pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target, m);
     transformer_layout(&snapshot->pass, &snapshot->arena, snapshot->model, &snapshot->source,
-                       &snapshot->target, NULL, PASS_LOOK);
+                       &snapshot->target, NULL, PASS_SNAPSHOT);
 }
 
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
@@ -125,18 +125,14 @@ SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
 {
     const Attention *a = attention_of(snapshot, kind, layer, head);
-    const Pass *pass = &snapshot->pass;
     int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
-    const real *Xq = kind == ATTENTION_ENCODER   ? pass->encoder.layer[layer].X
-                     : kind == ATTENTION_DECODER ? pass->decoder.layer[layer].X
-                                                 : pass->decoder.layer[layer].self_norm.Y;
-    const real *Xkv = kind == ATTENTION_CROSS ? pass->encoded : Xq;
-    return (HeadVectors){.Xq = {Xq, n, D, D},
-                         .Xkv = {Xkv, m, D, D},
-                         .Q = {a->Q + at, n, dh, a->q_stride},
-                         .K = {a->K + at, m, dh, a->kv_stride},
-                         .V = {a->V + at, m, dh, a->kv_stride},
-                         .O = {a->O + at, n, dh, D},
+    const HeadRows *all = &a->heads;
+    return (HeadVectors){.Xq = {a->Xq, n, D, D},
+                         .Xkv = {a->Xkv, m, D, D},
+                         .Q = {all->Q.at + at, n, dh, all->Q.stride},
+                         .K = {all->K.at + at, m, dh, all->K.stride},
+                         .V = {all->V.at + at, m, dh, all->V.stride},
+                         .O = {all->O.at + at, n, dh, all->O.stride},
                          .scale = 1 / sqrt(dh)};
 }
 

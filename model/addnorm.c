@@ -1,11 +1,11 @@
-/* addnorm.c -- sums and norms between sublayers; see addnorm.h.
+/* addnorm.c -- residual connections and norms between sublayers; see addnorm.h.
  *
- * Backward, X is what went past and Y what the sublayer F read:
+ * Backward, where X is the input of the residual connection and Y that of the sublayer F:
  *
  *   post-norm   dX = LayerNorm'(dX)            dF = dropout(dX)      then F adds its own to dX
  *   pre-norm    dX = dX + LayerNorm'(dY)       dF = dropout(dX)      then F sets dY
  *
- * At the end of a pre-norm stack nothing goes past the last norm: dX is LayerNorm'(dY) there. */
+ * Nothing follows the last norm of a pre-norm stack but its Y: there dX = LayerNorm'(dY). */
 #include "model/addnorm.h"
 
 #include "base/profile.h"
@@ -21,14 +21,10 @@ real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *conf
 void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int N, real *stream,
                     const Dropout *dropout)
 {
-    size_t count = (size_t)N * (size_t)config->d_model;
-    double rate = dropout ? dropout->residual : 0;
-    layernorm_layout(&norm->saved, arena, N, config->d_model);
-    norm->keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
-    norm->scale = dropout_scale(rate);
-    norm->Y = ARENA_TAKE(arena, real, count);
+    layernorm_layout(&norm->saved, arena, N, config->d_model, dropout ? dropout->residual : 0);
+    norm->Y = ARENA_TAKE(arena, real, (size_t)N * (size_t)config->d_model);
     norm->sum = stream ? stream : norm->saved.normal;
-    norm->past = stream ? stream : norm->Y;
+    norm->residual = stream ? stream : norm->Y;
 }
 
 Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelConfig *config,
@@ -36,21 +32,20 @@ Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelCo
 {
     if (config->norm != NORM_PRE) return (Stream){X, X};
     ProfilePart before = profile_enter(PROFILE_NORM);
-    layernorm_forward(first->Y, NULL, &first->saved, X, (Branch){0}, w, N, config->d_model);
+    layernorm_forward(first->Y, NULL, &first->saved, X, NULL, NULL, w, N);
     profile_leave(before);
     return (Stream){X, first->Y};
 }
 
 Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *bias,
-                       NormWeights w, const Packed *rows, int D, const Dropout *dropout,
+                       NormWeights w, const Packed *rows, const Dropout *dropout,
                        uint32_t place)
 {
     ProfilePart part = profile_enter(PROFILE_NORM);
-    Branch branch = {F, bias, norm->keep, norm->scale};
-    if (norm->keep) dropout_rows(norm->keep, rows, D, dropout, dropout->residual, place);
-    layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, branch, w, rows->rows, D);
+    dropout_rows(&norm->saved.mask, rows, norm->saved.D, dropout, place);
+    layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, F, bias, w, rows->rows);
     profile_leave(part);
-    return (Stream){norm->past, norm->Y};
+    return (Stream){norm->residual, norm->Y};
 }
 
 StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
@@ -60,23 +55,21 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
 }
 
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, int N, int D)
+                             NormWeights dw, NormWeights w, int N)
 {
     ProfilePart part = profile_enter(PROFILE_NORM);
-    Branch branch = {.keep = norm->keep, .scale = norm->scale};
-    layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved,
-                       branch, w, N, D);
+    layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved, w,
+                       N);
     g->dY = g->below;
     profile_leave(part);
-    return norm->keep ? dF : g->dX;
+    return norm->saved.mask.keep ? dF : g->dX;
 }
 
 void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights dw,
-                            NormWeights w, const ModelConfig *config, int N)
+                            NormWeights w, int N)
 {
-    if (config->norm != NORM_PRE) return;
+    if (!first->Y) return;  // post-norm
     ProfilePart part = profile_enter(PROFILE_NORM);
-    layernorm_backward(ADD, g->dX, NULL, NULL, dw, g->dY, &first->saved, (Branch){0}, w, N,
-                       config->d_model);
+    layernorm_backward(ADD, g->dX, NULL, NULL, dw, g->dY, &first->saved, w, N);
     profile_leave(part);
 }

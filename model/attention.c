@@ -1,20 +1,21 @@
-/* attention.c -- queries, keys and values.
+/* attention.c -- scaled dot-product attention and multi-head attention.
  *
  *   forward    (1)  Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
  *              for every sentence and head, on its dh = D/H columns:
- *              (2)  Z = Q Kᵀ / √dh                  how well query i matches key j
- *              (3)  P = softmax_rows(Z)             over the keys that i may see
- *              (4)  O = dropout(P) V                what i reads: values mixed by P
+ *              (2)  S = Q Kᵀ / √dh                  how well query i matches key j
+ *              (3)  P = softmax_rows(S)             over the keys that i sees (causal mask)
+ *              (4)  O = dropout(P) V                values mixed by the attention weights P
  *              (5)  Y = O W_Oᵀ (+ b_O, added with the residual)
  *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O
  *              (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
- *              (3)  dZ = P ⊙ (dP - Σ_j P ⊙ dP)
- *              (2)  dQ = dZ K / √dh                 dK = dZᵀ Q / √dh
+ *              (3)  dS = P ⊙ (dP - Σ_j P ⊙ dP)
+ *              (2)  dQ = dS K / √dh                 dK = dSᵀ Q / √dh
  *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
  *
- * Vaswani et al. 2017, §3.2. Without the √dh a dot product of dh independent terms of variance 1
- * has deviation √dh, and the softmax saturates where its gradient is near zero. */
+ * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. Without the √dh a dot product of dh
+ * independent terms of variance 1 has deviation √dh, and the softmax saturates where its gradient is
+ * near zero. */
 #include "model/attention.h"
 
 #include <math.h>
@@ -31,6 +32,14 @@ enum { VECTOR = 16 };
 int attention_width(int m)
 {
     return (m + VECTOR - 1) / VECTOR * VECTOR;
+}
+
+real attention_scale(int score, int dh)
+{
+    switch ((Score)score) {
+    case SCORE_SCALED_DOT: break;
+    }
+    return 1 / (real)sqrt(dh);
 }
 
 /* How many numbers the map of one head has. */
@@ -51,24 +60,29 @@ const real *attention_map(const Attention *a, int sentence, int head)
     return a->P + map_at(a, sentence, head);
 }
 
+/* The rows of all heads in buffer [2(n+m),D].
+ * self-attention: QKV [n,3D], O [n,D]; cross-attention: Q [n,D], KV [m,2D], O [n,D] */
+static HeadRows heads_in(real *buffer, const Attention *a)
+{
+    int D = a->D, q = a->self ? 3 * D : D, kv = a->self ? 3 * D : 2 * D;
+    size_t n = (size_t)a->queries->rows, m = (size_t)a->keys->rows, d = (size_t)D;
+    real *K = a->self ? buffer + d : buffer + n * d;
+    real *O = a->self ? buffer + 3 * n * d : K + 2 * m * d;
+    return (HeadRows){{buffer, q}, {K, kv}, {K + d, kv}, {O, D}};
+}
+
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
                       const Dropout *dropout, bool training)
 {
-    int D = config->d_model, H = config->heads, dh = D / H, S = queries->sentences;
-    bool self = !keys;
-    if (self) keys = queries;
+    int D = config->d_model, H = config->heads, S = queries->sentences;
     size_t total = 0, widest = 0, largest = 0;
-    *a = (Attention){.queries = queries,
-                     .keys = keys,
-                     .causal = causal,
-                     .D = D,
-                     .H = H,
-                     .score = config->score};
+    *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
+    a->causal = causal, a->D = D, a->H = H, a->score = config->score;
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
-        size_t width = (size_t)attention_width(packed_length(keys, s));
-        size_t one = (size_t)packed_length(queries, s) * width;
+        size_t width = (size_t)attention_width(packed_length(a->keys, s));
+        size_t one = map_count(a, s);
         if (a->map) a->map[s] = total;
         total += (size_t)H * one;
         if (one > largest) largest = one;
@@ -76,29 +90,16 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     }
     if (a->map) a->map[S] = total;
 
-    size_t n = (size_t)queries->rows, m = (size_t)keys->rows, d = (size_t)D;
-    if (self) {
-        real *QKV = ARENA_TAKE(arena, real, n * 3 * d);
-        a->q_stride = a->kv_stride = 3 * D;
-        a->Q = QKV;
-        a->K = QKV ? QKV + D : NULL;
-    } else {
-        a->Q = ARENA_TAKE(arena, real, n * d);
-        a->K = ARENA_TAKE(arena, real, m * 2 * d);
-        a->q_stride = D;
-        a->kv_stride = 2 * D;
-    }
-    a->V = a->K ? a->K + D : NULL;
-    a->O = ARENA_TAKE(arena, real, n * d);
+    size_t rows = 2 * ((size_t)queries->rows + (size_t)a->keys->rows);
+    real *buffer = ARENA_TAKE(arena, real, rows * (size_t)D);
+    if (buffer) a->heads = heads_in(buffer, a);
     a->P = ARENA_TAKE(arena, real, total);
-    a->Kt = ARENA_TAKE(arena, real, (size_t)dh * widest);
+    a->Kt = ARENA_TAKE(arena, real, (size_t)(D / H) * widest);
     if (training) {
         a->Pd = ARENA_TAKE(arena, real, largest);
         a->dP = ARENA_TAKE(arena, real, largest);
     }
-    double rate = dropout ? dropout->attention : 0;
-    if (rate > 0) a->keep = ARENA_TAKE(arena, uint8_t, total);
-    a->keep_scale = dropout_scale(rate);
+    a->mask = dropout_layout(arena, total, dropout ? dropout->attention : 0);
 }
 
 void attention_transpose(real *T, Rows X, int m, int dh)
@@ -116,8 +117,8 @@ void attention_transpose(real *T, Rows X, int m, int dh)
     }
 }
 
-/* Rows are short, and the ends of loops slow: so whole vectors, and a table of lanes, since from an
- * index gcc would see where to split the loop. */
+/* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers come
+ * from a table: gcc would split the loop at `seen` if it saw an index. */
 void softmax_row(real *z, int seen)
 {
     static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
@@ -144,112 +145,111 @@ void softmax_row(real *z, int seen)
         for (int l = 0; l < VECTOR; l++) z[j + l] *= inverse;
 }
 
-void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,
-                             int score)
+/* ---- the products of one head: as in gemm.h, with strides ---- */
+
+/* C [m,n] (=) scale · A [m,k] · B [k,n] */
+static void head_nn(Rows C, Rows A, Rows B, int m, int n, int k, real scale)
+{
+    small_gemm(C.at, C.stride, (Strided){A.at, (size_t)A.stride, 1}, B.at, B.stride, m, n, k,
+               scale);
+}
+
+/* C [m,n] (=) scale · A [k,m]ᵀ · B [k,n] */
+static void head_tn(Rows C, Rows A, Rows B, int m, int n, int k, real scale)
+{
+    small_gemm(C.at, C.stride, (Strided){A.at, 1, (size_t)A.stride}, B.at, B.stride, m, n, k,
+               scale);
+}
+
+/* C [m,width] (=) scale · A [m,k] · B [n,k]ᵀ, width = attention_width(n)   Bt [k,width] scratch */
+static void head_nt(Rows C, Rows A, Rows B, real *Bt, int m, int n, int k, real scale)
+{
+    int width = attention_width(n);
+    attention_transpose(Bt, B, n, k);
+    head_nn(C, A, (Rows){Bt, width}, m, width, k, scale);
+}
+
+/* ---- one head of one sentence ---- */
+
+void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
+                             real scale, bool causal)
 {
     int width = attention_width(m);
-    switch ((Score)score) {
-    case SCORE_SCALED_DOT:
-        attention_transpose(Kt, K, m, dh);
-        small_gemm(P, width, (Strided){Q.at, Q.stride, 1}, Kt, width, n, width, dh,
-                   1 / (real)sqrt(dh));  // (2)
-        break;
-    }
-    for (int i = 0; i < n; i++) {  // (3)
-        int seen = first ? first + i : m, filled = attention_width(seen);
+    // (2) S = Q Kᵀ / √dh
+    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
+    // (3) P = softmax_rows(S); causal mask: query i sees keys 0..i, the others get weight 0
+    for (int i = 0; i < n; i++) {
+        int seen = causal ? i + 1 : m, filled = attention_width(seen);
         real *row = P + i * width;
         softmax_row(row, seen);
         if (filled < width) memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
     }
 }
 
-static Rows rows_of(real *matrix, int stride, int row, int column)
-{
-    return (Rows){matrix + (size_t)row * (size_t)stride + column, stride};
-}
-
-/* One head of one sentence: its n queries and m keys, and its map P [n,width]. */
+/* n queries, m keys, and the map P [n,width]. */
 typedef struct Head {
     int n, m, width, dh;
-    int query, key, column;  // the first row of each, and the first column
-    Rows Q, K, V;
-    size_t map, count;  // where in P, and how many numbers
+    HeadRows x;  // Q, O [n,dh]   K, V [m,dh]
+    real *P;
+    const uint8_t *keep;  // as P, or NULL: no dropout
 } Head;
+
+static Rows rows_from(Rows X, int row, int column)
+{
+    return (Rows){X.at + (size_t)row * (size_t)X.stride + column, X.stride};
+}
+
+/* The part of `all` that belongs to head h of sentence s. */
+static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
+{
+    int query = a->queries->start[s], key = a->keys->start[s], column = h * (a->D / a->H);
+    return (HeadRows){rows_from(all->Q, query, column), rows_from(all->K, key, column),
+                      rows_from(all->V, key, column), rows_from(all->O, query, column)};
+}
 
 static Head head_of(const Attention *a, int s, int h)
 {
-    int dh = a->D / a->H, query = a->queries->start[s], key = a->keys->start[s];
+    size_t at = map_at(a, s, h);
     int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-    return (Head){.n = n,
-                  .m = m,
-                  .width = attention_width(m),
-                  .dh = dh,
-                  .query = query,
-                  .key = key,
-                  .column = h * dh,
-                  .Q = rows_of(a->Q, a->q_stride, query, h * dh),
-                  .K = rows_of(a->K, a->kv_stride, key, h * dh),
-                  .V = rows_of(a->V, a->kv_stride, key, h * dh),
-                  .map = map_at(a, s, h),
-                  .count = map_count(a, s)};
+    return (Head){n,
+                  m,
+                  attention_width(m),
+                  a->D / a->H,
+                  head_rows(a, &a->heads, s, h),
+                  a->P + at,
+                  dropout_keep(&a->mask, at)};
 }
 
-/* dropout(P) of a head: in the scratch Pd where there is dropout; otherwise P itself serves. */
-static const real *dropped(const Attention *a, const Head *head)
+/* dropout(P): in the scratch Pd, or P itself without dropout. */
+static Rows dropped(const Attention *a, const Head *h)
 {
-    const real *P = a->P + head->map;
-    if (!a->keep) return P;
-    const uint8_t *keep = a->keep + head->map;
+    if (!h->keep) return (Rows){h->P, h->width};
+    int count = h->n * h->width;
 #pragma omp simd
-    for (size_t i = 0; i < head->count; i++) a->Pd[i] = P[i] * (a->keep_scale * (real)keep[i]);
-    return a->Pd;
+    for (int i = 0; i < count; i++) a->Pd[i] = h->P[i] * (a->mask.scale * (real)h->keep[i]);
+    return (Rows){a->Pd, h->width};
 }
 
 static void head_forward(const Attention *a, const Head *h)
 {
-    Rows O = rows_of(a->O, a->D, h->query, h->column);
-    attention_probabilities(a->P + h->map, a->Kt, h->Q, h->K, h->n, h->m, h->dh, a->causal,
-                            a->score);  // (2), (3)
-    const real *Pd = dropped(a, h);
-    small_gemm(O.at, O.stride, (Strided){Pd, h->width, 1}, h->V.at, h->V.stride, h->n, h->dh,
-               h->m,
-               1);  // (4)
+    real scale = attention_scale(a->score, h->dh);
+    // (2) S = Q Kᵀ / √dh      (3) P = softmax_rows(S)
+    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, h->dh, scale, a->causal);
+    // (4) O = dropout(P) V
+    head_nn(h->x.O, dropped(a, h), h->x.V, h->n, h->dh, h->m, 1);
 }
 
-void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
-                       const AttentionWeights *w, const Dropout *dropout, uint32_t place)
+/* dP (=) dS: the gradient of dropout, then that of the softmax, row by row. */
+static void softmax_backward(real *dP, const Head *h, real keep_scale)
 {
-    int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
-
-    if (!Xkv) {  // (1)
-        linear_forward(a->Q, Xq, &w->q, w->q.b, N, 3 * D, D);
-    } else {
-        linear_forward(a->Q, Xq, &w->q, w->q.b, N, D, D);
-        linear_forward(a->K, Xkv, &w->k, w->k.b, M, 2 * D, D);
-    }
-    ProfilePart before = profile_enter(PROFILE_ATTENTION);
-    if (a->keep)
-        for (int s = 0; s < S; s++)
-            dropout_sentence(a->keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
-                             dropout->attention, place, s);
-    for (int s = 0; s < S; s++)
-        for (int h = 0; h < a->H; h++) {
-            Head head = head_of(a, s, h);
-            head_forward(a, &head);  // (2) to (4)
-        }
-    profile_leave(before);
-    linear_forward(Y, a->O, &w->out, NULL, N, D, D);  // (5)
-}
-
-/* dP (=) dZ: the softmax's backward, row by row, dropout's before it. */
-static void softmax_backward(real *dP, const real *P, const uint8_t *keep, real scale, int n,
-                             int width)
-{
-    for (int i = 0; i < n; i++, dP += width, P += width) {
+    const real *P = h->P;
+    const uint8_t *keep = h->keep;
+    int width = h->width;
+    for (int i = 0; i < h->n; i++, dP += width, P += width) {
         real sum = 0;
         if (keep) {
 #pragma omp simd
-            for (int j = 0; j < width; j++) dP[j] *= scale * (real)keep[i * width + j];
+            for (int j = 0; j < width; j++) dP[j] *= keep_scale * (real)keep[i * width + j];
         }
 #pragma omp simd reduction(+ : sum)
         for (int j = 0; j < width; j++) sum += P[j] * dP[j];
@@ -258,49 +258,78 @@ static void softmax_backward(real *dP, const real *P, const uint8_t *keep, real 
     }
 }
 
-static void head_backward(const Attention *a, const Head *h, real *dQ, real *dK, real *dV,
-                          real *dO)
+/* d (=) the gradients of Q, K and V; of d->O it reads the gradient of O */
+static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
 {
-    int n = h->n, m = h->m, width = h->width, dh = h->dh;
-    real root = 1 / (real)sqrt(dh), *dP = a->dP;
-    Rows dQh = rows_of(dQ, a->q_stride, h->query, h->column);
-    Rows dKh = rows_of(dK, a->kv_stride, h->key, h->column);
-    Rows dVh = rows_of(dV, a->kv_stride, h->key, h->column);
-    Rows dOh = rows_of(dO, a->D, h->query, h->column);
+    int n = h->n, m = h->m, dh = h->dh;
+    real scale = attention_scale(a->score, dh);
+    Rows dP = {a->dP, h->width}, dS = dP;
+    // (4) dV = dropout(P)ᵀ dO
+    head_tn(d->V, dropped(a, h), d->O, m, dh, n, 1);
+    // (4) dP = dO Vᵀ, before dropout
+    head_nt(dP, d->O, h->x.V, a->Kt, n, m, dh, 1);
+    // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
+    softmax_backward(dP.at, h, a->mask.scale);
+    // (2) dQ = dS K / √dh
+    head_nn(d->Q, dS, h->x.K, n, dh, m, scale);
+    // (2) dK = dSᵀ Q / √dh
+    head_tn(d->K, dS, h->x.Q, m, dh, n, scale);
+}
 
-    small_gemm(dVh.at, dVh.stride, (Strided){dropped(a, h), 1, width}, dOh.at, dOh.stride, m,
-               dh, n,
-               1);  // (4)
-    attention_transpose(a->Kt, h->V, m, dh);
-    small_gemm(dP, width, (Strided){dOh.at, dOh.stride, 1}, a->Kt, width, n, width, dh, 1);
-    softmax_backward(dP, a->P + h->map, a->keep ? a->keep + h->map : NULL, a->keep_scale, n,
-                     width);  // (3)
-    small_gemm(dQh.at, dQh.stride, (Strided){dP, width, 1}, h->K.at, h->K.stride, n, dh, m,
-               root);  // (2)
-    small_gemm(dKh.at, dKh.stride, (Strided){dP, 1, width}, h->Q.at, h->Q.stride, m, dh, n,
-               root);
+/* ---- multi-head attention ---- */
+
+void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
+                       const AttentionWeights *w, const Dropout *dropout, uint32_t place)
+{
+    int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
+    a->Xq = Xq;
+    a->Xkv = a->self ? Xq : Xkv;
+
+    // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
+    if (a->self) {
+        linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, 3 * D, D);
+    } else {
+        linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, D, D);
+        linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
+    }
+    ProfilePart before = profile_enter(PROFILE_ATTENTION);
+    for (int s = 0; a->mask.keep && s < S; s++)
+        dropout_sentence(a->mask.keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
+                         a->mask.rate, place, s);
+    for (int s = 0; s < S; s++)
+        for (int h = 0; h < a->H; h++) {
+            Head head = head_of(a, s, h);
+            // (2) to (4)
+            head_forward(a, &head);
+        }
+    profile_leave(before);
+    // (5) Y = O W_Oᵀ
+    linear_forward(Y, a->heads.O.at, &w->out, NULL, N, D, D);
 }
 
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
-                        AttentionWeights *dw, real *dO, real *dQKV, const real *dY,
-                        const Attention *a, const real *Xq, const real *Xkv,
+                        AttentionWeights *dw, real *scratch, const real *dY, const Attention *a,
                         const AttentionWeights *w)
 {
     int D = a->D, N = a->queries->rows, M = a->keys->rows;
-    real *dQ = dQKV, *dK = Xkv ? dQ + (size_t)N * (size_t)D : dQ + D, *dV = dK + D;
+    HeadRows d = heads_in(scratch, a);
 
-    linear_backward(SET, dO, &dw->out, NULL, dY, a->O, &w->out, N, D, D);  // (5)
+    // (5) dO = dY W_O          dW_O += dYᵀ O
+    linear_backward(SET, d.O.at, &dw->out, NULL, dY, a->heads.O.at, &w->out, N, D, D);
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
             Head head = head_of(a, s, h);
-            head_backward(a, &head, dQ, dK, dV, dO);  // (4) to (2)
+            HeadRows rows = head_rows(a, &d, s, h);
+            // (4) to (2)
+            head_backward(&rows, a, &head);
         }
     profile_leave(before);
-    if (!Xkv) {  // (1)
-        linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, 3 * D, D);
+    // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
+    if (a->self) {
+        linear_backward(q_mode, dXq, &dw->q, dw->q.b, d.Q.at, a->Xq, &w->q, N, 3 * D, D);
     } else {
-        linear_backward(q_mode, dXq, &dw->q, dw->q.b, dQ, Xq, &w->q, N, D, D);
-        linear_backward(kv_mode, dXkv, &dw->k, dw->k.b, dK, Xkv, &w->k, M, 2 * D, D);
+        linear_backward(q_mode, dXq, &dw->q, dw->q.b, d.Q.at, a->Xq, &w->q, N, D, D);
+        linear_backward(kv_mode, dXkv, &dw->k, dw->k.b, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
     }
 }

@@ -1,11 +1,11 @@
 /* attention.h -- multi-head attention, one implementation for its three uses.
  *
- *   encoder self-attention    queries, keys and values from the source; every row sees every row
- *   decoder self-attention    all from the target; row i sees rows 0..i of its sentence (causal)
- *   encoder-decoder           queries from the target, keys and values from the encoded source
+ *   encoder self-attention      queries, keys and values from the source; every row sees every row
+ *   decoder self-attention      all from the target; causal mask: row i sees rows 0..i
+ *   encoder-decoder attention   queries from the target, keys and values from the encoded source
  *
- * Sentences are packed, so nothing is masked but the future: a query meets the keys of its own
- * sentence only. */
+ * Sentences are packed: a query meets the keys of its own sentence only, so the causal mask is the
+ * only mask. */
 #ifndef MODEL_ATTENTION_H
 #define MODEL_ATTENTION_H
 
@@ -16,64 +16,68 @@
 #include "model/dropout.h"
 #include "model/params.h"
 
-/* Rows of vectors that lie `stride` reals apart; one head's part of Q, K, V or O. */
+/* Rows of vectors, `stride` reals apart. */
 typedef struct Rows {
     real *at;
     int stride;
 } Rows;
 
-/* What one use of attention is: set up by attention_layout, filled by attention_forward. */
+/* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of one. */
+typedef struct HeadRows {
+    Rows Q, K, V, O;
+} HeadRows;
+
+/* One use of attention: set up by attention_layout, filled by attention_forward. */
 typedef struct Attention {
     const Packed *queries, *keys;  // the same for self-attention
-    bool causal;
+    bool self, causal;
     int D, H, score;
-    size_t *map;      // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
-    real *Q, *K, *V;  // row 0 of each, rows q_stride and kv_stride apart:
-    int q_stride, kv_stride;  //   self: within [N,3D]; cross: Q [M,D], K and V within [N,2D]
-    real *P;                  // probabilities before dropout
-    uint8_t *keep;            // as P, or NULL: no dropout
-    real keep_scale;
-    real *O;   // [n,D] the heads' outputs, side by side: what out_proj reads
-    real *Kt;  // [dh,width] scratch of one head: keys (backward: values) as columns
-    real *Pd;  // [n,width] scratch of one head: probabilities after dropout
-    real *dP;  // [n,width] scratch of one head, when training
+    const real *Xq, *Xkv;  // [n,D] [m,D] the inputs
+    size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
+    HeadRows heads;  // Q, O [n,D]   K, V [m,D]
+    real *P;         // attention weights before dropout
+    DropoutMask mask;  // as P
+    real *Kt;          // [dh,width] scratch of one head: keys (backward: values) as columns
+    real *Pd;          // [n,width] scratch of one head: attention weights after dropout
+    real *dP;          // [n,width] scratch of one head, when training
 } Attention;
 
 /* A row of a map is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
 int attention_width(int m);
 
-/* Probabilities of head h of sentence s: [n, attention_width(m)]. */
+/* The factor of q·k, before the softmax: 1 / √dh for SCORE_SCALED_DOT. */
+real attention_scale(int score, int dh);
+
+/* The attention weights of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
 
-/* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the
- * queries' rows. training: with scratch for backward. */
+/* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows of
+ * the queries. training: takes the scratch of backward too. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
                       const Dropout *dropout, bool training);
 
 /* Y [n,D] (=) without the bias of out_proj, which the residual sum adds (layernorm.h)
- * Xq [n,D] the rows that ask   Xkv [m,D] the rows that are asked; NULL: self-attention, Xq */
+ * Xq [n,D] input of the queries   Xkv [m,D] input of keys and values; NULL: self-attention, Xq
+ * Xq and Xkv must remain until backward. */
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                        const AttentionWeights *w, const Dropout *dropout, uint32_t place);
 
-/* dXq [n,D] (q_mode)   dXkv [m,D] (kv_mode), unused for self-attention   dw (+=), but for the
- * bias of out_proj   dO [n,D], dQKV as Q, K, V: scratch   dY [n,D] */
+/* dXq [n,D] (q_mode)   dXkv [m,D] (kv_mode), not used for self-attention   dw (+=) except the bias
+ * of out_proj   scratch [2(n+m),D]   dY [n,D] */
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
-                        AttentionWeights *dw, real *dO, real *dQKV, const real *dY,
-                        const Attention *a, const real *Xq, const real *Xkv,
+                        AttentionWeights *dw, real *scratch, const real *dY, const Attention *a,
                         const AttentionWeights *w);
 
 /* T [dh,attention_width(m)] (=) the transpose of X [m,dh], padded with zeros: keys as columns. */
 void attention_transpose(real *T, Rows X, int m, int dh);
 
-/* z (=) its softmax over its first `seen` numbers; there is room for attention_width(seen), and
- * what is behind them becomes 0. */
+/* z [attention_width(seen)] (=) the softmax of its first `seen` numbers; the others become 0. */
 void softmax_row(real *z, int seen);
 
-/* One head of one sentence: P [n,width] (=), from Q [n,dh] and K [m,dh].
- * first: how many keys query 0 sees if causal (query i sees first + i), 0 if not causal.
- * Kt [dh,width] scratch. Dropout is the caller's: this is P before it. */
-void attention_probabilities(real *P, real *Kt, Rows Q, Rows K, int n, int m, int dh, int first,
-                             int score);
+/* One head of one sentence: P [n,width] (=) softmax_rows(scale · Q Kᵀ)   Q [n,dh]   K [m,dh]
+ * causal: query i sees keys 0..i, else all   Kt [dh,width] scratch */
+void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
+                             real scale, bool causal);
 
 #endif

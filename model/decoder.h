@@ -5,7 +5,6 @@
 #include "model/encoder.h"
 
 typedef struct DecoderLayer {
-    const real *X;  // [M,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     Attention cross;
@@ -34,7 +33,6 @@ const real *decoder_forward(Decoder *decoder, const real *X, const real *encoded
 /* dX [M,D]: in, the gradient of the output; out, that of the embedded target.
  * dencoded [N,D] (=)   dw (+=)   turn: a stage for each sublayer */
 void decoder_backward(const Decoder *decoder, real *dX, real *dencoded, Weights *dw, Turn *turn,
-                      const real *encoded, const Weights *w, const ModelConfig *config,
-                      Scratch *scratch);
+                      const Weights *w, const ModelConfig *config, Scratch *scratch);
 
 #endif

@@ -1,7 +1,7 @@
-/* dropout.c -- random decisions, a vector of Philox counters at a time; see dropout.h.
+/* dropout.c -- the masks of inverted dropout, from a vector of Philox counters; see dropout.h.
  *
- * A group is 16 counters, 4 words of 32 bits each: 128 decisions of 16 bits. Counter c of a group
- * decides elements c, 16 + c, 32 + c, …, so that every loop below runs over 16 neighbours. */
+ * A group is 16 counters of 4 words of 32 bits: 128 decisions of 16 bits. Counter c of a group
+ * decides elements c, 16 + c, 32 + c, …, so that every loop runs over 16 adjacent elements. */
 #include "model/dropout.h"
 
 #include <math.h>
@@ -20,6 +20,12 @@ static uint32_t threshold(double rate)
 real dropout_scale(double rate)
 {
     return (real)(65536.0 / (65536 - threshold(rate)));
+}
+
+DropoutMask dropout_layout(Arena *arena, size_t count, double rate)
+{
+    uint8_t *keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
+    return (DropoutMask){keep, rate, dropout_scale(rate)};
 }
 
 static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, uint32_t place,
@@ -59,12 +65,12 @@ void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, doubl
     }
 }
 
-void dropout_rows(uint8_t *keep, const Packed *rows, int width, const Dropout *dropout,
-                  double rate, uint32_t place)
+void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
+                  const Dropout *dropout, uint32_t place)
 {
-    for (int s = 0; s < rows->sentences; s++) {
+    for (int s = 0; mask->keep && s < rows->sentences; s++) {
         size_t first = (size_t)rows->start[s] * (size_t)width;
         size_t end = (size_t)rows->start[s + 1] * (size_t)width;
-        dropout_sentence(keep + first, end - first, dropout, rate, place, s);
+        dropout_sentence(mask->keep + first, end - first, dropout, mask->rate, place, s);
     }
 }

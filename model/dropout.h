@@ -1,13 +1,15 @@
-/* dropout.h -- which numbers a training pass leaves out.
+/* dropout.h -- inverted dropout: training sets random numbers to zero and scales up the others.
  *
  *   forward    y = keep ? x / (1 - p) : 0          backward   dx = keep ? dy / (1 - p) : 0
  *
- * Srivastava et al. 2014, in its inverted form: nothing to do when translating. A decision is a
- * function of (seed, update, sentence of the update, place in the network, element), so it does
- * not depend on how an update is cut into micro-batches, nor on the thread. */
+ * Srivastava et al. 2014, inverted: the factor 1 / (1 - p) is applied in training, so inference
+ * does nothing. A decision is a function of (seed, update, sentence of the update, place in the
+ * network, element). It depends neither on how an update is cut into micro-batches nor on the
+ * thread. */
 #ifndef MODEL_DROPOUT_H
 #define MODEL_DROPOUT_H
 
+#include "base/arena.h"
 #include "base/packed.h"
 #include "base/real.h"
 
@@ -15,25 +17,42 @@
 #include <stdint.h>
 
 typedef struct Dropout {
-    double residual;    // rates p: on embeddings and on what a sublayer adds,
-    double activation;  // inside the feed-forward network,
-    double attention;   // on attention probabilities; 0 is off
+    double residual;  // rate p on embeddings and on the output of each sublayer; 0: no dropout
+    double activation;  // rate inside the feed-forward network
+    double attention;   // rate on attention weights
     uint64_t seed;
     uint32_t update;
-    const int *sentence;  // [S] the micro-batch's, as numbered in the update; NULL: 0, 1, …
-    int copy;             // R-Drop (rdrop.h): sentence copy + i is sentence i once more,
-    double r_drop;        // with decisions of its own; and the objective's A; 0, 0: none
+    const int *sentence;  // [S] index within the update of each sentence; NULL: 0, 1, …
+    int copy;       // R-Drop (rdrop.h): sentence copy + i repeats sentence i with its own mask
+    double r_drop;  // weight A of the divergence; copy and r_drop are 0 without R-Drop
 } Dropout;
 
-/* keep [count] (=) 1 or 0 for one sentence's numbers at one place. Rates are rounded to 1/65536. */
+/* The decisions for one matrix of activations. */
+typedef struct DropoutMask {
+    uint8_t *keep;  // 1 or 0 for each number; NULL: no dropout
+    double rate;    // p
+    real scale;     // 1 / (1 - p)
+} DropoutMask;
+
+/* Takes memory for `count` decisions, or none if the rate is 0. */
+DropoutMask dropout_layout(Arena *arena, size_t count, double rate);
+
+/* keep [count] (=) 1 or 0 for the numbers of one sentence at one place. Rates are rounded to
+ * 1/65536. */
 void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, double rate,
                       uint32_t place, int sentence);
 
-/* keep [N,width] (=) for the packed sentences. */
-void dropout_rows(uint8_t *keep, const Packed *rows, int width, const Dropout *dropout,
-                  double rate, uint32_t place);
+/* mask->keep [N,width] (=) for the packed sentences; does nothing without dropout. */
+void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
+                  const Dropout *dropout, uint32_t place);
 
-/* 1 / (1 - p) of the rate as it was rounded. */
+/* mask->keep from element `at` on, or NULL without dropout.   mask: may be NULL */
+static inline const uint8_t *dropout_keep(const DropoutMask *mask, size_t at)
+{
+    return mask && mask->keep ? mask->keep + at : NULL;
+}
+
+/* 1 / (1 - p) of the rounded rate. */
 real dropout_scale(double rate);
 
 #endif

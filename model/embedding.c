@@ -2,22 +2,24 @@
  *
  *   forward    x_n = dropout(√D · E[id_n] + P[position of n in its sentence])
  *   backward   dE[id_n] += √D · dropout(dx_n)
+ *              dP[position of n] += dropout(dx_n)                         if P is learned
  *
  * Vaswani et al. 2017, §3.4: √D brings rows of length about 1 to the size of the positions. The
- * table may be the target's and the output's, too (Press and Wolf 2017): dE adds up then. */
+ * embedding can be shared with the target and the output (Press and Wolf 2017): dE adds up. */
 #include "model/embedding.h"
 
 #include <math.h>
 #include <stddef.h>
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       const real *P, const uint8_t *keep, real scale, int D)
+                       const real *P, const DropoutMask *mask, int D)
 {
     real root = (real)sqrt(D);
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
             int position = n - rows->start[s];
+            // teacher forcing: the decoder reads <pad>, then the target shifted by one
             int id = !shifted ? rows->id[n] : position == 0 ? pad : rows->id[n - 1];
             real *x = X + (size_t)n * d;
             const real *e = matrix_row(x, E, id, D);
@@ -29,29 +31,38 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
 #pragma omp simd
                 for (int k = 0; k < D; k++) x[k] = root * e[k];
             }
+            const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
             if (!keep) continue;
-            const uint8_t *kept = keep + (size_t)n * d;
 #pragma omp simd
-            for (int k = 0; k < D; k++) x[k] *= scale * (real)kept[k];
+            for (int k = 0; k < D; k++) x[k] *= mask->scale * (real)keep[k];
         }
 }
 
-void embedding_backward(real *dE, const real *dX, const Packed *rows, bool shifted,
-                        const uint8_t *keep, real scale, int D)
+/* d [D] (+=) factor · dropout(dx) */
+static void add_row(real *d, real factor, const real *dx, const uint8_t *keep, real scale,
+                    int D)
 {
-    real root = (real)sqrt(D);
+    if (keep) {
+#pragma omp simd
+        for (int k = 0; k < D; k++) d[k] += factor * dx[k] * (scale * (real)keep[k]);
+    } else {
+#pragma omp simd
+        for (int k = 0; k < D; k++) d[k] += factor * dx[k];
+    }
+}
+
+void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
+                        const DropoutMask *mask, int D)
+{
+    real root = (real)sqrt(D), scale = mask ? mask->scale : 1;
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
-        for (int n = rows->start[s] + shifted; n < rows->start[s + 1]; n++) {
-            real *de = dE + (size_t)rows->id[n - shifted] * d;
+        for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
+            int position = n - rows->start[s];
             const real *dx = dX + (size_t)n * d;
-            if (keep) {
-                const uint8_t *kept = keep + (size_t)n * d;
-#pragma omp simd
-                for (int k = 0; k < D; k++) de[k] += root * dx[k] * (scale * (real)kept[k]);
-            } else {
-#pragma omp simd
-                for (int k = 0; k < D; k++) de[k] += root * dx[k];
-            }
+            const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
+            if (dP) add_row(dP + (size_t)position * d, 1, dx, keep, scale, D);
+            if (position >= shifted)
+                add_row(dE + (size_t)rows->id[n - shifted] * d, root, dx, keep, scale, D);
         }
 }

@@ -1,4 +1,4 @@
-/* embedding.h -- from token ids to vectors: a row of the table, and the position added to it. */
+/* embedding.h -- from token ids to vectors: a row of the embedding plus its position. */
 #ifndef MODEL_EMBEDDING_H
 #define MODEL_EMBEDDING_H
 
@@ -10,14 +10,15 @@
 #include "model/dropout.h"
 
 /* X [N,D] (=)   E [V,D]
- * P [at least the longest sentence, D] or NULL: no positions   keep [N,D] or NULL
- * shifted: the decoder's input, <pad> (= pad) and then the sentence without its last token
- * (teacher forcing); otherwise the sentence itself, and pad is not used. */
+ * P [at least the longest sentence, D] or NULL: no positions   mask [N,D]; NULL: no dropout
+ * shifted: teacher forcing, the decoder's input: <pad> (its id is pad), then the sentence without
+ * its last token. Otherwise the sentence itself; pad is not used. */
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       const real *P, const uint8_t *keep, real scale, int D);
+                       const real *P, const DropoutMask *mask, int D);
 
-/* dE [V,D] (+=), the row of <pad> excepted: it stays zero   dX [N,D]   (dP is position.h's) */
-void embedding_backward(real *dE, const real *dX, const Packed *rows, bool shifted,
-                        const uint8_t *keep, real scale, int D);
+/* dE [V,D] (+=) except the row of <pad>, which stays zero   dP [at least the longest sentence, D]
+ * (+=), or NULL: positions are not learned   dX [N,D] */
+void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
+                        const DropoutMask *mask, int D);
 
 #endif

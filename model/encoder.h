@@ -7,21 +7,19 @@
 #include "model/feedforward.h"
 #include "model/turns.h"
 
-/* Buffers that one sublayer after another uses; R = the larger of N and M. */
+/* Buffers that all sublayers share; R = the larger of N and M. */
 typedef struct Scratch {
-    real *F;     // [R,D] what a sublayer adds
-    real *dF;    // [R,D] its gradient
-    real *dY;    // [R,D] the gradient of what it reads, in pre-norm
-    real *dO;    // [R,D]
-    real *dQKV;  // [R,3D]
-    real *dH;    // [R,F]
+    real *F;          // [R,D] the output of a sublayer
+    real *dF;         // [R,D] its gradient
+    real *dY;         // [R,D] pre-norm: the gradient of a sublayer's input
+    real *attention;  // [4R,D] gradients of queries, keys, values and outputs
+    real *dH;         // [R,F]
 } Scratch;
 
 void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, int R,
                     bool training);
 
 typedef struct EncoderLayer {
-    const real *X;  // [N,D] what self-attention reads
     Attention self;
     AddNorm self_norm;
     FeedforwardSaved ffn;
@@ -35,11 +33,11 @@ typedef struct Encoder {
     EncoderLayer layer[MAX_LAYERS];
 } Encoder;
 
-/* What a pass is for decides what it needs. */
+/* What a pass keeps. */
 typedef enum {
-    PASS_SCORE,  // its output only: all layers share the first one's buffers
-    PASS_LOOK,   // every layer's attention, too, to be looked at
-    PASS_TRAIN   // and everything that backward needs
+    PASS_SCORE,     // the output only: all layers share the buffers of the first
+    PASS_SNAPSHOT,  // also the attention of every layer
+    PASS_TRAIN      // also all that backward needs
 } PassKind;
 
 void encoder_layout(Encoder *encoder, Arena *arena, const ModelConfig *config,
@@ -55,7 +53,7 @@ const real *encoder_forward(Encoder *encoder, const real *X, const Weights *w,
 void encoder_backward(const Encoder *encoder, real *dX, Weights *dw, Turn *turn,
                       const Weights *w, const ModelConfig *config, Scratch *scratch);
 
-/* Places for dropout: each is a stream of random numbers of its own. */
+/* The places of dropout: each has its own stream of random numbers. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };
 enum { SITE_SELF, SITE_SELF_ADD, SITE_CROSS, SITE_CROSS_ADD, SITE_FFN, SITE_FFN_ADD };
 

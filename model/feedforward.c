@@ -1,4 +1,5 @@
-/* feedforward.c -- two matrices with an activation f between them, the same for every row.
+/* feedforward.c -- position-wise feed-forward network: two matrices with an activation f between
+ * them, applied to every row alike.
  *
  *   forward    (1)  A = X W₁ᵀ + b₁
  *              (2)  H = dropout(f(A))        f: max(0, A), or GELU or Swish (activation.h)
@@ -7,9 +8,9 @@
  *              (2)  dA = dropout(dH) ⊙ f'(A)
  *              (1)  dX = dA W₁          dW₁ += dAᵀ X         db₁ += Σ_rows dA
  *
- * A is not saved. With ReLU, H > 0 says both that A was positive and that dropout kept it. GELU
- * and Swish leave dropout's factor times f'(A) in `slope`, as they have their exponential at hand:
- * backward is one product an element then. */
+ * A is not saved. With ReLU, H > 0 means that A was positive and that dropout kept it. GELU and
+ * Swish save f'(A) times the factor of dropout in `slope`, since forward has the exponential at
+ * hand: backward is then one product per element. */
 #include "model/feedforward.h"
 
 #include "model/activation.h"
@@ -18,37 +19,29 @@
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
                         const Dropout *dropout, bool training)
 {
-    size_t count = (size_t)N * (size_t)config->ffn;
-    double rate = dropout ? dropout->activation : 0;
-    bool sloped = config->activation != ACTIVATION_RELU;
-    saved->activation = config->activation;
+    int F = config->ffn;
+    size_t count = (size_t)N * (size_t)F, slopes = training ? count : (size_t)F;
+    bool smooth = config->activation != ACTIVATION_RELU;
+    *saved = (FeedforwardSaved){config->d_model, F, config->activation, .H = NULL};
     saved->H = ARENA_TAKE(arena, real, count);
-    saved->slope_stride = training ? config->ffn : 0;
-    saved->slope =
-        sloped ? ARENA_TAKE(arena, real, training ? count : (size_t)config->ffn) : NULL;
-    saved->keep = rate > 0 ? ARENA_TAKE(arena, uint8_t, count) : NULL;
-    saved->scale = dropout_scale(rate);
+    saved->slope = smooth ? ARENA_TAKE(arena, real, slopes) : NULL;
+    saved->slope_stride = training ? F : 0;
+    saved->mask = dropout_layout(arena, count, dropout ? dropout->activation : 0);
 }
 
-static void relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
+/* h (=) dropout(max(0, h + b)). Each of its two calls becomes a loop without conditions. */
+static inline __attribute__((always_inline)) void
+relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
 {
-    if (keep) {
 #pragma omp simd
-        for (int k = 0; k < F; k++) {
-            real a = h[k] + b[k];
-            h[k] = (a < 0 ? 0 : a) * (scale * (real)keep[k]);
-        }
-    } else {
-#pragma omp simd
-        for (int k = 0; k < F; k++) {
-            real a = h[k] + b[k];
-            h[k] = a < 0 ? 0 : a;  // NaN stays NaN
-        }
+    for (int k = 0; k < F; k++) {
+        real a = h[k] + b[k], f = a < 0 ? 0 : a;  // NaN stays NaN
+        h[k] = keep ? f * (scale * (real)keep[k]) : f;
     }
 }
 
-/* One loop for each activation: f is known where this is inlined. It serves all passes, so that
- * they have the same bits. */
+/* h (=) f(h + b), slope (=) f'(h + b). Inlined with a constant f: one loop for each activation.
+ * Training and inference share it, so that they compute the same bits. */
 static inline __attribute__((always_inline)) void smooth_row(Activated (*f)(real), real *h,
                                                              real *slope, const real *b, int F)
 {
@@ -60,35 +53,43 @@ static inline __attribute__((always_inline)) void smooth_row(Activated (*f)(real
     }
 }
 
-/* x (=) dropout(x): once more over a row that is in the nearest cache. */
+/* x (=) dropout(x): a second pass over a row that is in the L1 cache. */
 static void drop_row(real *x, const uint8_t *keep, real scale, int F)
 {
 #pragma omp simd
     for (int k = 0; k < F; k++) x[k] *= scale * (real)keep[k];
 }
 
-static void activate(const FeedforwardSaved *saved, const real *b, int N, int F)
+/* (2) H = dropout(f(A)) */
+static void activate(const FeedforwardSaved *saved, const real *b, int N)
 {
+    int F = saved->F;
+    real scale = saved->mask.scale;
     for (int n = 0; n < N; n++) {
         size_t at = (size_t)n * (size_t)F;
         real *h = saved->H + at;
         real *slope =
             saved->slope ? saved->slope + (size_t)n * (size_t)saved->slope_stride : NULL;
-        const uint8_t *keep = saved->keep ? saved->keep + at : NULL;
+        const uint8_t *keep = dropout_keep(&saved->mask, at);
         switch ((Activation)saved->activation) {
-        case ACTIVATION_RELU: relu_row(h, b, keep, saved->scale, F); continue;
+        case ACTIVATION_RELU:
+            if (keep) relu_row(h, b, keep, scale, F);
+            else relu_row(h, b, NULL, 1, F);
+            continue;
         case ACTIVATION_GELU: smooth_row(gelu, h, slope, b, F); break;
         case ACTIVATION_SWISH: smooth_row(swish, h, slope, b, F); break;
         }
         if (!keep) continue;
-        drop_row(h, keep, saved->scale, F);
-        drop_row(slope, keep, saved->scale, F);
+        drop_row(h, keep, scale, F);
+        drop_row(slope, keep, scale, F);
     }
 }
 
-static void activate_backward(real *dH, real *db, const FeedforwardSaved *saved, int N, int F)
+/* (2) dA = dropout(dH) ⊙ f'(A) in place of dH, and db₁ += Σ_rows dA */
+static void activate_backward(real *dH, real *db, const FeedforwardSaved *saved, int N)
 {
-    real scale = saved->scale;
+    int F = saved->F;
+    real scale = saved->mask.scale;
     for (int n = 0; n < N; n++) {
         size_t at = (size_t)n * (size_t)F;
         real *dh = dH + at;
@@ -110,22 +111,29 @@ static void activate_backward(real *dH, real *db, const FeedforwardSaved *saved,
 }
 
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
-                         const FeedforwardWeights *w, const Packed *rows, int D, int F,
+                         const FeedforwardWeights *w, const Packed *rows,
                          const Dropout *dropout, uint32_t place)
 {
-    int N = rows->rows;
-    if (saved->keep) dropout_rows(saved->keep, rows, F, dropout, dropout->activation, place);
-
-    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);  // (1)
-    activate(saved, w->fc1.b, N, F);                      // (2)
-    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);  // (3)
+    int N = rows->rows, D = saved->D, F = saved->F;
+    saved->X = X;
+    dropout_rows(&saved->mask, rows, F, dropout, place);
+    // (1) A = X W₁ᵀ; activate adds b₁
+    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);
+    // (2) H = dropout(f(A))
+    activate(saved, w->fc1.b, N);
+    // (3) Y = H W₂ᵀ
+    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);
 }
 
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
-                          const real *dY, const FeedforwardSaved *saved, const real *X,
-                          const FeedforwardWeights *w, int N, int D, int F)
+                          const real *dY, const FeedforwardSaved *saved,
+                          const FeedforwardWeights *w, int N)
 {
-    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);  // (3)
-    activate_backward(dH, dw->fc1.b, saved, N, F);                             // (2)
-    linear_backward(mode, dX, &dw->fc1, NULL, dH, X, &w->fc1, N, F, D);        // (1)
+    int D = saved->D, F = saved->F;
+    // (3) dH = dY W₂          dW₂ += dYᵀ H
+    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);
+    // (2) dA = dropout(dH) ⊙ f'(A)
+    activate_backward(dH, dw->fc1.b, saved, N);
+    // (1) dX = dA W₁          dW₁ += dAᵀ X
+    linear_backward(mode, dX, &dw->fc1, NULL, dH, saved->X, &w->fc1, N, F, D);
 }

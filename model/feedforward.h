@@ -9,26 +9,26 @@
 #include "model/params.h"
 
 typedef struct FeedforwardSaved {
-    int activation;
-    real *H;           // [N,F] what goes into fc2: activated, dropped out
+    int D, F, activation;
+    const real *X;     // [N,D] the input
+    real *H;           // [N,F] the input of fc2: activations after dropout
     real *slope;       // [N,F] dH/dA of GELU and Swish; NULL: ReLU
-    int slope_stride;  // F, or 0 when not training: one row, over and over
-    uint8_t *keep;     // [N,F], or NULL: no dropout
-    real scale;        // 1 / (1 - p)
+    int slope_stride;  // F; 0 when not training: all rows overwrite one
+    DropoutMask mask;  // [N,F]
 } FeedforwardSaved;
 
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
                         const Dropout *dropout, bool training);
 
 /* Y [N,D] (=) without the bias of fc2, which the residual sum adds (layernorm.h)
- * X [N,D]   dropout: NULL when not training */
+ * X [N,D]; must remain until backward   dropout: NULL when not training */
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
-                         const FeedforwardWeights *w, const Packed *rows, int D, int F,
+                         const FeedforwardWeights *w, const Packed *rows,
                          const Dropout *dropout, uint32_t place);
 
-/* dX [N,D] (mode)   dw (+=), but for the bias of fc2   dY [N,D]   dH [N,F] scratch */
+/* dX [N,D] (mode)   dw (+=) except the bias of fc2   dH [N,F] scratch   dY [N,D] */
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
-                          const real *dY, const FeedforwardSaved *saved, const real *X,
-                          const FeedforwardWeights *w, int N, int D, int F);
+                          const real *dY, const FeedforwardSaved *saved,
+                          const FeedforwardWeights *w, int N);
 
 #endif

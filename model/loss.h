@@ -1,8 +1,8 @@
 /* loss.h -- the output layer and its label-smoothed cross-entropy, forward and backward at once.
  *
- * Scores over the vocabulary are the largest matrix of all ([M,V]: 4,000 rows of 10,000 would be
- * 160 MB), so they live for LOSS_ROWS rows at most. <pad>, the last id, is never produced: it has
- * no score. */
+ * The logits are the largest matrix of all ([M,V]: 4,000 rows of 10,000 would be 160 MB), so at
+ * most LOSS_ROWS rows of them exist at a time. <pad>, the last id, is never produced: it is no
+ * class and has no logit. */
 #ifndef MODEL_LOSS_H
 #define MODEL_LOSS_H
 
@@ -19,46 +19,67 @@ static inline int loss_chunks(int C)
     return (C + LOSS_CLASSES - 1) / LOSS_CLASSES;
 }
 
+/* logits = X Eᵀ + bias. The same struct for the gradients dE and dbias. */
+typedef struct OutputLayer {
+    real *E;     // [C,D]
+    real *bias;  // [C]; of gradients NULL: the bias is not learned
+    int C;       // classes: V - 1, all but <pad>
+    int D;
+} OutputLayer;
+
+/* What is minimised. */
+typedef struct Objective {
+    const int *target;  // [M]
+    double smoothing;   // ε of label smoothing
+    double r_drop;      // A of rdrop.h
+    real scale;         // backward computes the gradients of scale · objective
+} Objective;
+
 typedef struct Loss {
-    double nll;        // Σ -ln p(target), nats
-    double objective;  // Σ of what is minimised: label-smoothed
-    long long tokens;  // how many targets
+    double nll;        // Σ -ln p(target), in nats
+    double objective;  // Σ of what is minimised: with label smoothing
+    long long tokens;  // number of targets
 } Loss;
 
 /* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
 typedef struct LossBuffers {
-    real *Z;          // scores [R,V-1] by chunks of classes; room for one chunk if not training
-    real *X;          // the block's rows of X [R,D], as gemm_repeated copies them
-    real *largest;    // [R,chunks] the largest score of a row in a chunk
-    real *sum;        // [R,chunks] of e^(z - largest)
-    double *total;    // [R] Σ_c z_c
-    real *at_target;  // [R] z of the target
+    bool training;
+    real *Z;           // logits [R,C] chunk by chunk; only one chunk if not training
+    real *X;           // the block's rows of X [R,D], as gemm_repeated copies them
+    real *largest;     // [R,chunks] the largest logit of a row in a chunk
+    real *sum;         // [R,chunks] Σ e^(z - largest)
+    double *total;     // [R] Σ_c z_c
+    real *at_target;   // [R] z of the target
+    real *weighted;    // [R,chunks] R-Drop only, as the next: Σ e^(z - largest) (z - z')
+    real *lse_change;  // [R/2] lse of a row less that of its copy
+    real *divergence;  // [R] KL from this row's distribution to its copy's
 } LossBuffers;
 
-void loss_layout(LossBuffers *buffers, Arena *arena, int M, int V, int D, bool training);
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w,
+                 bool training);
 
-/* Adds to loss what the rows of X cost.
- * X [M,D]   E [V,D]   bias [V]   target [M]   smoothing ε */
-void loss_forward(Loss *loss, const real *X, const real *E, const real *bias, const int *target,
-                  double smoothing, const LossBuffers *buffers, int M, int V, int D);
+/* Adds the loss of the rows of X.   X [M,D] */
+void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
+                  const LossBuffers *buffers, int M);
 
-/* The same, and the gradients of scale · objective:
- * dX [M,D] (=)   dE [V,D] (+=)   dbias [V] (+=), or NULL: the bias is not learned
- * turn: loss_chunks stages, or NULL
- * buffers: laid out for training */
-void loss_backward(Loss *loss, real *dX, real *dE, real *dbias, Turn *turn, real scale,
-                   const real *X, const real *E, const real *bias, const int *target,
-                   double smoothing, const LossBuffers *buffers, int M, int V, int D);
+/* Adds the same, and the gradients of scale · objective:
+ * dX [M,D] (=)   dw (+=)   turn: loss_chunks stages, or NULL   buffers: laid out for training */
+void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, Turn *turn, const real *X,
+                   const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
+                   int M);
 
-/* The turn that blocks of M rows go on with, a stage for each chunk of C classes. If they are
- * several, each adds to all chunks: then all are entered here at once, and it is NULL. */
+/* The layer of the classes of chunk k. */
+OutputLayer loss_chunk(const OutputLayer *w, int k);
+
+/* The turn for the blocks of M rows, a stage for each chunk of C classes. Several blocks each add to
+ * all chunks: then this enters all stages at once and returns NULL. */
 Turn *loss_turn(Turn *turn, int M, int C);
 
-/* Z [M,V-1] (=) the scores themselves: X Eᵀ + bias, of the network's output layer */
+/* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 
-/* The scores [V-1] of row r of X [M,D], for whoever wants one row after the other, from 0 on:
- * LOGITS_ROWS are computed at a time, into the block that logits_layout made room for. */
+/* The logits [V-1] of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows at a
+ * time into block, which logits_layout takes. */
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);
 

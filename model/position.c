@@ -1,16 +1,13 @@
-/* position.c -- sinusoidal positions, and the gradient of learned ones.
+/* position.c -- sinusoidal positional encoding.
  *
  *   P[p,k]       = sin(p / 10000^(k / (D/2)))        k = 0 .. ⌈D/2⌉-1
  *   P[p,⌈D/2⌉+k] = cos(p / 10000^(k / (D/2)))        k = 0 .. ⌊D/2⌋-1
  *
- * Vaswani et al. 2017, §3.5, with sines and cosines in two halves instead of interleaved, as
- * MarianMT has them: a permutation of columns, which the first matrix of weights absorbs.
+ * Vaswani et al. 2017, §3.5. The paper interleaves sines and cosines; MarianMT and this code put
+ * all sines first. The first weight matrix absorbs this permutation of columns.
  *
- * Learned positions (Gehring et al. 2017, §3.1; the paper's table 3, row E) are weights of their
- * own, one table for the source and one for the target. embedding.c adds P, whichever it is:
- *
- *   forward    x_n = dropout(√D · E[id_n] + P[position of n in its sentence])
- *   backward   dP[position of n] += dropout(dx_n)          row after row, in their order */
+ * Learned positions (Gehring et al. 2017, §3.1; the paper's table 3, row E) are weights instead, one
+ * table for the source and one for the target. embedding.c adds P and computes dP. */
 #include "model/position.h"
 
 #include <math.h>
@@ -27,23 +24,4 @@ void position_table(real *P, int count, int D)
             row[k] = (real)(k < sines ? sin(angle) : cos(angle));
         }
     }
-}
-
-void position_backward(real *dP, const real *dX, const Packed *rows, const uint8_t *keep,
-                       real scale, int D)
-{
-    size_t d = (size_t)D;
-    for (int s = 0; s < rows->sentences; s++)
-        for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
-            real *dp = dP + (size_t)(n - rows->start[s]) * d;
-            const real *dx = dX + (size_t)n * d;
-            if (keep) {
-                const uint8_t *kept = keep + (size_t)n * d;
-#pragma omp simd
-                for (int k = 0; k < D; k++) dp[k] += dx[k] * (scale * (real)kept[k]);
-            } else {
-#pragma omp simd
-                for (int k = 0; k < D; k++) dp[k] += dx[k];
-            }
-        }
 }

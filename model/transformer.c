@@ -67,6 +67,12 @@ static bool is_twice(const Pass *pass)
     return pass->dropout && pass->dropout->copy > 0;
 }
 
+/* The output layer of the weights, or of their gradients. */
+static OutputLayer output_layer(const Weights *w, const ModelConfig *config)
+{
+    return (OutputLayer){w->output.at, w->logits_bias, config->vocab - 1, config->d_model};
+}
+
 void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
                         const Packed *source, const Packed *target, const Dropout *dropout,
                         PassKind kind)
@@ -79,19 +85,14 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     pass->dropout = dropout;
     pass->X_source = ARENA_TAKE(arena, real, N * D);
     pass->X_target = ARENA_TAKE(arena, real, M * D);
-    pass->keep_source = pass->keep_target = NULL;
-    pass->keep_scale = dropout_scale(dropout ? dropout->residual : 0);
-    if (dropout && dropout->residual > 0) {
-        pass->keep_source = ARENA_TAKE(arena, uint8_t, N * D);
-        pass->keep_target = ARENA_TAKE(arena, uint8_t, M * D);
-    }
+    pass->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
+    pass->mask_target = dropout_layout(arena, M * D, dropout ? dropout->residual : 0);
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
     encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
     decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
-    if (is_twice(pass))
-        rdrop_layout(&pass->twice, arena, target->rows, config->vocab, config->d_model);
-    else
-        loss_layout(&pass->loss, arena, target->rows, config->vocab, config->d_model, training);
+    OutputLayer output = output_layer(&model->weights, config);
+    if (is_twice(pass)) rdrop_layout(&pass->loss, arena, target->rows, &output);
+    else loss_layout(&pass->loss, arena, target->rows, &output, training);
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
@@ -102,38 +103,38 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Weights *w = &model->weights;
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
-    real scale = pass->keep_scale;
     ProfilePart before = profile_enter(PROFILE_EMBEDDING);
-    if (pass->keep_source) {
-        dropout_rows(pass->keep_source, pass->source, D, dropout, dropout->residual,
-                     PLACE_EMBEDDING);
-        dropout_rows(pass->keep_target, pass->target, D, dropout, dropout->residual,
-                     PLACE_EMBEDDING + 1);
-    }
+    // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
+    dropout_rows(&pass->mask_source, pass->source, D, dropout, PLACE_EMBEDDING);
+    dropout_rows(&pass->mask_target, pass->target, D, dropout, PLACE_EMBEDDING + 1);
     embedding_forward(pass->X_source, pass->source, false, pad, &w->source_embedding,
-                      model->source_positions, pass->keep_source, scale, D);  // (1)
+                      model->source_positions, &pass->mask_source, D);
     embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding,
-                      model->target_positions, pass->keep_target, scale, D);
+                      model->target_positions, &pass->mask_target, D);
     profile_enter(PROFILE_LINEAR);
-    pass->encoded = encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch,
-                                    dropout);  // (2)
+    // (2) encoded = Encoder(X)
+    pass->encoded =
+        encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch, dropout);
+    // (3) output = Decoder(Z, encoded)
     pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
-                                   &pass->scratch, dropout);  // (3)
+                                   &pass->scratch, dropout);
     profile_leave(before);
+}
+
+static Objective objective_of(const Pass *pass, double smoothing, real scale)
+{
+    return (Objective){pass->target->id, smoothing, is_twice(pass) ? pass->dropout->r_drop : 0,
+                       scale};
 }
 
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
 {
-    const ModelConfig *config = &model->config;
     ProfilePart before = profile_enter(PROFILE_LOSS);
-    const real *E = model->weights.output.at, *bias = model->weights.logits_bias;
-    if (is_twice(pass))
-        rdrop_forward(loss, pass->output, E, bias, pass->target->id, smoothing,
-                      pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
-                      config->d_model);  // (4)
-    else
-        loss_forward(loss, pass->output, E, bias, pass->target->id, smoothing, &pass->loss,
-                     pass->target->rows, config->vocab, config->d_model);  // (4)
+    OutputLayer w = output_layer(&model->weights, &model->config);
+    Objective objective = objective_of(pass, smoothing, 1);
+    // (4) the loss
+    (is_twice(pass) ? rdrop_forward : loss_forward)(loss, pass->output, &w, &objective,
+                                                    &pass->loss, pass->target->rows);
     profile_leave(before);
 }
 
@@ -142,37 +143,28 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
-    int D = config->d_model;
-    real keep_scale = pass->keep_scale;
 
     ProfilePart before = profile_enter(PROFILE_LOSS);
-    real *dbias = config->output_bias ? dw->logits_bias : NULL;
-    if (is_twice(pass))
-        rdrop_backward(loss, pass->dX, dw->output.at, dbias, turn, scale, pass->output,
-                       w->output.at, w->logits_bias, pass->target->id, smoothing,
-                       pass->dropout->r_drop, &pass->twice, pass->target->rows, config->vocab,
-                       D);  // (4)
-    else
-        loss_backward(loss, pass->dX, dw->output.at, dbias, turn, scale, pass->output,
-                      w->output.at, w->logits_bias, pass->target->id, smoothing, &pass->loss,
-                      pass->target->rows, config->vocab, D);  // (4)
+    OutputLayer output = output_layer(w, config), doutput = output_layer(dw, config);
+    Objective objective = objective_of(pass, smoothing, scale);
+    if (!config->output_bias) doutput.bias = NULL;
+    // (4) the loss and its gradients
+    (is_twice(pass) ? rdrop_backward : loss_backward)(loss, pass->dX, &doutput, turn,
+                                                      pass->output, &output, &objective,
+                                                      &pass->loss, pass->target->rows);
     profile_enter(PROFILE_LINEAR);
-    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, pass->encoded, w,
-                     config, &pass->scratch);  // (3)
-    encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config,
-                     &pass->scratch);  // (2)
+    // (3) the decoder
+    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, w, config,
+                     &pass->scratch);
+    // (2) the encoder
+    encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config, &pass->scratch);
     turn_next(turn, 1);
     profile_enter(PROFILE_EMBEDDING);
-    embedding_backward(dw->target_embedding.at, pass->dX, pass->target, true, pass->keep_target,
-                       keep_scale, D);  // (1)
-    embedding_backward(dw->source_embedding.at, pass->dencoded, pass->source, false,
-                       pass->keep_source, keep_scale, D);
-    if (config->positions == POSITIONS_LEARNED) {
-        position_backward(dw->target_positions, pass->dX, pass->target, pass->keep_target,
-                          keep_scale, D);
-        position_backward(dw->source_positions, pass->dencoded, pass->source, pass->keep_source,
-                          keep_scale, D);
-    }
+    // (1) the embeddings
+    embedding_backward(dw->target_embedding.at, dw->target_positions, pass->dX, pass->target,
+                       true, &pass->mask_target, config->d_model);
+    embedding_backward(dw->source_embedding.at, dw->source_positions, pass->dencoded,
+                       pass->source, false, &pass->mask_source, config->d_model);
     profile_leave(before);
 }
 

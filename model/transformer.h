@@ -31,17 +31,15 @@ typedef struct Pass {
     const Packed *source, *target;  // target: the sentences to produce, each ending in </s>
     const Dropout *dropout;         // NULL: none
     real *X_source, *X_target;      // [N,D] [M,D] embedded
-    uint8_t *keep_source, *keep_target;  // [N,D] [M,D], or NULL: no dropout
-    real keep_scale;                     // 1 / (1 - p)
+    DropoutMask mask_source, mask_target;
     Encoder encoder;
     Decoder decoder;
     const real *encoded;  // [N,D]
     const real *output;   // [M,D]
     Scratch scratch;
     LossBuffers loss;
-    RDropBuffers twice;  // in place of loss, where dropout->copy says R-Drop
-    real *dX;            // [M,D]
-    real *dencoded;      // [N,D]
+    real *dX;        // [M,D]
+    real *dencoded;  // [N,D]
 } Pass;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */

@@ -40,6 +40,7 @@ static Loss training_loss(double *own, const Transformer *model)
     Loss loss = {0};
     const Weights *w = &model->weights;
     int D = model->config.d_model;
+    const OutputLayer layer = {w->output.at, w->logits_bias, V - 1, D};
     transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
     assert_true(arena_reserve(&arena, &error));
     transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
@@ -47,8 +48,8 @@ static Loss training_loss(double *own, const Transformer *model)
     transformer_loss(&loss, pass, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
         Loss one = {0};
-        loss_forward(&one, pass->output + i * D, w->output.at, w->logits_bias, target.id + i,
-                     0.1, &pass->loss, 1, V, D);
+        loss_forward(&one, pass->output + i * D, &layer, &(Objective){target.id + i, 0.1, 0, 1},
+                     &pass->loss, 1);
         own[i] = one.nll;
     }
     arena_free(&arena);

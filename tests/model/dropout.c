@@ -1,4 +1,4 @@
-/* dropout.c -- masks: their rate, and what they do and do not depend on. */
+/* dropout.c -- masks: their rate, and what they depend on. */
 #include <math.h>
 #include <string.h>
 
@@ -9,6 +9,7 @@ enum { COUNT = 1 << 18 };
 
 static const Dropout base = {.residual = 0.3, .seed = 7, .update = 11};
 static uint8_t mask[COUNT], other[COUNT];
+static const DropoutMask to_mask = {mask, 0.3, 1}, to_other = {other, 0.3, 1};
 
 static long ones(const uint8_t *keep, long count, long stride)
 {
@@ -20,7 +21,7 @@ static long ones(const uint8_t *keep, long count, long stride)
     return sum;
 }
 
-/* The share of ones among n lies within 5 deviations √(p (1-p) / n) of 1 - p. */
+/* The share of ones among n is within 5 deviations √(p (1-p) / n) of 1 - p. */
 static void assert_rate(long kept, long n, double rate)
 {
     double deviation = sqrt(rate * (1 - rate) / (double)n);
@@ -36,13 +37,13 @@ static void test_rate(void **state)
     for (int i = 0; i < 5; i++) {
         dropout_sentence(mask, COUNT, &base, rates[i], 3, 0);
         assert_rate(ones(mask, COUNT, 1), COUNT, rates[i]);
-        for (long lane = 0; lane < 128; lane++)  // every place within a group
+        for (long lane = 0; lane < 128; lane++)  // every position in a group
             assert_rate(ones(mask + lane, COUNT - lane, 128), (COUNT - lane + 127) / 128,
                         rates[i]);
     }
 }
 
-/* Neighbours, and the same element elsewhere, agree as often as chance has it: p² + (1-p)². */
+/* Two independent decisions agree with probability p² + (1-p)². */
 static void assert_independent(const uint8_t *a, const uint8_t *b, long count, double rate)
 {
     long equal = 0;
@@ -58,23 +59,22 @@ static void test_independence(void **state)
     for (int i = 0; i < 6; i++)
         assert_independent(mask, mask + distances[i], COUNT - distances[i], 0.3);
 
-    dropout_sentence(other, COUNT, &base, 0.3, 3, 1);
-    assert_independent(mask, other, COUNT, 0.3);  // another sentence
-    dropout_sentence(other, COUNT, &base, 0.3, 4, 0);
-    assert_independent(mask, other, COUNT, 0.3);  // another place
-    Dropout changed = base;
-    changed.update++;
-    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
-    assert_independent(mask, other, COUNT, 0.3);
-    changed = base, changed.seed++;
-    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
-    assert_independent(mask, other, COUNT, 0.3);
-    changed = base, changed.seed += (uint64_t)1 << 32;  // the high half counts too
-    dropout_sentence(other, COUNT, &changed, 0.3, 3, 0);
-    assert_independent(mask, other, COUNT, 0.3);
+    Dropout updated = base, seeded = base, high = base;
+    updated.update++, seeded.seed++, high.seed += (uint64_t)1 << 32;
+    const struct {
+        const Dropout *dropout;
+        uint32_t place;
+        int sentence;
+    } others[] = {
+        {&base, 3, 1}, {&base, 4, 0}, {&updated, 3, 0}, {&seeded, 3, 0}, {&high, 3, 0}};
+    for (int i = 0; i < 5; i++) {
+        dropout_sentence(other, COUNT, others[i].dropout, 0.3, others[i].place,
+                         others[i].sentence);
+        assert_independent(mask, other, COUNT, 0.3);
+    }
 }
 
-/* The first numbers of a mask do not depend on how many follow. */
+/* The first numbers of a mask do not depend on its length. */
 static void test_prefix(void **state)
 {
     (void)state;
@@ -83,11 +83,11 @@ static void test_prefix(void **state)
         memset(other, 9, sizeof other);
         dropout_sentence(other, count, &base, 0.3, 3, 0);
         assert_memory_equal(mask, other, count);
-        assert_int_equal(other[count], 9);  // nothing behind the end is written
+        assert_int_equal(other[count], 9);  // nothing is written after the end
     }
 }
 
-/* Three sentences in one micro-batch, or one and two: the same masks. */
+/* Three sentences in one micro-batch, or in two: the same masks. */
 static void test_micro_batches(void **state)
 {
     (void)state;
@@ -97,14 +97,14 @@ static void test_micro_batches(void **state)
     const Packed last = {2, 8, NULL, rest};
     Dropout later = base;
     later.sentence = (const int[]){1, 2};
-    dropout_rows(mask, &all, WIDTH, &base, 0.3, 3);
-    dropout_rows(other, &first, WIDTH, &base, 0.3, 3);
-    dropout_rows(other + 5 * WIDTH, &last, WIDTH, &later, 0.3, 3);
+    dropout_rows(&to_mask, &all, WIDTH, &base, 3);
+    dropout_rows(&to_other, &first, WIDTH, &base, 3);
+    dropout_rows(&(DropoutMask){other + 5 * WIDTH, 0.3, 1}, &last, WIDTH, &later, 3);
     assert_memory_equal(mask, other, 13 * WIDTH);
 }
 
-/* R-Drop's second copies decide for themselves, the first as without any; and again it does not
- * matter what is in a micro-batch together. */
+/* With R-Drop the first copies have the masks they have without it, the second copies have masks of
+ * their own, and neither depends on the cut into micro-batches. */
 static void test_copies(void **state)
 {
     (void)state;
@@ -115,14 +115,14 @@ static void test_copies(void **state)
     const Packed last = {2, 2, NULL, start};
     Dropout copies = base;
     copies.copy = ALL, copies.r_drop = 5;
-    dropout_rows(plain, &once, WIDTH, &base, 0.3, 3);
-    dropout_rows(mask, &twice, WIDTH, &copies, 0.3, 3);
+    dropout_rows(&(DropoutMask){plain, 0.3, 1}, &once, WIDTH, &base, 3);
+    dropout_rows(&to_mask, &twice, WIDTH, &copies, 3);
     assert_memory_equal(mask, plain, ALL * WIDTH);
     for (int s = 0; s < ALL; s++)
         for (int t = 0; t < ALL; t++)
             assert_independent(mask + s * WIDTH, mask + (ALL + t) * WIDTH, WIDTH, 0.3);
     copies.copy = 1, copies.sentence = (const int[]){2};  // the third sentence alone
-    dropout_rows(other, &last, WIDTH, &copies, 0.3, 3);
+    dropout_rows(&to_other, &last, WIDTH, &copies, 3);
     assert_memory_equal(other, mask + 2 * WIDTH, WIDTH);
     assert_memory_equal(other + WIDTH, mask + (ALL + 2) * WIDTH, WIDTH);
 }

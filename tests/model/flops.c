@@ -1,4 +1,4 @@
-/* flops.c -- the operations that an update takes, against a count by hand. */
+/* flops.c -- the floating-point operations of an update, against a count by hand. */
 #include "model/transformer.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
@@ -21,7 +21,7 @@ static void test_flops(void **state)
     const int from_start[] = {0, 2, 4}, to_start[] = {0, 3, 6};
     const Packed from = {1, 2, NULL, from_start}, to = {1, 3, NULL, to_start};
     const Packed from2 = {2, 4, NULL, from_start}, to2 = {2, 6, NULL, to_start};
-    for (int i = 0; i < VARIANTS; i++) {  // no option adds a product
+    for (int i = 0; i < VARIANTS; i++) {  // no option changes the count
         const ModelConfig other = variant_config(tiny, &variants[i]);
         assert_true(transformer_flops(&other, &from, &to) == 3 * 2 * (288 + 640 + 108));
     }

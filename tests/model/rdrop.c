@@ -1,9 +1,9 @@
-/* rdrop.c -- updates with R-Drop: the same bits as often as without, and what its second pass adds. */
+/* rdrop.c -- updates with R-Drop: reproducible bit for bit, and what the second copy changes. */
 #include "tests/fixtures/lesson.h"
 #include "tests/fixtures/test.h"
 
-/* R-Drop, too, has the same bits for any threads and when it goes on, and with another cut up
- * to rounding; its evaluation is what it was. */
+/* The same bits with any number of threads and after resuming; another cut into micro-batches changes
+ * rounding only. */
 static void test_r_drop_changes_no_bit(void **state)
 {
     (void)state;
@@ -26,8 +26,8 @@ static void test_r_drop_changes_no_bit(void **state)
     for (int i = 0; i < 5; i++) free_result(all[i]);
 }
 
-/* Without dropout both copies are the same, and an update is the one without R-Drop; with it,
- * the divergence costs something, and what is reported is per target token of the corpus. */
+/* Without dropout both copies are the same, so an update equals one without R-Drop. With dropout the
+ * divergence adds to the objective but not to nll. */
 static void test_r_drop_without_dropout(void **state)
 {
     (void)state;

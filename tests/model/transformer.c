@@ -130,12 +130,12 @@ static double largest_difference(const real *a, const real *b, size_t count)
 static void test_packed_equals_alone(void **state)
 {
     (void)state;
-    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     Loss sum = {0};
     for (int s = 0; s < SENTENCES; s++) {
         int from_start[2], to_start[2];
         Packed from = cut(&source, s, 1, from_start), to = cut(&target, s, 1, to_start);
-        forward(&run_b, &from, &to, NULL, PASS_LOOK);
+        forward(&run_b, &from, &to, NULL, PASS_SNAPSHOT);
         assert_true(largest_difference(run_a.pass.output + target.start[s] * D,
                                        run_b.pass.output, (size_t)to.rows * D) < 1e-5);
         assert_true(largest_difference(run_a.pass.encoded + source.start[s] * D,
@@ -155,12 +155,12 @@ static void test_packed_equals_alone(void **state)
 static void test_future_unseen(void **state)
 {
     (void)state;
-    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int s = 0; s < SENTENCES; s++)
         for (int t = target.start[s]; t < target.start[s + 1]; t++) {
             int kept = target_id[t];
             target_id[t] = kept % 40 + 1;
-            forward(&run_b, &source, &target, NULL, PASS_LOOK);
+            forward(&run_b, &source, &target, NULL, PASS_SNAPSHOT);
             target_id[t] = kept;
             for (int n = 0; n < target.rows; n++) {
                 bool sees = n > t && n < target.start[s + 1];
@@ -177,11 +177,11 @@ static void test_future_unseen(void **state)
 static void test_source_seen(void **state)
 {
     (void)state;
-    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int s = 0; s < SENTENCES; s++) {
         int t = source.start[s], kept = source_id[t];
         source_id[t] = kept % 40 + 1;
-        forward(&run_b, &source, &target, NULL, PASS_LOOK);
+        forward(&run_b, &source, &target, NULL, PASS_SNAPSHOT);
         source_id[t] = kept;
         for (int other = 0; other < SENTENCES; other++) {
             for (int n = source.start[other]; n < source.start[other + 1]; n++)
@@ -238,7 +238,7 @@ static void check_maps(const Attention *a)
 static void test_attention_is_a_distribution(void **state)
 {
     (void)state;
-    forward(&run_a, &source, &target, NULL, PASS_LOOK);
+    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int l = 0; l < 2; l++) {
         check_maps(&run_a.pass.encoder.layer[l].self);
         check_maps(&run_a.pass.decoder.layer[l].self);
@@ -258,7 +258,7 @@ static void test_kinds_of_pass(void **state)
         loss[kind] = run_a.loss;
         arena_free(&run_a.arena);
     }
-    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_LOOK], sizeof *loss);
+    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_SNAPSHOT], sizeof *loss);
     assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_TRAIN], sizeof *loss);
     free(backward(&run_a, &source, &target, NULL));
     assert_memory_equal(&loss[PASS_SCORE], &run_a.loss, sizeof *loss);

@@ -1,10 +1,10 @@
-/* attention.c -- attention in its three uses (among the source, causal among the target, from
- * target to source), with and without dropout of probabilities, gradients set and added. */
+/* attention.c -- gradients of attention in its three uses: encoder self-attention, causal
+ * self-attention, encoder-decoder attention. */
 #include "tests/fixtures/check.h"
 
 #include "model/attention.h"
 
-enum { D = 6, H = 2, PLACE = 9 };
+enum { D = 6, H = 2, PLACE = 9, DD = D * D };
 
 typedef struct Case {
     Attention a;
@@ -20,112 +20,94 @@ static double loss(void *context)
     return inner(c->Y, c->R, (size_t)c->a.queries->rows * D);
 }
 
-/* W_Q, W_K and W_V touch, and so do their biases. */
-static AttentionWeights weights(void)
+/* W [4D,D], b [4D]: W_Q, W_K and W_V are adjacent, and so are their biases. */
+static AttentionWeights weights(real *W, real *b)
 {
-    real *W = numbers(3 * D * D), *b = numbers(3 * D);
     return (AttentionWeights){.q = {.W.at = W, .b = b},
-                              .k = {.W.at = W + D * D, .b = b + D},
-                              .v = {.W.at = W + 2 * D * D, .b = b + 2 * D},
-                              .out = {.W.at = numbers(D * D), .b = numbers(D)}};
+                              .k = {.W.at = W + DD, .b = b + D},
+                              .v = {.W.at = W + 2 * DD, .b = b + 2 * D},
+                              .out = {.W.at = W + 3 * DD, .b = b + 3 * D}};
 }
 
-static void check_linear(Check *check, const char *name, Linear w, Linear dw, Linear before)
-{
-    char text[64];
-    snprintf(text, sizeof text, "%s_proj.weight", name);
-    check_tensor(check, text, w.W.at, dw.W.at, before.W.at, D * D);
-    snprintf(text, sizeof text, "%s_proj.bias", name);
-    check_tensor(check, text, w.b, dw.b, before.b, D);
-}
+typedef struct Use {
+    const char *name;
+    const Packed *queries, *keys;  // keys NULL: self-attention
+    bool causal;
+    double rate;  // of dropout
+    GemmMode q_mode, kv_mode;
+} Use;
 
-static void check_use(const char *layer, const Packed *queries, const Packed *keys, bool causal,
-                      double rate, GemmMode q_mode, GemmMode kv_mode)
+static void check_use(const Use *use)
 {
     const ModelConfig config = {.d_model = D, .heads = H, .score = SCORE_SCALED_DOT};
-    const Dropout dropout = {.attention = rate, .seed = 5, .update = 2};
-    bool self = !keys;
-    size_t n = (size_t)queries->rows * D, m = self ? n : (size_t)keys->rows * D;
+    const Dropout dropout = {.attention = use->rate, .seed = 5, .update = 2};
+    bool self = !use->keys;
+    size_t n = (size_t)use->queries->rows * D, m = self ? n : (size_t)use->keys->rows * D;
+    real *W = numbers(4 * DD), *b = numbers(4 * D);
     Case c = {.Y = numbers(n),
               .Xq = numbers(n),
               .Xkv = self ? NULL : numbers(m),
               .R = numbers(n),
-              .w = weights(),
+              .w = weights(W, b),
               .dropout = &dropout};
     Arena arena = {0};
-    attention_layout(&c.a, &arena, &config, queries, keys, causal, &dropout, true);
-    assert_true(arena_reserve(&arena, NULL));
-    attention_layout(&c.a, &arena, &config, queries, keys, causal, &dropout, true);
+    LAYOUT(&arena, attention_layout(&c.a, &arena, &config, use->queries, use->keys, use->causal,
+                                    &dropout, true));
 
-    real *dXq = numbers(n), *dXq0 = copy_of(dXq, n), *dXkv = numbers(m);
-    real *dXkv0 = copy_of(dXkv, m);
-    AttentionWeights dw = weights(), dw0 = dw;
-    dw0.q.W.at = copy_of(dw.q.W.at, 3 * D * D), dw0.k.W.at = dw0.q.W.at + D * D;
-    dw0.v.W.at = dw0.k.W.at + D * D;
-    dw0.q.b = copy_of(dw.q.b, 3 * D), dw0.k.b = dw0.q.b + D, dw0.v.b = dw0.k.b + D;
-    dw0.out = (Linear){.W.at = copy_of(dw.out.W.at, D * D), .b = copy_of(dw.out.b, D)};
+    Added dXq = added(n), dXkv = added(m), dW = added(4 * DD), db = added(4 * D);
+    AttentionWeights dw = weights(dW.now, db.now);
     loss(&c);
-    attention_backward(q_mode, dXq, kv_mode, dXkv, &dw, numbers(n), numbers(3 * (n + m)), c.R,
-                       &c.a, c.Xq, c.Xkv, &c.w);
+    attention_backward(use->q_mode, dXq.now, use->kv_mode, dXkv.now, &dw, numbers(2 * (n + m)),
+                       c.R, &c.a, &c.w);
 
-    Check check = {.layer = layer, .loss = loss, .context = &c};
-    check_tensor(&check, "Xq", c.Xq, dXq, q_mode == ADD ? dXq0 : NULL, n);
-    if (self) check_untouched(dXkv, dXkv0, m);
-    else check_tensor(&check, "Xkv", c.Xkv, dXkv, kv_mode == ADD ? dXkv0 : NULL, m);
-    check_linear(&check, "q", c.w.q, dw.q, dw0.q);
-    check_linear(&check, "k", c.w.k, dw.k, dw0.k);
-    check_linear(&check, "v", c.w.v, dw.v, dw0.v);
-    check_tensor(&check, "out_proj.weight", c.w.out.W.at, dw.out.W.at, dw0.out.W.at, D * D);
-    check_untouched(dw.out.b, dw0.out.b, D);
-    if (rate > 0) {  // the masks were neither all ones nor all zeros
-        assert_non_null(memchr(c.a.keep, 0, c.a.map[queries->sentences]));
-        assert_non_null(memchr(c.a.keep, 1, c.a.map[queries->sentences]));
-    }
+    Check check = {.layer = use->name, .loss = loss, .context = &c};
+    check_tensor(&check, "Xq", c.Xq, dXq.now, use->q_mode == ADD ? dXq.before : NULL, n);
+    if (self) check_untouched(dXkv.now, dXkv.before, m);
+    else
+        check_tensor(&check, "Xkv", c.Xkv, dXkv.now, use->kv_mode == ADD ? dXkv.before : NULL,
+                     m);
+    static const char *const weight[] = {"q_proj.weight", "k_proj.weight", "v_proj.weight",
+                                         "out_proj.weight"},
+                             *const bias[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias"};
+    for (int i = 0; i < 4; i++)
+        check_tensor(&check, weight[i], W + i * DD, dW.now + i * DD, dW.before + i * DD, DD);
+    for (int i = 0; i < 3; i++)
+        check_tensor(&check, bias[i], b + i * D, db.now + i * D, db.before + i * D, D);
+    check_untouched(dw.out.b, db.before + 3 * D, D);
+    for (int kept = 0; kept < 2 && use->rate > 0; kept++)  // the mask is not constant
+        assert_non_null(memchr(c.a.mask.keep, kept, c.a.map[use->queries->sentences]));
     check_report(&check);
     arena_free(&arena);
 }
 
-static void test_self(void **state)
-{
-    (void)state;
-    check_use("self", &source_rows, NULL, false, 0, SET, SET);
-    check_use("self, dropout", &source_rows, NULL, false, 0.3, ADD, ADD);
-}
+/* Longer than one vector of scores, and than the two that the kernel computes at a time. */
+static const int start[] = {0, 18, 19}, key_start[] = {0, 35, 52};
+static const Packed long_target = {2, 19, NULL, start}, long_source = {2, 52, NULL, key_start};
 
-static void test_causal(void **state)
-{
-    (void)state;
-    check_use("causal", &target_rows, NULL, true, 0, SET, SET);
-    check_use("causal, dropout", &target_rows, NULL, true, 0.3, ADD, ADD);
-}
+static const Use uses[] = {
+    {"self", &source_rows, NULL, false, 0, SET, SET},
+    {"self, dropout", &source_rows, NULL, false, 0.3, ADD, ADD},
+    {"causal", &target_rows, NULL, true, 0, SET, SET},
+    {"causal, dropout", &target_rows, NULL, true, 0.3, ADD, ADD},
+    {"cross", &target_rows, &source_rows, false, 0, SET, SET},
+    {"cross, dXkv added", &target_rows, &source_rows, false, 0, SET, ADD},
+    {"cross, dXq added", &target_rows, &source_rows, false, 0, ADD, SET},
+    {"cross, dropout", &target_rows, &source_rows, false, 0.3, ADD, ADD},
+    {"causal, 18 tokens", &long_target, NULL, true, 0.1, SET, SET},
+    {"cross, 18 to 35 tokens", &long_target, &long_source, false, 0.1, SET, SET},
+};
 
-static void test_cross(void **state)
+static void test_uses(void **state)
 {
-    (void)state;
-    check_use("cross", &target_rows, &source_rows, false, 0, SET, SET);
-    check_use("cross, dXkv added", &target_rows, &source_rows, false, 0, SET, ADD);
-    check_use("cross, dXq added", &target_rows, &source_rows, false, 0, ADD, SET);
-    check_use("cross, dropout", &target_rows, &source_rows, false, 0.3, ADD, ADD);
-}
-
-/* Longer than a vector of scores, and than the two that the kernel takes at a time. */
-static void test_long(void **state)
-{
-    (void)state;
-    const int start[] = {0, 18, 19}, asked[] = {0, 35, 52};
-    const Packed target = {2, 19, NULL, start}, source = {2, 52, NULL, asked};
-    check_use("causal, 18 tokens", &target, NULL, true, 0.1, SET, SET);
-    check_use("cross, 18 to 35 tokens", &target, &source, false, 0.1, SET, SET);
+    for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
+        check_use(&uses[i]);
+        check_teardown(state);
+    }
 }
 
 int main(void)
 {
     gemm_setup();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_self, check_teardown),
-        cmocka_unit_test_teardown(test_causal, check_teardown),
-        cmocka_unit_test_teardown(test_cross, check_teardown),
-        cmocka_unit_test_teardown(test_long, check_teardown),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_uses, check_teardown)};
     return cmocka_run_group_tests_name("gradients/attention", tests, NULL, NULL);
 }

@@ -1,9 +1,8 @@
-/* embedding.c -- token ids to vectors: the source's, and the target's shifted behind <pad>; with
- * positions, learned ones among them, and without. */
+/* embedding.c -- gradients of embeddings and learned positions: of the source, and of the target
+ * shifted behind <pad>. */
 #include "tests/fixtures/check.h"
 
 #include "model/embedding.h"
-#include "model/position.h"
 
 enum { D = 6, V = 11, PAD = V - 1, LONGEST = 6 };
 
@@ -11,44 +10,40 @@ typedef struct Case {
     const Packed *rows;
     bool shifted;
     real *X, *E, *R, *P;
-    const uint8_t *keep;
-    real scale;
+    DropoutMask mask;
 } Case;
 
 static double loss(void *context)
 {
     Case *c = context;
-    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, c->keep,
-                      c->scale, D);
+    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, &c->mask, D);
     return inner(c->X, c->R, (size_t)c->rows->rows * D);
 }
 
 static void check_case(const char *layer, const Packed *rows, bool shifted, bool positions,
                        double rate)
 {
-    const Dropout dropout = {.residual = rate, .seed = 5, .update = 2};
+    const Dropout dropout = {.seed = 5, .update = 2};
     size_t count = (size_t)rows->rows * D;
     uint8_t keep[16 * D];
     assert_true(count <= sizeof keep);
-    dropout_rows(keep, rows, D, &dropout, rate, 9);
     Case c = {rows,
               shifted,
               numbers(count),
               numbers(V * D),
               numbers(count),
               positions ? numbers(LONGEST * D) : NULL,
-              rate > 0 ? keep : NULL,
-              dropout_scale(rate)};
-    real *dP = numbers(LONGEST * D), *dP0 = copy_of(dP, LONGEST * D);
-    real *dE = numbers(V * D), *dE0 = copy_of(dE, V * D);
-    embedding_backward(dE, c.R, rows, shifted, c.keep, c.scale, D);
-    position_backward(dP, c.R, rows, c.keep, c.scale, D);
+              {rate > 0 ? keep : NULL, rate, dropout_scale(rate)}};
+    dropout_rows(&c.mask, rows, D, &dropout, 9);
+    Added dP = added(LONGEST * D), dE = added(V * D);
+    embedding_backward(dE.now, positions ? dP.now : NULL, c.R, rows, shifted, &c.mask, D);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
-    check_tensor(&check, "E", c.E, dE, dE0, PAD * D);
-    check_untouched(dE + PAD * D, dE0 + PAD * D,
-                    D);  // though the loss depends on it if shifted
-    if (positions) check_tensor(&check, "P", c.P, dP, dP0, LONGEST * D);
+    check_added(&check, "E", c.E, dE, PAD * D);
+    // the row of <pad>: the loss depends on it if shifted, but it is not learned
+    check_untouched(dE.now + PAD * D, dE.before + PAD * D, D);
+    if (positions) check_added(&check, "P", c.P, dP, LONGEST * D);
+    else check_untouched(dP.now, dP.before, LONGEST * D);
     check_report(&check);
 }
 

@@ -1,5 +1,4 @@
-/* feedforward.c -- the two matrices and each activation between them, with and without
- * dropout. */
+/* feedforward.c -- gradients of the feed-forward network with each activation. */
 #include "tests/fixtures/check.h"
 
 #include "model/feedforward.h"
@@ -17,18 +16,12 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    feedforward_forward(c->Y, &c->saved, c->X, &c->w, &target_rows, D, F, c->dropout, PLACE);
+    feedforward_forward(c->Y, &c->saved, c->X, &c->w, &target_rows, c->dropout, PLACE);
     return inner(c->Y, c->R, N * D);
 }
 
-static FeedforwardWeights weights(void)
-{
-    return (FeedforwardWeights){{.W.at = numbers(F * D), .b = numbers(F)},
-                                {.W.at = numbers(D * F), .b = numbers(D)}};
-}
-
-/* A difference across the ReLU's kink is no derivative: these numbers stay away from it, and lie
- * on both of its sides. */
+/* A difference across the kink of ReLU is no derivative: no number may be near it, and both sides
+ * must occur. */
 static void assert_no_kink(const Case *c)
 {
     real *A = numbers(N * F);
@@ -48,27 +41,25 @@ static void check_case(const char *layer, Activation activation, GemmMode mode, 
     Case c = {.Y = numbers(N * D),
               .X = numbers(N * D),
               .R = numbers(N * D),
-              .w = weights(),
+              .w = {{.W.at = numbers(F * D), .b = numbers(F)},
+                    {.W.at = numbers(D * F), .b = numbers(D)}},
               .dropout = rate > 0 ? &dropout : NULL};
     Arena arena = {0};
-    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
-    assert_true(arena_reserve(&arena, NULL));
-    feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true);
+    LAYOUT(&arena, feedforward_layout(&c.saved, &arena, N, &config, c.dropout, true));
     if (activation == ACTIVATION_RELU) assert_no_kink(&c);
 
-    real *dX = numbers(N * D), *dX0 = copy_of(dX, N * D);
-    FeedforwardWeights dw = weights();
-    FeedforwardWeights dw0 = {{.W.at = copy_of(dw.fc1.W.at, F * D), .b = copy_of(dw.fc1.b, F)},
-                              {.W.at = copy_of(dw.fc2.W.at, D * F), .b = copy_of(dw.fc2.b, D)}};
+    Added dX = added(N * D), dW1 = added(F * D), db1 = added(F), dW2 = added(D * F);
+    Added db2 = added(D);
+    FeedforwardWeights dw = {{.W.at = dW1.now, .b = db1.now}, {.W.at = dW2.now, .b = db2.now}};
     loss(&c);
-    feedforward_backward(mode, dX, &dw, numbers(N * F), c.R, &c.saved, c.X, &c.w, N, D, F);
+    feedforward_backward(mode, dX.now, &dw, numbers(N * F), c.R, &c.saved, &c.w, N);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
-    check_tensor(&check, "X", c.X, dX, mode == ADD ? dX0 : NULL, N * D);
-    check_tensor(&check, "fc1.weight", c.w.fc1.W.at, dw.fc1.W.at, dw0.fc1.W.at, F * D);
-    check_tensor(&check, "fc1.bias", c.w.fc1.b, dw.fc1.b, dw0.fc1.b, F);
-    check_tensor(&check, "fc2.weight", c.w.fc2.W.at, dw.fc2.W.at, dw0.fc2.W.at, D * F);
-    check_untouched(dw.fc2.b, dw0.fc2.b, D);
+    check_tensor(&check, "X", c.X, dX.now, mode == ADD ? dX.before : NULL, N * D);
+    check_added(&check, "fc1.weight", c.w.fc1.W.at, dW1, F * D);
+    check_added(&check, "fc1.bias", c.w.fc1.b, db1, F);
+    check_added(&check, "fc2.weight", c.w.fc2.W.at, dW2, D * F);
+    check_untouched(db2.now, db2.before, D);
     check_report(&check);
     arena_free(&arena);
 }
@@ -90,21 +81,21 @@ static void test_dropout(void **state)
     check_case("feedforward, Swish, dropout", ACTIVATION_SWISH, ADD, 0.3);
 }
 
-/* A pass that is not for training keeps no slopes, and computes the same. */
+/* Without training no slopes are kept, and the output has the same bits. */
 static void test_without_slopes(void **state)
 {
     (void)state;
     for (int activation = ACTIVATION_RELU; activation <= ACTIVATION_SWISH; activation++) {
         const ModelConfig config = {.d_model = D, .ffn = F, .activation = activation};
-        Case c = {.Y = numbers(N * D), .X = numbers(N * D), .w = weights()};
-        real *Y[2] = {numbers(N * D), numbers(N * D)};
+        const FeedforwardWeights w = {{.W.at = numbers(F * D), .b = numbers(F)},
+                                      {.W.at = numbers(D * F), .b = numbers(D)}};
+        real *X = numbers(N * D), *Y[2] = {numbers(N * D), numbers(N * D)};
         for (int training = 0; training < 2; training++) {
             Arena arena = {0};
-            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
-            assert_true(arena_reserve(&arena, NULL));
-            feedforward_layout(&c.saved, &arena, N, &config, NULL, training);
-            assert_int_equal(c.saved.slope != NULL, activation != ACTIVATION_RELU);
-            feedforward_forward(Y[training], &c.saved, c.X, &c.w, &target_rows, D, F, NULL, 0);
+            FeedforwardSaved saved;
+            LAYOUT(&arena, feedforward_layout(&saved, &arena, N, &config, NULL, training));
+            assert_int_equal(saved.slope != NULL, activation != ACTIVATION_RELU);
+            feedforward_forward(Y[training], &saved, X, &w, &target_rows, NULL, 0);
             arena_free(&arena);
         }
         assert_memory_equal(Y[0], Y[1], N * D * sizeof *Y[0]);

@@ -1,5 +1,5 @@
-/* layernorm.c -- the residual sum and its normalisation, with and without dropout, and with the
- * sum itself going on past the norm, too; a norm alone. */
+/* layernorm.c -- gradients of the residual connection and layer normalisation, as post-norm and
+ * pre-norm use them. */
 #include "tests/fixtures/check.h"
 
 #include "model/dropout.h"
@@ -9,115 +9,104 @@ enum { N = 8, D = 12 };
 
 typedef struct Case {
     real *Y, *sum, *X, *F, *bias, *R;
-    const real *R_sum;  // what the loss gives the sum that goes past the norm; NULL: nothing
-    uint8_t *keep;
-    real scale;
+    const real *R_sum;  // weights of the sum in the loss; NULL: only Y counts
     NormWeights w;
     LayerNormSaved saved;
 } Case;
 
-static Branch branch(const Case *c)
-{
-    return (Branch){c->F, c->bias, c->keep, c->scale};
-}
-
 static double loss(void *context)
 {
     Case *c = context;
-    layernorm_forward(c->Y, c->sum, &c->saved, c->X, branch(c), c->w, N, D);
-    const real *past = c->F ? c->sum : c->X;
-    return inner(c->Y, c->R, N * D) + (c->R_sum ? inner(past, c->R_sum, N * D) : 0);
+    layernorm_forward(c->Y, c->sum, &c->saved, c->X, c->F, c->bias, c->w, N);
+    const real *sum = c->F ? c->sum : c->X;
+    return inner(c->Y, c->R, N * D) + (c->R_sum ? inner(sum, c->R_sum, N * D) : 0);
 }
 
-static Case make(uint8_t *keep, real scale)
+/* Post-norm: the sum is overwritten by x̂.   mask: NULL without dropout */
+static Case post_norm(const DropoutMask *mask)
 {
     Case c = {.Y = numbers(N * D),
               .X = numbers(N * D),
               .F = numbers(N * D),
               .bias = numbers(D),
               .R = numbers(N * D),
-              .keep = keep,
-              .scale = scale,
               .w = {numbers(D), numbers(D)},
-              .saved = {.normal = numbers(N * D), .rstd = numbers(N)}};
-    c.sum = c.saved.normal;  // as post-norm has it
+              .saved = {D, numbers(N * D), numbers(N), mask ? *mask : (DropoutMask){0}}};
+    c.sum = c.saved.normal;
     return c;
 }
 
-/* in_place: dX is where dY was, as the network calls it. */
-static void check_case(const char *layer, Case c, bool in_place)
+/* Pre-norm: the sum has its own buffer and is the next residual. */
+static Case pre_norm(const DropoutMask *mask)
 {
-    Check check = {.layer = layer, .loss = loss, .context = &c};
-    real *dY = copy_of(c.R, N * D), *dX = in_place ? dY : numbers(N * D);
-    if (c.R_sum) memcpy(dX, c.R_sum, N * D * sizeof *dX);
-    real *dF = c.keep ? numbers(N * D) : dX;
-    real *dbias = numbers(D), *dbias0 = copy_of(dbias, D);
-    NormWeights dw = {numbers(D), numbers(D)};
-    real *dg0 = copy_of(dw.g, D), *db0 = copy_of(dw.b, D);
-    loss(&c);
-    layernorm_backward(c.R_sum ? ADD : SET, dX, dF, c.F ? dbias : NULL, dw, dY, &c.saved,
-                       branch(&c), c.w, N, D);
-    check_tensor(&check, "X", c.X, dX, NULL, N * D);
-    if (c.F) check_tensor(&check, "F", c.F, dF, NULL, N * D);
-    if (c.F) check_tensor(&check, "bias", c.bias, dbias, dbias0, D);
-    check_tensor(&check, "g", c.w.g, dw.g, dg0, D);
-    check_tensor(&check, "b", c.w.b, dw.b, db0, D);
-    check_report(&check);
-}
-
-/* As pre-norm has it: the sum goes on, in a buffer of its own. */
-static Case make_past(uint8_t *keep, real scale)
-{
-    Case c = make(keep, scale);
+    Case c = post_norm(mask);
     c.sum = numbers(N * D);
     c.R_sum = numbers(N * D);
     return c;
 }
 
-/* And its first norm: X goes on as it is, and nothing is added to it. */
-static Case make_alone(void)
+/* The first norm of a pre-norm stack: X is the next residual, nothing is added to it. */
+static Case first_norm(void)
 {
-    Case c = make_past(NULL, 1);
+    Case c = pre_norm(NULL);
     c.F = c.sum = NULL;
     return c;
+}
+
+/* in_place: dX is dY, as the network calls it. */
+static void check_case(const char *layer, Case c, bool in_place)
+{
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    real *dY = copy_of(c.R, N * D), *dX = in_place ? dY : numbers(N * D);
+    if (c.R_sum) memcpy(dX, c.R_sum, N * D * sizeof *dX);
+    real *dF = c.saved.mask.keep ? numbers(N * D) : dX;
+    Added dbias = added(D), dg = added(D), db = added(D);
+    loss(&c);
+    layernorm_backward(c.R_sum ? ADD : SET, dX, dF, c.F ? dbias.now : NULL,
+                       (NormWeights){dg.now, db.now}, dY, &c.saved, c.w, N);
+    check_tensor(&check, "X", c.X, dX, NULL, N * D);
+    if (c.F) check_tensor(&check, "F", c.F, dF, NULL, N * D);
+    if (c.F) check_added(&check, "bias", c.bias, dbias, D);
+    check_added(&check, "g", c.w.g, dg, D);
+    check_added(&check, "b", c.w.b, db, D);
+    check_report(&check);
 }
 
 static void test_plain(void **state)
 {
     (void)state;
-    check_case("layernorm", make(NULL, 1), false);
-    check_case("layernorm, in place", make(NULL, 1), true);
-    check_case("layernorm, past it", make_past(NULL, 1), false);
-    check_case("layernorm, alone", make_alone(), false);
+    check_case("post-norm", post_norm(NULL), false);
+    check_case("post-norm, in place", post_norm(NULL), true);
+    check_case("pre-norm", pre_norm(NULL), false);
+    check_case("pre-norm, first", first_norm(), false);
 }
 
 static void test_dropout(void **state)
 {
     (void)state;
-    const Dropout dropout = {.residual = 0.3, .seed = 5, .update = 2};
+    const Dropout dropout = {.seed = 5, .update = 2};
     uint8_t keep[N * D];
-    dropout_rows(keep, &target_rows, D, &dropout, dropout.residual, 1);
-    assert_non_null(memchr(keep, 0, sizeof keep));
-    assert_non_null(memchr(keep, 1, sizeof keep));
-    real scale = dropout_scale(dropout.residual);
-    check_case("layernorm, dropout", make(keep, scale), false);
-    check_case("layernorm, dropout, in place", make(keep, scale), true);
-    check_case("layernorm, dropout, past it", make_past(keep, scale), false);
+    const DropoutMask mask = {keep, 0.3, dropout_scale(0.3)};
+    dropout_rows(&mask, &target_rows, D, &dropout, 1);
+    for (int kept = 0; kept < 2; kept++) assert_non_null(memchr(keep, kept, sizeof keep));
+    check_case("post-norm, dropout", post_norm(&mask), false);
+    check_case("post-norm, dropout, in place", post_norm(&mask), true);
+    check_case("pre-norm, dropout", pre_norm(&mask), false);
 }
 
 /* Y may be X; so may the sum. */
 static void test_forward_in_place(void **state)
 {
     (void)state;
-    Case c = make(NULL, 1);
+    Case c = post_norm(NULL);
     loss(&c);
-    layernorm_forward(c.X, c.sum, &c.saved, c.X, branch(&c), c.w, N, D);
+    layernorm_forward(c.X, c.sum, &c.saved, c.X, c.F, c.bias, c.w, N);
     assert_memory_equal(c.X, c.Y, N * D * sizeof *c.X);
 
-    c = make_past(NULL, 1);
+    c = pre_norm(NULL);
     loss(&c);
     real *Y = numbers(N * D);
-    layernorm_forward(Y, c.X, &c.saved, c.X, branch(&c), c.w, N, D);
+    layernorm_forward(Y, c.X, &c.saved, c.X, c.F, c.bias, c.w, N);
     assert_memory_equal(Y, c.Y, N * D * sizeof *Y);
     assert_memory_equal(c.X, c.sum, N * D * sizeof *Y);
 }

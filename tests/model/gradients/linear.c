@@ -1,4 +1,4 @@
-/* linear.c -- the matrix of weights and its bias: dX set and added, dW and db added. */
+/* linear.c -- gradients of a weight matrix and its bias: dX set and added, dW and db added. */
 #include "tests/fixtures/check.h"
 
 #include "model/linear.h"
@@ -16,58 +16,32 @@ static double loss(void *context)
     return inner(c->Y, c->R, N * D_OUT);
 }
 
-static void check_mode(GemmMode mode)
+static void check_case(const char *layer, GemmMode mode, bool bias)
 {
-    Case c = {numbers(N * D_OUT), numbers(N * D_IN), numbers(D_OUT * D_IN), numbers(D_OUT),
-              numbers(N * D_OUT)};
-    Check check = {.layer = mode == SET ? "linear, dX set" : "linear, dX added",
-                   .loss = loss,
-                   .context = &c};
-    real *dX = numbers(N * D_IN), *dX0 = copy_of(dX, N * D_IN);
-    real *dW = numbers(D_OUT * D_IN), *dW0 = copy_of(dW, D_OUT * D_IN);
-    real *db = numbers(D_OUT), *db0 = copy_of(db, D_OUT);
-    linear_backward(mode, dX, &(Linear){.W.at = dW}, db, c.R, c.X, &(Linear){.W.at = c.W}, N,
-                    D_OUT, D_IN);
-    check_tensor(&check, "X", c.X, dX, mode == ADD ? dX0 : NULL, N * D_IN);
-    check_tensor(&check, "W", c.W, dW, dW0, D_OUT * D_IN);
-    check_tensor(&check, "b", c.b, db, db0, D_OUT);
+    Case c = {numbers(N * D_OUT), numbers(N * D_IN), numbers(D_OUT * D_IN),
+              bias ? numbers(D_OUT) : NULL, numbers(N * D_OUT)};
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    Added dX = added(N * D_IN), dW = added(D_OUT * D_IN), db = added(D_OUT);
+    linear_backward(mode, dX.now, &(Linear){.W.at = dW.now}, bias ? db.now : NULL, c.R, c.X,
+                    &(Linear){.W.at = c.W}, N, D_OUT, D_IN);
+    check_tensor(&check, "X", c.X, dX.now, mode == ADD ? dX.before : NULL, N * D_IN);
+    check_added(&check, "W", c.W, dW, D_OUT * D_IN);
+    if (bias) check_added(&check, "b", c.b, db, D_OUT);
+    else check_untouched(db.now, db.before, D_OUT);
     check_report(&check);
 }
 
-static void test_set(void **state)
+static void test_modes(void **state)
 {
     (void)state;
-    check_mode(SET);
-}
-
-static void test_add(void **state)
-{
-    (void)state;
-    check_mode(ADD);
-}
-
-/* A NULL bias is no bias, forward and backward. */
-static void test_without_bias(void **state)
-{
-    (void)state;
-    Case c = {numbers(N * D_OUT), numbers(N * D_IN), numbers(D_OUT * D_IN), NULL,
-              numbers(N * D_OUT)};
-    Check check = {.layer = "linear, no bias", .loss = loss, .context = &c};
-    real *dX = numbers(N * D_IN), *dW = numbers(D_OUT * D_IN), *dW0 = copy_of(dW, D_OUT * D_IN);
-    linear_backward(SET, dX, &(Linear){.W.at = dW}, NULL, c.R, c.X, &(Linear){.W.at = c.W}, N,
-                    D_OUT, D_IN);
-    check_tensor(&check, "X", c.X, dX, NULL, N * D_IN);
-    check_tensor(&check, "W", c.W, dW, dW0, D_OUT * D_IN);
-    check_report(&check);
+    check_case("linear, dX set", SET, true);
+    check_case("linear, dX added", ADD, true);
+    check_case("linear, no bias", SET, false);
 }
 
 int main(void)
 {
     gemm_setup();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_set, check_teardown),
-        cmocka_unit_test_teardown(test_add, check_teardown),
-        cmocka_unit_test_teardown(test_without_bias, check_teardown),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_modes, check_teardown)};
     return cmocka_run_group_tests_name("gradients/linear", tests, NULL, NULL);
 }

@@ -1,61 +1,181 @@
-/* loss.c -- label-smoothed cross-entropy over more rows than are computed at a time. */
-#include "tests/fixtures/output.h"
+/* loss.c -- gradients of label-smoothed cross-entropy and of R-Drop, over more rows than a block has
+ * and more classes than a chunk has; and the objective of R-Drop by its definition. */
+#include "tests/fixtures/check.h"
+
+#include "model/rdrop.h"
+
+enum { D = 4, MANY_ROWS = LOSS_ROWS + 10, MANY_CLASSES = 260 };
 
 typedef struct Case {
-    Output o;
+    int M, V;
+    bool r_drop, learn_bias;
+    real *X;  // [M,D]
+    OutputLayer w;
+    int target[MANY_ROWS];
+    Objective objective;
     LossBuffers buffers;
+    Arena arena;
 } Case;
+
+/* A: of R-Drop; negative: cross-entropy alone */
+static Case make(int M, int V, double smoothing, double A, bool learn_bias)
+{
+    return (Case){.M = M,
+                  .V = V,
+                  .r_drop = A >= 0,
+                  .learn_bias = learn_bias,
+                  .X = numbers(M * D),
+                  .w = {numbers(V * D), numbers(V), V - 1, D},
+                  .objective = {.smoothing = smoothing, .r_drop = A, .scale = (real)0.7}};
+}
+
+static void layout(Case *c)
+{
+    if (c->r_drop) rdrop_layout(&c->buffers, &c->arena, c->M, &c->w);
+    else loss_layout(&c->buffers, &c->arena, c->M, &c->w, true);
+    c->objective.target = c->target;
+}
+
+static Loss forward(Case *c)
+{
+    Loss sum = {0};
+    (c->r_drop ? rdrop_forward : loss_forward)(&sum, c->X, &c->w, &c->objective, &c->buffers,
+                                               c->M);
+    return sum;
+}
+
+static Loss backward(Case *c, real *dX, real *dE, real *dbias)
+{
+    Loss sum = {0};
+    OutputLayer dw = {dE, dbias, c->w.C, D};
+    (c->r_drop ? rdrop_backward : loss_backward)(&sum, dX, &dw, NULL, c->X, &c->w,
+                                                 &c->objective, &c->buffers, c->M);
+    return sum;
+}
 
 static double loss(void *context)
 {
     Case *c = context;
-    const Output *o = &c->o;
-    Loss sum = {0};
-    loss_forward(&sum, o->X, o->E, o->bias, o->target, o->smoothing, &c->buffers, o->M, o->V,
-                 D);
-    return o->scale * sum.objective;
+    return (double)c->objective.scale * forward(c).objective;
 }
 
-static void check_case(const char *layer, int M, int V, double smoothing, bool learn_bias)
+/* ln p [C] (=) of row n. */
+static void log_softmax(double *ln_p, const Case *c, int n)
 {
-    Case c = {.o = output_make(M, V, smoothing)};
-    Output *o = &c.o;
-    for (int n = 0; n < M; n++) o->target[n] = (n * n + n / 5) % (V - 1);
-    Arena arena = {0};
-    loss_layout(&c.buffers, &arena, M, V, D, true);
-    assert_true(arena_reserve(&arena, NULL));
-    loss_layout(&c.buffers, &arena, M, V, D, true);
-
-    Loss forward = {0}, backward = {0};
-    loss_forward(&forward, o->X, o->E, o->bias, o->target, smoothing, &c.buffers, M, V, D);
-    loss_backward(&backward, o->dX, o->dE, learn_bias ? o->dbias : NULL, NULL, o->scale, o->X,
-                  o->E, o->bias, o->target, smoothing, &c.buffers, M, V, D);
-    assert_memory_equal(&forward, &backward, sizeof forward);
-    assert_int_equal(forward.tokens, M);
-    output_check(layer, loss, &c, o, learn_bias);
-    arena_free(&arena);
+    int C = c->w.C;
+    double sum = 0;
+    for (int k = 0; k < C; k++) {
+        ln_p[k] = (double)c->w.bias[k];
+        for (int i = 0; i < D; i++)
+            ln_p[k] += (double)c->X[n * D + i] * (double)c->w.E[k * D + i];
+        sum += exp(ln_p[k]);
+    }
+    for (int k = 0; k < C; k++) ln_p[k] -= log(sum);
 }
 
-static void test_plain(void **state)
+/* Equations 1 to 3 of R-Drop, with label smoothing in the first. */
+static Loss by_definition(const Case *c)
+{
+    int C = c->w.C;
+    double smoothing = c->objective.smoothing;
+    Loss sum = {.tokens = c->M};
+    for (int n = 0; n < c->M / 2; n++) {
+        double ln_p[MANY_CLASSES], ln_q[MANY_CLASSES], p_q = 0, q_p = 0;
+        int t = c->target[n];
+        log_softmax(ln_p, c, n);
+        log_softmax(ln_q, c, n + c->M / 2);
+        for (int k = 0; k < C; k++) {
+            double share = (k == t ? 1 - smoothing : 0) + smoothing / C;
+            sum.objective -= share * (ln_p[k] + ln_q[k]);
+            p_q += exp(ln_p[k]) * (ln_p[k] - ln_q[k]);
+            q_p += exp(ln_q[k]) * (ln_q[k] - ln_p[k]);
+        }
+        sum.objective += c->objective.r_drop * (p_q + q_p) / 2;
+        sum.nll -= ln_p[t] + ln_q[t];
+    }
+    return sum;
+}
+
+static void check_case(const char *layer, Case c)
+{
+    int M = c.M, V = c.V;
+    for (int n = 0; n < M; n++) {
+        int row = c.r_drop ? n % (M / 2) : n;
+        c.target[n] = (row * row + row / 5) % (V - 1);
+    }
+    LAYOUT(&c.arena, layout(&c));
+    real *dX = numbers(M * D);
+    Added dE = added(V * D), dbias = added(V);
+    Loss seen = forward(&c), again = backward(&c, dX, dE.now, c.learn_bias ? dbias.now : NULL);
+    assert_memory_equal(&seen, &again, sizeof seen);
+    assert_int_equal(seen.tokens, M);
+    if (c.r_drop) {
+        Loss defined = by_definition(&c);
+        assert_true(fabs(seen.nll - defined.nll) < 1e-9 * fabs(defined.nll));
+        assert_true(fabs(seen.objective - defined.objective) < 1e-9 * fabs(defined.objective));
+    }
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    check_tensor(&check, "X", c.X, dX, NULL, M * D);
+    check_added(&check, "E", c.w.E, dE, V * D);
+    check_untouched(dE.now + (V - 1) * D, dE.before + (V - 1) * D, D);  // <pad>
+    if (c.learn_bias) check_added(&check, "bias", c.w.bias, dbias, V);
+    else check_untouched(dbias.now, dbias.before, V);
+    check_report(&check);
+    arena_free(&c.arena);
+}
+
+static void test_cross_entropy(void **state)
 {
     (void)state;
-    check_case("loss", MANY_ROWS, 7, 0, true);
-    check_case("loss, bias not learned", MANY_ROWS, 7, 0, false);
+    check_case("loss", make(MANY_ROWS, 7, 0, -1, true));
+    check_case("loss, bias not learned", make(MANY_ROWS, 7, 0, -1, false));
+    check_case("loss, smoothing 0.1", make(MANY_ROWS, 7, 0.1, -1, true));
+    check_case("loss, many classes", make(5, MANY_CLASSES, 0.1, -1, true));
 }
 
-static void test_smoothing(void **state)
+static void test_r_drop(void **state)
 {
     (void)state;
-    check_case("loss, smoothing 0.1", MANY_ROWS, 7, 0.1, true);
-    check_case("loss, many classes", 5, MANY_CLASSES, 0.1, true);
+    check_case("R-Drop", make(6, 7, 0, 5, true));
+    check_case("R-Drop, smoothing 0.1", make(6, 7, 0.1, 1, true));
+    check_case("R-Drop, bias not learned", make(6, 7, 0.1, 5, false));
+    check_case("R-Drop, many rows", make(MANY_ROWS, 7, 0.1, 5, true));
+    check_case("R-Drop, many classes", make(6, MANY_CLASSES, 0.1, 5, true));
+}
+
+/* With A = 0, or if both copies are the same, R-Drop is the cross-entropy, with its gradients. */
+static void test_without_divergence(void **state)
+{
+    (void)state;
+    enum { M = 8, V = 11 };
+    for (int same = 0; same < 2; same++) {
+        Case c[2] = {make(M, V, 0.1, -1, true)};
+        for (int n = 0; n < M; n++) c[0].target[n] = n % (M / 2) * 2;
+        if (same) memcpy(c[0].X + M / 2 * D, c[0].X, M / 2 * D * sizeof(real));
+        c[1] = c[0];
+        c[1].r_drop = true, c[1].objective.r_drop = same ? 7 : 0;
+        enum { GRADIENTS = M * D + V * D + V };  // dX, dE, dbias
+        real *d[2];
+        Loss sum[2];
+        for (int i = 0; i < 2; i++) {
+            LAYOUT(&c[i].arena, layout(&c[i]));
+            d[i] = memset(numbers(GRADIENTS), 0, GRADIENTS * sizeof(real));
+            sum[i] = backward(&c[i], d[i], d[i] + M * D, d[i] + M * D + V * D);
+            arena_free(&c[i].arena);
+        }
+        assert_true(fabs(sum[0].objective - sum[1].objective) < 1e-12 * sum[0].objective);
+        assert_true(fabs(sum[0].nll - sum[1].nll) < 1e-12 * sum[0].nll);
+        for (int i = 0; i < GRADIENTS; i++) assert_true(fabs(d[0][i] - d[1][i]) < 1e-12);
+    }
 }
 
 int main(void)
 {
     gemm_setup();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_plain, check_teardown),
-        cmocka_unit_test_teardown(test_smoothing, check_teardown),
+        cmocka_unit_test_teardown(test_cross_entropy, check_teardown),
+        cmocka_unit_test_teardown(test_r_drop, check_teardown),
+        cmocka_unit_test_teardown(test_without_divergence, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/loss", tests, NULL, NULL);
 }
