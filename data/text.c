@@ -1,8 +1,8 @@
 /* text.c -- lines of UTF-8 text from a file, plain or .gz, or from a descriptor.
  *
- * Bytes are read by blocks into one buffer, which grows when a line does not fit; a line is a
- * piece of that buffer. A NUL byte is looked for in every block as it arrives, so that a binary
- * file, or an endless one, is refused at once and not when its first line ends.
+ * Bytes are read in blocks into one buffer, which grows when a line does not fit. A line is returned
+ * as a part of that buffer. Every block is searched for a NUL byte when it arrives, so a binary or
+ * endless file is refused at once and not when its first line ends.
  *
  * UTF-8, RFC 3629 section 4:
  *
@@ -43,29 +43,18 @@ bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
         if (lead == 0xed) high = 0x9f;
         if (lead == 0xf0) low = 0x90;
         if (lead == 0xf4) high = 0x8f;
-        size_t wrong = i;  // the byte to blame
-        bool valid = follow > 0;
-        for (int k = 1; valid && k <= follow; k++, low = 0x80, high = 0xbf) {
-            if (i + k >= length) {
-                valid = false;
-            } else if (s[i + k] < low || s[i + k] > high) {
-                valid = false, wrong = i + k;
-            }
+        int k = 1;
+        while (k <= follow && i + k < length && s[i + k] >= low && s[i + k] <= high) {
+            low = 0x80, high = 0xbf;
+            k++;
         }
-        if (!valid) {
-            if (bad) *bad = wrong;
+        if (follow == 0 || k <= follow) {
+            if (bad) *bad = follow && i + k < length ? i + k : i;
             return false;
         }
         i += follow + 1;
     }
     return true;
-}
-
-size_t text_character(const char *text, size_t length)
-{
-    unsigned char lead = (unsigned char)*text;
-    size_t bytes = lead < 0xc0 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-    return bytes < length ? bytes : length;
 }
 
 static bool reader_start(TextReader *reader, const char *name, Error *error)
@@ -111,8 +100,8 @@ void text_close(TextReader *reader)
     *reader = (TextReader){.descriptor = -1};
 }
 
-/* Makes room for a block behind what is there. */
-static bool make_room(TextReader *reader, Error *error)
+/* Makes the buffer large enough for one more block. */
+static bool reserve_block(TextReader *reader, Error *error)
 {
     if (reader->begin > 0) {
         memmove(reader->buffer, reader->buffer + reader->begin, reader->end - reader->begin);
@@ -134,27 +123,29 @@ static bool make_room(TextReader *reader, Error *error)
     return true;
 }
 
-/* Why zlib stopped, as a sentence. */
+/* Sets the error that zlib stopped with. */
 static bool gz_error(TextReader *reader, Error *error)
 {
     int code = Z_OK;
     const char *message = gzerror(reader->gz, &code);
-    if (code == Z_ERRNO) message = strerror(errno);
-    if (code == Z_BUF_ERROR) {
+    switch (code) {
+    case Z_ERRNO: message = strerror(errno); break;
+    case Z_BUF_ERROR:
         message = "the compressed file is cut off: copy or download it again";
-    } else if (code == Z_DATA_ERROR) {
+        break;
+    case Z_DATA_ERROR:
         message = "the compressed file is damaged: copy or download it again";
-    } else if (code == Z_MEM_ERROR) {
-        message = "out of memory";
+        break;
+    case Z_MEM_ERROR: message = "out of memory"; break;
     }
     return error_set(error, "%s:%zu: cannot read on: %s", reader->name, reader->line + 1,
                      message);
 }
 
-/* One more block. Leaves room for a NUL byte behind the end. */
+/* Reads one more block. The buffer stays large enough for a NUL byte after it. */
 static bool read_block(TextReader *reader, Error *error)
 {
-    if (!make_room(reader, error)) return false;
+    if (!reserve_block(reader, error)) return false;
     unsigned char *into = reader->buffer + reader->end;
     ssize_t got;
     if (reader->gz) {
@@ -190,45 +181,47 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                      reader->name, reader->line, bad + 1, s[bad]);
 }
 
+/* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or NULL at
+ * the end of the text. */
+static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, Error *error)
+{
+    for (size_t seen = 0;;) {  // bytes without LF and NUL
+        unsigned char *from = reader->buffer + reader->begin;
+        size_t there = reader->end - reader->begin;
+        *feed = memchr(from + seen, '\n', there - seen);
+        *count = *feed ? (size_t)(*feed - from) : there;
+        unsigned char *nul = memchr(from + seen, 0, *count - seen);
+        if (nul)
+            return error_set(error,
+                             "%s:%zu: byte %zu of the line is NUL: this is not a text file",
+                             reader->name, reader->line + 1, (size_t)(nul - from) + 1);
+        if (*feed || reader->at_end) return true;
+        seen = there;
+        if (!read_block(reader, error)) return false;
+    }
+}
+
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error)
 {
-    size_t seen = 0;  // of the bytes from begin: no LF and no NUL in them
-    unsigned char *from, *feed;
-    for (;;) {
-        from = reader->buffer + reader->begin;
-        size_t there = reader->end - reader->begin;
-        feed = memchr(from + seen, '\n', there - seen);
-        unsigned char *stop = feed ? feed : from + there;
-        unsigned char *nul = memchr(from + seen, 0, (size_t)(stop - from) - seen);
-        if (nul) {
-            error_set(error, "%s:%zu: byte %zu of the line is NUL: this is not a text file",
-                      reader->name, reader->line + 1, (size_t)(nul - from) + 1);
-            return TEXT_ERROR;
-        }
-        if (feed) break;
-        seen = there;
-        if (reader->at_end) break;
-        if (!read_block(reader, error)) return TEXT_ERROR;
-    }
-    if (!feed && seen == 0) return TEXT_END;
-
-    size_t count = feed ? (size_t)(feed - from) : seen;
+    size_t count;
+    unsigned char *feed;
+    if (!find_line(reader, &count, &feed, error)) return TEXT_ERROR;
+    if (!feed && count == 0) return TEXT_END;
+    unsigned char *from = reader->buffer + reader->begin;
     reader->begin += count + (feed != NULL);
     reader->line++;
     if (count > 0 && from[count - 1] == '\r') count--;
-    from[count] = 0;  // over the CR or LF, or in the room behind the end
-    if (reader->line == 1 && count >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0) {
+    from[count] = 0;  // replaces CR or LF, or follows the last block
+    if (reader->line == 1 && count >= 3 && memcmp(from, "\xef\xbb\xbf", 3) == 0)
         from += 3, count -= 3;
-    }
     if (count > TEXT_MAX_LINE) {
         error_set(error, "%s:%zu: the line is longer than %zu bytes: is it text?", reader->name,
                   reader->line, TEXT_MAX_LINE);
         return TEXT_ERROR;
     }
-    if (!check_line(reader, (char *)from, count, error)) return TEXT_ERROR;
     *line = (char *)from;
     *length = count;
-    return TEXT_LINE;
+    return check_line(reader, *line, count, error) ? TEXT_LINE : TEXT_ERROR;
 }
 
 bool text_ready(TextReader *reader)
@@ -240,6 +233,6 @@ bool text_ready(TextReader *reader)
         if (there && memchr(reader->buffer + reader->begin, '\n', there)) return true;
         struct pollfd input = {.fd = reader->descriptor, .events = POLLIN};
         if (poll(&input, 1, 0) != 1) return false;
-        if (!read_block(reader, NULL)) return true;  // text_next will say what is wrong
+        if (!read_block(reader, NULL)) return true;  // text_next returns the error
     }
 }

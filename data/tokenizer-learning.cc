@@ -1,15 +1,16 @@
-/* tokenizer-learning.cc -- a SentencePiece model from sentences.
+/* tokenizer-learning.cc -- learns a SentencePiece model from sentences.
  *
- * The library's inner checks (CHECK in its sources) end the process: a corpus of spaces does it,
- * and a sum that becomes NaN. They sit in its trainers. So a model is learned in a child process,
- * which hands back through a pipe
+ * The internal checks of the library's trainers (CHECK in its sources) end the process, for example
+ * on a corpus of spaces or when a sum becomes NaN. So a model is learned in a child process. Its exit
+ * status says what it wrote to a file in memory:
  *
- *     'M' and the model's bytes, or 'E' and what went wrong
- *
- * and whose standard error is kept for the sentence, should it end without either. */
+ *     0         the model
+ *     FAILED    the error message
+ *     another   nothing: the library ended it, and its standard error says why */
 extern "C" {
 #include "base/error.h"
 #include "base/packed.h"
+#include "base/utf8.h"
 #include "data/sentencepiece.h"
 #include "data/tokenizer.h"
 }
@@ -34,8 +35,9 @@ using sentencepiece::SentencePieceTrainer;
 using sentencepiece::util::Status;
 using Options = std::unordered_map<std::string, std::string>;
 
-static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // its arrays have 32-bit places
-static const char MAX_SENTENCE_BYTES[] = "4192";           // longer ones teach nothing
+static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // the library has 32-bit indices
+static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences are skipped
+enum { FAILED = 2 };                                       // exit status of the child
 
 /* ---- learning, in the child ---- */
 
@@ -64,7 +66,7 @@ class Sample : public sentencepiece::SentenceIterator
         return Status();
     }
 
-    /* The place of the i-th of `wanted` sentences, evenly spread over all of them. */
+    /* The index of the i-th of `wanted` sentences, evenly spread over `count`. */
     static size_t place(size_t i, size_t wanted, size_t count)
     {
         return (size_t)((unsigned __int128)i * count / wanted);
@@ -84,8 +86,7 @@ class Sample : public sentencepiece::SentenceIterator
     std::string value_;
 };
 
-/* How many sentences to learn from: TOKENIZER_SENTENCES, and what stays below
- * MAX_TRAINING_BYTES. */
+/* The number of sentences to learn from: at most TOKENIZER_SENTENCES and MAX_TRAINING_BYTES. */
 static size_t sample_size(const Sentences *sentences)
 {
     size_t wanted = std::min(sentences->count, (size_t)TOKENIZER_SENTENCES), bytes = 0;
@@ -98,49 +99,49 @@ static size_t sample_size(const Sentences *sentences)
     return (size_t)((double)wanted * MAX_TRAINING_BYTES / (double)bytes);
 }
 
-/* UTF-8, known to be valid, as hexadecimal code points with spaces between. */
+/* Valid UTF-8 as hexadecimal code points, separated by spaces. */
 static std::string code_points(const std::string &text)
 {
     std::string out;
     for (size_t i = 0; i < text.size();) {
-        unsigned char lead = (unsigned char)text[i];
-        int bytes = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
-        unsigned code = bytes == 1 ? lead : lead & (0x7fu >> bytes);
-        for (int k = 1; k < bytes; k++) code = code << 6 | ((unsigned char)text[i + k] & 0x3f);
+        unsigned code;
         char hex[16];
+        i += utf8_next(text.c_str() + i, &code);
         snprintf(hex, sizeof hex, "%s%X", out.empty() ? "" : " ", code);
         out += hex;
-        i += bytes;
     }
     return out;
 }
 
-/* A file in memory that the library can open by the name that is returned. */
+static bool write_all(int file, const std::string &bytes)
+{
+    for (size_t done = 0; done < bytes.size();) {
+        ssize_t wrote = write(file, bytes.data() + done, bytes.size() - done);
+        if (wrote <= 0) return false;
+        done += (size_t)wrote;
+    }
+    return true;
+}
+
+/* Writes rules to a file in memory, and returns a name by which the library can open it. */
 static std::string rules_file(const Rules &rules)
 {
     std::string tsv;
     for (const auto &[from, to] : rules)
         tsv += code_points(from) + "\t" + code_points(to) + "\n";
     int file = memfd_create("rules", 0);
-    for (size_t done = 0; file >= 0 && done < tsv.size();) {
-        ssize_t wrote = write(file, tsv.data() + done, tsv.size() - done);
-        if (wrote <= 0) throw std::bad_alloc();
-        done += (size_t)wrote;
-    }
+    if (!write_all(file, tsv)) throw std::bad_alloc();
     return "/proc/self/fd/" + std::to_string(file);
 }
 
-/* All rules of one of the library's own tables, by way of the smallest model that has it. */
+/* All rules of one of the library's tables, read from a small model that contains it. */
 static Rules named_rules(const std::string &name)
 {
-    struct One {
-        static const char *at(const void *, size_t, size_t *length)
-        {
-            *length = 1;
-            return "a";
-        }
+    auto letter = [](const void *, size_t, size_t *length) {
+        *length = 1;
+        return "a";
     };
-    const Sentences one = {1, One::at, nullptr};
+    const Sentences one = {1, letter, nullptr};
     Sample sample(&one, 1);
     std::string model;
     const Status status = SentencePieceTrainer::Train(Options{{"model_type", "char"},
@@ -154,9 +155,8 @@ static Rules named_rules(const std::string &name)
     auto add = [](void *context, const char *from, const char *to) {
         (*static_cast<Rules *>(context))[from] = to;
     };
-    if (!sentencepiece_rules(model.data(), model.size(), &rules, add, &error)) {
+    if (!sentencepiece_rules(model.data(), model.size(), &rules, add, &error))
         throw std::runtime_error(error.text);
-    }
     return rules;
 }
 
@@ -169,7 +169,7 @@ static Options training_options(const TokenizerSettings *settings)
     if (settings->lowercase && name.find("_cf") == std::string::npos) name += "_cf";
     Options options{
         {"model_type", tokenizer_type_name(settings->type)},
-        {"vocab_size", std::to_string(settings->vocab_size - 1)},  // <pad> is ours
+        {"vocab_size", std::to_string(settings->vocab_size - 1)},  // without <pad>
         {"hard_vocab_limit", "false"},
         {"character_coverage", std::to_string(coverage)},
         {"byte_fallback", settings->byte_fallback ? "true" : "false"},
@@ -179,7 +179,7 @@ static Options training_options(const TokenizerSettings *settings)
         {"pad_id", "-1"},
         {"unk_surface", words ? " ⁇" : "⁇"},
         {"max_sentence_length", MAX_SENTENCE_BYTES},
-        {"num_threads", "4"},  // a fixed number: sums are split, and so rounded, by threads
+        {"num_threads", "4"},  // fixed, because it changes how sums are rounded
         {"minloglevel", "3"},
     };
     if (words) {
@@ -191,19 +191,9 @@ static Options training_options(const TokenizerSettings *settings)
     return options;
 }
 
-static void reply_write(int reply, const char *bytes, size_t count)
-{
-    for (size_t done = 0; done < count;) {
-        ssize_t wrote = write(reply, bytes + done, count - done);
-        if (wrote < 0 && errno == EINTR) continue;
-        if (wrote <= 0) _exit(1);
-        done += (size_t)wrote;
-    }
-}
-
-/* The child's whole life. Its descriptors are made the same every time (the reply is 3, the
- * rules 4 and 5), since their names come to stand in the model; its exit skips everything that
- * the parent had registered to run at its own. */
+/* Learns a model, writes it to `reply`, and ends the process. The model contains the names of the files
+ * of rules, so descriptors are always the same: the reply is 3, the rules are 4 and 5. _exit skips
+ * what the parent registered with atexit. */
 [[noreturn]] static void child(int reply, int messages, const Sentences *sentences,
                                const TokenizerSettings *settings)
 {
@@ -229,19 +219,13 @@ static void reply_write(int reply, const char *bytes, size_t count)
             SentencePieceTrainer::Train(training_options(settings), &sample, &model);
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
-    if (good) {
-        reply_write(3, "M", 1);
-        reply_write(3, model.data(), model.size());
-    } else {
-        reply_write(3, "E", 1);
-        reply_write(3, error.text, strlen(error.text));
-    }
-    _exit(0);
+    if (!write_all(3, good ? model : error.text)) _exit(1);
+    _exit(good ? 0 : FAILED);
 }
 
 /* ---- learning, in the parent ---- */
 
-/* The library's words in ours, where we know them. */
+/* Says what a message of the library means for the settings, where that is known. */
 static bool explain(Error *error, const std::string &message, const TokenizerSettings *settings)
 {
     int asked, needed;
@@ -291,55 +275,36 @@ static bool settings_check(const TokenizerSettings *settings, Error *error)
     return true;
 }
 
-static bool read_all(int from, std::string *into)
-{
-    char block[1 << 16];
-    for (;;) {
-        ssize_t got = read(from, block, sizeof block);
-        if (got < 0 && errno == EINTR) continue;
-        if (got <= 0) return got == 0;
-        into->append(block, (size_t)got);
-    }
-}
-
-struct Descriptor {
-    int number = -1;
-    ~Descriptor()
-    {
-        release();
-    }
-    void release()
+/* A file in memory. */
+struct File {
+    int number = memfd_create("tokenizer", MFD_CLOEXEC);
+    ~File()
     {
         if (number >= 0) close(number);
-        number = -1;
+    }
+    std::string text() const
+    {
+        std::string text(lseek(number, 0, SEEK_END), 0);
+        if (pread(number, text.data(), text.size(), 0) != (ssize_t)text.size())
+            throw std::runtime_error("cannot read the model");
+        return text;
     }
 };
 
-static bool train(std::string *model, const Sentences *sentences,
+static bool learn(std::string *model, const Sentences *sentences,
                   const TokenizerSettings *settings, Error *error)
 {
-    Descriptor in, out, messages;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        return error_set(error, "cannot learn a tokenizer: %s", strerror(errno));
-    }
-    in.number = ends[0], out.number = ends[1];
-    messages.number = memfd_create("messages", MFD_CLOEXEC);
-    pid_t pid = messages.number < 0 ? -1 : fork();
+    File reply, messages;
+    pid_t pid = reply.number < 0 || messages.number < 0 ? -1 : fork();
     if (pid < 0) return error_set(error, "cannot learn a tokenizer: %s", strerror(errno));
-    if (pid == 0) child(out.number, messages.number, sentences, settings);
+    if (pid == 0) child(reply.number, messages.number, sentences, settings);
 
-    out.release();
-    std::string reply, said;
-    bool got = guarded(error, [&] { return read_all(in.number, &reply); });
-    in.release();  // a child that still writes ends by it
     int status = 0;
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    if (got && !reply.empty() && reply[0] == 'M' && status == 0) {
-        *model = reply.substr(1);
+    if (status == 0) {
+        *model = reply.text();
         return true;
     }
-    if (got && !reply.empty() && reply[0] == 'E') return explain(error, reply, settings);
     if (WIFSIGNALED(status)) {
         int number = WTERMSIG(status);
         return error_set(error, "learning a tokenizer was ended by signal %d (%s)%s", number,
@@ -347,11 +312,9 @@ static bool train(std::string *model, const Sentences *sentences,
                          number == SIGKILL || number == SIGABRT ? ": is there enough memory?"
                                                                 : "");
     }
-    lseek(messages.number, 0, SEEK_SET);
-    read_all(messages.number, &said);
-    size_t end = said.find('\n');
-    return explain(error, said.empty() ? "it ended without a word" : said.substr(0, end),
-                   settings);
+    std::string said = WEXITSTATUS(status) == FAILED ? reply.text() : messages.text();
+    said = said.substr(0, said.find('\n'));
+    return explain(error, said.empty() ? "it ended without a message" : said, settings);
 }
 
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
@@ -360,7 +323,7 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
     return guarded(error, [&] {
         std::string bytes;
         if (!settings_check(settings, error)) return false;
-        if (!train(&bytes, sentences, settings, error)) return false;
+        if (!learn(&bytes, sentences, settings, error)) return false;
         *model = (unsigned char *)malloc(bytes.size());
         if (!*model) throw std::bad_alloc();
         memcpy(*model, bytes.data(), bytes.size());

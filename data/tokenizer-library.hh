@@ -1,4 +1,4 @@
-/* tokenizer-library.hh -- what every call into SentencePiece needs; only for data/tokenizer*.cc. */
+/* tokenizer-library.hh -- how data/tokenizer*.cc call SentencePiece: its exceptions and messages. */
 #ifndef DATA_TOKENIZER_LIBRARY_HH
 #define DATA_TOKENIZER_LIBRARY_HH
 
@@ -11,7 +11,7 @@ extern "C" {
 #include <stdexcept>
 #include <string>
 
-/* Runs work(), which says true or false, and turns what it throws into a sentence. */
+/* Returns the result of work(). An exception sets the error and returns false. */
 template <class Work> inline bool guarded(Error *error, Work work)
 {
     try {
@@ -25,7 +25,7 @@ template <class Work> inline bool guarded(Error *error, Work work)
     }
 }
 
-/* What a status says, without the source line that the library puts before it. */
+/* The library's message without the source line that it puts before it. */
 inline std::string reason(const std::string &message)
 {
     size_t bracket = message.rfind("] ");

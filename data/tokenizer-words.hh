@@ -1,16 +1,16 @@
-/* tokenizer-words.hh -- how the word type breaks text into words, as SentencePiece's rules.
+/* tokenizer-words.hh -- the rules by which the word type splits text into words.
  *
- * The library's word model splits at spaces only, so the normalisation table, which is part of the
- * model, puts the spaces in. It is the named table (nmt_nfkc, say) with
+ * The library's word model splits at spaces only. So the model's normalisation table inserts the
+ * spaces. It is a named table, such as nmt_nfkc, with these rules added:
  *
  *     text        becomes     because
- *     ' or ’      "' "        the article in "l'école" is a word; any apostrophe is one
- *     . , : etc   " . "       a mark is a word
+ *     ' or ’      "' "        the article in "l'école" is a word; both apostrophes are the same
+ *     . , : etc   " . "       a punctuation mark is a word
  *     .5 ,5 :5    unchanged   numbers and times: "3.14", "10:30"
  *     .a          unchanged   names: "www.example.org"
  *
- * and a second table undoes it on the way back: "' " becomes "'", " ." becomes "." (but " .5"
- * stays), " ," becomes ",", and so on for the marks that take no space in any language. */
+ * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but " .5"
+ * stays), " ," becomes ",", and so on for the punctuation that has no space in any language. */
 #ifndef DATA_TOKENIZER_WORDS_HH
 #define DATA_TOKENIZER_WORDS_HH
 
@@ -19,10 +19,7 @@
 
 using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF-8
 
-/* The rules of a normalisation with ours. */
-Rules word_rules(const Rules &named);
-
-/* The way back. */
-Rules glue_rules(void);
+Rules word_rules(const Rules &named);  // for normalisation: a named table with the rules above
+Rules glue_rules(void);                // for decoding
 
 #endif

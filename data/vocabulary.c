@@ -26,37 +26,39 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
                       const TokenizerSettings *const settings[SIDES], Error *error)
 {
     *vocabulary = (Vocabulary){0};
-    bool joint = !settings[SOURCE], good = true;
-    for (int side = joint ? TARGET : SOURCE; good && side < SIDES; side++) {
+    bool joint = !settings[SOURCE];
+    for (int side = joint ? TARGET : SOURCE; side < SIDES; side++) {
         Sentences sentences = corpus_sentences(text, joint ? SIDES : (CorpusSide)side);
-        good = tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
-                               settings[side], error) ||
-               (!joint && error_prefix(error, "%s side", SIDE[side]));
+        if (tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
+                            settings[side], error))
+            continue;
+        vocabulary_free(vocabulary);
+        return !joint && error_prefix(error, "%s side", SIDE[side]);
     }
-    if (!good) vocabulary_free(vocabulary);
-    return good;
+    return true;
 }
 
 static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path, Error *error)
 {
     size_t size;
     char *bytes = file_read(path, SENTENCEPIECE_LIMIT, &size, error);
+    if (!bytes) return false;
     bool good =
-        bytes && (tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes,
-                                  size, error) ||
-                  error_prefix(error, "'%s' is no SentencePiece model that can be used", path));
+        tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes, size, error);
     free(bytes);
-    return good;
+    return good || error_prefix(error, "'%s' is no SentencePiece model that can be used", path);
 }
 
 bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Error *error)
 {
     *vocabulary = (Vocabulary){0};
-    bool good = true;
-    for (int side = 0; good && side < SIDES; side++)
-        if (path[side]) good = read_model(vocabulary, (CorpusSide)side, path[side], error);
-    if (!good) vocabulary_free(vocabulary);
-    return good;
+    for (int side = 0; side < SIDES; side++) {
+        if (!path[side] || read_model(vocabulary, (CorpusSide)side, path[side], error))
+            continue;
+        vocabulary_free(vocabulary);
+        return false;
+    }
+    return true;
 }
 
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],

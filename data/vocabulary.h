@@ -1,10 +1,10 @@
-/* vocabulary.h -- the tokens of a corpus: one vocabulary for both sides, or one for each.
+/* vocabulary.h -- the tokens of a corpus: one vocabulary for both sides, or one for each side.
  *
- *   joint       one SentencePiece model, learned from both sides' text: names, numbers and words of
- *               a common origin are the same tokens on both sides
- *   separate    two, each learned from its side's text: for languages that share no letters
+ *   joint       one SentencePiece model, learned from the text of both sides: names, numbers and
+ *               words of common origin are the same tokens on both sides
+ *   separate    two, each learned from the text of its side: for languages that share no letters
  *
- * The bytes are what checkpoints keep; the tokenizers are made of them. */
+ * Checkpoints store the bytes of the models; vocabulary_load makes the tokenizers from them. */
 #ifndef DATA_VOCABULARY_H
 #define DATA_VOCABULARY_H
 
@@ -12,24 +12,26 @@
 #include "data/tokenizer.h"
 
 typedef struct Vocabulary {
-    unsigned char *model[SIDES];  // model[SOURCE] is NULL if it is joint
+    unsigned char *model[SIDES];  // model[SOURCE] is NULL if joint
     size_t size[SIDES];           // bytes
-    Tokenizer *tokenizer[SIDES];  // the same one twice if it is joint
+    Tokenizer *tokenizer[SIDES];  // the same one twice if joint
 } Vocabulary;
 
-/* Learns from text; settings[SOURCE] is NULL for a joint one. Only the bytes are there then. */
+/* The next three functions set the bytes only: call vocabulary_load afterwards. */
+
+/* Learns from text. settings[SOURCE] is NULL for a joint vocabulary. */
 bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
                       const TokenizerSettings *const settings[SIDES], Error *error);
 
-/* Reads SentencePiece models, one for both sides or one each, and lays their pieces out as ours
- * (tokenizer_adopt). path[SOURCE] is NULL for a joint one. Only the bytes are there then. */
+/* Reads SentencePiece models from files, by tokenizer_adopt. path[SOURCE] is NULL for a joint
+ * vocabulary. */
 bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Error *error);
 
-/* Copies the bytes of models; model[SOURCE] is NULL for a joint one. */
+/* Copies the bytes of models. model[SOURCE] is NULL for a joint vocabulary. */
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
                      const size_t size[SIDES], Error *error);
 
-/* Makes the tokenizers of the bytes. */
+/* Makes the tokenizers from the bytes. On failure vocabulary_free() is still the caller's duty. */
 bool vocabulary_load(Vocabulary *vocabulary, Error *error);
 
 bool vocabulary_is_joint(const Vocabulary *vocabulary);

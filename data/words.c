@@ -1,4 +1,4 @@
-/* words.c -- which word each token is a part of; see words.h. */
+/* words.c -- the word that each token is part of; see words.h. */
 #include "data/words.h"
 
 #include <stdbool.h>
@@ -10,7 +10,7 @@ static bool is_space(char c)
     return c == ' ' || c == '\t';
 }
 
-/* How many words begin in text[0..length). */
+/* The number of words that begin in text[0..length). */
 static int words_in(const char *text, size_t length)
 {
     int words = 0;
@@ -35,9 +35,9 @@ bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char
     return good;
 }
 
-/* The words of the text so far, token by token: what a token adds stands in the last of them. A
- * mark may join the word before it once it is known what comes next, so none is later than the
- * whole text has. */
+/* Decodes the tokens up to each token; the token is part of the last word of that text. A punctuation
+ * mark may join the word before it when the next token is known, so the result is limited to the
+ * words of the whole text. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   Error *error)
 {
