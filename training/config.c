@@ -14,65 +14,64 @@ enum { MILLIARD = 1000000000 };
 // clang-format off
 const Option training_options[] = {
     {"seed", OPTION_UINT64, FIELD(seed), 0, 9e18, NULL, NULL,
-     "what all randomness follows from", false},
+     "seed of all random numbers", false},
     {"max-updates", OPTION_INT, FIELD(max_updates), 0, MILLIARD, NULL, NULL,
      "stop after this many updates; 0: no limit", false},
     {"max-epochs", OPTION_INT, FIELD(max_epochs), 0, MILLIARD, NULL, NULL,
      "stop after this many passes over the corpus; 0: no limit", false},
     {"batch-tokens", OPTION_INT, FIELD(batch_tokens), 1, MILLIARD, NULL, NULL,
-     "source and target tokens of an update, at most", false},
+     "maximum of source plus target tokens in an update", false},
     {"micro-tokens", OPTION_INT, FIELD(micro_tokens), 1, 1 << 20, NULL, NULL,
-     "tokens of a micro-batch, which a thread works on at a time", false},
+     "tokens of a micro-batch, which one thread works on at a time", false},
     {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
-     "blocks that gradients are summed in, each for one thread of all ranks; 0: one for each "
-     "processor, 2 to 8; 1: all threads share it; with 0 or 1 at least one for each rank",
-     false},
+     "blocks that gradients are summed in, which limits the threads of all ranks that can work; "
+     "0: one for each processor, 2 to 8; 1: all threads share it; 0 and 1: at least one for each "
+     "rank", false},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
-     "the peak of the schedule", false},
+     "learning rate at the peak of the schedule", false},
     {"schedule", OPTION_CHOICE, FIELD(schedule), 0, 0, SCHEDULES, NULL,
-     "the learning rate after warm-up; cosine and linear reach 0 at --max-updates", false},
+     "decay of the rate after warm-up; cosine and linear reach 0 at --max-updates", false},
     {"warmup", OPTION_INT, FIELD(warmup), 0, MILLIARD, NULL, NULL,
-     "updates until the peak", false},
+     "updates of linear warm-up to the peak", false},
     {"beta1", OPTION_REAL, FIELD(beta1), 0, 0.9999, NULL, NULL,
-     "Adam's decay of the mean gradient", false},
+     "Adam's decay rate of the first moment, the mean gradient", false},
     {"beta2", OPTION_REAL, FIELD(beta2), 0, 0.99999, NULL, NULL,
-     "Adam's decay of the mean squared gradient", false},
+     "Adam's decay rate of the second moment, the mean squared gradient", false},
     {"epsilon", OPTION_REAL, FIELD(epsilon), 1e-16, 1, NULL, NULL,
-     "Adam's addition to the root", false},
+     "Adam's addition to the root of the second moment", false},
     {"weight-decay", OPTION_REAL, FIELD(weight_decay), 0, 100, NULL, NULL,
-     "AdamW's: an update takes this share of a matrix, times the learning rate; 0: none",
-     false},
+     "AdamW's decoupled decay of matrices, multiplied by the learning rate; 0: none", false},
     {"clip-norm", OPTION_REAL, FIELD(clip_norm), 0, 1e9, NULL, NULL,
-     "scale a longer gradient down to this norm; 0: never", false},
+     "clip the global gradient norm to this value; 0: no clipping", false},
     {"ema", OPTION_REAL, FIELD(ema), 0, 0.99999, NULL, NULL,
-     "decay of a moving average of the weights, which is what is validated and saved as best; "
-     "0: none", false},
+     "decay of an exponential moving average of the weights, which is validated and saved as "
+     "best; 0: none", false},
     {"label-smoothing", OPTION_REAL, FIELD(label_smoothing), 0, 0.9, NULL, NULL,
-     "share of the target's probability spread over all tokens", false},
+     "share of the target's probability that is spread over all tokens", false},
     {"dropout", OPTION_REAL, FIELD(dropout), 0, 0.9, NULL, NULL,
-     "on embeddings and on what each sublayer adds", false},
+     "dropout rate of embeddings and of each sublayer's output", false},
     {"attention-dropout", OPTION_REAL, FIELD(attention_dropout), 0, 0.9, NULL, NULL,
-     "on attention probabilities", false},
+     "dropout rate of attention probabilities", false},
     {"activation-dropout", OPTION_REAL, FIELD(activation_dropout), 0, 0.9, NULL, NULL,
-     "inside the feed-forward network", false},
+     "dropout rate inside the feed-forward network", false},
     {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
-     "R-Drop: each sentence goes twice through the network, and this weighs how far dropout "
-     "drives the two apart; an update takes twice the time; 0: once", false},
+     "weight of R-Drop, the divergence between two passes of a sentence with different dropout; "
+     "an update takes twice the time; 0: one pass", false},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
-     "validate after every so many updates", false},
+     "updates from one validation to the next", false},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,
-     "and after every so many epochs; if both are 0, after every epoch", false},
+     "epochs from one validation to the next; if both are 0, every epoch", false},
     {"valid-translations", OPTION_INT, FIELD(valid_translations), 0, MILLIARD, NULL, NULL,
-     "validation sentences that are translated, for BLEU, chrF and exact matches", false},
+     "validation sentences to translate, for BLEU, chrF and exact matches", false},
     {"best", OPTION_CHOICE, FIELD(best), 0, 0, CRITERIA, NULL,
-     "what makes a validation the best, for best.safetensors and --patience", false},
+     "measure that compares validations, for best.safetensors and --patience", false},
     {"patience", OPTION_INT, FIELD(patience), 0, MILLIARD, NULL, NULL,
      "stop after this many validations without a better one; 0: never", false},
     {"average", OPTION_INT, FIELD(average), 0, MAX_SNAPSHOTS, NULL, NULL,
-     "validate, and save as best, the mean of the weights as of the last so many validations, "
-     "kept as files; 0: no mean", false},
+     "validate and save as best the average of the weights of this many last validations, which "
+     "are kept as files; 0: no average", false},
     {"keep-last", OPTION_INT, FIELD(keep_last), 0, MAX_SNAPSHOTS, NULL, NULL,
-     "keep the weights as of the last so many validations, as update-N.safetensors", false},
+     "keep the weights of this many last validations, as update-N.safetensors", false},
     {"log-every", OPTION_INT, FIELD(log_every), 1, MILLIARD, NULL, NULL,
      "updates between two lines of metrics.jsonl", false},
 };
@@ -99,9 +98,9 @@ TrainingConfig training_defaults(void)
 
 const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *c)
 {
-    char clip[40] = "--clip-norm 1";
-    if (c->clip_norm > 0) snprintf(clip, sizeof clip, "a --clip-norm below %g", c->clip_norm);
-    snprintf(text, ADVICE_TEXT, "try a --learning-rate below %g, a --warmup above %d or %s",
+    char clip[40] = "`clip-norm` 1";
+    if (c->clip_norm > 0) snprintf(clip, sizeof clip, "a `clip-norm` below %g", c->clip_norm);
+    snprintf(text, ADVICE_TEXT, "try a `learning-rate` below %g, a `warmup` above %d or %s",
              c->learning_rate, c->warmup, clip);
     return text;
 }

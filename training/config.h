@@ -1,4 +1,4 @@
-/* config.h -- how a model is trained: every number that a run needs besides the model's shape. */
+/* config.h -- the options of training: everything but the model's shape and the data. */
 #ifndef TRAINING_CONFIG_H
 #define TRAINING_CONFIG_H
 
@@ -8,7 +8,7 @@
 
 enum { MAX_ACCUMULATORS = 4096, MAX_SNAPSHOTS = 1000 };
 
-/* By what validations are compared. */
+/* The measure that compares validations. */
 typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
 
 typedef struct TrainingConfig {
@@ -16,7 +16,7 @@ typedef struct TrainingConfig {
     int max_updates, max_epochs;   // 0: no limit
     int batch_tokens;              // source + target tokens of an update, at most
     int micro_tokens;              // of a micro-batch, about
-    int accumulators;              // blocks that gradients are summed in; 0: by processors
+    int accumulators;              // blocks that gradients are summed in; 0: automatic
     double learning_rate;          // the peak of the schedule
     int schedule;                  // a Schedule
     int warmup;                    // updates
@@ -28,11 +28,11 @@ typedef struct TrainingConfig {
     double r_drop;  // weight of R-Drop's divergence; 0: no R-Drop
     double dropout, attention_dropout, activation_dropout;
     int valid_every, valid_epochs;  // updates, epochs; both 0: once an epoch
-    int valid_translations;         // how many validation sentences are translated for scores
-    int best;                       // a Criterion: what makes a validation better
+    int valid_translations;         // validation sentences to translate for scores
+    int best;                       // a Criterion
     int patience;   // validations without a better one before stopping; 0: never
-    int average;    // of the last so many validations' weights; 0: none
-    int keep_last;  // weights of so many validations stay as files
+    int average;    // over the weights of this many last validations; 0: none
+    int keep_last;  // validations whose weights stay as files
     int log_every;  // updates between two lines of metrics.jsonl
 } TrainingConfig;
 
@@ -41,7 +41,7 @@ extern const int training_option_count;
 
 TrainingConfig training_defaults(void);
 
-/* What to change when numbers stop being finite: "try a --learning-rate below 0.005, …". */
+/* Advice after a loss that is not finite: "try a `learning-rate` below 0.005, …". */
 enum { ADVICE_TEXT = 128 };
 const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *config);
 

@@ -184,8 +184,8 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     assert_non_null(strstr(l.error.text, "update 12"));
     assert_non_null(strstr(l.error.text, "model."));
     assert_non_null(strstr(l.error.text,
-                           "a --learning-rate below 0.01, a --warmup above 3 or a "
-                           "--clip-norm below 1"));
+                           "a `learning-rate` below 0.01, a `warmup` above 3 or a "
+                           "`clip-norm` below 1"));
     assert_true(l.stats.not_finite);
     assert_in_range(l.stats.suspects, 1, SUSPECTS);
     assert_true(l.model.block[0] == first);
