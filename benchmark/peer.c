@@ -7,7 +7,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
 #include "benchmark/child.h"
 
 static const char SCRIPT[] = "benchmark/peer.py";
@@ -92,10 +91,10 @@ bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 const TrainingConfig *training, int threads, Batches *batches, int updates,
                 Error *error)
 {
-    char path[TEMPORARY_SIZE];
+    char path[] = "/tmp/qkv-XXXXXX";
     *peer = (Peer){0};
-    int fd = temporary_file(path, error);
-    if (fd < 0) return false;
+    int fd = mkstemp(path);
+    if (fd < 0) return error_set(error, "cannot make a temporary file");
     signal(SIGPIPE, SIG_IGN);  // a peer that ended is an error of peer_update
     bool good = write_batches(fd, batches, updates, error) &&
                 launch(peer, python, path, model, training, threads, error);

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/profile.h"
-#include "base/temporary.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
 #include "commands/train/run.h"
@@ -70,8 +69,8 @@ static bool time_translate(Startup *startup, const char *programs, const char *m
 
 static bool time_with_own(Startup *startup, const char *programs, Error *error)
 {
-    char folder[TEMPORARY_SIZE], file[TEMPORARY_SIZE + 32];
-    if (!temporary_folder(folder, error)) return false;
+    char folder[] = "/tmp/qkv-XXXXXX", file[sizeof folder + 32];
+    if (!mkdtemp(folder)) return error_set(error, "cannot make a temporary folder");
     snprintf(file, sizeof file, "%s/best.safetensors", folder);
     snprintf(startup->model, sizeof startup->model, "toy-size model of random weights");
     bool good = save_toy(folder, error) && time_translate(startup, programs, folder, error);

@@ -13,7 +13,7 @@
 
 #include "base/file.h"
 #include "base/rng.h"
-#include "base/temporary.h"
+#include "tests/fixtures/temporary.h"
 
 static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8], temporary[TEMPORARY_SIZE + 16];
 

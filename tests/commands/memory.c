@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 
 enum { MOST = 64 };

@@ -1,7 +1,7 @@
 /* text.c -- lines and their ends, byte order marks, compressed files; and what is not text. */
 #include "data/text.h"
 #include "base/rng.h"
-#include "base/temporary.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 
 #include <fcntl.h>

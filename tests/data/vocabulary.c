@@ -3,8 +3,8 @@
 #include "base/file.h"
 #include "base/packed.h"
 #include "base/rng.h"
-#include "base/temporary.h"
 #include "tests/fixtures/small-model.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/usual-model.h"
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 #include "model/checkpoint.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/variants.h"
 
 static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];

@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/temporary.h"
 #include "model/checkpoint.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 
 enum { V = 40, D = 512, F = 544, S = 6 };

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 #include "inference/translator.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
+#include "tests/fixtures/temporary.h"
 
 enum { V = 61, LONGEST = 48, S = 40 };
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/temporary.h"
 #include "model/safetensors.h"
+#include "tests/fixtures/temporary.h"
 
 static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
 

@@ -1,8 +1,8 @@
 /* Pictures written to PNG files: what libpng reads back is what was drawn, and what cannot be
  * written leaves nothing behind. */
 #include "plots/png.h"
-#include "base/temporary.h"
 #include "base/utf8.h"
+#include "tests/fixtures/temporary.h"
 
 #include "tests/fixtures/test.h"
 
