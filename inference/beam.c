@@ -78,9 +78,7 @@ static void keep_best(Beam *beam, int places, const real *z, int C, int row,
     double least = least_kept(beam, places);
     for (int first = 0; first < C; first += BLOCK) {
         int end = C - first < BLOCK ? C : first + BLOCK;
-        real largest = z[first];
-#pragma omp simd reduction(max : largest) simdlen(16)
-        for (int c = first; c < end; c++) largest = z[c] > largest ? z[c] : largest;
+        real largest = search_maximum(z + first, end - first);
         if (!(log_probability + (largest - normaliser) > least)) continue;
         for (int c = first; c < end; c++) {
             double candidate = log_probability + (z[c] - normaliser);

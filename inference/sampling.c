@@ -110,11 +110,8 @@ static real least_of_k(TokenWeight *heap, const real *weight, int C, int k)
 {
     int blocks = 0;
     for (int first = 0; first < C; first += BLOCK, blocks++) {
-        int end = C - first < BLOCK ? C : first + BLOCK;
-        real largest = weight[first];
-#pragma omp simd reduction(max : largest) simdlen(16)
-        for (int c = first; c < end; c++) largest = weight[c] > largest ? weight[c] : largest;
-        heap[blocks] = (TokenWeight){largest, blocks};
+        int width = C - first < BLOCK ? C - first : BLOCK;
+        heap[blocks] = (TokenWeight){search_maximum(weight + first, width), blocks};
     }
     if (k > blocks) return 0;
     heapify(heap, blocks);

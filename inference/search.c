@@ -105,14 +105,6 @@ double search_score(const SearchConfig *config, double log_probability, int leng
     return log_probability / pow(base, config->length_penalty);
 }
 
-real search_maximum(const real *z, int C)
-{
-    real largest = z[0];
-#pragma omp simd reduction(max : largest) simdlen(16)
-    for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
-    return largest;
-}
-
 double search_normaliser(const real *z, int C)
 {
     real largest = search_maximum(z, C), sum = 0;

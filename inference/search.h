@@ -109,9 +109,17 @@ double search_normaliser(const real *z, int C);
 /* Whether all of z [C] are finite. */
 bool search_finite(const real *z, int C);
 
-/* The largest of z [C], and its index: the first one if several are equal. */
-real search_maximum(const real *z, int C);
+/* The index of the largest of z [C]: the first one if several are equal. */
 int search_largest(const real *z, int C);
+
+/* The largest of z [C]. */
+static inline real search_maximum(const real *z, int C)
+{
+    real largest = z[0];
+#pragma omp simd reduction(max : largest) simdlen(16)
+    for (int c = 0; c < C; c++) largest = z[c] > largest ? z[c] : largest;
+    return largest;
+}
 
 /* Checks a sentence of the source (or of the target): 1 .. max_length tokens of the vocabulary
  * without <pad>, with </s> at the end and nowhere else. */

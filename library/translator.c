@@ -1,10 +1,10 @@
-/* translator.c -- the library's face: texts to their translations; see qkv.h. */
+/* translator.c -- translating for the library's caller; see qkv.h. */
 #include <limits.h>
 #include <stdlib.h>
 
 #include "inference/copying.h"
 #include "inference/translator.h"
-#include "library/border.h"
+#include "library/internal.h"
 
 struct QkvTranslator {
     const Bundle *bundle;
@@ -16,22 +16,22 @@ struct QkvTranslator {
 QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *to)
 {
     enum { MOST_THREADS = 1024 };
-    Error error = {""};
-    QkvTranslator *translator = calloc(1, sizeof *translator);
-    if (!translator) error_set(&error, "not enough memory for a translator");
-    else if (threads < 0 || threads > MOST_THREADS)
-        error_set(&error,
-                  "a translator has 1 to %d threads, or 0 for one each processor, not %d",
+    Error error = {"not enough memory for a translator"};
+    if (threads < 0 || threads > MOST_THREADS) {
+        error_set(&error, "a translator has 1 to %d threads, or 0 for all processors, not %d",
                   MOST_THREADS, threads);
-    else if ((translator->workers =
-                  workers_start(threads ? threads : workers_processors(), &error))) {
-        translator->bundle = &model->bundle;
-        translator->ensemble = ensemble_of(&model->bundle.model);
-        translator->search = search_copying;
-        return translator;
+        return library_fail(to, &error);
     }
-    free(translator);
-    return border_refuse(to, &error);
+    QkvTranslator *translator = calloc(1, sizeof *translator);
+    Workers *workers =
+        translator ? workers_start(threads ? threads : workers_processors(), &error) : NULL;
+    if (!workers) {
+        free(translator);
+        return library_fail(to, &error);
+    }
+    *translator = (QkvTranslator){&model->bundle, ensemble_of(&model->bundle.model), workers,
+                                  search_copying};
+    return translator;
 }
 
 void qkv_translator_free(QkvTranslator *translator)
@@ -44,33 +44,33 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
                         QkvError *to)
 {
     Error error = {""};
-    locale_t before = border_enter();
+    locale_t before = library_enter();
     SearchConfig search = translator->search;
     OptionGroup group = {"Searching", NULL, search_options, search_option_count, &search};
     bool good = option && value
                     ? options_set(&group, 1, option, value, &error)
                     : error_set(&error, "an option and its value are texts, not NULL");
     if (good) translator->search = search;
-    else border_refuse(to, &error);
-    border_leave(before);
+    else library_fail(to, &error);
+    library_leave(before);
     return good;
 }
 
 /* ---- translating ---- */
 
-/* What qkv_translate returns, with the blocks that its pointers point into. */
-typedef struct Result {
-    QkvTranslations out;  // first: it is what the caller has
+/* What qkv_translate returns, with the memory that it points to. */
+typedef struct TranslationResult {
+    QkvTranslations out;  // first: the caller's pointer
     QkvTranslation *sentence;
     QkvHypothesis *hypothesis;
     size_t hypotheses;
     const char **token;
     int *id;
-} Result;
+} TranslationResult;
 
 void qkv_translations_free(QkvTranslations *translations)
 {
-    Result *result = (Result *)translations;
+    TranslationResult *result = (TranslationResult *)translations;
     if (!result) return;
     for (size_t h = 0; h < result->hypotheses; h++) free((char *)result->hypothesis[h].text);
     free(result->sentence);
@@ -80,14 +80,27 @@ void qkv_translations_free(QkvTranslations *translations)
     free(result);
 }
 
-/* Forced beginnings: ids without an end. */
-static bool encode_beginnings(const Bundle *bundle, IdLines *lines,
-                              const char *const *beginnings, int count, Error *error)
+/* Appends the texts as ids, and sets the `cut` of each sentence. */
+static bool encode_texts(TranslationResult *result, const Bundle *bundle, IdLines *lines,
+                         const char *const *texts, int count, Error *error)
 {
     for (int i = 0; i < count; i++) {
         size_t cut;
-        if (!border_encode(bundle, lines, TARGET, beginnings[i] ? beginnings[i] : "",
-                           "beginning", i + 1, &cut, error))
+        if (!library_encode(bundle, lines, SOURCE, texts[i], "text", i + 1, &cut, error))
+            return false;
+        result->sentence[i].cut = cut < INT_MAX ? (int)cut : INT_MAX;
+    }
+    return true;
+}
+
+/* Appends the forced beginnings as ids without </s>. */
+static bool encode_beginnings(const Bundle *bundle, IdLines *lines,
+                              const char *const *beginnings, int count, Error *error)
+{
+    for (int i = 0; beginnings && i < count; i++) {
+        size_t cut;
+        if (!library_encode(bundle, lines, TARGET, beginnings[i] ? beginnings[i] : "",
+                            "beginning", i + 1, &cut, error))
             return false;
         if (cut)
             return error_set(error, "beginning %d has %zu tokens, and the model takes %d",
@@ -98,8 +111,8 @@ static bool encode_beginnings(const Bundle *bundle, IdLines *lines,
     return true;
 }
 
-/* The sizes are known now: the blocks of a result for what was found. */
-static bool make_room(Result *result, const Translations *found, Error *error)
+/* Allocates the blocks of the result for all hypotheses. */
+static bool allocate(TranslationResult *result, const Translations *found, Error *error)
 {
     size_t hypotheses = 0, tokens = 0;
     for (int s = 0; s < found->sentences; s++)
@@ -108,19 +121,31 @@ static bool make_room(Result *result, const Translations *found, Error *error)
     result->hypothesis = calloc(hypotheses + 1, sizeof *result->hypothesis);
     result->token = calloc(tokens + 1, sizeof *result->token);
     result->id = calloc(tokens + 1, sizeof *result->id);
-    if (result->hypothesis && result->token && result->id) return true;
-    return error_set(error, "not enough memory for %zu translations", hypotheses);
+    return (result->hypothesis && result->token && result->id) ||
+           error_set(error, "not enough memory for %zu translations", hypotheses);
 }
 
-/* Everything that was found, as the caller sees it. Of an empty text there is one hypothesis, and it
- * is empty. */
-static bool hand_out(Result *result, const Bundle *bundle, const IdLines *lines,
-                     const Translations *found, Error *error)
+/* Text, with unknown words copied, of a translation of line s. */
+static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int s,
+                   const Hypothesis *from, Error *error)
+{
+    int first = lines->start[s], length = lines->start[s + 1] - first;
+    LazySnapshot lazy = {&bundle->model, lines->ids.id + first, from->id,
+                         length,         from->length,          NULL};
+    bool good = copying_decode(text, bundle->vocabulary.tokenizer[TARGET], lines, s, from,
+                               &lazy, error);
+    snapshot_close(lazy.taken);
+    return good;
+}
+
+/* Fills the result. An empty text has one hypothesis, which is empty. */
+static bool fill(TranslationResult *result, const Bundle *bundle, const IdLines *lines,
+                 const Translations *found, Error *error)
 {
     const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[TARGET];
     static const Hypothesis nothing = {0};
     size_t token = 0;
-    if (!make_room(result, found, error)) return false;
+    if (!allocate(result, found, error)) return false;
     for (int s = 0; s < found->sentences; s++) {
         bool empty = lines->start[s + 1] - lines->start[s] == 1;
         QkvTranslation *sentence = &result->sentence[s];
@@ -128,13 +153,8 @@ static bool hand_out(Result *result, const Bundle *bundle, const IdLines *lines,
         sentence->count = empty ? 1 : found->sentence[s].count;
         for (int h = 0; h < sentence->count; h++) {
             const Hypothesis *from = empty ? &nothing : &found->sentence[s].hypothesis[h];
-            LazySnapshot lazy = {&bundle->model, lines->ids.id + lines->start[s],
-                                 from->id,       lines->start[s + 1] - lines->start[s],
-                                 from->length,   NULL};
             char *text;
-            bool good = copying_decode(&text, tokenizer, lines, s, from, &lazy, error);
-            snapshot_close(lazy.taken);
-            if (!good) return false;
+            if (!decode(&text, bundle, lines, s, from, error)) return false;
             result->hypothesis[result->hypotheses++] =
                 (QkvHypothesis){text,         from->score,           from->log_probability,
                                 from->length, result->token + token, result->id + token};
@@ -147,33 +167,25 @@ static bool hand_out(Result *result, const Bundle *bundle, const IdLines *lines,
     return true;
 }
 
-static bool translate(Result *result, QkvTranslator *translator, const char *const *texts,
-                      const char *const *beginnings, int count, Error *error)
+static bool translate(TranslationResult *result, QkvTranslator *translator,
+                      const char *const *texts, const char *const *beginnings, int count,
+                      Error *error)
 {
     const Bundle *bundle = translator->bundle;
     IdLines lines = {.find_unknown = translator->search.copy_unknown}, beginning = {0};
-    Packed prefix;
-    bool good = search_check(&translator->search, error);
-    for (int i = 0; i < count && good; i++) {
-        size_t cut = 0;
-        good = border_encode(bundle, &lines, SOURCE, texts[i], "text", i + 1, &cut, error);
-        result->sentence[i].cut = cut < INT_MAX ? (int)cut : INT_MAX;
-    }
-    if (good && beginnings) {
-        good = encode_beginnings(bundle, &beginning, beginnings, count, error);
-        prefix = good ? idlines_packed(&beginning) : (Packed){0};
-    }
     Translations found = {0};
+    bool good = search_check(&translator->search, error) &&
+                encode_texts(result, bundle, &lines, texts, count, error) &&
+                encode_beginnings(bundle, &beginning, beginnings, count, error);
     if (good) {
+        Packed prefix = beginnings ? idlines_packed(&beginning) : (Packed){0};
         TranslatorInput input = {
             .source = idlines_packed(&lines), .prefix = beginnings ? &prefix : NULL, .line = 1};
         good = translator_run(&found, &translator->ensemble, &input, &translator->search,
-                              translator->workers, NULL, error);
+                              translator->workers, NULL, error) &&
+               fill(result, bundle, &lines, &found, error);
     }
-    if (good) {
-        good = hand_out(result, bundle, &lines, &found, error);
-        translations_free(&found);
-    }
+    translations_free(&found);
     idlines_free(&lines);
     idlines_free(&beginning);
     return good;
@@ -182,19 +194,21 @@ static bool translate(Result *result, QkvTranslator *translator, const char *con
 QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *texts,
                                const char *const *beginnings, int count, QkvError *to)
 {
-    Error error = {""};
-    locale_t before = border_enter();
-    Result *result = calloc(1, sizeof *result);
-    if (result && count >= 0)
-        result->sentence = calloc((size_t)count + 1, sizeof *result->sentence);
-    bool good = count < 0 ? error_set(&error, "there cannot be %d texts", count)
-                : !result || !result->sentence
-                    ? error_set(&error, "not enough memory for %d translations", count)
-                    : !count || translate(result, translator, texts, beginnings, count, &error);
-    border_leave(before);
+    Error error;
+    if (count < 0) {
+        error_set(&error, "there cannot be %d texts", count);
+        return library_fail(to, &error);
+    }
+    error_set(&error, "not enough memory for %d translations", count);
+    locale_t before = library_enter();
+    TranslationResult *result = calloc(1, sizeof *result);
+    if (result) result->sentence = calloc((size_t)count + 1, sizeof *result->sentence);
+    bool good = result && result->sentence &&
+                (!count || translate(result, translator, texts, beginnings, count, &error));
+    library_leave(before);
     if (!good) {
         qkv_translations_free(result ? &result->out : NULL);
-        return border_refuse(to, &error);
+        return library_fail(to, &error);
     }
     result->out = (QkvTranslations){count, result->sentence};
     return &result->out;

@@ -1,0 +1,26 @@
+/* internal.h -- what the library's functions share; not installed. */
+#ifndef LIBRARY_INTERNAL_H
+#define LIBRARY_INTERNAL_H
+
+#include <locale.h>
+
+#include "inference/bundle.h"
+#include "library/qkv.h"
+
+struct QkvModel {
+    Bundle bundle;
+};
+
+/* Between the two the thread's locale is "C", so that numbers have a decimal point. Pass the result of
+ * library_enter to library_leave. */
+locale_t library_enter(void);
+void library_leave(locale_t before);
+
+/* Copies the error to the caller's QkvError, unless that is NULL. Returns NULL. */
+void *library_fail(QkvError *to, const Error *error);
+
+/* Appends a text as ids (bundle_encode). Errors begin with "WHAT NUMBER". */
+bool library_encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,
+                    const char *what, int number, size_t *cut, Error *error);
+
+#endif
