@@ -252,15 +252,16 @@ static bool align_pairs(Program *p, Error *error)
     const AlignConfig *config = &p->request.align;
     TextReader gold = {.descriptor = -1};
     bool good = !config->gold || text_open(&gold, config->gold, error);
-    Alignment alignment = {.aligner = &p->view.aligner,
+    Alignment alignment = {.bundle = p->bundle,
+                           .aligner = &p->view.aligner,
+                           .choice = &p->view.choice,
                            .pairs = given_pairs(p, "--gold", "aligned"),
                            .gold = config->gold ? &gold : NULL,
                            .table = config->tsv ? &p->view.table : NULL,
                            .out = stdout};
-    good = good && alignment_run(&alignment, &p->view.choice, &stop_signal, error) &&
+    good = good && alignment_run(&alignment, &stop_signal, error) &&
            (!config->save || stop_signal ||
-            align_save(p->request.model.item[0], alignment.best, alignment.best_aer,
-                       alignment.best_head, alignment.best_head_aer, error));
+            alignment_save(&alignment.best, p->request.model.item[0], error));
     text_close(&gold);
     return good;
 }

@@ -1,4 +1,4 @@
-/* maps.c -- sums, products and divisions of maps; see maps.h. */
+/* maps.c -- combined attention maps and their measures; see maps.h. */
 #include "explain/maps.h"
 
 #include <assert.h>
@@ -39,21 +39,8 @@ static bool create_like(Map *map, const Snapshot *snapshot, AttentionKind kind, 
     return map_create(map, shape.rows, shape.columns, error);
 }
 
-bool map_mean(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-              const int *head, int count, Error *error)
-{
-    if (!create_like(map, snapshot, kind, layer, error)) return false;
-    for (int h = 0; h < count; h++) {
-        AttentionMap one = snapshot_map(snapshot, kind, layer, head[h]);
-        for (int i = 0; i < one.rows; i++)
-            for (int j = 0; j < one.columns; j++)
-                map->at[i * one.columns + j] += (float)(one.at[i * one.width + j] / count);
-    }
-    return true;
-}
-
-bool map_max(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, const int *head,
-             int count, Error *error)
+bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
+               const int *head, int count, bool maximum, Error *error)
 {
     if (!create_like(map, snapshot, kind, layer, error)) return false;
     for (int h = 0; h < count; h++) {
@@ -61,22 +48,15 @@ bool map_max(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, 
         for (int i = 0; i < one.rows; i++)
             for (int j = 0; j < one.columns; j++) {
                 float *cell = &map->at[i * one.columns + j];
-                *cell = fmaxf(*cell, (float)one.at[i * one.width + j]);
+                real weight = one.at[i * one.width + j];
+                *cell = maximum ? fmaxf(*cell, (float)weight) : *cell + (float)(weight / count);
             }
     }
-    normalise(map);
+    if (maximum) normalise(map);
     return true;
 }
 
 /* ---- rollout ---- */
-
-static bool mean_of_all(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-                        Error *error)
-{
-    if (!create_like(map, snapshot, kind, layer, error)) return false;
-    snapshot_mean(map->at, snapshot, kind, layer);
-    return true;
-}
 
 static bool identity(Map *map, int rows, Error *error)
 {
@@ -85,20 +65,25 @@ static bool identity(Map *map, int rows, Error *error)
     return true;
 }
 
-/* X (=) ½ A B + ½ X, or with B = NULL ½ A X + ½ X. */
-static bool mix(Map *X, const Map *A, const Map *B, Error *error)
+/* X (=) ½ A B + ½ X, A the mean of the layer's heads; with B = NULL ½ A X + ½ X. */
+static bool mix(Map *X, const Snapshot *snapshot, AttentionKind kind, int layer, const Map *B,
+                Error *error)
 {
-    Map Y;
+    Map A, Y = {0};
     if (!B) B = X;
-    if (!map_create(&Y, A->rows, B->columns, error)) return false;
-    for (int i = 0; i < Y.rows; i++) {
+    bool good = create_like(&A, snapshot, kind, layer, error) &&
+                map_create(&Y, A.rows, B->columns, error);
+    if (good) snapshot_mean(A.at, snapshot, kind, layer);
+    for (int i = 0; i < Y.rows && good; i++) {
         float *y = Y.at + (size_t)i * (size_t)Y.columns;
-        for (int k = 0; k < A->columns; k++) {
-            float a = A->at[i * A->columns + k] / 2;
+        for (int k = 0; k < A.columns; k++) {
+            float a = A.at[i * A.columns + k] / 2;
             for (int j = 0; j < Y.columns; j++) y[j] += a * B->at[k * B->columns + j];
         }
         for (int j = 0; j < Y.columns; j++) y[j] += X->at[i * Y.columns + j] / 2;
     }
+    map_free(&A);
+    if (!good) return false;
     map_free(X);
     *X = Y;
     return true;
@@ -106,67 +91,52 @@ static bool mix(Map *X, const Map *A, const Map *B, Error *error)
 
 static bool encoder_rollout(Map *E, const Snapshot *snapshot, int layers, Error *error)
 {
-    bool good = identity(E, snapshot_map(snapshot, ATTENTION_ENCODER, 0, 0).rows, error);
-    for (int l = 0; l < layers && good; l++) {
-        Map A = {0};
-        good =
-            mean_of_all(&A, snapshot, ATTENTION_ENCODER, l, error) && mix(E, &A, NULL, error);
-        map_free(&A);
-    }
-    return good;
+    if (!identity(E, snapshot_source(snapshot)->rows, error)) return false;
+    for (int l = 0; l < layers; l++)
+        if (!mix(E, snapshot, ATTENTION_ENCODER, l, NULL, error)) return false;
+    return true;
 }
 
-static void halve(Map *map)
+static bool decoder_rollout(Map *T, Map *C, Map *E, const Snapshot *snapshot, int layers,
+                            Error *error)
 {
-    size_t count = (size_t)map->rows * (size_t)map->columns;
-    for (size_t i = 0; i < count; i++) map->at[i] /= 2;
-}
-
-static bool decoder_rollout(Map *T, Map *C, const Snapshot *snapshot, int layers, Error *error)
-{
-    AttentionMap cross = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
-    Map E = {0};
-    bool good =
-        encoder_rollout(&E, snapshot, snapshot_layers(snapshot, ATTENTION_ENCODER), error) &&
-        identity(T, cross.rows, error) && map_create(C, cross.rows, cross.columns, error);
-    for (int l = 0; l < layers && good; l++) {
-        Map A = {0}, B = {0};
-        good = mean_of_all(&A, snapshot, ATTENTION_DECODER, l, error) &&
-               mean_of_all(&B, snapshot, ATTENTION_CROSS, l, error) &&
-               mix(T, &A, NULL, error) && mix(C, &A, NULL, error) && mix(C, &B, &E, error);
-        if (good) halve(T);
-        map_free(&A);
-        map_free(&B);
+    int n = snapshot_source(snapshot)->rows, m = snapshot_target(snapshot)->rows;
+    if (!encoder_rollout(E, snapshot, snapshot_layers(snapshot, ATTENTION_ENCODER), error) ||
+        !identity(T, m, error) || !map_create(C, m, n, error))
+        return false;
+    for (int l = 0; l < layers; l++) {
+        if (!mix(T, snapshot, ATTENTION_DECODER, l, NULL, error) ||
+            !mix(C, snapshot, ATTENTION_DECODER, l, NULL, error) ||
+            !mix(C, snapshot, ATTENTION_CROSS, l, E, error))
+            return false;
+        for (int i = 0; i < m * m; i++) T->at[i] /= 2;
     }
-    map_free(&E);
-    return good;
+    return true;
 }
 
 bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
                  Error *error)
 {
+    Map T = {0}, C = {0}, E = {0};
+    Map *wanted = kind == ATTENTION_ENCODER ? &E : kind == ATTENTION_CROSS ? &C : &T;
+    bool good = kind == ATTENTION_ENCODER
+                    ? encoder_rollout(&E, snapshot, layer + 1, error)
+                    : decoder_rollout(&T, &C, &E, snapshot, layer + 1, error);
     *map = (Map){0};
-    if (kind == ATTENTION_ENCODER) {
-        bool good = encoder_rollout(map, snapshot, layer + 1, error);
-        if (!good) map_free(map);
-        return good;
-    }
-    Map T = {0}, C = {0};
-    bool good = decoder_rollout(&T, &C, snapshot, layer + 1, error);
     if (good) {
-        Map *wanted = kind == ATTENTION_CROSS ? &C : &T;
         *map = *wanted;
         *wanted = (Map){0};
-        normalise(map);
+        if (kind != ATTENTION_ENCODER) normalise(map);
     }
     map_free(&T);
     map_free(&C);
+    map_free(&E);
     return good;
 }
 
-/* ---- words and marks ---- */
+/* ---- words and special tokens ---- */
 
-/* In place: a word is never further along than its first piece, so nothing unread is written. */
+/* In place: a word's index is at most that of its first token, so no weight is overwritten unread. */
 void map_join(Map *map, const int *row_word, const int *column_word)
 {
     int m = map->columns, rows = row_word[map->rows - 1] + 1, columns = column_word[m - 1] + 1;
@@ -206,7 +176,7 @@ void map_hide(Map *map, const bool *hide_row, const bool *hide_column)
     normalise(map);
 }
 
-/* ---- what a map is like ---- */
+/* ---- measures ---- */
 
 double map_entropy(const Map *map)
 {
@@ -217,21 +187,22 @@ double map_entropy(const Map *map)
     return map->rows ? fmax(sum / map->rows, 0) : 0;
 }
 
-double map_share(const Map *map, const bool *is_mark)
+double map_share(const Map *map, const bool *special)
 {
     double sum = 0;
     for (int i = 0; i < map->rows; i++)
         for (int j = 0; j < map->columns; j++)
-            if (is_mark[j]) sum += map->at[i * map->columns + j];
+            if (special[j]) sum += map->at[i * map->columns + j];
     return map->rows ? sum / map->rows : 0;
 }
 
-double map_alignment(const Map *map, const bool *row_mark, const bool *column_mark)
+double map_alignment(const Map *map, const bool *row_special, const bool *column_special)
 {
     double sum[2] = {0, 0};
     int words[2] = {0, 0};
     for (int by = 0; by < 2; by++) {  // by row, by column
-        const bool *outer = by ? column_mark : row_mark, *inner = by ? row_mark : column_mark;
+        const bool *outer = by ? column_special : row_special,
+                   *inner = by ? row_special : column_special;
         int n = by ? map->columns : map->rows, m = by ? map->rows : map->columns;
         for (int i = 0; i < n; i++) {
             float most = 0;

@@ -131,9 +131,8 @@ static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, 
     const int *heads = head >= 0 ? &head : d->head;
     int count = head >= 0 ? 1 : d->heads;
     bool good = d->input->config.rollout ? map_rollout(map, snapshot, kind, layer, d->error)
-                : head == CHOICE_MAX
-                    ? map_max(map, snapshot, kind, layer, heads, count, d->error)
-                    : map_mean(map, snapshot, kind, layer, heads, count, d->error);
+                                         : map_heads(map, snapshot, kind, layer, heads, count,
+                                                     head == CHOICE_MAX, d->error);
     if (good && d->input->config.words)
         map_join(map, row_labels(d, kind)->word, column_labels(d, kind)->word);
     return good;

@@ -1,14 +1,14 @@
-/* aligner.h -- words aligned by the attention of a model: ./translate --align.
+/* aligner.h -- aligns words by the attention of a model: ./translate --align.
  *
- * Which layer and heads, and at which step? What the options say; else what the model's folder has
- * in alignment.json, written by --align-save after a comparison with right alignments; else the
- * norms of all heads of all layers together, at the step that writes.
+ * Which layer, heads and decoder step are used? Those of the options; else those of alignment.json in the
+ * model's folder, which --align-save writes after a comparison with gold links; else the norms of all heads
+ * of all layers, at the step that writes a word.
  *
  *   alignment.json   {"layer":"all","heads":"norm","step":"writes","aer":0.097,
  *                     "best_head":{"layer":2,"head":4,"step":"writes","aer":0.14}}
  *
- * layer is a number from 1 or "all", heads a number from 1, "mean" or "norm"; best_head is the best
- * single one. */
+ * layer is a number from 1 or "all"; heads is a number from 1, "mean" or "norm"; best_head is the best single
+ * head. */
 #ifndef COMMANDS_TRANSLATE_ALIGNER_H
 #define COMMANDS_TRANSLATE_ALIGNER_H
 
@@ -22,30 +22,40 @@
 typedef struct AlignConfig {
     bool align, save;
     double threshold;
-    int step;  // a place in the option's choices: by itself, writes, reads
+    int step;  // an index into the option's choices: best, writes, reads
     char *gold, *tsv;
 } AlignConfig;
 
 extern const Option align_options[];
 extern const int align_option_count;
 
-/* Which attention is read as an alignment. */
+/* Which attention is read as an alignment, and its alignment error rate where that is known. */
 typedef struct AlignBy {
     int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
     AlignStep step;
+    double aer;
 } AlignBy;
 
+/* What alignment.json says; the defaults if there is none. */
+typedef struct SavedAlignment {
+    bool found;
+    AlignBy best, best_head;  // of all; of single heads
+} SavedAlignment;
+
+/* model: the path that the model was loaded from. */
+bool alignment_load(SavedAlignment *saved, const char *model, const ModelConfig *config,
+                    Error *error);
+bool alignment_save(const SavedAlignment *saved, const char *model, Error *error);
+
 typedef struct Aligner {
-    const Bundle *bundle;
     AlignBy by;
     double threshold;
     Links links;   // of the last pair
     float *share;  // scratch
 } Aligner;
 
-/* model: the path that the bundle was loaded from. */
-bool aligner_create(Aligner *aligner, const Bundle *bundle, const char *model,
-                    const AlignConfig *config, const Choice *choice, Error *error);
+bool aligner_create(Aligner *aligner, const AlignConfig *config, const SavedAlignment *saved,
+                    const Choice *choice, int layers, Error *error);
 void aligner_free(Aligner *aligner);  // fine on {0}
 
 /* aligner->links (=) those of the snapshot's pair, by aligner->by. source_word [n-1], target_word [m-1]:
@@ -56,20 +66,7 @@ bool aligner_link(Aligner *aligner, const Snapshot *snapshot, const int *source_
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);
 
-/* Writes alignment.json into the model's folder: the best of all, and the best single head. */
-bool align_save(const char *model, AlignBy by, double aer, AlignBy head, double head_aer,
-                Error *error);
-
-/* known_layer and known_head of the choice (=) those of alignment.json, if there is one. */
-bool align_known_best(Choice *choice, const char *model, const ModelConfig *config,
-                      Error *error);
-
-/* Where --head best is chosen, or nothing is and it is wanted: the choice becomes the best single
- * head of alignment.json, if there is one. */
-bool align_settle_best(Choice *choice, bool wanted, const char *model,
-                       const ModelConfig *config, Error *error);
-
-/* "2" or "all"; "2", "mean" or "norm". text is where a number is put. */
+/* "2" or "all"; "2", "mean" or "norm". text is the buffer for a number. */
 const char *align_layer_name(char text[16], int layer);
 const char *align_head_name(char text[16], int head);
 

@@ -1,9 +1,9 @@
-/* alignment.h -- given translations aligned, and compared with right alignments:
- * ./translate --align, of pairs.
+/* alignment.h -- aligns given translations and compares the links with gold ones: ./translate --align with
+ * pairs.
  *
- * Without right alignments, one line of links a pair. With them, a table: the alignment error rate
- * of each layer and head, of the mean of a layer's heads and of their norms, at the step that writes
- * a word and at the one that has read it. */
+ * Without gold links it prints one line of links for each pair. With them it prints a table: the alignment
+ * error rate of each layer and head, of the mean of a layer's heads and of their norms, both at the decoder
+ * step that writes a word and at the next one, which reads it. */
 #ifndef COMMANDS_TRANSLATE_ALIGNMENT_H
 #define COMMANDS_TRANSLATE_ALIGNMENT_H
 
@@ -15,19 +15,19 @@
 
 typedef struct Alignment {
     /* the caller sets */
+    const Bundle *bundle;
     Aligner *aligner;
+    const Choice *choice;  // for the table
     Pairs pairs;
-    TextReader *gold;       // right alignments, line by line; or NULL
+    TextReader *gold;       // gold links, line by line; or NULL
     AttentionTable *table;  // or NULL
     FILE *out;
-    /* results, if there is gold */
-    AlignBy best, best_head;  // of all; of single heads
-    double best_aer, best_head_aer;
+    /* the result, if there are gold links */
+    SavedAlignment best;
 } Alignment;
 
-/* *stop ends it after what was begun, as if that were all: true then. A pair with a side longer
- * than the model takes is an empty line, and is not compared. */
-bool alignment_run(Alignment *alignment, const Choice *choice,
-                   const volatile sig_atomic_t *stop, Error *error);
+/* If *stop is set, it ends after the current pair and succeeds. A pair with a side longer than the model
+ * takes gives an empty line and is not compared. */
+bool alignment_run(Alignment *alignment, const volatile sig_atomic_t *stop, Error *error);
 
 #endif

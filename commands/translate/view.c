@@ -19,17 +19,24 @@ bool view_open(View *view, Error *error)
 {
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
-    const char *model = r->model.item[0];
-    view->choice = view->drawn = r->choice;
-    return choice_check(&view->choice, config, error) &&
-           (!r->attention || align_known_best(&view->drawn, model, config, error)) &&
-           (!r->align.align || aligner_create(&view->aligner, view->bundle, model, &r->align,
-                                              &view->choice, error)) &&
-           align_settle_best(&view->choice,
-                             r->explain && view->choice.layer < 0 &&
-                                 view->choice.head == CHOICE_NONE,
-                             model, config, error) &&
-           (!r->align.tsv || table_open(&view->table, r->align.tsv, error));
+    Choice *choice = &view->choice;
+    SavedAlignment saved = {0};
+    *choice = view->drawn = r->choice;
+    if (!choice_check(choice, config, error)) return false;
+    bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
+    bool best = choice->kind == ATTENTION_CROSS &&
+                (choice->head == CHOICE_BEST || (r->explain && unchosen));
+    if ((r->attention || r->align.align || best) &&
+        !alignment_load(&saved, r->model.item[0], config, error))
+        return false;
+    if (r->align.align && !aligner_create(&view->aligner, &r->align, &saved, choice,
+                                          config->decoder_layers, error))
+        return false;
+    AlignBy head = saved.best_head;
+    if (saved.found) view->drawn.known_layer = head.layer, view->drawn.known_head = head.head;
+    if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
+        choice->layer = head.layer, choice->head = head.head;
+    return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 
 bool view_close(View *view, Error *error)

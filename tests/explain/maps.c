@@ -56,17 +56,17 @@ static void heads(void **state)
     Error error;
     Map map;
     float mean[M * N];
-    assert_true(map_mean(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, &error));
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, false, &error));
     assert_rows(&map, M, N);
     snapshot_mean(mean, snapshot, ATTENTION_CROSS, 1);
     for (int i = 0; i < M * N; i++) assert_true(fabsf(map.at[i] - mean[i]) < 1e-6f);
     map_free(&map);
-    assert_true(map_mean(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, &error));
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, false, &error));
     snapshot_head(mean, snapshot, ATTENTION_CROSS, 1, 2);
     assert_memory_equal(map.at, mean, sizeof mean);
     map_free(&map);
 
-    assert_true(map_max(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, &error));
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, true, &error));
     assert_rows(&map, M, N);
     for (int i = 0; i < M; i++) {  // before division: the same factor along a row
         double factor = 0;
