@@ -6,7 +6,7 @@
  *              (4)  x = LayerNorm(b + FeedForward(b))
  *
  * (post-norm; in pre-norm the norms are applied before q, k, v, before the second q and before the
- * FeedForward). The rows are those that decoder.c computes for a whole sentence, where the causal
+ * FeedForward). The rows are those that stacks.c computes for a whole sentence, where the causal
  * mask lets row t see rows 0..t. In (2) each row has keys of its own, scattered over the nodes: the
  * code is plain loops with a dot product for each key and head. In (3) the rows of a sentence share
  * their keys, which are transposed once and used in one small product for each head. Everything else
@@ -156,7 +156,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                       P ? P + (size_t)cache->step * d : NULL, NULL, D);
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
-        const DecoderLayerWeights *p = &w->decoder[l];
+        const LayerWeights *p = &w->decoder[l];
         linear_forward(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
         real *KV = node_at(cache, cache->step, cache->nodes, l, config);
         for (size_t r = 0; r < (size_t)count; r++)

@@ -33,19 +33,19 @@ static int slice_sentences(const Packed *source, int first)
     return end - first;
 }
 
-static void slice_layout(Slice *slice, Encoder *encoder, Arena *arena,
-                         const ModelConfig *config, const Packed *source, int first)
+static void slice_layout(Slice *slice, Stack *encoder, Arena *arena, const ModelConfig *config,
+                         const Packed *source, int first)
 {
     int S = slice_sentences(source, first), N = source->start[first + S] - source->start[first];
     size_t count = (size_t)N * (size_t)config->d_model;
-    // encoder_layout reads the lengths, also while measuring: then from the whole source
+    // stack_layout reads the lengths, also while measuring: then from the whole source
     int *start = ARENA_TAKE(arena, int, (size_t)S + 1);
     *slice = (Slice){.first = first};
     slice->source = start ? packed_slice(start, source, first, first + S)
                           : (Packed){S, N, NULL, source->start + first};
     slice->X = ARENA_TAKE(arena, real, count);
     slice->KV = ARENA_TAKE(arena, real, 2 * count);
-    encoder_layout(encoder, arena, config, &slice->source, NULL, PASS_SCORE);
+    stack_layout(encoder, arena, config, &slice->source, NULL, NULL, PASS_SCORE);
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 
@@ -101,7 +101,7 @@ void encoded_compute(Encoded *encoded, const Transformer *model)
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
                           model->source_positions, NULL, D);
         const real *X =
-            encoder_forward(&encoded->encoder, slice.X, w, config, &slice.scratch, NULL);
+            stack_forward(&encoded->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);

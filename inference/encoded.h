@@ -16,7 +16,7 @@ typedef struct Encoded {
     EncodedLayer layer[MAX_LAYERS];
 
     Arena slice_memory;  // for the encoder's pass over a slice
-    Encoder encoder;
+    Stack encoder;
 } Encoded;
 
 /* Takes the buffers, or measures them (arena.h). */

@@ -94,27 +94,31 @@ static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)
 /* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own norm
  * stands before it, after the sum of the sublayer before. For the first sublayer that sum is in the
  * layer below, whose norm is `under`. */
-static void encoder_layer(Listing *list, EncoderLayerWeights *layer, NormWeights *under,
-                          const ModelConfig *c)
+static void layer_of(Listing *list, LayerWeights *layer, NormWeights *under, bool decoder,
+                     const ModelConfig *c)
 {
     bool pre = c->norm == NORM_PRE;
+    NormWeights *above = &layer->self_norm;  // the norm that follows the last sum
     attention(list, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
-    norm(list, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
+    norm(list, pre ? under : above, "self_attn_layer_norm", c->d_model);
+    if (decoder) {
+        attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
+        norm(list, pre ? above : &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
+        above = &layer->cross_norm;
+    }
     feedforward(list, &layer->ffn, c->d_model, c->ffn);
-    norm(list, pre ? &layer->self_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+    norm(list, pre ? above : &layer->final_norm, "final_layer_norm", c->d_model);
 }
 
-static void decoder_layer(Listing *list, DecoderLayerWeights *layer, NormWeights *under,
-                          const ModelConfig *c)
+static void stack(Listing *list, const char *name, LayerWeights *layer, int layers,
+                  NormWeights *under, bool decoder, const ModelConfig *c)
 {
-    bool pre = c->norm == NORM_PRE;
-    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
-    norm(list, pre ? under : &layer->self_norm, "self_attn_layer_norm", c->d_model);
-    attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
-    norm(list, pre ? &layer->self_norm : &layer->cross_norm, "encoder_attn_layer_norm",
-         c->d_model);
-    feedforward(list, &layer->ffn, c->d_model, c->ffn);
-    norm(list, pre ? &layer->cross_norm : &layer->final_norm, "final_layer_norm", c->d_model);
+    for (int l = 0; l < layers; l++, under = &layer[l - 1].final_norm) {
+        snprintf(list->prefix, sizeof list->prefix, "model.%s.layers.%d.", name, l);
+        layer_of(list, &layer[l], under, decoder, c);
+    }
+    snprintf(list->prefix, sizeof list->prefix, "model.%s.", name);
+    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", c->d_model);
 }
 
 static void embedding(Listing *list, Matrix *E, const char *module, int V, int D)
@@ -150,7 +154,7 @@ static void positions(Listing *list, real **P, const char *module, const ModelCo
 
 static void network(Listing *list, Weights *w, const ModelConfig *c)
 {
-    int V = c->vocab, D = c->d_model;
+    int V = c->vocab;
     embeddings(list, w, c);
     align(list);
     tensor(list, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO)->trained =
@@ -158,21 +162,8 @@ static void network(Listing *list, Weights *w, const ModelConfig *c)
     positions(list, &w->source_positions, "model.encoder.embed_positions", c);
     positions(list, &w->target_positions, "model.decoder.embed_positions", c);
 
-    NormWeights *under = &w->encoder_first;
-    for (int l = 0; l < c->encoder_layers; l++, under = &w->encoder[l - 1].final_norm) {
-        snprintf(list->prefix, sizeof list->prefix, "model.encoder.layers.%d.", l);
-        encoder_layer(list, &w->encoder[l], under, c);
-    }
-    snprintf(list->prefix, sizeof list->prefix, "model.encoder.");
-    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", D);
-
-    under = &w->decoder_first;
-    for (int l = 0; l < c->decoder_layers; l++, under = &w->decoder[l - 1].final_norm) {
-        snprintf(list->prefix, sizeof list->prefix, "model.decoder.layers.%d.", l);
-        decoder_layer(list, &w->decoder[l], under, c);
-    }
-    snprintf(list->prefix, sizeof list->prefix, "model.decoder.");
-    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", D);
+    stack(list, "encoder", w->encoder, c->encoder_layers, &w->encoder_first, false, c);
+    stack(list, "decoder", w->decoder, c->decoder_layers, &w->decoder_first, true, c);
     align(list);
 }
 

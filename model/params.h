@@ -67,21 +67,14 @@ typedef struct FeedforwardWeights {
 
 /* A norm is named by the sum that it follows (addnorm.h). In post-norm the file uses the same name;
  * in pre-norm it names a norm by the sublayer that follows. */
-typedef struct EncoderLayerWeights {
+typedef struct LayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
-    FeedforwardWeights ffn;
-    NormWeights final_norm;
-} EncoderLayerWeights;
-
-typedef struct DecoderLayerWeights {
-    AttentionWeights self;
-    NormWeights self_norm;
-    AttentionWeights cross;
+    AttentionWeights cross;  // decoder only, as its norm
     NormWeights cross_norm;
     FeedforwardWeights ffn;
     NormWeights final_norm;
-} DecoderLayerWeights;
+} LayerWeights;
 
 /* Where each tensor lies in one block: the same struct over the weights and over the gradients. */
 typedef struct Weights {
@@ -91,8 +84,7 @@ typedef struct Weights {
     real *logits_bias;        // [V]
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
     NormWeights encoder_first, decoder_first;   // before the first sublayer, in pre-norm
-    EncoderLayerWeights encoder[MAX_LAYERS];
-    DecoderLayerWeights decoder[MAX_LAYERS];
+    LayerWeights encoder[MAX_LAYERS], decoder[MAX_LAYERS];
 } Weights;
 
 /* The table for a configuration that config_check accepts. */

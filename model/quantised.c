@@ -30,27 +30,28 @@ static void add_embeddings(Transformer *model, bool int8)
         add(model, &w->source_embedding, config_source_vocab(c), c->d_model);
 }
 
-static void add_all(Transformer *model, bool int8)
+static void add_stack(Transformer *model, LayerWeights *layer, int layers, bool decoder,
+                      bool int8)
 {
     int D = model->config.d_model, F = model->config.ffn;
+    for (; layers > 0; layers--, layer++) {
+        add_linear(model, &layer->self.q, 3 * D, D, int8);
+        add_linear(model, &layer->self.out, D, D, int8);
+        if (decoder) {
+            add_linear(model, &layer->cross.q, D, D, int8);
+            add_linear(model, &layer->cross.k, 2 * D, D, int8);
+            add_linear(model, &layer->cross.out, D, D, int8);
+        }
+        add_linear(model, &layer->ffn.fc1, F, D, int8);
+        add_linear(model, &layer->ffn.fc2, D, F, int8);
+    }
+}
+
+static void add_all(Transformer *model, bool int8)
+{
     add_embeddings(model, int8);
-    for (int l = 0; l < model->config.encoder_layers; l++) {
-        EncoderLayerWeights *layer = &model->weights.encoder[l];
-        add_linear(model, &layer->self.q, 3 * D, D, int8);
-        add_linear(model, &layer->self.out, D, D, int8);
-        add_linear(model, &layer->ffn.fc1, F, D, int8);
-        add_linear(model, &layer->ffn.fc2, D, F, int8);
-    }
-    for (int l = 0; l < model->config.decoder_layers; l++) {
-        DecoderLayerWeights *layer = &model->weights.decoder[l];
-        add_linear(model, &layer->self.q, 3 * D, D, int8);
-        add_linear(model, &layer->self.out, D, D, int8);
-        add_linear(model, &layer->cross.q, D, D, int8);
-        add_linear(model, &layer->cross.k, 2 * D, D, int8);
-        add_linear(model, &layer->cross.out, D, D, int8);
-        add_linear(model, &layer->ffn.fc1, F, D, int8);
-        add_linear(model, &layer->ffn.fc2, D, F, int8);
-    }
+    add_stack(model, model->weights.encoder, model->config.encoder_layers, false, int8);
+    add_stack(model, model->weights.decoder, model->config.decoder_layers, true, int8);
 }
 
 /* Lists the matrices and reserves their memory, which is to be filled. */

@@ -88,8 +88,8 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     pass->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
     pass->mask_target = dropout_layout(arena, M * D, dropout ? dropout->residual : 0);
     scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
-    encoder_layout(&pass->encoder, arena, config, source, dropout, kind);
-    decoder_layout(&pass->decoder, arena, config, target, source, dropout, kind);
+    stack_layout(&pass->encoder, arena, config, source, NULL, dropout, kind);
+    stack_layout(&pass->decoder, arena, config, target, source, dropout, kind);
     OutputLayer output = output_layer(&model->weights, config);
     if (is_twice(pass)) rdrop_layout(&pass->loss, arena, target->rows, &output);
     else loss_layout(&pass->loss, arena, target->rows, &output, training);
@@ -114,10 +114,10 @@ void transformer_forward(Pass *pass, const Transformer *model)
     profile_enter(PROFILE_LINEAR);
     // (2) encoded = Encoder(X)
     pass->encoded =
-        encoder_forward(&pass->encoder, pass->X_source, w, config, &pass->scratch, dropout);
+        stack_forward(&pass->encoder, pass->X_source, NULL, w, config, &pass->scratch, dropout);
     // (3) output = Decoder(Z, encoded)
-    pass->output = decoder_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
-                                   &pass->scratch, dropout);
+    pass->output = stack_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
+                                 &pass->scratch, dropout);
     profile_leave(before);
 }
 
@@ -154,10 +154,10 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
                                                       &pass->loss, pass->target->rows);
     profile_enter(PROFILE_LINEAR);
     // (3) the decoder
-    decoder_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, w, config,
-                     &pass->scratch);
+    stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, w, config,
+                   &pass->scratch);
     // (2) the encoder
-    encoder_backward(&pass->encoder, pass->dencoded, dw, turn, w, config, &pass->scratch);
+    stack_backward(&pass->encoder, pass->dencoded, NULL, dw, turn, w, config, &pass->scratch);
     turn_next(turn, 1);
     profile_enter(PROFILE_EMBEDDING);
     // (1) the embeddings

@@ -2,11 +2,10 @@
 #ifndef MODEL_TRANSFORMER_H
 #define MODEL_TRANSFORMER_H
 
-#include "model/decoder.h"
-#include "model/encoder.h"
 #include "model/loss.h"
 #include "model/prepared.h"
 #include "model/rdrop.h"
+#include "model/stacks.h"
 
 typedef struct Transformer {
     ModelConfig config;
@@ -32,8 +31,7 @@ typedef struct Pass {
     const Dropout *dropout;         // NULL: none
     real *X_source, *X_target;      // [N,D] [M,D] embedded
     DropoutMask mask_source, mask_target;
-    Encoder encoder;
-    Decoder decoder;
+    Stack encoder, decoder;
     const real *encoded;  // [N,D]
     const real *output;   // [M,D]
     Scratch scratch;

@@ -25,8 +25,7 @@ static Packed source, target;
 
 static void in_rows(Weights *w)
 {
-    EncoderLayerWeights *e = w->encoder;
-    DecoderLayerWeights *d = w->decoder;
+    LayerWeights *e = w->encoder, *d = w->decoder;
     Linear *all[] = {&e->self.q,  &e->self.k,   &e->self.v,  &e->self.out,
                      &e->ffn.fc1, &e->ffn.fc2,  &d->self.q,  &d->self.k,
                      &d->self.v,  &d->self.out, &d->ffn.fc1, &d->ffn.fc2,

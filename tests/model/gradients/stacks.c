@@ -2,14 +2,12 @@
  * the decoder the encoded source, whose gradient is a sum over the layers. */
 #include "tests/fixtures/check.h"
 
-#include "model/decoder.h"
+#include "model/stacks.h"
 
 static ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10, .max_length = 8};
 
 typedef struct Case {
-    bool decodes;
-    Encoder encoder;
-    Decoder decoder;
+    Stack stack;
     Scratch scratch;
     real *X, *encoded, *R;
     Weights w;
@@ -20,20 +18,16 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    const real *Y = c->decodes ? decoder_forward(&c->decoder, c->X, c->encoded, &c->w, &config,
-                                                 &c->scratch, c->dropout)
-                               : encoder_forward(&c->encoder, c->X, &c->w, &config, &c->scratch,
-                                                 c->dropout);
+    const real *Y =
+        stack_forward(&c->stack, c->X, c->encoded, &c->w, &config, &c->scratch, c->dropout);
     return inner(Y, c->R, c->count);
 }
 
-static void layout(Case *c, Arena *arena)
+static void layout(Case *c, Arena *arena, bool decodes)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
-    if (c->decodes)
-        decoder_layout(&c->decoder, arena, &config, &target_rows, &source_rows, c->dropout,
-                       PASS_TRAIN);
-    else encoder_layout(&c->encoder, arena, &config, &source_rows, c->dropout, PASS_TRAIN);
+    stack_layout(&c->stack, arena, &config, decodes ? &target_rows : &source_rows,
+                 decodes ? &source_rows : NULL, c->dropout, PASS_TRAIN);
 }
 
 static void check_case(const char *layer, bool decodes, const Dropout *dropout)
@@ -47,21 +41,18 @@ static void check_case(const char *layer, bool decodes, const Dropout *dropout)
     assert_true(params_table(&params, &config, NULL));
     real *block = numbers(params.size), *dencoded = numbers(n);
     Added dblock = added(params.size);
-    c = (Case){.decodes = decodes,
-               .X = numbers(count),
+    c = (Case){.X = numbers(count),
                .encoded = numbers(n),
                .R = numbers(count),
                .dropout = dropout,
                .count = count};
     params_bind(&c.w, block, &config);
     params_bind(&dw, dblock.now, &config);
-    LAYOUT(&arena, layout(&c, &arena));
+    LAYOUT(&arena, layout(&c, &arena, decodes));
 
     loss(&c);
     real *dX = copy_of(c.R, count);
-    if (decodes)
-        decoder_backward(&c.decoder, dX, dencoded, &dw, NULL, &c.w, &config, &c.scratch);
-    else encoder_backward(&c.encoder, dX, &dw, NULL, &c.w, &config, &c.scratch);
+    stack_backward(&c.stack, dX, dencoded, &dw, NULL, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, count);

@@ -1,0 +1,65 @@
+/* stacks.h -- the encoder, which reads the source sentence, and the decoder, which writes the target
+ * sentence: stacks of layers, alike but for the decoder's attention to the encoded source. */
+#ifndef MODEL_STACKS_H
+#define MODEL_STACKS_H
+
+#include "model/addnorm.h"
+#include "model/attention.h"
+#include "model/feedforward.h"
+#include "model/turns.h"
+
+/* Buffers that all sublayers share; R = the larger of N and M. */
+typedef struct Scratch {
+    real *F;          // [R,D] the output of a sublayer
+    real *dF;         // [R,D] its gradient
+    real *dY;         // [R,D] pre-norm: the gradient of a sublayer's input
+    real *attention;  // [4R,D] gradients of queries, keys, values and outputs
+    real *dH;         // [R,F]
+} Scratch;
+
+void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, int R,
+                    bool training);
+
+typedef struct StackLayer {
+    Attention self;
+    AddNorm self_norm;
+    Attention cross;  // decoder only, as its norm
+    AddNorm cross_norm;
+    FeedforwardSaved ffn;
+    AddNorm final_norm;
+} StackLayer;
+
+typedef struct Stack {
+    const Packed *rows;    // encoder: source [N]; decoder: target [M]
+    const Packed *source;  // decoder: source [N]; encoder: NULL
+    int layers;
+    AddNorm first;  // pre-norm only
+    StackLayer layer[MAX_LAYERS];
+} Stack;
+
+/* What a pass keeps. */
+typedef enum {
+    PASS_SCORE,     // the output only: all layers share the buffers of the first
+    PASS_SNAPSHOT,  // also the attention of every layer
+    PASS_TRAIN      // also all that backward needs
+} PassKind;
+
+/* source: NULL for an encoder */
+void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const Packed *rows,
+                  const Packed *source, const Dropout *dropout, PassKind kind);
+
+/* Returns the output of the stack, as X: the encoded source, or the decoder's output.
+ * X [N,D] embedded source, or [M,D] embedded target   encoded [N,D], decoder only */
+const real *stack_forward(Stack *stack, const real *X, const real *encoded, const Weights *w,
+                          const ModelConfig *config, Scratch *scratch, const Dropout *dropout);
+
+/* dX, as X: in, the gradient of the output; out, that of X   dencoded [N,D] (=), decoder only
+ * dw (+=)   turn: a stage for each sublayer */
+void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw, Turn *turn,
+                    const Weights *w, const ModelConfig *config, Scratch *scratch);
+
+/* The places of dropout: each has its own stream of random numbers. */
+enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };
+enum { SITE_SELF, SITE_SELF_ADD, SITE_CROSS, SITE_CROSS_ADD, SITE_FFN, SITE_FFN_ADD };
+
+#endif
