@@ -78,15 +78,16 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
 {
     Progress *p = &run->progress;
     double tokens = (double)p->tokens;
-    TrainLine line = {.update = p->update,
-                      .epoch = p->epoch,
-                      .loss = p->nll / tokens,
-                      .objective = p->objective / tokens,
-                      .learning_rate = last->learning_rate,
-                      .gradient_norm = p->norm / (double)p->updates,
-                      .tokens_per_second = (double)t->tokens / t->seconds,
-                      .gflops = t->flops / t->seconds / 1e9,
-                      .seconds = p->seconds};
+    MetricsLine line = {.kind = METRICS_TRAIN,
+                        .update = p->update,
+                        .epoch = p->epoch,
+                        .loss = p->nll / tokens,
+                        .objective = p->objective / tokens,
+                        .learning_rate = last->learning_rate,
+                        .gradient_norm = p->norm / (double)p->updates,
+                        .tokens_per_second = (double)t->tokens / t->seconds,
+                        .gflops = t->flops / t->seconds / 1e9,
+                        .seconds = p->seconds};
     const Tensor *tensor[3];
     run_watched_tensors(tensor, run);
     if (!gradients_tensor_norm(&run->trainer->gradients, &line.norm_q, tensor[0], error) ||
@@ -97,7 +98,7 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
-    return distributed_rank() > 0 || metrics_train(&run->metrics, &line, error);
+    return distributed_rank() > 0 || metrics_add(&run->metrics, &line, error);
 }
 
 static bool update(Run *run, Watch *watch, Throughput *t, Error *error)
@@ -145,15 +146,21 @@ static bool record(Run *run, const Validation *v, Error *error)
     Progress *p = &run->progress;
     Quality quality = validation_quality(v);
     double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
-    ValidLine line = {p->update,    p->epoch,     quality.loss, exact,
-                      quality.bleu, quality.chrf, p->seconds};
+    MetricsLine line = {.kind = METRICS_VALID,
+                        .update = p->update,
+                        .epoch = p->epoch,
+                        .loss = quality.loss,
+                        .exact = exact,
+                        .bleu = quality.bleu,
+                        .chrf = quality.chrf,
+                        .seconds = p->seconds};
     bool best = progress_better(p, &quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = quality, p->best_update = p->update;
     candidate_keep(run);
     console_validation(run, v, best);
-    return metrics_valid(&run->metrics, &line, error) &&
+    return metrics_add(&run->metrics, &line, error) &&
            (!best ||
             (run_save_model(run, run->best, error) && pictures_attention(run, v, error)));
 }

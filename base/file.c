@@ -1,4 +1,4 @@
-/* file.c -- files that are whole or not there; see file.h. */
+/* file.c -- files that are replaced in one instant, and folders; see file.h. */
 #include "base/file.h"
 
 #include <errno.h>
@@ -10,7 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sets the error, frees everything, returns false. */
+#include "base/grow.h"
+
+/* Sets the error, abandons the file, returns false. */
 static bool fail(AtomicFile *file, const char *doing, Error *error)
 {
     int reason = errno;
@@ -20,8 +22,8 @@ static bool fail(AtomicFile *file, const char *doing, Error *error)
     return false;
 }
 
-/* Whether the name still leads to the open file: another process may have renamed it away between
- * our open and our lock. */
+/* Whether the path still names the open file: another process may have renamed it between our open
+ * and our lock. */
 static bool same_file(int fd, const char *path)
 {
     struct stat open_one, named;
@@ -37,7 +39,7 @@ static bool open_locked(AtomicFile *file, Error *error)
         if (flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
             error_set(error, "cannot write '%s': another process is writing it", file->path);
             free(file->temporary);
-            file->temporary = NULL;  // it is theirs
+            file->temporary = NULL;  // it belongs to the other process
             file_abandon(file);
             return false;
         }
@@ -82,7 +84,7 @@ bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error
     return true;
 }
 
-/* Some file systems cannot fsync a folder and say EINVAL; there is nothing better to do there. */
+/* Some file systems cannot fsync a folder and return EINVAL; that counts as success. */
 static bool sync_folder_of(const char *path)
 {
     char *copy = strdup(path);
@@ -129,30 +131,24 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
            file_commit(&file, error);
 }
 
-/* Reads to the end in growing steps: a pipe has no size, and a size may be a lie. */
+/* Reads in growing steps, since a pipe has no size and the size of a file may change. */
 static char *read_all(int fd, size_t limit, size_t *length)
 {
-    size_t room = 1 << 16, used = 0;
-    char *bytes = malloc(room + 1);
-    while (bytes) {
-        ssize_t got = read(fd, bytes + used, room - used);
+    enum { STEP = 1 << 16 };
+    char *bytes = NULL;
+    size_t size = 0, used = 0;
+    while (GROW(bytes, size, used + STEP)) {
+        ssize_t got = read(fd, bytes + used, size - used - 1);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) break;
         used += (size_t)got;
-        if (used > limit) {
-            errno = EFBIG;
-            break;
-        }
-        if (!got) {
+        if (got == 0) {
             bytes[used] = '\0';
             *length = used;
             return bytes;
         }
-        if (used < room) continue;
-        char *larger = realloc(bytes, 2 * room + 1);
-        if (!larger) break;
-        bytes = larger;
-        room *= 2;
+        errno = EFBIG;
+        if (used > limit) break;
     }
     free(bytes);
     return NULL;
@@ -179,17 +175,39 @@ bool stream_flush(FILE *out, const char *what, Error *error)
            error_set(error, "cannot write %s: %s", what, strerror(errno));
 }
 
+FILE *file_restart(const char *path, const char *text, Error *error)
+{
+    FILE *file = NULL;
+    if (!text) error_set(error, "not enough memory to write '%s'", path);
+    else if (file_replace(path, text, strlen(text), error) && !(file = fopen(path, "a")))
+        error_set(error, "cannot write '%s': %s", path, strerror(errno));
+    return file;
+}
+
+FILE *textstream_open(TextStream *stream)
+{
+    *stream = (TextStream){0};
+    return stream->out = open_memstream(&stream->text, &stream->length);
+}
+
+char *textstream_close(TextStream *stream)
+{
+    bool good = stream->out && !ferror(stream->out);
+    if (stream->out && fclose(stream->out) == 0 && good) return stream->text;
+    free(stream->text);
+    return NULL;
+}
+
 static bool make_one(const char *part, const char *path, Error *error)
 {
     struct stat found;
     if (!mkdir(part, 0777)) return true;
     int reason = errno;
-    if (!stat(part, &found)) {
-        if (S_ISDIR(found.st_mode)) return true;
-        return error_set(error, "cannot make the folder '%s': '%s' is there and is no folder",
-                         path, part);
-    }
-    return error_set(error, "cannot make the folder '%s': %s", path, strerror(reason));
+    if (stat(part, &found))
+        return error_set(error, "cannot make the folder '%s': %s", path, strerror(reason));
+    return S_ISDIR(found.st_mode) ||
+           error_set(error, "cannot make the folder '%s': '%s' is there and is no folder", path,
+                     part);
 }
 
 bool folder_make(const char *path, Error *error)
@@ -198,13 +216,12 @@ bool folder_make(const char *path, Error *error)
     char *part = strdup(path);
     if (!part) return error_set(error, "not enough memory for the name of a folder");
     bool made = true;
-    for (char *s = part + 1; made && *s; s++) {
-        if (*s != '/') continue;
-        *s = '\0';
+    for (size_t i = 1; made && path[i - 1]; i++) {
+        if (path[i] && path[i] != '/') continue;
+        part[i] = '\0';
         made = make_one(part, path, error);
-        *s = '/';
+        part[i] = path[i];
     }
-    made = made && make_one(part, path, error);
     free(part);
     return made;
 }

@@ -1,16 +1,15 @@
-/* file.h -- files that are whole or not there, and folders to put them in.
+/* file.h -- files that are replaced in one instant, and folders.
  *
- * An AtomicFile replaces a file in one instant. It is written under "PATH.tmp", in the same folder
- * and so on the same disk, and then
+ * An AtomicFile is written under "PATH.tmp", in the same folder and so on the same disk, and then
  *
  *     fsync(file)     the bytes are on the disk before the name points at them
  *     rename          POSIX: at every instant PATH is the old file or the new one
  *     fsync(folder)   the new name is on the disk too
  *
- * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same:
- * what a killed process leaves behind, the next one overwrites. A lock on it (flock) keeps two
- * processes from writing one file at a time. A symbolic link is followed. What is no regular file
- * (a pipe, /dev/stdout) cannot be replaced and is written directly. */
+ * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same, so
+ * the next process overwrites what a killed one left. A lock on it (flock) keeps two processes
+ * from writing the same file. A symbolic link is followed. A pipe or /dev/stdout cannot be
+ * replaced and is written directly. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -21,30 +20,44 @@
 
 typedef struct AtomicFile {
     int fd;
-    char *path;       // what will be replaced, for the errors too
+    char *path;       // of the file to replace
     char *temporary;  // NULL: written directly
 } AtomicFile;
 
-/* Each returns false with a sentence that names the path. After a false from any of them nothing
- * is left to close or to remove. */
+/* These three close and remove everything if they fail. */
 bool file_begin(AtomicFile *file, const char *path, Error *error);
 bool file_write(AtomicFile *file, const void *bytes, size_t length, Error *error);
 bool file_commit(AtomicFile *file, Error *error);
 
-/* Gives up: removes the temporary file, the old one stays. Allowed after an error, too. */
+/* Removes the temporary file; the old file stays. Allowed after an error, too. */
 void file_abandon(AtomicFile *file);
 
-/* The three in one, for what is in memory. */
+/* Begins, writes and commits. */
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);
 
-/* Reads a whole file of at most `limit` bytes; a NUL is added behind it. free() it. NULL on error.
+/* Replaces path by `text` and opens it for appending. NULL on error; a NULL text is one: memory is
+ * short. */
+FILE *file_restart(const char *path, const char *text, Error *error);
+
+/* Reads a whole file of at most `limit` bytes, with a NUL behind it, for free(). NULL on error.
  * `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 
-/* Whether all that was written to a stream has got out; if not, "cannot write WHAT: …". */
+/* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */
 bool stream_flush(FILE *out, const char *what, Error *error);
 
-/* Makes a folder and those above it, where they are missing. */
+/* A stream into memory. textstream_open returns it, or NULL; textstream_close closes it and returns the text for
+ * free(), NULL if memory was short at any time. */
+typedef struct TextStream {
+    FILE *out;
+    char *text;
+    size_t length;
+} TextStream;
+
+FILE *textstream_open(TextStream *stream);
+char *textstream_close(TextStream *stream);
+
+/* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
 
 #endif

@@ -2,120 +2,99 @@
 #include "training/metrics.h"
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool keep_train(Metrics *metrics, const TrainLine *line, Error *error)
+enum { TRAIN = 1 << METRICS_TRAIN, VALID = 1 << METRICS_VALID };
+
+/* The numbers of a line, in their order in the file. */
+static const struct {
+    const char *key;
+    size_t offset;
+    int kinds;  // of the lines that have it
+} FIELDS[] = {
+    {"loss", offsetof(MetricsLine, loss), TRAIN | VALID},
+    {"objective", offsetof(MetricsLine, objective), TRAIN},
+    {"ppl", offsetof(MetricsLine, loss), TRAIN | VALID},  // e^loss
+    {"learning_rate", offsetof(MetricsLine, learning_rate), TRAIN},
+    {"gradient_norm", offsetof(MetricsLine, gradient_norm), TRAIN},
+    {"tokens_per_second", offsetof(MetricsLine, tokens_per_second), TRAIN},
+    {"gflops", offsetof(MetricsLine, gflops), TRAIN},
+    {"exact", offsetof(MetricsLine, exact), VALID},
+    {"bleu", offsetof(MetricsLine, bleu), VALID},
+    {"chrf", offsetof(MetricsLine, chrf), VALID},
+    {"seconds", offsetof(MetricsLine, seconds), TRAIN | VALID},
+    {"gradient_norm_q", offsetof(MetricsLine, norm_q), TRAIN},
+    {"gradient_norm_k", offsetof(MetricsLine, norm_k), TRAIN},
+    {"gradient_norm_v", offsetof(MetricsLine, norm_v), TRAIN},
+};
+enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
+
+static bool is_ppl(int f)
 {
-    size_t count = (size_t)metrics->train_count;
-    TrainLine *lines = realloc(metrics->train, (count + 1) * sizeof *lines);
-    if (!lines) return error_set(error, "not enough memory for the lines of %s", metrics->path);
-    lines[count] = *line;
-    metrics->train = lines;
-    metrics->train_count++;
-    return true;
+    return !strcmp(FIELDS[f].key, "ppl");
 }
 
-static bool keep_valid(Metrics *metrics, const ValidLine *line, Error *error)
+static double *field(MetricsLine *line, int f)
 {
-    size_t count = (size_t)metrics->valid_count;
-    ValidLine *lines = realloc(metrics->valid, (count + 1) * sizeof *lines);
-    if (!lines) return error_set(error, "not enough memory for the lines of %s", metrics->path);
-    lines[count] = *line;
-    metrics->valid = lines;
-    metrics->valid_count++;
-    return true;
+    return (double *)((char *)line + FIELDS[f].offset);
 }
 
-static void put_train(FILE *out, const TrainLine *line)
+static double value(const MetricsLine *line, int f)
+{
+    double number = *(const double *)((const char *)line + FIELDS[f].offset);
+    return is_ppl(f) ? exp(number) : number;
+}
+
+static void put(FILE *out, const MetricsLine *line)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL);
-    json_put_text(&json, "type", "train");
+    json_put_text(&json, "type", line->kind == METRICS_TRAIN ? "train" : "valid");
     json_put_integer(&json, "update", line->update);
     json_put_integer(&json, "epoch", line->epoch);
-    json_put_real(&json, "loss", line->loss);
-    json_put_real(&json, "objective", line->objective);
-    json_put_real(&json, "ppl", exp(line->loss));
-    json_put_real(&json, "learning_rate", line->learning_rate);
-    json_put_real(&json, "gradient_norm", line->gradient_norm);
-    json_put_real(&json, "tokens_per_second", line->tokens_per_second);
-    json_put_real(&json, "gflops", line->gflops);
-    json_put_real(&json, "seconds", line->seconds);
-    json_put_real(&json, "gradient_norm_q", line->norm_q);
-    json_put_real(&json, "gradient_norm_k", line->norm_k);
-    json_put_real(&json, "gradient_norm_v", line->norm_v);
+    for (int f = 0; f < FIELD_COUNT; f++)
+        if (FIELDS[f].kinds & 1 << line->kind)
+            json_put_real(&json, FIELDS[f].key, value(line, f));
     json_close(&json);
     fputc('\n', out);
 }
 
-static void put_valid(FILE *out, const ValidLine *line)
+static bool keep(Metrics *m, const MetricsLine *line, Error *error)
 {
-    JsonWriter json = {.out = out};
-    json_open(&json, NULL);
-    json_put_text(&json, "type", "valid");
-    json_put_integer(&json, "update", line->update);
-    json_put_integer(&json, "epoch", line->epoch);
-    json_put_real(&json, "loss", line->loss);
-    json_put_real(&json, "ppl", exp(line->loss));
-    json_put_real(&json, "exact", line->exact);
-    json_put_real(&json, "bleu", line->bleu);
-    json_put_real(&json, "chrf", line->chrf);
-    json_put_real(&json, "seconds", line->seconds);
-    json_close(&json);
-    fputc('\n', out);
+    if (!GROW(m->line, m->size, m->count + 1))
+        return error_set(error, "not enough memory for the lines of %s", m->path);
+    m->line[m->count++] = *line;
+    return true;
 }
 
-static double number(const Json *map, const char *key)
-{
-    const Json *member = json_member(map, key);
-    JsonKind kind = json_kind(member);
-    return kind == JSON_NUMBER || kind == JSON_WHOLE ? json_number(member) : NAN;
-}
-
-/* Takes one line of an earlier run, if it is not from after `update`. A line that is no JSON (the
- * last one of a run that was killed) is dropped. */
-static bool take(Metrics *metrics, const char *text, size_t length, long long update,
-                 Error *error)
+/* Keeps a line of an interrupted run unless it is of an update after `update`. A line that is not
+ * JSON (the last one of a run that was killed) is dropped. */
+static bool read_line(Metrics *metrics, const char *text, size_t length, long long update,
+                      Error *error)
 {
     Json *json = json_parse(text, length, metrics->path, NULL);
     const char *type = json_text(json_member(json, "type"));
-    long long at = json_whole(json_member(json, "update"));
-    long long epoch = json_whole(json_member(json, "epoch"));
-    bool good = true;
-    if (type && at > 0 && at <= update && !strcmp(type, "train")) {
-        TrainLine line = {at,
-                          epoch,
-                          number(json, "loss"),
-                          number(json, "objective"),
-                          number(json, "learning_rate"),
-                          number(json, "gradient_norm"),
-                          number(json, "tokens_per_second"),
-                          number(json, "gflops"),
-                          number(json, "seconds"),
-                          number(json, "gradient_norm_q"),
-                          number(json, "gradient_norm_k"),
-                          number(json, "gradient_norm_v")};
-        good = keep_train(metrics, &line, error);
-    } else if (type && at > 0 && at <= update && !strcmp(type, "valid")) {
-        ValidLine line = {at,
-                          epoch,
-                          number(json, "loss"),
-                          number(json, "exact"),
-                          number(json, "bleu"),
-                          number(json, "chrf"),
-                          number(json, "seconds")};
-        good = keep_valid(metrics, &line, error);
+    bool train = type && !strcmp(type, "train"), valid = type && !strcmp(type, "valid");
+    MetricsLine line = {.kind = valid ? METRICS_VALID : METRICS_TRAIN,
+                        .update = json_whole(json_member(json, "update")),
+                        .epoch = json_whole(json_member(json, "epoch"))};
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        const Json *member = json_member(json, FIELDS[f].key);
+        JsonKind kind = json_kind(member);
+        bool number = kind == JSON_NUMBER || kind == JSON_WHOLE;
+        if (!is_ppl(f)) *field(&line, f) = number ? json_number(member) : NAN;
     }
     json_free(json);
-    return good;
+    bool wanted = (train || valid) && line.update > 0 && line.update <= update;
+    return !wanted || keep(metrics, &line, error);
 }
 
-static bool take_all(Metrics *metrics, long long update, Error *error)
+static bool read_lines(Metrics *metrics, long long update, Error *error)
 {
     size_t length;
     char *text = file_read(metrics->path, (size_t)1 << 30, &length, NULL);
@@ -123,29 +102,8 @@ static bool take_all(Metrics *metrics, long long update, Error *error)
     for (char *line = text, *end; line && good && line < text + length; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + length - line));
         if (!end) end = text + length;
-        good = take(metrics, line, (size_t)(end - line), update, error);
+        good = read_line(metrics, line, (size_t)(end - line), update, error);
     }
-    free(text);
-    return good;
-}
-
-/* Both kinds of line, in the order of their updates. */
-static bool write_again(const Metrics *metrics, Error *error)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return error_set(error, "not enough memory for the lines of %s", metrics->path);
-    int t = 0, v = 0;
-    while (t < metrics->train_count || v < metrics->valid_count) {
-        if (v == metrics->valid_count ||
-            (t < metrics->train_count && metrics->train[t].update <= metrics->valid[v].update))
-            put_train(out, &metrics->train[t++]);
-        else put_valid(out, &metrics->valid[v++]);
-    }
-    fclose(out);
-    bool good = text ? file_replace(metrics->path, text, size, error)
-                     : error_set(error, "not enough memory for the lines of %s", metrics->path);
     free(text);
     return good;
 }
@@ -154,45 +112,49 @@ bool metrics_open(Metrics *metrics, const char *path, long long update, Error *e
 {
     *metrics = (Metrics){.path = strdup(path)};
     if (!metrics->path) return error_set(error, "not enough memory to open '%s'", path);
-    bool good =
-        (update == 0 || take_all(metrics, update, error)) && write_again(metrics, error);
-    if (good && !(metrics->file = fopen(path, "a")))
-        good = error_set(error, "cannot write '%s': %s", path, strerror(errno));
-    if (!good) metrics_close(metrics);
-    return good;
+    if (update == 0 || read_lines(metrics, update, error)) {
+        TextStream stream;
+        FILE *out = textstream_open(&stream);
+        for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
+        char *text = textstream_close(&stream);
+        metrics->file = file_restart(path, text, error);
+        free(text);
+    }
+    if (metrics->file) return true;
+    metrics_close(metrics);
+    return false;
 }
 
-static bool flush(const Metrics *metrics, Error *error)
+bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error)
 {
-    if (fflush(metrics->file) == 0) return true;
-    return error_set(error, "cannot write '%s': %s", metrics->path, strerror(errno));
+    put(metrics->file, line);
+    return stream_flush(metrics->file, metrics->path, error) && keep(metrics, line, error);
 }
 
-bool metrics_train(Metrics *metrics, const TrainLine *line, Error *error)
+int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key)
 {
-    put_train(metrics->file, line);
-    return flush(metrics, error) && keep_train(metrics, line, error);
-}
-
-bool metrics_valid(Metrics *metrics, const ValidLine *line, Error *error)
-{
-    put_valid(metrics->file, line);
-    return flush(metrics, error) && keep_valid(metrics, line, error);
+    int f = 0, count = 0;
+    while (f < FIELD_COUNT && strcmp(FIELDS[f].key, key)) f++;
+    for (size_t i = 0; i < metrics->count; i++) {
+        const MetricsLine *line = &metrics->line[i];
+        if (line->kind != kind) continue;
+        if (number) number[count] = f < FIELD_COUNT ? value(line, f) : (double)line->update;
+        count++;
+    }
+    return count;
 }
 
 double metrics_seconds(const Metrics *metrics)
 {
-    double train = 0, valid = 0;
-    if (metrics->train_count) train = metrics->train[metrics->train_count - 1].seconds;
-    if (metrics->valid_count) valid = metrics->valid[metrics->valid_count - 1].seconds;
-    return fmax(train, valid);  // fmax passes over NaN
+    double most = 0;  // fmax ignores NaN
+    for (size_t i = 0; i < metrics->count; i++) most = fmax(most, metrics->line[i].seconds);
+    return most;
 }
 
 void metrics_close(Metrics *metrics)
 {
     if (metrics->file) fclose(metrics->file);
     free(metrics->path);
-    free(metrics->train);
-    free(metrics->valid);
+    free(metrics->line);
     *metrics = (Metrics){0};
 }

@@ -51,16 +51,14 @@ static void film_free(Film *film)
 
 static void make_curves(Film *film, const Watch *watch, const Run *run)
 {
-    int n = watch->count, v = run->metrics.valid_count;
+    int n = watch->count, v = metrics_column(NULL, &run->metrics, METRICS_VALID, "loss");
     double *x = film->number, *y = x + n, *vx = y + n, *vy = vx + v;
     for (int i = 0; i < n; i++) {
         x[i] = (double)watch->frame[i].update;
         y[i] = watch->frame[i].loss;
     }
-    for (int i = 0; i < v; i++) {
-        vx[i] = (double)run->metrics.valid[i].update;
-        vy[i] = run->metrics.valid[i].loss;
-    }
+    metrics_column(vx, &run->metrics, METRICS_VALID, "update");
+    metrics_column(vy, &run->metrics, METRICS_VALID, "loss");
     film->loss[0] = (Series){"training loss", x, y, n, 0, false};
     film->loss[1] = (Series){"validation loss", vx, vy, v, 1, true};
 }
@@ -117,8 +115,8 @@ static bool make_film(Film *film, const Watch *watch, const Run *run, const char
     film->count = watch->count < MOST_FRAMES ? watch->count : MOST_FRAMES;
     film->frame = calloc((size_t)film->count, sizeof *film->frame);
     film->still = calloc((size_t)film->count, sizeof *film->still);
-    film->number = malloc(2 * ((size_t)watch->count + (size_t)run->metrics.valid_count) *
-                          sizeof *film->number);
+    film->number =
+        malloc(2 * ((size_t)watch->count + run->metrics.count) * sizeof *film->number);
     bool good = film->frame && film->still && film->number;
     if (good) make_curves(film, watch, run);
     for (int f = 0; good && f < film->count; f++) {

@@ -28,25 +28,22 @@ bool pictures_loss(const Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     const Metrics *metrics = &run->metrics;
-    size_t T = (size_t)metrics->train_count, V = (size_t)metrics->valid_count;
-    double *number = malloc((3 * T + 3 * V + 1) * sizeof *number);
+    int T = metrics_column(NULL, metrics, METRICS_TRAIN, "loss");
+    int V = metrics_column(NULL, metrics, METRICS_VALID, "loss");
+    double *number = malloc((3 * metrics->count + 1) * sizeof *number);
     if (!number) return error_set(error, "not enough memory to draw the loss");
     double *tx = number, *loss = tx + T, *rate = loss + T;
     double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
-    for (size_t i = 0; i < T; i++) {
-        tx[i] = (double)metrics->train[i].update;
-        loss[i] = metrics->train[i].loss;
-        rate[i] = metrics->train[i].learning_rate;
-    }
-    for (size_t i = 0; i < V; i++) {
-        vx[i] = (double)metrics->valid[i].update;
-        valid[i] = metrics->valid[i].loss;
-        bleu[i] = metrics->valid[i].bleu;
-    }
-    const Series losses[] = {{"training, with dropout", tx, loss, (int)T, 0, false},
-                             {"validation", vx, valid, (int)V, 1, true}};
-    const Series bleus[] = {{NULL, vx, bleu, (int)V, 2, true}};
-    const Series rates[] = {{NULL, tx, rate, (int)T, 3, false}};
+    metrics_column(tx, metrics, METRICS_TRAIN, "update");
+    metrics_column(loss, metrics, METRICS_TRAIN, "loss");
+    metrics_column(rate, metrics, METRICS_TRAIN, "learning_rate");
+    metrics_column(vx, metrics, METRICS_VALID, "update");
+    metrics_column(valid, metrics, METRICS_VALID, "loss");
+    metrics_column(bleu, metrics, METRICS_VALID, "bleu");
+    const Series losses[] = {{"training, with dropout", tx, loss, T, 0, false},
+                             {"validation", vx, valid, V, 1, true}};
+    const Series bleus[] = {{NULL, vx, bleu, V, 2, true}};
+    const Series rates[] = {{NULL, tx, rate, T, 3, false}};
     const CurvePanel panels[] = {
         {"Loss", NULL, "nats a token", losses, 2, true},
         {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
@@ -96,19 +93,15 @@ static bool draw_weights(Canvas **page, const Run *run, const Tensor *const *ten
                          const real *before, const real *now, double *number, Error *error)
 {
     static const char *const names[MATRICES] = {"W_Q", "W_K", "W_V"};
-    size_t lines = (size_t)run->metrics.train_count, count = tensor[0]->count;
-    double *x = number, *norm = number + lines;
-    for (size_t i = 0; i < lines; i++) {
-        const TrainLine *line = &run->metrics.train[i];
-        x[i] = (double)line->update;
-        norm[i] = line->norm_q;
-        norm[lines + i] = line->norm_k;
-        norm[2 * lines + i] = line->norm_v;
-    }
+    static const char *const keys[] = {"gradient_norm_q", "gradient_norm_k", "gradient_norm_v"};
+    size_t count = tensor[0]->count;
+    int lines = metrics_column(number, &run->metrics, METRICS_TRAIN, "update");
     Series norms[MATRICES];
     WeightsColumn columns[MATRICES];
     for (size_t t = 0; t < MATRICES; t++) {
-        norms[t] = (Series){names[t], x, norm + t * lines, (int)lines, (int)t, false};
+        double *norm = number + (t + 1) * (size_t)lines;
+        metrics_column(norm, &run->metrics, METRICS_TRAIN, keys[t]);
+        norms[t] = (Series){names[t], number, norm, lines, (int)t, false};
         columns[t] = (WeightsColumn){names[t], before + t * count, now + t * count,
                                      tensor[t]->shape[0], tensor[t]->shape[1]};
     }
@@ -131,7 +124,7 @@ bool pictures_weights(const Run *run, Error *error)
     size_t count = tensor[0]->count;
     real *before = malloc(2 * MATRICES * count * sizeof *before);
     real *now = before ? before + MATRICES * count : NULL;
-    double *number = malloc((4 * (size_t)run->metrics.train_count + 1) * sizeof *number);
+    double *number = malloc((4 * run->metrics.count + 1) * sizeof *number);
     bool good = before && number;
     if (!good) error_set(error, "not enough memory to draw weights.png");
     for (size_t t = 0; good && t < MATRICES; t++) {

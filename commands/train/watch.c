@@ -1,7 +1,6 @@
 /* watch.c -- records the attention of one sentence in watch.jsonl; see watch.h. */
 #include "commands/train/watch.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -169,24 +168,18 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
 /* Begins watch.jsonl, with the frames of an interrupted run that are still valid. */
 static bool begin_file(Watch *watch, long long update, Error *error)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&text, &size);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
     if (!out) return no_memory(error);
     put_head(out, watch);
-    bool good = fflush(out) == 0 && text
-                    ? update == 0 || read_frames(watch, text, update, error)
+    bool good = fflush(out) == 0 && stream.text
+                    ? update == 0 || read_frames(watch, stream.text, update, error)
                     : no_memory(error);
     for (int i = 0; i < watch->count; i++) put_frame(out, watch, &watch->frame[i]);
-    fclose(out);
-    good = good && (text ? file_replace(watch->path, text, size, error) : no_memory(error));
+    char *text = textstream_close(&stream);
+    if (good) watch->file = file_restart(watch->path, text, error);
     free(text);
-    return good;
-}
-
-static bool cannot_write(const Watch *watch, Error *error)
-{
-    return error_set(error, "cannot write '%s': %s", watch->path, strerror(errno));
+    return watch->file;
 }
 
 /* ---- the sentence ---- */
@@ -234,8 +227,7 @@ bool watch_open(Watch *watch, Run *run, Error *error)
     if (!run->settings->run.watch || distributed_rank() > 0) return true;
     return read_sentence(watch, run, error) &&
            (watch->path = run_path(run->settings, "watch.jsonl", error)) &&
-           begin_file(watch, run->progress.update, error) &&
-           ((watch->file = fopen(watch->path, "a")) || cannot_write(watch, error));
+           begin_file(watch, run->progress.update, error);
 }
 
 void watch_close(Watch *watch)
@@ -299,12 +291,6 @@ static bool find_attention(WatchFrame *frame, const int *id, const Watch *watch,
     return true;
 }
 
-static bool write_frame(const Watch *watch, const WatchFrame *frame, Error *error)
-{
-    put_frame(watch->file, watch, frame);
-    return fflush(watch->file) == 0 || cannot_write(watch, error);
-}
-
 bool watch_record(Watch *watch, Run *run, double loss, Error *error)
 {
     long long update = run->progress.update;
@@ -313,8 +299,10 @@ bool watch_record(Watch *watch, Run *run, double loss, Error *error)
     WatchFrame frame = {.update = update, .loss = loss};
     int *id = NULL;
     bool good = translate(&frame, &id, watch, run, error) &&
-                find_attention(&frame, id, watch, run, error) &&
-                write_frame(watch, &frame, error) && append(watch, &frame, error);
+                find_attention(&frame, id, watch, run, error);
+    if (good) put_frame(watch->file, watch, &frame);
+    good =
+        good && stream_flush(watch->file, watch->path, error) && append(watch, &frame, error);
     free_frame(&frame);
     free(id);
     return good;
