@@ -14,7 +14,6 @@
 #include "inference/cache.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
 
 #include "base/profile.h"
