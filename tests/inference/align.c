@@ -22,9 +22,8 @@ static void assert_links(const Links *links, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void both_ways(void **state)
+TEST(both_ways)
 {
-    (void)state;
     /* source words A (two tokens), B, C; target words x, y (two tokens); the last column is </s>. */
     static const float share[3][5] = {
         {.1f, .6f, .1f, .1f, .1f}, {.1f, .0f, .1f, .0f, .8f}, {.0f, .1f, .7f, .2f, .0f}};
@@ -45,9 +44,8 @@ static void both_ways(void **state)
 }
 
 /* Och and Ney's AER on an example: A = 4 links, S = 3, P = S and 2 more. */
-static void error_rate(void **state)
+TEST(error_rate)
 {
-    (void)state;
     Links links = {0}, right = {0};
     AlignError counts = {0};
     Error error;
@@ -71,9 +69,8 @@ static void error_rate(void **state)
     links_free(&right);
 }
 
-static void wrong_links(void **state)
+TEST(wrong_links)
 {
-    (void)state;
     static const struct {
         const char *text, *sentence;
     } wrong[] = {
@@ -99,9 +96,8 @@ static void wrong_links(void **state)
 enum { V = 40, N = 9, M = 12 };
 
 /* ‖Σ_h P_ij V_j W_O‖ term by term; and what shares are made of it. */
-static void norms(void **state)
+TEST(norms)
 {
-    (void)state;
     Error error;
     int source[N] = {3, 4, 5, 6, 7, 8, 9, 10, 0},
         target[M] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0};
@@ -192,9 +188,8 @@ static Tokenizer *pieces(TokenizerType type)
     return tokenizer;
 }
 
-static void words_between_spaces(void **state)
+TEST(words_between_spaces)
 {
-    (void)state;
     static const char text[] = "  abc   ab? b xyz a ";
     Tokenizer *tokenizer = pieces(TOKENIZER_BPE);
     Ids ids = {0}, begin = {0};
@@ -231,12 +226,5 @@ static void words_between_spaces(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_ways),
-        cmocka_unit_test(error_rate),
-        cmocka_unit_test(wrong_links),
-        cmocka_unit_test(norms),
-        cmocka_unit_test(words_between_spaces),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("align", NULL, NULL);
 }

@@ -48,9 +48,8 @@ static void log_probabilities(double *log_probability, const Transformer *model,
     arena_free(&arena);
 }
 
-static void exhaustive(void **state)
+TEST(exhaustive)
 {
-    (void)state;
     static const double PENALTIES[] = {0, 0.6, 1, 2};
     int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1],
         compared = 0;
@@ -177,9 +176,8 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
     return count;
 }
 
-static void same_as_slow_search(void **state)
+TEST(same_as_slow_search)
 {
-    (void)state;
     enum { V = 150, S = 5 };  // V: more than one block of logits
     int compared = 0;
     Transformer model = random_model(V, 12, 31);
@@ -209,9 +207,5 @@ static void same_as_slow_search(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(exhaustive),
-        cmocka_unit_test(same_as_slow_search),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("beam-exhaustive", NULL, NULL);
 }

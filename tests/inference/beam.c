@@ -19,7 +19,7 @@ static int check_beam_of_one(const Variant *variant)
         assert_int_equal(two.sentence[s].count, 1);
         assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
         assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
-        int n = source.start[s + 1] - source.start[s], length = one.hypothesis[s]->length;
+        int n = packed_length(&source, s), length = one.hypothesis[s]->length;
         ended += length < search_limit(&config, &model.config, n, 0);
         tokens += length;
     }
@@ -30,18 +30,16 @@ static int check_beam_of_one(const Variant *variant)
     return ended;
 }
 
-static void beam_of_one_is_greedy(void **state)
+TEST(beam_of_one_is_greedy)
 {
-    (void)state;
     assert_in_range(check_beam_of_one(&variants[0]), 10, 50);
     for (int i = 1; i < VARIANTS; i++) check_beam_of_one(&variants[i]);
 }
 
 /* Stopping early must not change the best one: alone in its batch a sentence goes through the same
  * steps with n_best = beam, which has to wait for all. */
-static void stopping_early_keeps_the_best(void **state)
+TEST(stopping_early_keeps_the_best)
 {
-    (void)state;
     enum { V = 40, S = 40 };
     static const double PENALTIES[] = {0, 1, 2};
     Transformer model = random_model(V, MOST_LENGTH, 41);
@@ -70,9 +68,8 @@ static void stopping_early_keeps_the_best(void **state)
 }
 
 /* A model that all but never ends is cut at the limit, and gives whole sentences still. */
-static void limit(void **state)
+TEST(limit)
 {
-    (void)state;
     enum { V = 12, S = 4 };
     Transformer model = random_model(V, 30, 51);
     model.weights.logits_bias[ID_END] = -50;
@@ -86,7 +83,7 @@ static void limit(void **state)
             if (greedy && beam > 1) continue;
             assert_true(search(&one, &model, &source, &config, greedy));
             for (int s = 0; s < S; s++) {
-                int n = source.start[s + 1] - source.start[s];
+                int n = packed_length(&source, s);
                 int most = variant >= 2 ? 7 : n + 20 < 30 ? n + 20 : 30;
                 assert_int_equal(search_limit(&config, &model.config, n, 0), most);
                 assert_int_equal(one.sentence[s].count, beam);
@@ -106,9 +103,8 @@ static void limit(void **state)
 }
 
 /* All tokens equally probable: the lowest id that may be produced is taken. */
-static void ties_and_unknown(void **state)
+TEST(ties_and_unknown)
 {
-    (void)state;
     enum { V = 200 };
     Transformer model = random_model(V, 10, 61);
     memset(model.block, 0, model.params.size * sizeof *model.block);
@@ -138,11 +134,5 @@ static void ties_and_unknown(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(beam_of_one_is_greedy),
-        cmocka_unit_test(stopping_early_keeps_the_best),
-        cmocka_unit_test(limit),
-        cmocka_unit_test(ties_and_unknown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("beam", NULL, NULL);
 }

@@ -28,9 +28,8 @@ static Bleu bleu_of(const char *hypothesis, const char *reference)
 
 /* Papineni et al. 2002, section 2.1, example 2: the clipped precision of "the" is 2/7. No longer
  * n-gram is correct, so the totals 6, 5 and 4 are smoothed by 2, 4 and 8. */
-static void test_clipping_and_smoothing(void **state)
+TEST(test_clipping_and_smoothing)
 {
-    (void)state;
     Bleu bleu = bleu_of("the the the the the the the", "the cat is on the mat");
     assert_int_equal(bleu.correct[0], 2);
     assert_int_equal(bleu.total[0], 7);
@@ -43,9 +42,8 @@ static void test_clipping_and_smoothing(void **state)
     check_close(score.score, 100 * pow(2.0 / 7 / 12 / 20 / 32, 0.25));
 }
 
-static void test_identical(void **state)
+TEST(test_identical)
 {
-    (void)state;
     Bleu bleu = {.tokenization = TOKENIZATION_13A};
     add(&bleu, "Ein Hund läuft, 3.5 km weit.", "Ein Hund läuft, 3.5 km weit.");
     add(&bleu, "", "");
@@ -58,9 +56,8 @@ static void test_identical(void **state)
 }
 
 /* Shorter: every n-gram is right, exp(1 - 6/4) remains. Longer: 4/5 · 3/4 · 2/3 · 1/2 = 1/5. */
-static void test_length(void **state)
+TEST(test_length)
 {
-    (void)state;
     Bleu shorter = bleu_of("a b c d", "a b c d e f");
     check_close(bleu_score(&shorter).brevity_penalty, exp(-0.5));
     check_close(bleu_score(&shorter).score, 60.653065971263);
@@ -70,9 +67,8 @@ static void test_length(void **state)
 }
 
 /* Counts are summed, not scores: 7/8 · 4/6 · 2/4 · 1/2 = 7/48. */
-static void test_corpus(void **state)
+TEST(test_corpus)
 {
-    (void)state;
     Bleu bleu = {.tokenization = TOKENIZATION_NONE};
     add(&bleu, "a b c d", "a b c d");
     add(&bleu, "e x g h", "e f g h");
@@ -85,9 +81,8 @@ static void test_corpus(void **state)
 }
 
 /* A word of one sentence is not correct by the reference of another. */
-static void test_sentences_are_apart(void **state)
+TEST(test_sentences_are_apart)
 {
-    (void)state;
     Bleu bleu = {.tokenization = TOKENIZATION_NONE};
     add(&bleu, "a a", "a");
     add(&bleu, "b", "a b");
@@ -97,9 +92,8 @@ static void test_sentences_are_apart(void **state)
     assert_int_equal(bleu.total[1], 1);
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     Bleu bleu = {0};
     assert_true(bleu_score(&bleu).score == 0);  // no sentence at all
 
@@ -117,9 +111,8 @@ static void test_nothing(void **state)
     assert_true(bleu_score(&bleu).score == 0 && bleu_score(&bleu).precisions[2] == 100);
 }
 
-static void test_case(void **state)
+TEST(test_case)
 {
-    (void)state;
     Bleu mixed = bleu_of("Der HUND läuft Über Straßen", "der Hund LÄUFT über Straßen");
     assert_int_equal(mixed.correct[0], 1);
     Bleu lower = {.tokenization = TOKENIZATION_NONE, .lowercase = true};
@@ -129,9 +122,8 @@ static void test_case(void **state)
 
 /* The tokenization is the one asked for: 13a splits "1-2." into 1 - 2 . and intl nowhere,
  * as both marks have a number on one side and the end or a number on the other. */
-static void test_tokenizations(void **state)
+TEST(test_tokenizations)
 {
-    (void)state;
     static const int words[] = {[TOKENIZATION_13A] = 4,
                                 [TOKENIZATION_NONE] = 1,
                                 [TOKENIZATION_CHAR] = 4,
@@ -144,9 +136,8 @@ static void test_tokenizations(void **state)
     }
 }
 
-static void test_errors_count_nothing(void **state)
+TEST(test_errors_count_nothing)
 {
-    (void)state;
     Error error;
     Bleu bleu = bleu_of("a b c d", "a b c d"), before = bleu;
     assert_false(bleu_add(&bleu, "a \xff", "a b", &error));
@@ -156,9 +147,8 @@ static void test_errors_count_nothing(void **state)
     assert_memory_equal(&bleu, &before, sizeof bleu);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     char text[256];
     Bleu bleu = {.tokenization = TOKENIZATION_13A};
     bleu_signature(&bleu, text, sizeof text);
@@ -181,9 +171,8 @@ static void test_text(void **state)
 
 /* Words of one letter: the n-grams are the substrings. One is correct if it stood in the
  * hypothesis less often so far than it stands in the reference. */
-static void test_against_plain_counting(void **state)
+TEST(test_against_plain_counting)
 {
-    (void)state;
     Rng rng = rng_stream(1, RNG_TEST, 0);
     Bleu bleu = {.tokenization = TOKENIZATION_CHAR};
     long long correct[BLEU_ORDER] = {0}, total[BLEU_ORDER] = {0};
@@ -204,9 +193,8 @@ static void test_against_plain_counting(void **state)
 }
 
 /* The longest sentence that is read takes as long as its length says, not its square. */
-static void test_long_sentence(void **state)
+TEST(test_long_sentence)
 {
-    (void)state;
     char *text = malloc(CODEPOINTS_LIMIT + 1);
     assert_non_null(text);
     for (int i = 0; i < CODEPOINTS_LIMIT; i++) text[i] = i % 2 ? ' ' : 'a';
@@ -220,19 +208,5 @@ static void test_long_sentence(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_clipping_and_smoothing),
-        cmocka_unit_test(test_identical),
-        cmocka_unit_test(test_length),
-        cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_sentences_are_apart),
-        cmocka_unit_test(test_nothing),
-        cmocka_unit_test(test_case),
-        cmocka_unit_test(test_tokenizations),
-        cmocka_unit_test(test_errors_count_nothing),
-        cmocka_unit_test(test_text),
-        cmocka_unit_test(test_against_plain_counting),
-        cmocka_unit_test(test_long_sentence),
-    };
-    return cmocka_run_group_tests_name("bleu", tests, NULL, NULL);
+    return run_all_tests("bleu", NULL, NULL);
 }

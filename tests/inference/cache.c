@@ -43,7 +43,7 @@ static void check_sentences(const Variant *variant)
     Cache cache;
     int D = model.config.d_model, longest = 0;
     for (int s = 0; s < S; s++) {
-        int length = target.start[s + 1] - target.start[s];
+        int length = packed_length(&target, s);
         if (length > longest) longest = length;
     }
     arena = cache_create(&cache, &model, &source, S, longest, target.rows);
@@ -55,7 +55,7 @@ static void check_sentences(const Variant *variant)
             Prefix prefix[S];
             int count = 0;
             for (int s = 0; s < S; s++)
-                if (t < target.start[s + 1] - target.start[s])
+                if (t < packed_length(&target, s))
                     prefix[count++] = (Prefix){s, t ? node[s] : NO_NODE,
                                                t ? target.id[target.start[s] + t - 1] : V - 1};
             const real *X = cache_step(&cache, &model, prefix, count);
@@ -82,9 +82,8 @@ static void check_sentences(const Variant *variant)
     transformer_free(&model);
 }
 
-static void forced_sentences(void **state)
+TEST(forced_sentences)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) check_sentences(&variants[i]);
 }
 
@@ -142,15 +141,12 @@ static void check_forest(const Variant *variant)
     transformer_free(&model);
 }
 
-static void forest(void **state)
+TEST(forest)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) check_forest(&variants[i]);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(forced_sentences),
-                                       cmocka_unit_test(forest)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("cache", NULL, NULL);
 }

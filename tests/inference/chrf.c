@@ -24,9 +24,8 @@ static void check_score(int word_order, const char *hypothesis, const char *refe
                  expected);
 }
 
-static void test_characters(void **state)
+TEST(test_characters)
 {
-    (void)state;
     check_score(0, "abc", "abd", 100 * (2.0 / 3 + 1.0 / 2 + 0) / 3);  // orders 4 to 6: none
     check_score(0, "ab", "abcd", 100 * 25.0 / 53);   // P = 1, R = (1/2 + 1/3) / 2 = 5/12
     check_score(0, "abcd", "ab", 100 * 25.0 / 32);   // the other way round: β favours recall
@@ -38,18 +37,16 @@ static void test_characters(void **state)
 
 /* Characters of orders 1, 2 and words of order 1: (1 + 1 + 0) / 3. The reference has no pair of
  * words, so that the hypothesis's one does not count either. */
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     check_score(2, "a b", "ab", 100 * 2.0 / 3);
     check_score(1, "a b", "ab", 100 * 2.0 / 3);
     check_score(2, "a b", "b a", 100 * (1 + 0 + 1 + 0) / 4.0);
 }
 
 /* Same characters; the score is 100 only if the words are the same too. */
-static void test_punctuation(void **state)
+TEST(test_punctuation)
 {
-    (void)state;
     check_score(2, "Hi!", "Hi !", 100);
     check_score(2, "(so", "( so", 100);
     check_score(2, "(a)b c", "( a)b c", 100);
@@ -78,9 +75,8 @@ static void test_punctuation(void **state)
     assert_int_equal(chrf.correct[6], 1);
 }
 
-static void test_identical(void **state)
+TEST(test_identical)
 {
-    (void)state;
     for (int word_order = 0; word_order <= CHRF_WORD_ORDER; word_order++) {
         Chrf chrf = {.word_order = word_order};
         add(&chrf, "Ein Hund läuft, 3.5 km weit.", "Ein Hund läuft, 3.5 km weit.");
@@ -90,9 +86,8 @@ static void test_identical(void **state)
     }
 }
 
-static void test_nothing(void **state)
+TEST(test_nothing)
 {
-    (void)state;
     Chrf chrf = {0};
     assert_true(chrf_score(&chrf) == 0);
     check_score(2, "", "", 0);
@@ -104,9 +99,8 @@ static void test_nothing(void **state)
 
 /* Counts are summed, not scores: characters (2+0)/(2+1), pairs 1/1 as the second sentence has
  * none. And what stands against an empty reference does not count. */
-static void test_corpus(void **state)
+TEST(test_corpus)
 {
-    (void)state;
     Chrf chrf = {0};
     add(&chrf, "ab", "ab");
     add(&chrf, "x", "y");
@@ -118,18 +112,16 @@ static void test_corpus(void **state)
     assert_true(chrf_score(&empty) == 100);
 }
 
-static void test_case(void **state)
+TEST(test_case)
 {
-    (void)state;
     Chrf chrf = {.lowercase = true};
     add(&chrf, "ΣΑΣ", "σας");
     add(&chrf, "Über İ", "über i\u0307");
     assert_true(chrf_score(&chrf) == 100);
 }
 
-static void test_errors_count_nothing(void **state)
+TEST(test_errors_count_nothing)
 {
-    (void)state;
     Error error;
     Chrf chrf = {.word_order = 2};
     add(&chrf, "a b c d", "a b c d");
@@ -141,9 +133,8 @@ static void test_errors_count_nothing(void **state)
     assert_memory_equal(&chrf, &before, sizeof chrf);
 }
 
-static void test_text(void **state)
+TEST(test_text)
 {
-    (void)state;
     char text[256];
     Chrf chrf = {.lowercase = true};
     chrf_format(&chrf, text, sizeof text);
@@ -161,9 +152,8 @@ static void test_text(void **state)
         text, "chrF2++|nrefs:1|case:mixed|eff:yes|nc:6|nw:2|space:no|version:qkv-1.0 = 66.67");
 }
 
-static void test_against_plain_counting(void **state)
+TEST(test_against_plain_counting)
 {
-    (void)state;
     Rng rng = rng_stream(2, RNG_TEST, 0);
     Chrf chrf = {0}, plain = {0};
     for (int round = 0; round < 500; round++) {
@@ -186,12 +176,5 @@ static void test_against_plain_counting(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters),  cmocka_unit_test(test_words),
-        cmocka_unit_test(test_punctuation), cmocka_unit_test(test_identical),
-        cmocka_unit_test(test_nothing),     cmocka_unit_test(test_corpus),
-        cmocka_unit_test(test_case),        cmocka_unit_test(test_errors_count_nothing),
-        cmocka_unit_test(test_text),        cmocka_unit_test(test_against_plain_counting),
-    };
-    return cmocka_run_group_tests_name("chrf", tests, NULL, NULL);
+    return run_all_tests("chrf", NULL, NULL);
 }

@@ -18,9 +18,8 @@ static bool comes_again(const int *written, int count, int c, int n)
     return false;
 }
 
-static void against_the_definitions(void **state)
+TEST(against_the_definitions)
 {
-    (void)state;
     enum { C = 6, ROUNDS = 3000 };
     Rng rng = rng_stream(1, RNG_TEST, 0);
     int forbidden = 0, dearer = 0, ended = 0;
@@ -62,9 +61,8 @@ static void against_the_definitions(void **state)
 /* ---- searches ---- */
 
 /* A sentence may have as many <unk> as its source, or as many as it likes. */
-static void as_many_unknown_as_the_source(void **state)
+TEST(as_many_unknown_as_the_source)
 {
-    (void)state;
     real bias = model.weights.logits_bias[ID_UNKNOWN];
     model.weights.logits_bias[ID_UNKNOWN] += 6;
     for (int which = 0; which < 2; which++) {
@@ -102,9 +100,8 @@ static bool repeats(const Hypothesis *h, int n)
     return false;
 }
 
-static void no_ngram_comes_twice(void **state)
+TEST(no_ngram_comes_twice)
 {
-    (void)state;
     for (int which = 0; which < 3; which++)
         for (int n = 1; n <= 3; n++) {
             SearchConfig config = way(which);
@@ -125,9 +122,8 @@ static void no_ngram_comes_twice(void **state)
         }
 }
 
-static void as_long_as_asked(void **state)
+TEST(as_long_as_asked)
 {
-    (void)state;
     for (int which = 0; which < 3; which++) {
         SearchConfig config = way(which);
         Translations out;
@@ -142,9 +138,8 @@ static void as_long_as_asked(void **state)
 }
 
 /* The same samples for a line, whatever is beside it. */
-static void samples_belong_to_their_line(void **state)
+TEST(samples_belong_to_their_line)
 {
-    (void)state;
     SearchConfig config = search_default;
     config.sample = true;
     config.n_best = 3;
@@ -177,9 +172,8 @@ static void samples_belong_to_their_line(void **state)
 }
 
 /* Scores that nobody asks for change no token. */
-static void without_scores(void **state)
+TEST(without_scores)
 {
-    (void)state;
     for (int which = 0; which < 3; which++) {
         Translations with, without;
         SearchConfig config = way(which);
@@ -196,9 +190,8 @@ static void without_scores(void **state)
     }
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     SearchConfig config = search_default;
     config.sample = true, config.alternatives = 2;
     refuse(config, NULL, "`alternatives`");
@@ -210,14 +203,5 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(against_the_definitions),
-        cmocka_unit_test(no_ngram_comes_twice),
-        cmocka_unit_test(as_many_unknown_as_the_source),
-        cmocka_unit_test(as_long_as_asked),
-        cmocka_unit_test(samples_belong_to_their_line),
-        cmocka_unit_test(without_scores),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("constraints", setup, teardown);
 }

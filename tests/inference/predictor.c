@@ -64,9 +64,8 @@ static void first_step(double *probability, const Ensemble *ensemble)
     free(predictor);
 }
 
-static void the_mean_of_probabilities(void **state)
+TEST(the_mean_of_probabilities)
 {
-    (void)state;
     static double mean[S * V], own[MODELS][S * V];
     double worst = 0;
     first_step(mean, &together);
@@ -86,9 +85,8 @@ static void the_mean_of_probabilities(void **state)
 }
 
 /* Where all models give next to nothing, ln p still is what it should be. */
-static void tiny_probabilities(void **state)
+TEST(tiny_probabilities)
 {
-    (void)state;
     Ensemble same = ensemble_of(&model[0]), twice = same;
     assert_true(ensemble_add(&twice, &model[0], &error));
     model[0].weights.logits_bias[9] -= 150;
@@ -104,9 +102,8 @@ static void tiny_probabilities(void **state)
 
 /* log p of what they find together is what scoring together says; a beam of one is greedy search;
  * the same model twice finds what it finds alone. */
-static void searches(void **state)
+TEST(searches)
 {
-    (void)state;
     TranslatorInput input = {.source = source, .line = 1};
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = search_default;
@@ -147,9 +144,8 @@ static void searches(void **state)
     }
 }
 
-static void not_a_number(void **state)
+TEST(not_a_number)
 {
-    (void)state;
     TranslatorInput input = {.source = source, .line = 1};
     Translations out;
     real bias = model[2].weights.logits_bias[9];
@@ -169,11 +165,5 @@ static void not_a_number(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_mean_of_probabilities),
-        cmocka_unit_test(tiny_probabilities),
-        cmocka_unit_test(searches),
-        cmocka_unit_test(not_a_number),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("predictor", setup, teardown);
 }

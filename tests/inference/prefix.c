@@ -2,9 +2,8 @@
 #include "tests/fixtures/forty-lines.h"
 #include "tests/fixtures/test.h"
 
-static void a_forced_beginning(void **state)
+TEST(a_forced_beginning)
 {
-    (void)state;
     int id[3 * S], start[S + 1];
     for (int s = 0; s <= S; s++) start[s] = 3 * s;
     Rng rng = rng_stream(5, RNG_TEST, 0);
@@ -30,9 +29,8 @@ static void a_forced_beginning(void **state)
 }
 
 /* A translation that is forced to begin as it begins anyhow is the same one. */
-static void its_own_beginning_changes_nothing(void **state)
+TEST(its_own_beginning_changes_nothing)
 {
-    (void)state;
     SearchConfig config = way(0);
     Translations free_run, forced;
     run(&free_run, &config, NULL);
@@ -49,7 +47,7 @@ static void its_own_beginning_changes_nothing(void **state)
     for (int s = 0; s < S; s++) {
         const Hypothesis *a = free_run.sentence[s].hypothesis,
                          *b = forced.sentence[s].hypothesis;
-        int n = source.start[s + 1] - source.start[s];
+        int n = packed_length(&source, s);
         if (a->length == search_limit(&config, &model.config, n, 0))
             continue;  // it has more room
         assert_true(same_ids(a, b));
@@ -64,9 +62,8 @@ static void its_own_beginning_changes_nothing(void **state)
 
 /* Each alternative is what a search finds that is forced to begin with its first token; and those
  * are the most probable first tokens. */
-static void alternatives_are_forced_searches(void **state)
+TEST(alternatives_are_forced_searches)
 {
-    (void)state;
     enum { N = 5 };
     int compared = 0;
     Packed before = {1, 1, (int[]){7}, (int[]){0, 1}};
@@ -95,7 +92,7 @@ static void alternatives_are_forced_searches(void **state)
                     for (int j = 0; j < i; j++)
                         assert_true(a->id[with] != out.sentence[s].hypothesis[j].id[with]);
                     if (i) assert_true(a->score <= a[-1].score);
-                    int n = source.start[s + 1] - source.start[s];
+                    int n = packed_length(&source, s);
                     int most = search_limit(&config, &model.config, n, with);
                     if (a->id[with] == ID_END || a->length >= most || b->length >= most)
                         continue;  // the forced one has room for more
@@ -111,9 +108,8 @@ static void alternatives_are_forced_searches(void **state)
 }
 
 /* More is asked for than there is. */
-static void fewer_alternatives_than_asked_for(void **state)
+TEST(fewer_alternatives_than_asked_for)
 {
-    (void)state;
     Transformer small = random_model(6, 8, 3);
     Ensemble one = ensemble_of(&small);
     TranslatorInput input = {.source = {1, 2, (int[]){2, 0}, (int[]){0, 2}}};
@@ -126,9 +122,8 @@ static void fewer_alternatives_than_asked_for(void **state)
     transformer_free(&small);
 }
 
-static void refused_beginnings(void **state)
+TEST(refused_beginnings)
 {
-    (void)state;
     SearchConfig config = search_default;
     int id[MOST_LENGTH];
     for (int t = 0; t < MOST_LENGTH; t++) id[t] = 3;
@@ -145,12 +140,5 @@ static void refused_beginnings(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_forced_beginning),
-        cmocka_unit_test(its_own_beginning_changes_nothing),
-        cmocka_unit_test(alternatives_are_forced_searches),
-        cmocka_unit_test(fewer_alternatives_than_asked_for),
-        cmocka_unit_test(refused_beginnings),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("prefix", setup, teardown);
 }

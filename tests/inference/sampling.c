@@ -100,9 +100,8 @@ static void check(int C, SearchConfig config, uint64_t seed)
                  config.top_p, chi2, degrees);
 }
 
-static void as_often_as_it_should(void **state)
+TEST(as_often_as_it_should)
 {
-    (void)state;
     static const int SIZES[] = {1, 2, 5, 63, 64, 65, 128, 130, 1000};
     static const double TEMPERATURES[] = {1, 0.5, 3};
     static const int KS[] = {0, 1, 3, 20, 100};
@@ -121,9 +120,8 @@ static void as_often_as_it_should(void **state)
 }
 
 /* Only one is left, or all are equal. */
-static void edges(void **state)
+TEST(edges)
 {
-    (void)state;
     real z[MOST];
     SearchConfig config = {.temperature = 1, .top_p = 1};
     for (int c = 0; c < MOST; c++) z[c] = -INFINITY;
@@ -147,9 +145,8 @@ static void edges(void **state)
 }
 
 /* Places, samples, lines and seeds have numbers of their own. */
-static void streams(void **state)
+TEST(streams)
 {
-    (void)state;
     enum { N = 5 };
     double first[2 * N * N * N];
     int count = 0;
@@ -168,10 +165,5 @@ static void streams(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_often_as_it_should),
-        cmocka_unit_test(edges),
-        cmocka_unit_test(streams),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("sampling", setup, teardown);
 }

@@ -110,15 +110,13 @@ static void replay(const char *folder)
     json_free(expected);
 }
 
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     replay("tests/fixtures/score-vectors");
 }
 
-static void test_another_scorer(void **state)
+TEST(test_another_scorer)
 {
-    (void)state;
     const char *folder = getenv("QKV_SCORE_VECTORS");
     if (!folder) skip();
     replay(folder);
@@ -126,7 +124,5 @@ static void test_another_scorer(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_by_hand),
-                                       cmocka_unit_test(test_another_scorer)};
-    return cmocka_run_group_tests_name("score_vectors", tests, NULL, NULL);
+    return run_all_tests("score-vectors", NULL, NULL);
 }

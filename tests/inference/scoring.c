@@ -57,9 +57,8 @@ static Loss training_loss(double *own, const Transformer *model)
     return loss;
 }
 
-static void equals_the_training_loss(void **state)
+TEST(equals_the_training_loss)
 {
-    (void)state;
     double worst = 0;
     for (int v = 0; v < VARIANTS; v++) {
         Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 10 + v);
@@ -83,9 +82,8 @@ static void equals_the_training_loss(void **state)
     print_message("at most %.1e nats a token apart\n", worst);
 }
 
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
-    (void)state;
     Transformer model = random_model(V, MOST_LENGTH, 30);
     Ensemble ensemble = ensemble_of(&model);
     size_t bytes = (size_t)target.rows * sizeof(double);
@@ -101,9 +99,8 @@ static void threads_change_nothing(void **state)
 }
 
 /* Three models, one of them of another shape: the mean of their probabilities. */
-static void ensemble_is_the_mean(void **state)
+TEST(ensemble_is_the_mean)
 {
-    (void)state;
     enum { MODELS = 3 };
     Transformer model[MODELS];
     Ensemble together = {0};
@@ -129,9 +126,8 @@ static void ensemble_is_the_mean(void **state)
     free(mean);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     Transformer model = random_model(V, MOST_LENGTH, 50), other = random_model(V + 1, 20, 51);
     Ensemble ensemble = ensemble_of(&model);
     assert_false(ensemble_add(&ensemble, &other, &error));
@@ -170,11 +166,5 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equals_the_training_loss),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(ensemble_is_the_mean),
-        cmocka_unit_test(refusals),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("scoring", setup, teardown);
 }

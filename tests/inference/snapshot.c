@@ -20,9 +20,8 @@ static Transformer setup(void)
     return random_variant(variant, V, M, 82);
 }
 
-static void maps(void **state)
+TEST(maps)
 {
-    (void)state;
     Error error;
     Transformer model = setup();
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
@@ -122,9 +121,8 @@ static void one_head_again(const Transformer *model, const Snapshot *snapshot,
     }
 }
 
-static void vectors(void **state)
+TEST(vectors)
 {
-    (void)state;
     Error error;
     Transformer model = setup();
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
@@ -152,9 +150,8 @@ static void vectors(void **state)
     transformer_free(&model);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     Error error;
     Transformer model = setup();
     assert_null(snapshot_open(&model, source, N - 1, target, M, &error));
@@ -171,9 +168,8 @@ static void refusals(void **state)
 }
 
 /* However many views ask, a sentence has one snapshot; if none asks, it has none. */
-static void taken_once(void **state)
+TEST(taken_once)
 {
-    (void)state;
     Error error;
     Transformer model = setup();
     LazySnapshot lazy = {&model, source, target, N, M, NULL};
@@ -194,13 +190,10 @@ static void taken_once(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(maps), cmocka_unit_test(vectors),
-                                       cmocka_unit_test(refusals),
-                                       cmocka_unit_test(taken_once)};
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         variant = &variants[i];
-        failed += cmocka_run_group_tests_name(variant->name, tests, NULL, NULL);
+        failed += run_all_tests(variant->name, NULL, NULL);
     }
     return failed;
 }

@@ -103,36 +103,31 @@ static const Case cases_none[] = {
 #define CHECK(tokenization, cases)                                                             \
     check_cases(tokenization, cases, sizeof cases / sizeof *cases)
 
-static void test_13a(void **state)
+TEST(test_13a)
 {
-    (void)state;
     CHECK(TOKENIZATION_13A, cases_13a);
 }
 
-static void test_intl(void **state)
+TEST(test_intl)
 {
-    (void)state;
     CHECK(TOKENIZATION_INTL, cases_intl);
 }
 
-static void test_char_and_none(void **state)
+TEST(test_char_and_none)
 {
-    (void)state;
     CHECK(TOKENIZATION_CHAR, cases_char);
     CHECK(TOKENIZATION_NONE, cases_none);
 }
 
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const char *const names[] = {"13a", "none", "char", "intl"};
     for (int i = 0; i < 4; i++) assert_string_equal(tokenization_names[i], names[i]);
     assert_null(tokenization_names[4]);
 }
 
-static void test_lower(void **state)
+TEST(test_lower)
 {
-    (void)state;
     // clang-format off
     static const Case cases[] = {
         {"AbC ÄÖÜ ẞ ЖЩ Ǆǅ", "abc äöü ß жщ ǆǆ"},
@@ -165,9 +160,8 @@ static void check_refused(const char *text, const char *message)
     assert_null(points.at);
 }
 
-static void test_hostile_text(void **state)
+TEST(test_hostile_text)
 {
-    (void)state;
     check_refused("ab\xff", "not valid UTF-8 at byte 3 of the sentence");
     check_refused("\xc3", "not valid UTF-8 at byte 1 of the sentence");           // cut off
     check_refused("\xc0\xaf", "not valid UTF-8 at byte 1 of the sentence");       // overlong
@@ -194,9 +188,8 @@ static void test_hostile_text(void **state)
 
 /* Whatever comes in, only white space is added: the other characters stay, in their order. Not
  * for 13a, which replaces some; there it must only hold together. */
-static void test_random_text(void **state)
+TEST(test_random_text)
 {
-    (void)state;
     static const char *const pieces[] = {"a", "1",    ".",         ",", "-", " ",
                                          "&", "amp;", "é",         "’", "٣", "。",
                                          "€", "\n",   "<skipped>", "İ", "Σ", "😀"};
@@ -227,11 +220,5 @@ static void test_random_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_13a),           cmocka_unit_test(test_intl),
-        cmocka_unit_test(test_char_and_none), cmocka_unit_test(test_names),
-        cmocka_unit_test(test_lower),         cmocka_unit_test(test_hostile_text),
-        cmocka_unit_test(test_random_text),
-    };
-    return cmocka_run_group_tests_name("tokenization", tests, NULL, NULL);
+    return run_all_tests("tokenization", NULL, NULL);
 }

@@ -40,9 +40,8 @@ static bool run_translator(Translations *out, const Packed *source, const Search
 }
 
 /* The sentences in three batches and more, by one, two and three threads: the same bits. */
-static void threads_change_nothing(void **state)
+TEST(threads_change_nothing)
 {
-    (void)state;
     enum { S = 150 };
     Packed source = random_sentences(S, 20, V, 72);
     for (int beam = 1; beam <= 4; beam += 3) {
@@ -75,9 +74,8 @@ static void threads_change_nothing(void **state)
 
 /* Alone or among others, in order: the same ids, and the log probability up to rounding, since
  * BLAS adds in another order for another number of rows. */
-static void alone_or_among_others(void **state)
+TEST(alone_or_among_others)
 {
-    (void)state;
     enum { S = 100 };
     Packed source = random_sentences(S, 20, V, 73);
     for (int beam = 1; beam <= 4; beam += 3) {
@@ -107,9 +105,8 @@ static void alone_or_among_others(void **state)
 }
 
 /* What the search says of a sentence is what the whole network says of it. */
-static void log_probability_is_the_models(void **state)
+TEST(log_probability_is_the_models)
 {
-    (void)state;
     enum { S = 20 };
     Packed source = random_sentences(S, 20, V, 74);
     SearchConfig config = search_default;
@@ -134,9 +131,8 @@ static void log_probability_is_the_models(void **state)
     free_sentences(source);
 }
 
-static void stopping(void **state)
+TEST(stopping)
 {
-    (void)state;
     Packed source = random_sentences(100, 10, V, 75);
     volatile sig_atomic_t stop = 0;
     Translations out;
@@ -152,9 +148,8 @@ static void stopping(void **state)
     free_sentences(source);
 }
 
-static void longest_and_none(void **state)
+TEST(longest_and_none)
 {
-    (void)state;
     int id[MOST_LENGTH] = {0};
     for (int t = 0; t < MOST_LENGTH - 1; t++) id[t] = 2 + t;
     Packed longest = {1, MOST_LENGTH, id, (int[]){0, MOST_LENGTH}};
@@ -170,9 +165,8 @@ static void longest_and_none(void **state)
     translations_free(&out);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     static int too_long[MOST_LENGTH + 1];
     for (int t = 0; t < MOST_LENGTH; t++) too_long[t] = 2;
     const struct {
@@ -210,9 +204,8 @@ static void refusals(void **state)
     assert_non_null(strstr(error.text, "NaN or infinity"));
 }
 
-static void options(void **state)
+TEST(options)
 {
-    (void)state;
     SearchConfig config = search_default;
     OptionGroup group = {"Search", NULL, search_options, search_option_count, &config};
     char *argv[] = {
@@ -229,14 +222,5 @@ static void options(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(alone_or_among_others),
-        cmocka_unit_test(log_probability_is_the_models),
-        cmocka_unit_test(stopping),
-        cmocka_unit_test(longest_and_none),
-        cmocka_unit_test(refusals),
-        cmocka_unit_test(options),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("translator", setup, teardown);
 }

@@ -102,9 +102,8 @@ static const char *const N_BEST[][2] = {
     {"beam", "5"}, {"n-best", "3"}, {"length-penalty", "0.6"}, {NULL}};
 
 /* What the search finds, without the face before it. */
-static void translations_are_those_of_the_search(void **state)
+TEST(translations_are_those_of_the_search)
 {
-    (void)state;
     Error error;
     Bundle bundle;
     IdLines lines = {0};
@@ -152,9 +151,8 @@ static void translations_are_those_of_the_search(void **state)
     bundle_free(&bundle);
 }
 
-static void a_model_in_memory_is_the_same(void **state)
+TEST(a_model_in_memory_is_the_same)
 {
-    (void)state;
     char *copy = malloc(size);
     memcpy(copy, bytes, size);
     QkvModel *file = load(), *memory = qkv_model_read(copy, size, QKV_FLOAT, &wrong);
@@ -189,9 +187,8 @@ static void *work(void *argument)
     return NULL;
 }
 
-static void many_translators_share_a_model(void **state)
+TEST(many_translators_share_a_model)
 {
-    (void)state;
     QkvModel *model = load();
     QkvTranslations *expected = translate(model, 1, N_BEST, NULL);
     pthread_t thread[THREADS];
@@ -208,9 +205,8 @@ static void many_translators_share_a_model(void **state)
     qkv_model_free(model);
 }
 
-static void samples_are_drawn_again(void **state)
+TEST(samples_are_drawn_again)
 {
-    (void)state;
     static const char *const sample[][2] = {
         {"sample", "true"}, {"n-best", "9"}, {"seed", "7"}, {NULL}};
     QkvModel *model = load();
@@ -224,9 +220,8 @@ static void samples_are_drawn_again(void **state)
 }
 
 /* Texts without one are translated as ever; scores only where no product rounds by its other rows. */
-static void translations_begin_as_they_must(void **state)
+TEST(translations_begin_as_they_must)
 {
-    (void)state;
     const char *beginnings[TEXTS];
     for (int s = 0; s < TEXTS; s++)
         beginnings[s] = s % 3 == 0 ? "kc ab" : s % 3 == 1 ? "" : NULL;
@@ -245,9 +240,8 @@ static void translations_begin_as_they_must(void **state)
     qkv_model_free(model);
 }
 
-static void int8_is_nearly_the_same(void **state)
+TEST(int8_is_nearly_the_same)
 {
-    (void)state;
     QkvModel *plain = load(), *rounded = qkv_model_load(folder, QKV_INT8, &wrong);
     QkvTranslations *a = translate(plain, 1, NULL, NULL),
                     *b = translate(rounded, 1, NULL, NULL);
@@ -262,9 +256,8 @@ static void int8_is_nearly_the_same(void **state)
     qkv_model_free(rounded);
 }
 
-static void attention_rows_add_up_to_one(void **state)
+TEST(attention_rows_add_up_to_one)
 {
-    (void)state;
     QkvModel *model = load();
     QkvTranslations *out = translate(model, 1, NULL, NULL);
     const QkvHypothesis *best = out->sentence[0].hypothesis;
@@ -323,9 +316,8 @@ static void assert_refused(QkvTranslator *translator, const char *one, const cha
     assert_string_equal(wrong.text, sentence);
 }
 
-static void what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
-    (void)state;
     QkvModel *model = load();
     QkvTranslator *translator = translator_of(model, 1, NULL);
     assert_refused(translator, NULL, NULL, "text 1 is NULL");
@@ -371,9 +363,8 @@ static void what_is_wrong_is_said(void **state)
 }
 
 /* Settings and configurations have points, wherever the caller lives. */
-static void the_locale_does_not_matter(void **state)
+TEST(the_locale_does_not_matter)
 {
-    (void)state;
     static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR", NULL};
     int i = 0;
     while (comma[i] && !setlocale(LC_ALL, comma[i])) i++;
@@ -394,16 +385,5 @@ static void the_locale_does_not_matter(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(translations_are_those_of_the_search),
-        cmocka_unit_test(a_model_in_memory_is_the_same),
-        cmocka_unit_test(many_translators_share_a_model),
-        cmocka_unit_test(samples_are_drawn_again),
-        cmocka_unit_test(translations_begin_as_they_must),
-        cmocka_unit_test(int8_is_nearly_the_same),
-        cmocka_unit_test(attention_rows_add_up_to_one),
-        cmocka_unit_test(what_is_wrong_is_said),
-        cmocka_unit_test(the_locale_does_not_matter),
-    };
-    return cmocka_run_group_tests_name("library", tests, setup, sweep);
+    return run_all_tests("library", setup, sweep);
 }
