@@ -204,14 +204,11 @@ static void put_bar(FILE *out, double p, int width)
 
 static void introduction(const Explanation *e)
 {
-    static const char *const kinds[] = {[ATTENTION_ENCODER] = "encoder self-attention",
-                                        [ATTENTION_DECODER] = "decoder self-attention",
-                                        [ATTENTION_CROSS] = "encoder-decoder attention"};
     const ModelConfig *c = e->config;
     say(e,
         "This explains scaled dot-product attention with the numbers of this model. It follows "
-        "one word, \"%s\", through one head: layer %d, head %d of the %s.",
-        e->row[e->word], e->layer + 1, e->head + 1, kinds[e->kind]);
+        "one word, \"%s\", through one head. %s, layer %d, head %d.",
+        e->row[e->word], choice_kind_title(e->kind), e->layer + 1, e->head + 1);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
         "%d "
@@ -251,27 +248,27 @@ static void step_tokens(const Explanation *e)
     fputc('\n', e->out);
 }
 
-static void three(const Explanation *e, const real *x, double scale, const char *before)
-{
-    fputs(before, e->out);
-    for (int k = 0; k < SHOWN; k++) fprintf(e->out, " %5.2f", x ? scale * (double)x[k] : 0);
-}
-
 static void put_embeddings(const Explanation *e, TokenSide side)
 {
     const Transformer *model = snapshot_model(e->snapshot);
+    const Weights *w = &model->weights;
     bool source = side == TOKENS_SOURCE;
     int D = e->config->d_model;
-    const Weights *w = &model->weights;
-    const Matrix *E = source ? &w->source_embedding : &w->target_embedding;
     real row[MAX_D_MODEL];
+    const Matrix *E = source ? &w->source_embedding : &w->target_embedding;
     const real *P = source ? model->source_positions : model->target_positions;
     SnapshotRows X = snapshot_embedded(e->snapshot, source);
     for (int i = 0; i < X.rows; i++) {
+        const real *x[] = {matrix_row(row, E, labels_id(e->snapshot, side, i), D),
+                           P ? P + i * D : NULL, row_of(X, i)};
         put_label(e, "  ", label(e, side, i), LABEL);
-        three(e, matrix_row(row, E, labels_id(e->snapshot, side, i), D), sqrt(D), "");
-        three(e, P ? P + i * D : NULL, 1, "  +");
-        three(e, row_of(X, i), 1, "  =");
+        for (int k = 0; k < 3 * SHOWN; k++)
+            fprintf(e->out, "%s %5.2f",
+                    k == SHOWN       ? "  +"
+                    : k == 2 * SHOWN ? "  ="
+                                     : "",
+                    x[k / SHOWN] ? (k < SHOWN ? sqrt(D) : 1) * (double)x[k / SHOWN][k % SHOWN]
+                                 : 0);
         fputc('\n', e->out);
     }
 }

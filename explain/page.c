@@ -97,14 +97,15 @@ static bool put_sentence(JsonWriter *json, const char *key, const Tokenizer *tok
 
 /* ---- numbers ---- */
 
-static void put_vectors(JsonWriter *json, const char *key, SnapshotRows rows)
+/* decimals: round to 4 decimals, else to 5 digits. */
+static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, bool decimals)
 {
     json_open_array(json, key);
     for (int i = 0; i < rows.rows; i++) {
+        const real *x = rows.at + (size_t)i * (size_t)rows.stride;
         json_open_array(json, NULL);
-        for (int d = 0; d < rows.columns; d++)
-            json_put_real(json, NULL,
-                          rounded(rows.at[(size_t)i * (size_t)rows.stride + (size_t)d], 5));
+        for (int j = 0; j < rows.columns; j++)
+            json_put_real(json, NULL, decimals ? round(1e4 * x[j]) / 1e4 : rounded(x[j], 5));
         json_close_array(json);
     }
     json_close_array(json);
@@ -115,18 +116,11 @@ static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
     JsonWriter *json = &page->json;
     AttentionMap map = snapshot_map(page->snapshot, kind, layer, head);
     json_open(json, NULL);
-    json_open_array(json, "weights");
-    for (int i = 0; i < map.rows; i++) {
-        json_open_array(json, NULL);
-        for (int j = 0; j < map.columns; j++)
-            json_put_real(json, NULL, round(1e4 * map.at[i * map.width + j]) / 1e4);
-        json_close_array(json);
-    }
-    json_close_array(json);
+    put_matrix(json, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.width}, true);
     if (page->vectors) {
         HeadVectors vectors = snapshot_vectors(page->snapshot, kind, layer, head);
-        put_vectors(json, "q", vectors.Q);
-        put_vectors(json, "k", vectors.K);
+        put_matrix(json, "q", vectors.Q, false);
+        put_matrix(json, "k", vectors.K, false);
     }
     json_close(json);
 }

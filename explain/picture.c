@@ -33,22 +33,12 @@ const Option picture_options[] = {
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-static const char *const CAPTION[] = {
-    [ATTENTION_CROSS] = "Row: word being generated (query). Column: source word (key). The "
-                        "attention weights of a row sum to 1.",
-    [ATTENTION_ENCODER] = "Row: source word (query). Column: source word (key). The attention "
-                          "weights of a row sum to 1.",
-    [ATTENTION_DECODER] = "Row: word being generated (query). Column: word generated before it "
-                          "(key). The attention weights of a row sum to 1."};
-static const char *const ROLLOUT_CAPTION[] = {
-    [ATTENTION_CROSS] = "Row: word being generated. Column: source word. Attention rollout "
-                        "through all layers up to this one; a row sums to 1.",
-    [ATTENTION_ENCODER] =
-        "Row: source word. Column: source word. Attention rollout through all "
-        "layers up to this one; a row sums to 1.",
-    [ATTENTION_DECODER] = "Row: word being generated. Column: word generated before it. "
-                          "Attention rollout through all layers up to this one; a row sums to "
-                          "1."};
+static const char *const ROW[] = {[ATTENTION_ENCODER] = "source word",
+                                  [ATTENTION_DECODER] = "word being generated",
+                                  [ATTENTION_CROSS] = "word being generated"};
+static const char *const COLUMN[] = {[ATTENTION_ENCODER] = "source word",
+                                     [ATTENTION_DECODER] = "word generated before it",
+                                     [ATTENTION_CROSS] = "source word"};
 
 enum { KINDS = 3, REMARK = 240, NOTE = 64 };
 
@@ -72,7 +62,7 @@ typedef struct Section {
     double entropy, share;  // of the large map; share of the special tokens
     HeatMap large_heat, *heat;
     char (*note)[2][NOTE];  // [layers,heads] title and note
-    char title[96], large_note[NOTE], remark[REMARK];
+    char title[96], large_note[NOTE], caption[REMARK], remark[REMARK];
 } Section;
 
 /* ---- what all sections share ---- */
@@ -261,6 +251,13 @@ static void describe(Section *s, const Drawing *d)
     large_name(name, s, d);
     if (d->input->config.rollout) strcpy(s->title, name);
     else snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1, name);
+    snprintf(
+        s->caption, REMARK,
+        d->input->config.rollout
+            ? "Row: %s. Column: %s. Attention rollout through all layers up to this one; a "
+              "row sums to 1."
+            : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.",
+        ROW[s->kind], COLUMN[s->kind]);
     snprintf(s->large_note, NOTE, "entropy %.2f bits, mean of the rows", s->entropy);
     const char *token = s->kind == ATTENTION_DECODER ? "<pad>" : "</s>";
     if (d->hide)
@@ -311,7 +308,7 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
         s->heat[i].note = note;
     }
     return (HeatMapSection){.title = choice_kind_title(s->kind),
-                            .caption = (rollout ? ROLLOUT_CAPTION : CAPTION)[s->kind],
+                            .caption = s->caption,
                             .remark = s->remark,
                             .maps = s->heat,
                             .layers = s->layers,

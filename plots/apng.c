@@ -15,6 +15,7 @@ struct Apng {
     AtomicFile file;
     int width, height, frames, added;
     uint32_t sequence;
+    uint8_t *memory;          // holds all of the following
     uint8_t *before, *now;    // [height,width,4]
     uint8_t *shown;           // [height,width,4] the pixels of a frame's area
     uint8_t *filtered;        // [height,1+4·width]
@@ -164,16 +165,16 @@ static bool allocate(Apng *apng, Error *error)
     size_t pixels = (size_t)apng->width * (size_t)apng->height * CHANNELS;
     size_t rows = pixels + (size_t)apng->height;
     apng->packed_size = compressBound(rows) + 4;
-    apng->before = malloc(pixels);
-    apng->now = malloc(pixels);
-    apng->filtered = malloc(rows);
-    apng->shown = malloc(pixels);
-    apng->packed = malloc(apng->packed_size);
-    apng->other = malloc(apng->packed_size);
-    return (apng->before && apng->now && apng->shown && apng->filtered && apng->packed &&
-            apng->other) ||
-           error_set(error, "not enough memory for a picture of %d x %d", apng->width,
-                     apng->height);
+    apng->before = apng->memory = malloc(3 * pixels + rows + 2 * apng->packed_size);
+    if (!apng->memory)
+        return error_set(error, "not enough memory for a picture of %d x %d", apng->width,
+                         apng->height);
+    apng->now = apng->before + pixels;
+    apng->shown = apng->now + pixels;
+    apng->filtered = apng->shown + pixels;
+    apng->packed = apng->filtered + rows;
+    apng->other = apng->packed + apng->packed_size;
+    return true;
 }
 
 static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Error *error)
@@ -192,12 +193,7 @@ static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Err
 
 static Apng *release(Apng *apng)
 {
-    free(apng->before);
-    free(apng->now);
-    free(apng->filtered);
-    free(apng->shown);
-    free(apng->packed);
-    free(apng->other);
+    free(apng->memory);
     free(apng);
     return NULL;
 }

@@ -309,11 +309,7 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
                 canvas_reserve(*canvas, own.width, own.height, error);
     if (good) paint_page(*canvas, page, &own);
     good = good && canvas_check(*canvas, error);
-    if (!good) {
-        canvas_free(*canvas);
-        *canvas = NULL;
-    }
     if (good && plan) *plan = own;
     else attentionpage_plan_free(&own);
-    return good;
+    return good || canvas_drop(canvas);
 }

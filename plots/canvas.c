@@ -170,6 +170,13 @@ void canvas_free(Canvas *canvas)
     free(canvas);
 }
 
+bool canvas_drop(Canvas **canvas)
+{
+    canvas_free(*canvas);
+    *canvas = NULL;
+    return false;
+}
+
 bool canvas_check(const Canvas *canvas, Error *error)
 {
     if (canvas->failed) return error_set(error, "not enough memory for the words of a picture");

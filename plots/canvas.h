@@ -65,6 +65,7 @@ bool canvas_fits(const Canvas *canvas, int width, int height);
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 
 void canvas_free(Canvas *canvas);
+bool canvas_drop(Canvas **canvas);  // frees it and sets it to NULL; returns false
 
 /* False if anything failed while drawing (memory ran out). */
 bool canvas_check(const Canvas *canvas, Error *error);

@@ -259,14 +259,9 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
     if (count < 1 || count > MAX_PANELS)
         return error_set(error, "a chart has 1 to %d panels, not %d", MAX_PANELS, count);
     Chart own[MAX_PANELS] = {0};
-    Canvas *canvas;
-    if (!canvas_new(&canvas, theme, error)) return false;
-    if (!draw(canvas, own, title, subtitle, panels, count, error)) {
-        canvas_free(canvas);
-        return false;
-    }
+    if (!canvas_new(page, theme, error)) return false;
+    if (!draw(*page, own, title, subtitle, panels, count, error)) return canvas_drop(page);
     for (int p = 0; charts && p < count; p++) charts[p] = own[p];
-    *page = canvas;
     return true;
 }
 

@@ -90,27 +90,18 @@ static void draw_maps(Canvas *canvas, const FilmPlan *plan, const FilmFrame *fra
     }
 }
 
-static bool draw_chart(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame,
-                       Error *error)
-{
-    Chart chart = plan->chart;
-    chart.until = frame->x;
-    return chart_draw(canvas, &chart, frame->loss, frame->loss_count, error);
-}
-
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
                Error *error)
 {
-    Canvas *canvas;
-    *page = NULL;
-    if (!canvas_new(&canvas, theme, error)) return false;
-    bool good = canvas_reserve(canvas, plan->width, plan->height, error);
+    Chart chart = plan->chart;
+    if (!canvas_new(page, theme, error)) return false;
+    bool good = canvas_reserve(*page, plan->width, plan->height, error);
     if (good) {
-        draw_head(canvas, plan, frame);
-        draw_maps(canvas, plan, frame);
-        good = draw_chart(canvas, plan, frame, error) && canvas_check(canvas, error);
+        draw_head(*page, plan, frame);
+        draw_maps(*page, plan, frame);
+        chart.until = frame->x;
+        good = chart_draw(*page, &chart, frame->loss, frame->loss_count, error) &&
+               canvas_check(*page, error);
     }
-    if (good) *page = canvas;
-    else canvas_free(canvas);
-    return good;
+    return good || canvas_drop(page);
 }

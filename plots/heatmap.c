@@ -58,11 +58,6 @@ static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPl
                        .color = alone && !map->outlined ? palette->muted : palette->ink};
 }
 
-static TextStyle note_style(Canvas *canvas)
-{
-    return (TextStyle){.size = NOTE_SIZE, .color = theme_palette(canvas_theme(canvas))->muted};
-}
-
 /* ---- plan ---- */
 
 /* The widest of the labels that are drawn. */
@@ -118,7 +113,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
     if (map->note) {
-        TextStyle style = note_style(canvas);
+        TextStyle style = canvas_style(canvas, NOTE_SIZE, false, 0);
         title = fmax(title, canvas_measure(canvas, map->note, &style).width);
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
@@ -220,7 +215,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
         canvas_text(canvas, map->title, x, plan->y, &style);
     }
     if (map->note) {
-        TextStyle style = note_style(canvas);
+        TextStyle style = canvas_style(canvas, NOTE_SIZE, false, 0);
         canvas_text(canvas, map->note, x, y + plan->cell * map->rows + NOTE_SPACE, &style);
     }
     if (map->outlined) paint_frame(canvas, x, y, plan, map);

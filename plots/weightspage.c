@@ -118,11 +118,7 @@ bool weightspage_draw(Canvas **page, const char *title, const char *subtitle,
                       const WeightsColumn *columns, int count, const Series *norms,
                       int norm_count, Theme theme, Error *error)
 {
-    Canvas *canvas;
-    *page = NULL;
-    if (!canvas_new(&canvas, theme, error)) return false;
-    if (draw(canvas, title, subtitle, columns, count, norms, norm_count, error))
-        return (*page = canvas) != NULL;
-    canvas_free(canvas);
-    return false;
+    return canvas_new(page, theme, error) &&
+           (draw(*page, title, subtitle, columns, count, norms, norm_count, error) ||
+            canvas_drop(page));
 }
