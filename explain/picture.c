@@ -235,7 +235,7 @@ static const char *large_name(char text[NOTE], const Section *s, const Drawing *
         snprintf(text, NOTE, "rollout through %d layer%s", s->layer + 1, s->layer ? "s" : "");
     else if (head >= 0) snprintf(text, NOTE, "head %d", head + 1);
     else if (head == CHOICE_MAX)
-        snprintf(text, NOTE, "maximum over %d heads, rescaled to sum to 1", d->heads);
+        snprintf(text, NOTE, "maximum of %d heads, rescaled", d->heads);
     else {
         length = snprintf(text, NOTE, "mean of %d heads", d->heads);
         for (int h = 0; head == CHOICE_SOME && h < d->heads && length < NOTE; h++)

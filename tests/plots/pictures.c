@@ -7,7 +7,6 @@
 #include "tests/fixtures/test.h"
 
 #include <math.h>
-#include <png.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +14,7 @@
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 #include "tests/fixtures/hostile-words.h"
+#include "tests/fixtures/png-reader.h"
 
 static char path[TEMPORARY_SIZE + 32];
 
@@ -33,49 +33,22 @@ static int teardown(void **state)
     return hostile_teardown();
 }
 
-/* A picture as libpng reads it. */
-typedef struct Read {
-    int width, height;
-    uint8_t *rgb;      // [height,width,3]
-    char texts[4000];  // "key: text\n" of each remark
-} Read;
-
-static void read_png(Read *out, const char *name)
-{
-    FILE *file = fopen(name, "rb");
-    if (!file) fail_msg("cannot open %s", name);
-    png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, NULL, NULL);
-    png_infop info = png_create_info_struct(png);
-    if (setjmp(png_jmpbuf(png))) fail_msg("%s is no PNG", name);
-    png_init_io(png, file);
-    png_read_png(png, info, PNG_TRANSFORM_IDENTITY, NULL);
-    assert_int_equal(png_get_color_type(png, info), PNG_COLOR_TYPE_RGB);
-    out->width = (int)png_get_image_width(png, info);
-    out->height = (int)png_get_image_height(png, info);
-    size_t stride = 3 * (size_t)out->width;
-    out->rgb = malloc(stride * (size_t)out->height);
-    assert_non_null(out->rgb);
-    png_bytepp rows = png_get_rows(png, info);
-    for (int y = 0; y < out->height; y++)
-        memcpy(out->rgb + (size_t)y * stride, rows[y], stride);
-    png_textp text;
-    int count = png_get_text(png, info, &text, NULL), end = 0;
-    for (int i = 0; i < count; i++)
-        end += snprintf(out->texts + end, sizeof out->texts - (size_t)end, "%s: %s\n",
-                        text[i].key, text[i].text);
-    png_destroy_read_struct(&png, &info, NULL);
-    fclose(file);
-}
-
-static void draw(const PictureInput *input)
+/* The picture of the input, as it is in its file; its rgb is for free(). */
+static PngPicture draw(const PictureInput *input)
 {
     Error error;
     if (!picture_save(path, input, &error)) fail_msg("%s", error.text);
+    return read_png(path);
 }
 
-static void assert_text(const Read *read, const char *line)
+/* The picture's texts have all these lines. */
+static void assert_texts(const PictureInput *input, const char *const *lines, int count)
 {
-    if (!strstr(read->texts, line)) fail_msg("no '%s' in\n%s", line, read->texts);
+    PngPicture picture = draw(input);
+    for (int i = 0; i < count; i++)
+        if (!strstr(picture.texts, lines[i]))
+            fail_msg("no '%s' in\n%s", lines[i], picture.texts);
+    free(picture.rgb);
 }
 
 /* Every choice and way of drawing gives a picture, in both themes. */
@@ -97,9 +70,7 @@ static void test_every_way(void **state)
                                 .hide_special = way % 3 == 1,
                                 .theme = way % 2 ^ way / 12 % 2};
         const PictureInput input = hostile_input(&choice, config);
-        draw(&input);
-        Read read;
-        read_png(&read, path);
+        PngPicture read = draw(&input);
         assert_true(read.width > 300 && read.height > 200);
         const Color page = theme_palette((Theme)config.theme)->page;
         assert_memory_equal(read.rgb, &page, 3);
@@ -107,38 +78,27 @@ static void test_every_way(void **state)
     }
 }
 
-static void test_remarks(void **state)
+static void test_texts(void **state)
 {
     (void)state;
-    Read read;
+    static const char *const plain[] = {"Software: qkv\n",
+                                        "Model: some/model\n",
+                                        "Source: </script> <script>alert(1)</script><!--&lt;",
+                                        "Translation: <img src=x onerror=alert(1)>",
+                                        "Attention: Encoder-decoder attention\n",
+                                        "Head: mean of 3 heads\n"};
+    static const char *const one[] = {"Layer: 3\n", "Head: head 2\n"};
+    static const char *const all[] = {"Attention: Encoder-decoder attention, Encoder "
+                                      "self-attention, Decoder self-attention\n",
+                                      "Head: mean of 2 heads: 1, 3\n"};
     Choice choice = choice_default;
     const PictureInput input = hostile_input(&choice, picture_default);
-    draw(&input);
-    read_png(&read, path);
-    free(read.rgb);
-    assert_text(&read, "Software: qkv\n");
-    assert_text(&read, "Model: some/model\n");
-    assert_text(&read, "Source: </script> <script>alert(1)</script><!--&lt;");
-    assert_text(&read, "Translation: <img src=x onerror=alert(1)>");
-    assert_text(&read, "Attention: Encoder-decoder attention\n");
-    assert_text(&read, "Head: mean of 3 heads\n");
+    assert_texts(&input, plain, 6);
     choice.layer = 2;
     choice.head = 1;
-    draw(&input);
-    read_png(&read, path);
-    free(read.rgb);
-    assert_text(&read, "Layer: 3\n");
-    assert_text(&read, "Head: head 2\n");
-    choice.all_kinds = true;
-    choice.layer = CHOICE_NONE;
-    choice.head = CHOICE_SOME;
-    choice.some = 5;
-    draw(&input);
-    read_png(&read, path);
-    free(read.rgb);
-    assert_text(&read, "Attention: Encoder-decoder attention, Encoder self-attention, Decoder "
-                       "self-attention\n");
-    assert_text(&read, "Head: mean of 2 heads: 1, 3\n");
+    assert_texts(&input, one, 2);
+    choice = (Choice){choice.kind, true, CHOICE_NONE, CHOICE_SOME, CHOICE_NONE, CHOICE_NONE, 5};
+    assert_texts(&input, all, 2);
 }
 
 /* One word, nothing but </s>, and as many as the model takes. */
@@ -159,7 +119,6 @@ static void test_lengths(void **state)
                  {many, one, LONGEST, 2},
                  {many, many, LONGEST, LONGEST}};
     for (int i = 0; i < 8; i++) {
-        Read read;
         Error error;
         PictureInput input = hostile_input(&choice, picture_default);
         Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
@@ -167,9 +126,7 @@ static void test_lengths(void **state)
         input.snapshot = own;
         input.given = i % 2;
         input.config.hide_special = i >= 4;
-        draw(&input);
-        read_png(&read, path);
-        free(read.rgb);
+        free(draw(&input).rgb);
         snapshot_close(own);
     }
 }
@@ -238,7 +195,7 @@ static Canvas *shrink(Canvas *page)
 }
 
 /* mean (=) the mean difference of a channel, 0..255; share (=) that of the clearly different blocks. */
-static void compare(double *mean, double *share, const Canvas *a, const Read *b)
+static void compare(double *mean, double *share, const Canvas *a, const PngPicture *b)
 {
     double sum = 0;
     int apart = 0, pixels = b->width * b->height;
@@ -267,8 +224,7 @@ static void test_golden(void **state)
         Canvas *small = shrink(known_page(theme, false));
         if (write && !strcmp(write, "write"))
             assert_true(png_save_canvas(names[theme], small, NULL, 0, &error));
-        Read golden;
-        read_png(&golden, names[theme]);
+        PngPicture golden = read_png(names[theme]);
         compare(&mean, &share, small, &golden);
         if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);
         canvas_free(small);
@@ -285,7 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_way),
-        cmocka_unit_test(test_remarks),
+        cmocka_unit_test(test_texts),
         cmocka_unit_test(test_lengths),
         cmocka_unit_test(test_golden),
     };
