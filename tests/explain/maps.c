@@ -1,5 +1,5 @@
-/* What is made of the heads' maps: rows still sum to 1, and the numbers are those of the formulas,
- * computed here another way. */
+/* Combined maps: rows still sum to 1, and the numbers are those of the formulas, computed here in another
+ * way. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -68,82 +68,73 @@ static void heads(void **state)
 
     assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, true, &error));
     assert_rows(&map, M, N);
-    for (int i = 0; i < M; i++) {  // before division: the same factor along a row
-        double factor = 0;
-        for (int j = 0; j < N; j++) {
-            double most = 0;
-            for (int h = 0; h < HEADS; h++) {
-                AttentionMap one = snapshot_map(snapshot, ATTENTION_CROSS, 1, h);
-                most = fmax(most, one.at[i * one.width + j]);
-            }
-            double f = most / map.at[i * N + j];
-            if (j > 0) assert_true(fabs(f / factor - 1) < 1e-5);
-            factor = f;
+    for (int i = 0; i < M; i++) {
+        double most[N] = {0};  // before the division by one factor a row
+        for (int h = 0; h < HEADS; h++) {
+            AttentionMap one = snapshot_map(snapshot, ATTENTION_CROSS, 1, h);
+            for (int j = 0; j < N; j++) most[j] = fmax(most[j], one.at[i * one.width + j]);
         }
+        double factor = most[0] / map.at[i * N];
         assert_true(factor >= 1 - 1e-6);
+        for (int j = 1; j < N; j++)
+            assert_true(fabs(most[j] / map.at[i * N + j] / factor - 1) < 1e-5);
     }
     map_free(&map);
 }
 
-/* The rollout of everything at once: one matrix a layer over [source, read, written] words. */
+enum { ALL = N + M };
+static double flow[ALL][ALL];  // one matrix a layer over [source, read] words
+
+/* The rows of a kind are mixed with those of its keys, which begin at row `key`. */
+static void mix(AttentionKind kind, int layer, int key)
+{
+    static float mean[M * M];
+    static double next[ALL][ALL];
+    int query = kind == ATTENTION_ENCODER ? 0 : N, rows = query ? M : N;
+    int columns = kind == ATTENTION_DECODER ? M : N;
+    snapshot_mean(mean, snapshot, kind, layer);
+    memcpy(next, flow, sizeof next);
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < ALL; j++) {
+            double sum = flow[query + i][j];
+            for (int k = 0; k < columns; k++) sum += mean[i * columns + k] * flow[key + k][j];
+            next[query + i][j] = sum / 2;
+        }
+    memcpy(flow, next, sizeof flow);
+}
+
+/* The rollout is this part of flow, with its rows divided by their sums. */
+static void assert_flow(AttentionKind kind, int layer, int first_row, int rows, int first,
+                        int columns)
+{
+    Map map;
+    Error error;
+    assert_true(map_rollout(&map, snapshot, kind, layer, &error));
+    assert_rows(&map, rows, columns);
+    for (int i = 0; i < rows; i++) {
+        const double *row = flow[first_row + i] + first;
+        double sum = 0;
+        for (int j = 0; j < columns; j++) sum += row[j];
+        for (int j = 0; j < columns; j++)
+            assert_true(fabs(map.at[i * columns + j] - row[j] / sum) < 1e-5);
+    }
+    map_free(&map);
+}
+
 static void rollout(void **state)
 {
     (void)state;
-    enum { ALL = N + M };
-    static double flow[ALL][ALL], next[ALL][ALL];
     memset(flow, 0, sizeof flow);
     for (int i = 0; i < ALL; i++) flow[i][i] = 1;
-    static float mean[M * M];
-    Error error;
     for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_ENCODER); l++) {
-        snapshot_mean(mean, snapshot, ATTENTION_ENCODER, l);
-        memcpy(next, flow, sizeof next);
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < ALL; j++) {
-                next[i][j] = flow[i][j] / 2;
-                for (int k = 0; k < N; k++) next[i][j] += mean[i * N + k] * flow[k][j] / 2;
-            }
-        memcpy(flow, next, sizeof flow);
-        Map map;
-        assert_true(map_rollout(&map, snapshot, ATTENTION_ENCODER, l, &error));
-        assert_rows(&map, N, N);
-        for (int i = 0; i < N; i++)
-            for (int j = 0; j < N; j++)
-                assert_true(fabs(map.at[i * N + j] - flow[i][j]) < 1e-5);
-        map_free(&map);
+        mix(ATTENTION_ENCODER, l, 0);
+        assert_flow(ATTENTION_ENCODER, l, 0, N, 0, N);
     }
     for (int l = 0; l < DECODER; l++) {
-        snapshot_mean(mean, snapshot, ATTENTION_DECODER, l);
-        memcpy(next, flow, sizeof next);
-        for (int i = 0; i < M; i++)
-            for (int j = 0; j < ALL; j++) {
-                next[N + i][j] = flow[N + i][j] / 2;
-                for (int k = 0; k < M; k++)
-                    next[N + i][j] += mean[i * M + k] * flow[N + k][j] / 2;
-            }
-        memcpy(flow, next, sizeof flow);
-        snapshot_mean(mean, snapshot, ATTENTION_CROSS, l);
-        for (int i = 0; i < M; i++)
-            for (int j = 0; j < ALL; j++) {
-                next[N + i][j] = flow[N + i][j] / 2;
-                for (int k = 0; k < N; k++) next[N + i][j] += mean[i * N + k] * flow[k][j] / 2;
-            }
-        memcpy(flow, next, sizeof flow);
-        for (AttentionKind kind = ATTENTION_DECODER; kind <= ATTENTION_CROSS; kind++) {
-            Map map;
-            int columns = kind == ATTENTION_CROSS ? N : M,
-                first = kind == ATTENTION_CROSS ? 0 : N;
-            assert_true(map_rollout(&map, snapshot, kind, l, &error));
-            assert_rows(&map, M, columns);
-            for (int i = 0; i < M; i++) {
-                double sum = 0;
-                for (int j = 0; j < columns; j++) sum += flow[N + i][first + j];
-                for (int j = 0; j < columns; j++)
-                    assert_true(fabs(map.at[i * columns + j] - flow[N + i][first + j] / sum) <
-                                1e-5);
-            }
-            map_free(&map);
-        }
+        mix(ATTENTION_DECODER, l, N);
+        mix(ATTENTION_CROSS, l, 0);
+        assert_flow(ATTENTION_DECODER, l, N, M, N, M);
+        assert_flow(ATTENTION_CROSS, l, N, M, 0, N);
     }
 }
 
@@ -178,7 +169,7 @@ static void words(void **state)
     map_free(&map);
 }
 
-static void marks(void **state)
+static void special_tokens(void **state)
 {
     (void)state;
     static const float at[] = {.5f, .25f, .25f, 0, 0, 1, .1f, .2f, .7f};
@@ -228,8 +219,8 @@ static void measures(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(heads), cmocka_unit_test(rollout),
-                                       cmocka_unit_test(words), cmocka_unit_test(marks),
-                                       cmocka_unit_test(measures)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(heads), cmocka_unit_test(rollout), cmocka_unit_test(words),
+        cmocka_unit_test(special_tokens), cmocka_unit_test(measures)};
     return cmocka_run_group_tests_name("maps", tests, setup, teardown);
 }

@@ -1,5 +1,4 @@
-/* Heat maps: every cell is where the plan says and has the colour of its number, with any words
- * along it. */
+/* Heat maps: every cell is where the plan says and has the colour of its number, whatever the labels. */
 #include "tests/fixtures/heatmap-checks.h"
 #include "tests/fixtures/test.h"
 
