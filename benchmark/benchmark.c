@@ -12,7 +12,6 @@
 #include "base/workers.h"
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
-#include "benchmark/picture.h"
 #include "benchmark/plan.h"
 #include "benchmark/report.h"
 #include "benchmark/synthetic.h"
@@ -23,7 +22,7 @@ enum { PAIRS = 29000, VOCABULARY = 10000, MAX_LENGTH = 255, SEED = 1 };
 /* The share of --seconds that one measurement of a section takes. */
 static const double DECODING_TIME = 0.5, SCALING_TIME = 0.125;
 
-/* What is being measured, on a terminal only: it takes the place of the line before. */
+/* Prints what is being measured, on a terminal only, in place of the line before. */
 static void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 static void say(const char *format, ...)
 {
@@ -72,7 +71,7 @@ static bool get_corpus(Corpus *corpus, Report *report, const Plan *plan, Error *
              "synthetic: %d pairs with the lengths of Multi30k English-German, %d tokens by "
              "Zipf's law",
              PAIRS, VOCABULARY);
-    return synthetic_corpus(corpus, PAIRS, VOCABULARY, SEED, error);
+    return synthetic_corpus(corpus, PAIRS, 0, VOCABULARY, SEED, error);
 }
 
 /* ---- the sections ---- */
@@ -92,8 +91,7 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
     int threads[2], counts = plan_threads(plan, threads);
     const char *python = NULL;
     if (plan->wants[SECTION_PEER] && !(python = peer_python()))
-        puts("PyTorch  is not there: no python3 can import torch, so nothing is beside "
-             "training");
+        puts("PyTorch  skipped: no python3 can import torch");
     report->peered = python;
     for (int p = PRESETS_FROM; plan_presets[p]; p++)
         for (int t = 0; t < counts && chosen(plan, p); t++) {
@@ -102,7 +100,6 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
             say("training %s, %d thread%s …", preset, threads[t], threads[t] > 1 ? "s" : "");
             if (!training_case(&this, preset, corpus, batch_tokens(preset), threads[t], error))
                 return false;
-            this.updates = plan->updates;
             this.seconds = plan->seconds;
             this.python = python;
             TrainingRow *row = &report->train[report->trains];
@@ -112,7 +109,7 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
             report->trains++;
         }
     say("%s", "");
-    report_training(report, stdout);
+    report_training(report);
     return true;
 }
 
@@ -144,7 +141,7 @@ static bool decode(Report *report, const Plan *plan, const Corpus *corpus, Error
             if (!decode_row(report, row, plan, corpus, error)) return false;
         }
     say("%s", "");
-    report_decoding(report, stdout);
+    report_decoding(report);
     return true;
 }
 
@@ -156,7 +153,7 @@ static bool start(Report *report, const Plan *plan, Error *error)
         return false;
     report->started = true;
     say("%s", "");
-    report_startup(report, stdout);
+    report_startup(report);
     return true;
 }
 
@@ -167,16 +164,13 @@ static bool scale(Report *report, const Plan *plan, Error *error)
     for (int s = 0; s < SCALES; s++)
         for (int i = 0; i < scaling->count[s]; i++) {
             ScalePoint *point = &scaling->point[s][i];
-            say("training tiny with %s %d …", scale_titles[s], point->value);
+            say("training tiny: %s: %d …", scale_titles[s], point->value);
             if (!scaling_point(point, (Scale)s, plan->seconds * SCALING_TIME, error))
                 return error_prefix(error, "%s %d", scale_titles[s], point->value);
         }
     report->scaled = true;
     say("%s", "");
-    report_scaling(report, stdout);
-    if (!plan->picture) return true;
-    if (!picture_scaling(plan->picture, scaling, error)) return false;
-    printf("\nThe curves are in %s\n", plan->picture);
+    report_scaling(report);
     return true;
 }
 
@@ -186,7 +180,7 @@ static bool whole_story(Report *report, const Plan *plan, Error *error)
     say("%s", "the corpus …");
     bool good = get_corpus(&corpus, report, plan, error);
     say("%s", "");
-    if (good) report_head(report, stdout);
+    if (good) report_head(report);
     good = good && (!plan->wants[SECTION_TRAIN] || train(report, plan, &corpus, error)) &&
            (!plan->wants[SECTION_DECODE] || decode(report, plan, &corpus, error)) &&
            (!plan->wants[SECTION_STARTUP] || start(report, plan, error)) &&
@@ -207,7 +201,11 @@ int main(int argc, char **argv)
         status = 2;
     } else if (plan.help) {
         char *help = plan_help();
-        if (help) fputs(help, stdout);
+        printf(
+            "Usage: scripts/benchmark [OPTION]...\n"
+            "Measures how fast this machine trains, translates and starts, compared with its\n"
+            "speed of matrix multiplication. Tables go to standard output.\n\n%s",
+            help ? help : "");
         free(help);
     } else if (!whole_story(&report, &plan, &error)) {
         say("%s", "");

@@ -1,132 +1,87 @@
-/* child.c -- fork, a pipe, and the child's answer: {bool good; Error; result}; see child.h. */
+/* child.c -- fork, and the result in shared memory; see child.h. */
 #include "benchmark/child.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 typedef struct Answer {
     Error error;
     bool good;
+    _Alignas(16) unsigned char result[];
 } Answer;
 
-static bool write_all(int fd, const void *bytes, size_t length)
+static int wait_for(pid_t child)
 {
-    for (size_t done = 0; done < length;) {
-        ssize_t n = write(fd, (const char *)bytes + done, length - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        done += (size_t)n;
-    }
-    return true;
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return -1;
+    return status;
 }
 
-static bool read_all(int fd, void *bytes, size_t length)
+/* The parent maps `answer` too. _exit does not flush the parent's streams a second time. */
+static void be_child(Answer *answer, pid_t parent, ChildWork work, const void *context)
 {
-    for (size_t done = 0; done < length;) {
-        ssize_t n = read(fd, (char *)bytes + done, length - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n <= 0) return false;
-        done += (size_t)n;
-    }
-    return true;
-}
-
-/* The child never returns: what the parent had opened is not flushed twice. */
-static void be_child(int fd, pid_t parent, ChildWork work, const void *context, void *result,
-                     size_t size)
-{
-    prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody waits for the answer of an orphan
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
-    Answer answer = {0};
-    answer.good = work(context, result, &answer.error);
-    bool told = write_all(fd, &answer, sizeof answer) && write_all(fd, result, size);
-    _exit(told ? 0 : 1);
+    answer->good = work(context, answer->result, &answer->error);
+    _exit(0);
 }
 
 bool child_run(ChildWork work, const void *context, void *result, size_t size, Error *error)
 {
-    int ends[2];
     pid_t parent = getpid();
-    memset(result, 0, size);
-    if (pipe(ends) != 0) return error_set(error, "cannot make a pipe: %s", strerror(errno));
+    Answer *answer = mmap(NULL, sizeof *answer + size, PROT_READ | PROT_WRITE,
+                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (answer == MAP_FAILED) return error_set(error, "not enough memory for a result");
     pid_t child = fork();
-    if (child == 0) {
-        close(ends[0]);
-        be_child(ends[1], parent, work, context, result, size);
-    }
-    int failure = errno;
-    close(ends[1]);
-    Answer answer;
-    bool good = child > 0 && read_all(ends[0], &answer, sizeof answer) &&
-                read_all(ends[0], result, size);
-    close(ends[0]);
-    if (child < 0) return error_set(error, "cannot start a process: %s", strerror(failure));
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR) continue;
-    if (!good && WIFSIGNALED(status))
-        return error_set(error, "a measurement ended by signal %d%s", WTERMSIG(status),
-                         WTERMSIG(status) == SIGKILL ? ", as it does when memory runs out"
-                                                     : "");
-    if (!good) return error_set(error, "a measurement ended without a result");
-    return answer.good || error_set(error, "%s", answer.error.text);
+    if (child == 0) be_child(answer, parent, work, context);
+    int status = child > 0 ? wait_for(child) : -1;
+    bool good = status == 0 && answer->good;
+    if (child < 0) error_set(error, "cannot start a process: %s", strerror(errno));
+    else if (WIFSIGNALED(status))
+        error_set(error, "a measurement ended by signal %d%s", WTERMSIG(status),
+                  WTERMSIG(status) == SIGKILL ? ", as it does when memory runs out" : "");
+    else if (status != 0) error_set(error, "a measurement ended without a result");
+    else if (!good) error_set(error, "%s", answer->error.text);
+    memcpy(result, answer->result, size);
+    munmap(answer, sizeof *answer + size);
+    return good;
 }
 
-/* ---- other programs ---- */
-
-static void close_both(const int ends[2])
+pid_t child_start(int *stream, char *const *argv, Error *error)
 {
-    close(ends[0]);
-    close(ends[1]);
-}
-
-pid_t child_start(int *input, int *output, char *const *argv, Error *error)
-{
-    int in[2] = {-1, -1}, out[2];
-    if (pipe2(out, O_CLOEXEC) != 0) {
-        error_set(error, "cannot make a pipe: %s", strerror(errno));
-        return -1;
-    }
-    if (input && pipe2(in, O_CLOEXEC) != 0) {
-        error_set(error, "cannot make a pipe: %s", strerror(errno));
-        close_both(out);
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        error_set(error, "cannot make a socket: %s", strerror(errno));
         return -1;
     }
     pid_t child = fork();
     if (child == 0) {
-        int nowhere = open("/dev/null", O_RDWR);
-        dup2(input ? in[0] : nowhere, STDIN_FILENO);
-        dup2(out[1], STDOUT_FILENO);
-        dup2(nowhere, STDERR_FILENO);
+        dup2(ends[1], STDIN_FILENO);
+        dup2(ends[1], STDOUT_FILENO);
+        dup2(open("/dev/null", O_RDWR), STDERR_FILENO);
         execvp(argv[0], argv);
         _exit(127);
     }
-    if (child < 0) {
-        error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
-        if (input) close_both(in);
-        close_both(out);
-        return -1;
-    }
-    close(out[1]);
-    *output = out[0];
-    if (!input) return child;
-    close(in[0]);
-    *input = in[1];
-    return child;
+    close(ends[1]);
+    *stream = ends[0];
+    if (child > 0) return child;
+    error_set(error, "cannot start %s: %s", argv[0], strerror(errno));
+    close(ends[0]);
+    return -1;
 }
 
 bool child_wait(pid_t child)
 {
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0)
-        if (errno != EINTR) return false;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    return wait_for(child) == 0;
 }
 
 /* ---- memory ---- */

@@ -3,7 +3,6 @@
 
 #include "base/profile.h"
 #include "benchmark/child.h"
-#include "benchmark/shares.h"
 #include "data/batches.h"
 #include "inference/translator.h"
 #include "model/quantised.h"
@@ -108,15 +107,15 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     double seconds;
     memory_reset();
     if (!translate(&seconds, bench, &bench->source, error)) return false;  // warms up
-    result->memory = memory_most();  // now, before the yardstick takes its own
+    result->memory = memory_most();  // before the sgemm measurement allocates its own
     if (plan->threads == 1 && !measure_single(result, bench, plan->seconds / 2, error))
         return false;
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     rate_begin(&meter, bench->peak, seconds);
     do {
-        shares_forget(bench->workers);
+        rate_profile(NULL, bench->workers);
         if (!translate(&seconds, bench, &bench->source, error)) return false;
-        shares_read(bench->part, bench->workers);
+        rate_profile(bench->part, bench->workers);
         rate_add(&meter, bench->flops, seconds);
     } while (meter.seconds < plan->seconds && meter.pieces < MOST_PIECES);
     result->rate = rate_end(&meter);
@@ -124,7 +123,7 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     result->sentences_per_second =
         (double)result->sentences * result->rate.pieces / result->rate.seconds;
     result->tokens_per_second = OUTPUT_TOKENS * result->sentences_per_second;
-    shares_of(result->part, bench->part);
+    rate_shares(result->part, bench->part);
     return true;
 }
 

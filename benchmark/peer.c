@@ -1,4 +1,4 @@
-/* peer.c -- a Python process at two pipes; see peer.h. */
+/* peer.c -- a Python process and a socket; see peer.h. */
 #include "benchmark/peer.h"
 
 #include <errno.h>
@@ -14,11 +14,12 @@ static const char SCRIPT[] = "benchmark/peer.py";
 static bool can_import(const char *python)
 {
     char *argv[] = {(char *)(size_t)python, "-c", "import torch", NULL};
-    int output;
-    pid_t child = child_start(NULL, &output, argv, NULL);
+    int stream;
+    pid_t child = child_start(&stream, argv, NULL);
     if (child < 0) return false;
-    close(output);
-    return child_wait(child);
+    bool good = child_wait(child);
+    close(stream);
+    return good;
 }
 
 const char *peer_python(void)
@@ -76,14 +77,13 @@ static bool launch(Peer *peer, const char *python, const char *path, const Model
              training->clip_norm, threads);
     char *argv[] = {(char *)(size_t)python, (char *)(size_t)SCRIPT, (char *)(size_t)path,
                     config, NULL};
-    int input, output;
-    pid_t process = child_start(&input, &output, argv, error);
+    int stream;
+    pid_t process = child_start(&stream, argv, error);
     if (process < 0) return false;
     peer->process = process;
-    peer->ask = fdopen(input, "w");
-    peer->answer = fdopen(output, "r");
+    peer->stream = fdopen(stream, "r");
     char ready[16];
-    if (peer->ask && peer->answer && fgets(ready, sizeof ready, peer->answer)) return true;
+    if (peer->stream && fgets(ready, sizeof ready, peer->stream)) return true;
     return error_set(error, "%s did not start: run it by hand to see why", SCRIPT);
 }
 
@@ -98,16 +98,14 @@ bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
     signal(SIGPIPE, SIG_IGN);  // a peer that ended is an error of peer_update
     bool good = write_batches(fd, batches, updates, error) &&
                 launch(peer, python, path, model, training, threads, error);
-    unlink(path);  // it is read before the peer says that it is ready
+    unlink(path);  // the peer has read it when it is ready
     return good;
 }
 
 bool peer_update(Peer *peer, double *seconds, double *tokens, double *places, Error *error)
 {
     char line[256];
-    fputs("go\n", peer->ask);
-    fflush(peer->ask);
-    if (fgets(line, sizeof line, peer->answer) &&
+    if (dprintf(fileno(peer->stream), "go\n") > 0 && fgets(line, sizeof line, peer->stream) &&
         sscanf(line, "%lf %lf %lf", seconds, tokens, places) == 3 && *seconds > 0)
         return true;
     return error_set(error, "%s stopped: run it by hand to see why", SCRIPT);
@@ -115,8 +113,7 @@ bool peer_update(Peer *peer, double *seconds, double *tokens, double *places, Er
 
 void peer_stop(Peer *peer)
 {
-    if (peer->ask) fclose(peer->ask);
-    if (peer->answer) fclose(peer->answer);
+    if (peer->stream) fclose(peer->stream);
     if (peer->process) child_wait(peer->process);
     *peer = (Peer){0};
 }

@@ -1,7 +1,7 @@
-/* peer.h -- the same updates by a program of others: stock PyTorch, in benchmark/peer.py.
+/* peer.h -- the same updates in stock PyTorch, by benchmark/peer.py.
  *
- * It is started once, gets the ids of the batches in a file, and then makes one update each time
- * it is asked to, so that its updates and ours take turns on the same machine.
+ * It is started once, reads the ids of the batches from a file, and makes one update for each
+ * request, so that its updates and ours alternate on the same machine.
  *
  *   file     int32, this machine's byte order:  updates
  *            for each:  S  N  M  source starts [S+1]  target starts [S+1]  source [N]  target [M]
@@ -22,11 +22,10 @@ const char *peer_python(void);
 
 typedef struct Peer {
     pid_t process;
-    FILE *ask, *answer;
+    FILE *stream;  // to and from the process
 } Peer;
 
-/* {0} where it is not started. batches are of epoch 0, and the first `updates` of it are handed
- * over; the peer begins again with the first when it has made them all. */
+/* Hands over the first `updates` batches of epoch 0, which it repeats. peer_stop is fine on {0}. */
 bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 const TrainingConfig *training, int threads, Batches *batches, int updates,
                 Error *error);

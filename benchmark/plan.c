@@ -16,26 +16,22 @@ static const char *const SECTION_NAMES[SECTIONS] = {"train", "peer", "decode", "
 // clang-format off
 static const Option options[] = {
     {"sections", OPTION_TEXT, FIELD(sections), 0, 0, NULL, "LIST",
-     "what to measure, separated by commas: train, peer (PyTorch on the same work, beside train), "
+     "what to measure, separated by commas: train, peer (PyTorch on the same batches, with train), "
      "decode, startup, scaling", true},
     {"only", OPTION_CHOICE, FIELD(only), 0, 0, plan_presets, NULL,
-     "the model sizes to train and decode with, by their presets", true},
-    {"updates", OPTION_INT, FIELD(updates), 0, 4096, NULL, NULL,
-     "updates to measure, for each size and number of threads; 0: by --seconds", true},
+     "the preset to train and decode with", true},
     {"seconds", OPTION_REAL, FIELD(seconds), 0.01, 3600, NULL, NULL,
-     "or as many as this time takes, at least 3", true},
+     "seconds to measure each size and number of threads, at least 3 updates", true},
     {"threads", OPTION_INT, FIELD(threads), 0, MOST_THREADS, NULL, NULL,
-     "threads; 0: measure with one, and then with one for each processor", true},
+     "threads; 0: measure with one, then with one for each processor", true},
     {"corpus", OPTION_TEXT, FIELD(corpus), 0, 0, NULL, "FILE",
      "real source sentences, plain or .gz, instead of synthetic ones", true},
     {"corpus-target", OPTION_TEXT, FIELD(corpus_target), 0, 0, NULL, "FILE",
      "and their translations", true},
     {"json", OPTION_TEXT, FIELD(json), 0, 0, NULL, "FILE",
-     "write all results there, too", true},
-    {"picture", OPTION_TEXT, FIELD(picture), 0, 0, NULL, "FILE.png",
-     "where the curves of scaling go", true},
+     "also write all results to FILE", true},
     {"programs", OPTION_TEXT, FIELD(programs), 0, 0, NULL, "DIR",
-     "where ./train and ./translate are", true},
+     "the folder of ./train and ./translate", true},
     {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
 };
 // clang-format on
@@ -46,17 +42,15 @@ static bool defaults(Plan *plan, Error *error)
     plan->group =
         (OptionGroup){"Options", NULL, options, sizeof options / sizeof *options, plan};
     plan->sections = strdup("train,peer,decode,startup,scaling");
-    plan->picture = strdup("build/benchmark/scaling.png");
     plan->programs = strdup(".");
-    return (plan->sections && plan->picture && plan->programs) ||
+    return (plan->sections && plan->programs) ||
            error_set(error, "not enough memory for the options");
 }
 
 /* Turns "train,scaling" into wants. */
 static bool read_sections(Plan *plan, Error *error)
 {
-    if (!plan->sections) return error_set(error, "--sections needs at least one section");
-    for (const char *word = plan->sections;;) {
+    for (const char *word = plan->sections; word;) {
         size_t length = strcspn(word, ",");
         int s = 0;
         while (s < SECTIONS && (strlen(SECTION_NAMES[s]) != length ||
@@ -68,12 +62,10 @@ static bool read_sections(Plan *plan, Error *error)
                              "separated by commas, not '%.*s'",
                              (int)length, word);
         plan->wants[s] = true;
-        if (!word[length]) break;
-        word += length + 1;
+        word = word[length] ? word + length + 1 : NULL;
     }
-    if (plan->wants[SECTION_PEER] && !plan->wants[SECTION_TRAIN])
-        return error_set(error, "--sections peer goes with train, beside which it runs");
-    return true;
+    return !plan->wants[SECTION_PEER] || plan->wants[SECTION_TRAIN] ||
+           error_set(error, "--sections peer goes with train");
 }
 
 bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
@@ -83,7 +75,8 @@ bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
     if (plan->help) return true;
     if (!plan->corpus != !plan->corpus_target)
         return error_set(error, "--corpus and --corpus-target go together");
-    if (!plan->programs) return error_set(error, "--programs is needed: a folder");
+    if (!plan->programs || !plan->sections)
+        return error_set(error, "--programs and --sections are needed");
     return read_sections(plan, error);
 }
 
@@ -94,16 +87,8 @@ void plan_free(Plan *plan)
 
 char *plan_help(void)
 {
-    static const char head[] =
-        "Usage: scripts/benchmark [OPTION]...\n"
-        "Measures how fast this machine trains, translates and starts, against the speed at\n"
-        "which it multiplies matrices. Tables go to standard output.\n\n";
     Plan plan;
-    Error error;
-    char *text = defaults(&plan, &error) ? options_help(&plan.group, 1) : NULL;
-    char *help = text ? malloc(sizeof head + strlen(text)) : NULL;
-    if (help) strcat(strcpy(help, head), text);
-    free(text);
+    char *help = defaults(&plan, NULL) ? options_help(&plan.group, 1) : NULL;
     plan_free(&plan);
     return help;
 }

@@ -1,4 +1,4 @@
-/* plan.h -- what the benchmark is asked to do: its options. */
+/* plan.h -- the options of the benchmark. */
 #ifndef BENCHMARK_PLAN_H
 #define BENCHMARK_PLAN_H
 
@@ -19,11 +19,10 @@ enum { ONLY_ALL, PRESETS_FROM = 1, MOST_THREADS = 1024 };
 extern const char *const plan_presets[];
 
 typedef struct Plan {
-    char *sections, *json, *picture;
+    char *sections, *json;
     char *corpus, *corpus_target;
     char *programs;  // the folder of ./train and ./translate
     int only;        // of plan_presets
-    int updates;     // 0: by time
     double seconds;
     int threads;  // 0: one, and then all
     bool help;
@@ -35,10 +34,10 @@ typedef struct Plan {
 bool plan_read(Plan *plan, int argc, char *const *argv, Error *error);
 void plan_free(Plan *plan);
 
-/* The help; free() it. */
+/* The help of the options; free() it. */
 char *plan_help(void);
 
-/* The thread counts to measure: threads [2]; returns how many. */
+/* threads [2] (=) the thread counts to measure; returns how many there are. */
 int plan_threads(const Plan *plan, int threads[2]);
 
 #endif

@@ -4,12 +4,13 @@
  *
  * On a shared machine work and sgemm slow down together, so each piece of work is compared with
  * the bursts right before and right after it. The totals are sums of operations over sums of
- * seconds, so that no piece counts for more than its work. The median over the pieces is beside
- * them because one that was disturbed while its bursts were not (or the reverse) moves a sum, but
- * not a median: where the two differ, the machine was busy. */
+ * seconds, so that each piece counts by its work. The median over the pieces is given too: a piece
+ * that was disturbed while its bursts were not, or the reverse, changes a sum but not a median.
+ * If the two differ, the machine was busy. */
 #ifndef BENCHMARK_RATE_H
 #define BENCHMARK_RATE_H
 
+#include "base/profile.h"
 #include "benchmark/peak.h"
 
 enum { MOST_PIECES = 4096 };
@@ -33,13 +34,20 @@ typedef struct RateMeter {
     int pieces;
 } RateMeter;
 
-/* Bursts will take a tenth of `seconds`, about which a piece of work takes; at least 40 ms. */
+/* seconds: about what a piece of work takes. A burst takes a tenth of that, at least 40 ms. */
 void rate_begin(RateMeter *meter, Peak *peak, double seconds);
 
-/* A piece of work is done: the burst after it. At most MOST_PIECES. */
+/* Call this after each piece of work, at most MOST_PIECES times: it runs the next burst. */
 void rate_add(RateMeter *meter, double operations, double seconds);
 
 Rate rate_end(RateMeter *meter);
+
+/* Reads and resets the profile (base/profile.h) of all workers: seconds [PROFILE_PARTS] (+=), or
+ * NULL. */
+void rate_profile(double *seconds, Workers *workers);
+
+/* share [PROFILE_PARTS] (=) of all seconds, sum 1. */
+void rate_shares(double share[PROFILE_PARTS], const double seconds[PROFILE_PARTS]);
 
 /* The median; sorts values [count]. */
 double rate_median(double *values, int count);

@@ -1,25 +1,109 @@
-/* report.c -- the tables; see report.h. JSON is in report-json.c. */
+/* report.c -- the results as tables and as JSON; see report.h.
+ *
+ * One table of columns describes both: the heading in the printed table, the key in JSON, and where
+ * the number is in a result. */
 #include "benchmark/report.h"
 
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "base/workers.h"
-#include "benchmark/peak.h"
+#include "commands/progressbar.h"
 
-/* "21,543" */
-static const char *grouped(char text[32], double value)
+typedef enum { GROUPED, PERCENT, WHOLE, TENTHS, HUNDREDTHS } ColumnFormat;
+
+typedef struct Column {
+    const char *title, *key;
+    ColumnFormat format;
+    double scale;
+    size_t offset;  // of a double in the result
+} Column;
+
+#define TRAINED(field) offsetof(TrainingResult, field)
+#define DECODED(field) offsetof(DecodingResult, field)
+// clang-format off
+static const Column training_columns[] = {
+    {"tokens/s", "tokens_per_second", GROUPED, 1, TRAINED(tokens_per_second)},
+    {"GFLOP/s", "gflops", TENTHS, 1e-9, TRAINED(rate.flops)},
+    {"sgemm GFLOP/s", "peak_gflops", TENTHS, 1e-9, TRAINED(rate.peak)},
+    {"of peak", "share_of_peak", PERCENT, 1, TRAINED(rate.share)},
+    {"(median)", "share_of_peak_median", PERCENT, 1, TRAINED(rate.share_median)},
+    {"memory MB", "resident_mb", WHOLE, 1e-6, TRAINED(memory)},
+};
+static const Column peer_columns[] = {
+    {"PyTorch tokens/s", "tokens_per_second", GROUPED, 1, TRAINED(peer.tokens_per_second)},
+    {"(padding)", "padding", PERCENT, 1, TRAINED(peer.padding)},
+    {"ratio", "ratio", TENTHS, 1, TRAINED(peer.ratio)},
+};
+static const Column decoding_columns[] = {
+    {"sentences/s", "sentences_per_second", GROUPED, 1, DECODED(sentences_per_second)},
+    {"tokens/s", "tokens_per_second", GROUPED, 1, DECODED(tokens_per_second)},
+    {"GFLOP/s", "gflops", TENTHS, 1e-9, DECODED(rate.flops)},
+    {"sgemm GFLOP/s", "peak_gflops", TENTHS, 1e-9, DECODED(rate.peak)},
+    {"of peak", "share_of_peak", PERCENT, 1, DECODED(rate.share)},
+    {"(median)", "share_of_peak_median", PERCENT, 1, DECODED(rate.share_median)},
+    {"memory MB", "resident_mb", WHOLE, 1e-6, DECODED(memory)},
+    {"one alone, ms", "single_sentence_ms", HUNDREDTHS, 1e3, DECODED(single)},
+};
+// clang-format on
+#define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
+
+/* The profile's columns: the network's parts first. In decoding the loss is the output layer. */
+static const ProfilePart training_parts[] = {
+    PROFILE_EMBEDDING, PROFILE_LINEAR,    PROFILE_ATTENTION, PROFILE_LOSS,
+    PROFILE_NORM,      PROFILE_OPTIMIZER, PROFILE_WAITING,   PROFILE_OTHER};
+static const ProfilePart decoding_parts[] = {PROFILE_ENCODER, PROFILE_LINEAR, PROFILE_ATTENTION,
+                                             PROFILE_NORM,    PROFILE_LOSS,   PROFILE_SEARCH,
+                                             PROFILE_WAITING};
+
+static const char *part_name(ProfilePart part, bool decoding)
 {
-    char digits[32];
-    int length = snprintf(digits, sizeof digits, "%.0f", value), n = 0;
-    for (int i = 0; i < length; i++) {
-        if (i && (length - i) % 3 == 0) text[n++] = ',';
-        text[n++] = digits[i];
-    }
-    text[n] = '\0';
-    return text;
+    return decoding && part == PROFILE_LOSS ? "output" : profile_names[part];
 }
 
-const char *report_processor(char text[PROCESSOR_NAME])
+static double value(const Column *column, const void *result)
+{
+    return *(const double *)((const char *)result + column->offset) * column->scale;
+}
+
+/* ---- tables ---- */
+
+static void print_titles(const Column *columns, int count)
+{
+    for (int c = 0; c < count; c++) printf("  %s", columns[c].title);
+}
+
+static void print_values(const Column *columns, int count, const void *result)
+{
+    for (int c = 0; c < count; c++) {
+        double number = value(&columns[c], result);
+        char text[NUMBER_TEXT];
+        if (columns[c].format == GROUPED) number_text(text, number);
+        else if (columns[c].format == PERCENT)
+            snprintf(text, sizeof text, "%.1f%%", 100 * number);
+        else snprintf(text, sizeof text, "%.*f", columns[c].format - WHOLE, number);
+        printf("  %*s", (int)strlen(columns[c].title), text);
+    }
+}
+
+static void print_part_titles(const ProfilePart *parts, int count, bool decoding)
+{
+    for (int p = 0; p < count; p++) printf("  %9s", part_name(parts[p], decoding));
+    putchar('\n');
+}
+
+static void print_parts(const ProfilePart *parts, int count, const double *share)
+{
+    for (int p = 0; p < count; p++) printf("  %9.1f", 100 * share[parts[p]]);
+    putchar('\n');
+}
+
+/* What /proc/cpuinfo calls the processor, or "". */
+static const char *find_processor(char text[128])
 {
     FILE *info = fopen("/proc/cpuinfo", "r");
     char line[256];
@@ -30,172 +114,196 @@ const char *report_processor(char text[PROCESSOR_NAME])
     return text;
 }
 
-void report_head(const Report *report, FILE *out)
+void report_head(const Report *report)
 {
-    char name[PROCESSOR_NAME];
+    char name[128];
     int count = workers_processors();
-    fprintf(out, "machine  %d processor%s%s%s, %s\ncorpus   %s\n", count, count > 1 ? "s" : "",
-            *report_processor(name) ? " of " : "", name, peak_library(), report->corpus);
+    printf("machine  %d processor%s%s%s, %s\ncorpus   %s\n", count, count > 1 ? "s" : "",
+           *find_processor(name) ? " of " : "", name, peak_library(), report->corpus);
 }
 
-/* ---- training ---- */
-
-static void training_speed(const Report *report, FILE *out)
-{
-    fputs("\nTraining      threads  tokens/s  GFLOP/s  sgemm GFLOP/s  of peak  (median)  "
-          "memory MB",
-          out);
-    fputs(report->peered ? "  PyTorch tokens/s  (padding)  ratio\n" : "\n", out);
-    for (int i = 0; i < report->trains; i++) {
-        const TrainingRow *row = &report->train[i];
-        const TrainingResult *r = &row->result;
-        const PeerResult *peer = &r->peer;
-        char tokens[32];
-        fprintf(out, "%-12s  %7d  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f", row->preset,
-                row->threads, grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9,
-                r->rate.peak / 1e9, 100 * r->rate.share, 100 * r->rate.share_median,
-                r->memory / 1e6);
-        if (report->peered)
-            fprintf(out, "  %16s  %8.0f%%  %4.1f×",
-                    grouped(tokens, peer->tokens / peer->seconds),
-                    100 * (1 - peer->tokens / peer->places),
-                    r->tokens_per_second * peer->seconds / peer->tokens);
-        fputc('\n', out);
-    }
-}
-
-/* The columns' order: the network's, then what surrounds it. */
-const ProfilePart training_parts[TRAINING_PARTS] = {
-    PROFILE_EMBEDDING, PROFILE_LINEAR,    PROFILE_ATTENTION, PROFILE_LOSS,
-    PROFILE_NORM,      PROFILE_OPTIMIZER, PROFILE_WAITING,   PROFILE_OTHER};
-const ProfilePart decoding_parts[DECODING_PARTS] = {
-    PROFILE_ENCODER, PROFILE_LINEAR, PROFILE_ATTENTION, PROFILE_NORM,
-    PROFILE_LOSS,    PROFILE_SEARCH, PROFILE_WAITING};
-
-const char *decoding_part_name(ProfilePart part)
-{
-    return part == PROFILE_LOSS ? "output" : profile_names[part];
-}
-
-static void print_training_parts(const Report *report, FILE *out)
-{
-    fputs("\nTime, %       threads", out);
-    for (int p = 0; p < TRAINING_PARTS; p++)
-        fprintf(out, "  %9s", profile_names[training_parts[p]]);
-    fputc('\n', out);
-    for (int i = 0; i < report->trains; i++) {
-        const TrainingRow *row = &report->train[i];
-        fprintf(out, "%-12s  %7d", row->preset, row->threads);
-        for (int p = 0; p < TRAINING_PARTS; p++)
-            fprintf(out, "  %9.1f", 100 * row->result.part[training_parts[p]]);
-        fputc('\n', out);
-    }
-}
-
-void report_training(const Report *report, FILE *out)
+void report_training(const Report *report)
 {
     if (!report->trains) return;
-    training_speed(report, out);
-    print_training_parts(report, out);
+    int peer = report->peered ? COUNT(peer_columns) : 0;
+    printf("\nTraining      threads");
+    print_titles(training_columns, COUNT(training_columns));
+    print_titles(peer_columns, peer);
+    putchar('\n');
+    for (int i = 0; i < report->trains; i++) {
+        const TrainingRow *row = &report->train[i];
+        printf("%-12s  %7d", row->preset, row->threads);
+        print_values(training_columns, COUNT(training_columns), &row->result);
+        print_values(peer_columns, peer, &row->result);
+        putchar('\n');
+    }
+    printf("\nTime, %%       threads");
+    print_part_titles(training_parts, COUNT(training_parts), false);
+    for (int i = 0; i < report->trains; i++) {
+        printf("%-12s  %7d", report->train[i].preset, report->train[i].threads);
+        print_parts(training_parts, COUNT(training_parts), report->train[i].result.part);
+    }
 }
 
-/* ---- decoding, starting, scaling ---- */
-
-static void print_search(const DecodingRow *row, FILE *out)
+static void print_search(const DecodingRow *row)
 {
     char search[16] = "greedy";
     if (row->beam > 1) snprintf(search, sizeof search, "beam %d", row->beam);
-    fprintf(out, "%-12s  %6s  %7s  %7d", row->preset, search, row->int8 ? "int8" : "float",
-            row->threads);
+    printf("%-12s  %6s  %7s  %7d", row->preset, search, row->int8 ? "int8" : "float",
+           row->threads);
 }
 
-static void decoding_speed(const Report *report, FILE *out)
-{
-    fprintf(out,
-            "\nTranslating %d sentences to %d tokens each\n"
-            "              search  weights  threads  sentences/s  tokens/s  GFLOP/s  sgemm "
-            "GFLOP/s  of peak  (median)  memory MB  one alone, ms\n",
-            report->decode[0].result.sentences, OUTPUT_TOKENS);
-    for (int i = 0; i < report->decodes; i++) {
-        const DecodingResult *r = &report->decode[i].result;
-        char sentences[32], tokens[32];
-        print_search(&report->decode[i], out);
-        fprintf(out, "  %11s  %8s  %7.1f  %13.1f  %6.1f%%  %7.1f%%  %9.0f",
-                grouped(sentences, r->sentences_per_second),
-                grouped(tokens, r->tokens_per_second), r->rate.flops / 1e9, r->rate.peak / 1e9,
-                100 * r->rate.share, 100 * r->rate.share_median, r->memory / 1e6);
-        if (r->single > 0) fprintf(out, "  %13.2f", 1000 * r->single);
-        fputc('\n', out);
-    }
-}
-
-void report_decoding(const Report *report, FILE *out)
+void report_decoding(const Report *report)
 {
     if (!report->decodes) return;
-    decoding_speed(report, out);
-    fputs("\nTime, %       search  weights  threads", out);
-    for (int p = 0; p < DECODING_PARTS; p++)
-        fprintf(out, "  %9s", decoding_part_name(decoding_parts[p]));
-    fputc('\n', out);
+    printf("\nTranslating %d sentences to %d tokens each\n"
+           "              search  weights  threads",
+           report->decode[0].result.sentences, OUTPUT_TOKENS);
+    print_titles(decoding_columns, COUNT(decoding_columns));
+    putchar('\n');
     for (int i = 0; i < report->decodes; i++) {
-        print_search(&report->decode[i], out);
-        for (int p = 0; p < DECODING_PARTS; p++)
-            fprintf(out, "  %9.1f", 100 * report->decode[i].result.part[decoding_parts[p]]);
-        fputc('\n', out);
+        const DecodingResult *result = &report->decode[i].result;
+        print_search(&report->decode[i]);
+        print_values(decoding_columns, COUNT(decoding_columns) - !result->single, result);
+        putchar('\n');
+    }
+    printf("\nTime, %%       search  weights  threads");
+    print_part_titles(decoding_parts, COUNT(decoding_parts), true);
+    for (int i = 0; i < report->decodes; i++) {
+        print_search(&report->decode[i]);
+        print_parts(decoding_parts, COUNT(decoding_parts), report->decode[i].result.part);
     }
 }
 
-void report_startup(const Report *report, FILE *out)
+void report_startup(const Report *report)
 {
-    if (!report->started) return;
     const Startup *s = &report->startup;
-    fprintf(out, "\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
-            1000 * s->translate, s->model, STARTS);
+    printf("\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
+           1000 * s->translate, s->model, STARTS);
     if (s->dry_run > 0)
-        fprintf(out,
-                "./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",
-                s->dry_run, DRY_RUNS);
+        printf("./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",
+               s->dry_run, DRY_RUNS);
 }
 
-typedef enum { ROW_VALUE, ROW_SPEED, ROW_EQUAL, ROW_SHARE, ROW_MEMORY } ScalingRow;
-
-static void scaling_row(FILE *out, const Scaling *scaling, Scale scale, const char *title,
-                        ScalingRow row)
+void report_scaling(const Report *report)
 {
-    fprintf(out, "%-22s", title);
-    for (int i = 0; i < scaling->count[scale]; i++) {
-        const ScalePoint *point = &scaling->point[scale][i];
-        const TrainingResult *r = &point->result;
-        char text[32];
-        if (row == ROW_VALUE) grouped(text, point->value);
-        if (row == ROW_SPEED) grouped(text, r->tokens_per_second);
-        if (row == ROW_EQUAL) grouped(text, scaling_speed(scaling, point));
-        if (row == ROW_SHARE) snprintf(text, sizeof text, "%.1f%%", 100 * r->rate.share);
-        if (row == ROW_MEMORY) grouped(text, r->memory / 1e6);
-        fprintf(out, "  %8s", text);
-    }
-    fputc('\n', out);
-}
-
-void report_scaling(const Report *report, FILE *out)
-{
-    if (!report->scaled) return;
+    static const char *const titles[] = {NULL, "  tokens/s", "  at equal peak", "  of peak",
+                                         "  memory MB"};
     const Scaling *scaling = &report->scaling;
-    fprintf(out,
-            "\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
-            "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
-            "of all points, at each)\n",
-            scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
-    for (int s = 0; s < SCALES; s++) {
-        char title[64];
-        snprintf(title, sizeof title, "%s%s%s", scale_titles[s], s == SCALE_THREADS ? "" : ", ",
-                 s == SCALE_THREADS ? "" : scale_units[s]);
-        title[0] = (char)(title[0] - 'a' + 'A');
-        if (s) fputc('\n', out);
-        scaling_row(out, scaling, (Scale)s, title, ROW_VALUE);
-        scaling_row(out, scaling, (Scale)s, "  tokens/s", ROW_SPEED);
-        scaling_row(out, scaling, (Scale)s, "  at equal peak", ROW_EQUAL);
-        scaling_row(out, scaling, (Scale)s, "  of peak", ROW_SHARE);
-        scaling_row(out, scaling, (Scale)s, "  memory MB", ROW_MEMORY);
+    printf("\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
+           "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
+           "of all points, at each)\n",
+           scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
+    for (int s = 0; s < SCALES; s++)
+        for (int row = 0; row < COUNT(titles); row++) {
+            printf("%s%-22s", s && !row ? "\n" : "", row ? titles[row] : scale_titles[s]);
+            for (int i = 0; i < scaling->count[s]; i++) {
+                const ScalePoint *point = &scaling->point[s][i];
+                const TrainingResult *r = &point->result;
+                const double numbers[] = {point->value, r->tokens_per_second,
+                                          scaling_speed(scaling, point), 100 * r->rate.share,
+                                          r->memory / 1e6};
+                char text[NUMBER_TEXT];
+                if (row == 3) snprintf(text, sizeof text, "%.1f%%", numbers[row]);
+                else number_text(text, numbers[row]);
+                printf("  %8s", text);
+            }
+            putchar('\n');
+        }
+}
+
+/* ---- JSON ---- */
+
+static void put_values(JsonWriter *json, const Column *columns, int count, const void *result)
+{
+    for (int c = 0; c < count; c++)
+        json_put_real(json, columns[c].key, value(&columns[c], result));
+}
+
+static void put_parts(JsonWriter *json, const ProfilePart *parts, int count,
+                      const double *share, bool decoding)
+{
+    json_open(json, "parts");
+    for (int p = 0; p < count; p++)
+        json_put_real(json, part_name(parts[p], decoding), share[parts[p]]);
+    json_close(json);
+}
+
+static void put_training(JsonWriter *json, const TrainingResult *r)
+{
+    json_put_integer(json, "updates", r->rate.pieces);
+    json_put_integer(json, "tokens", r->tokens);
+    put_values(json, training_columns, COUNT(training_columns), r);
+    if (r->peer.updates) {
+        json_open(json, "pytorch");
+        put_values(json, peer_columns, COUNT(peer_columns), r);
+        json_close(json);
     }
+    put_parts(json, training_parts, COUNT(training_parts), r->part, false);
+}
+
+static void put_decoding(JsonWriter *json, const DecodingRow *row)
+{
+    json_open(json, NULL);
+    json_put_text(json, "config", row->preset);
+    json_put_integer(json, "beam", row->beam);
+    json_put_text(json, "weights", row->int8 ? "int8" : "float");
+    json_put_integer(json, "threads", row->threads);
+    put_values(json, decoding_columns, COUNT(decoding_columns) - !row->result.single,
+               &row->result);
+    put_parts(json, decoding_parts, COUNT(decoding_parts), row->result.part, true);
+    json_close(json);
+}
+
+static void put_scaling(JsonWriter *json, const Scaling *scaling)
+{
+    json_open(json, "scaling");
+    for (int s = 0; s < SCALES; s++) {
+        json_open_array(json, scale_titles[s]);
+        for (int i = 0; i < scaling->count[s]; i++) {
+            json_open(json, NULL);
+            json_put_integer(json, "value", scaling->point[s][i].value);
+            put_training(json, &scaling->point[s][i].result);
+            json_close(json);
+        }
+        json_close_array(json);
+    }
+    json_close(json);
+}
+
+static void put_report(JsonWriter *json, const Report *report)
+{
+    char name[128];
+    json_open(json, NULL);
+    json_put_text(json, "machine", find_processor(name));
+    json_put_text(json, "corpus", report->corpus);
+    json_open_array(json, "train");
+    for (int i = 0; i < report->trains; i++) {
+        json_open(json, NULL);
+        json_put_text(json, "config", report->train[i].preset);
+        json_put_integer(json, "threads", report->train[i].threads);
+        put_training(json, &report->train[i].result);
+        json_close(json);
+    }
+    json_close_array(json);
+    json_open_array(json, "decode");
+    for (int i = 0; i < report->decodes; i++) put_decoding(json, &report->decode[i]);
+    json_close_array(json);
+    if (report->started) json_put_real(json, "translate_seconds", report->startup.translate);
+    if (report->scaled) put_scaling(json, &report->scaling);
+    json_close(json);
+    fputc('\n', json->out);
+}
+
+bool report_json(const Report *report, const char *path, Error *error)
+{
+    char *text = NULL;
+    size_t size = 0;
+    JsonWriter json = {.out = open_memstream(&text, &size), .indent = 2};
+    if (json.out) put_report(&json, report);
+    bool good = (json.out && fclose(json.out) == 0) ||
+                error_set(error, "not enough memory for '%s'", path);
+    good = good && file_replace(path, text, size, error);
+    free(text);
+    return good;
 }

@@ -6,8 +6,6 @@
 #include "benchmark/scaling.h"
 #include "benchmark/startup.h"
 
-#include <stdio.h>
-
 typedef struct TrainingRow {
     const char *preset;
     int threads;
@@ -21,17 +19,13 @@ typedef struct DecodingRow {
     DecodingResult result;
 } DecodingRow;
 
-enum { MOST_ROWS = 16, TRAINING_PARTS = 8, DECODING_PARTS = 7 };
-
-/* The parts of each, in the order of the columns; in decoding the loss is the output layer. */
-extern const ProfilePart training_parts[TRAINING_PARTS], decoding_parts[DECODING_PARTS];
-const char *decoding_part_name(ProfilePart part);
+enum { MOST_ROWS = 16 };
 
 typedef struct Report {
-    char corpus[512];  // what was trained on, in words
+    char corpus[512];  // a description of the corpus
     TrainingRow train[MOST_ROWS];
     int trains;
-    bool peered;  // with the peer beside it
+    bool peered;  // PyTorch was measured too
     DecodingRow decode[MOST_ROWS];
     int decodes;
     Startup startup;
@@ -40,21 +34,14 @@ typedef struct Report {
     bool scaled;
 } Report;
 
-/* What /proc/cpuinfo calls the processor, or "". */
-enum { PROCESSOR_NAME = 128 };
-const char *report_processor(char text[PROCESSOR_NAME]);
+/* Each prints one table to standard output. */
+void report_head(const Report *report);
+void report_training(const Report *report);
+void report_decoding(const Report *report);
+void report_startup(const Report *report);
+void report_scaling(const Report *report);
 
-/* One line on the machine, one on the corpus. */
-void report_head(const Report *report, FILE *out);
-
-/* Speed, then the time by part. */
-void report_training(const Report *report, FILE *out);
-
-void report_decoding(const Report *report, FILE *out);
-void report_startup(const Report *report, FILE *out);
-void report_scaling(const Report *report, FILE *out);
-
-/* {"machine":…,"corpus":…,"train":[…],…}; a section that was not measured is not there. */
+/* {"machine":…,"corpus":…,"train":[…],…}, without the sections that were not measured. */
 bool report_json(const Report *report, const char *path, Error *error);
 
 #endif

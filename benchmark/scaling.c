@@ -6,12 +6,9 @@
 
 enum { VOCABULARY = 10000, UPDATE = 8000, SEED = 1, BATCHES = 8, SHORTEST_PAIR = 20 };
 
-const char *const scale_titles[SCALES] = {"sentence length", "vocabulary", "update size",
-                                          "threads", "depth"};
-const char *const scale_keys[SCALES] = {"sentence_length", "vocabulary", "update_tokens",
-                                        "threads", "layers"};
-const char *const scale_units[SCALES] = {"tokens a side", "tokens", "tokens", "threads",
-                                         "layers a stack"};
+const char *const scale_titles[SCALES] = {"Sentence length, tokens a side",
+                                          "Vocabulary, tokens", "Update size, tokens",
+                                          "Threads", "Depth, layers a stack"};
 
 /* Ended by 0. The threads are 1, 2, 4, … and all. */
 static const int VALUES[SCALES][MOST_POINTS] = {
@@ -74,9 +71,7 @@ bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error)
     int update = scale == SCALE_UPDATE ? value : UPDATE;
     size_t pairs = 1 + (size_t)(BATCHES * update / (length ? 2 * length : SHORTEST_PAIR));
     Corpus corpus;
-    if (!(length ? synthetic_uniform(&corpus, pairs, length, vocabulary, SEED, error)
-                 : synthetic_corpus(&corpus, pairs, vocabulary, SEED, error)))
-        return false;
+    if (!synthetic_corpus(&corpus, pairs, length, vocabulary, SEED, error)) return false;
 
     TrainingCase plan;
     bool good = training_case(&plan, "tiny", &corpus, update, point->threads, error);

@@ -30,23 +30,20 @@ typedef struct Scaling {
     int count[SCALES];
 } Scaling;
 
-/* In tables and pictures "sentence length", in JSON "sentence_length". */
-extern const char *const scale_titles[SCALES];
-extern const char *const scale_keys[SCALES];
-extern const char *const scale_units[SCALES];  // "tokens a side"
+extern const char *const scale_titles[SCALES];  // "Sentence length, tokens a side"
 
-/* Sets the points to be measured; all but SCALE_THREADS with this number of threads. */
+/* Sets the points to measure. All but those of SCALE_THREADS use this number of threads. */
 void scaling_plan(Scaling *scaling, int threads);
 
-/* Tokens a second of a point if sgemm had been as fast as it was in the median of all points: on a
- * machine that is busy with other work now and then, points can only be compared so.
+/* Tokens a second of a point if sgemm had been as fast as in the median of all points. Without that
+ * correction, points cannot be compared on a machine that does other work too.
  *     tokens/s · (threads · median(peak / threads)) / peak */
 double scaling_speed(const Scaling *scaling, const ScalePoint *point);
 
 /* The median itself, FLOP/s a thread. */
 double scaling_peak(const Scaling *scaling);
 
-/* Measures one of these points in a process of its own, for about so many seconds. */
+/* Measures one point in a process of its own, for about this time. */
 bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error);
 
 #endif

@@ -19,7 +19,7 @@ static bool time_program(double *seconds, char *const *argv, bool to_end, Error 
 {
     int output;
     double begin = clock_seconds(), first = 0;
-    pid_t child = child_start(NULL, &output, argv, error);
+    pid_t child = child_start(&output, argv, error);
     if (child < 0) return false;
     char bytes[4096];
     for (ssize_t n; (n = read(output, bytes, sizeof bytes)) != 0;) {

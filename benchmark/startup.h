@@ -1,4 +1,4 @@
-/* startup.h -- how long one waits for the first line. */
+/* startup.h -- the time from starting a program to its first line. */
 #ifndef BENCHMARK_STARTUP_H
 #define BENCHMARK_STARTUP_H
 
@@ -7,7 +7,7 @@
 enum { STARTS = 9, DRY_RUNS = 3 };
 
 typedef struct Startup {
-    char model[64];  // what ./translate loaded, in words
+    char model[64];  // description of the model
     double
         translate;   // seconds from fork to the first line of its output, the median of STARTS
     double dry_run;  // seconds of ./train --dry-run on the corpus, the median of DRY_RUNS; or 0

@@ -57,9 +57,8 @@ static int draw_token(Rng *rng, const double *cumulative, int count)
     return low;
 }
 
-/* length: of every sentence; 0: drawn. */
-static bool draw(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
-                 Error *error)
+bool synthetic_corpus(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
+                      Error *error)
 {
     int tokens = vocab - FIRST_ID - 1;  // neither </s>, <unk> nor <pad>
     double *cumulative = token_frequencies(tokens, error);
@@ -87,15 +86,4 @@ static bool draw(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t s
     if (good) return true;
     corpus_free(corpus);
     return error_set(error, "not enough memory for a corpus of %zu pairs", pairs);
-}
-
-bool synthetic_corpus(Corpus *corpus, size_t pairs, int vocab, uint64_t seed, Error *error)
-{
-    return draw(corpus, pairs, 0, vocab, seed, error);
-}
-
-bool synthetic_uniform(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
-                       Error *error)
-{
-    return draw(corpus, pairs, length, vocab, seed, error);
 }

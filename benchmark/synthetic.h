@@ -18,11 +18,9 @@
 #include "base/rng.h"
 #include "data/corpus.h"
 
-/* `pairs` pairs of a vocabulary of `vocab` ids, <pad> included. corpus_free it. */
-bool synthetic_corpus(Corpus *corpus, size_t pairs, int vocab, uint64_t seed, Error *error);
-
-/* The same, but every sentence of both sides has `length` tokens, </s> included. */
-bool synthetic_uniform(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
-                       Error *error);
+/* `pairs` pairs of a vocabulary of `vocab` ids, <pad> included. length: tokens of each sentence,
+ * </s> included; 0: drawn. corpus_free it. */
+bool synthetic_corpus(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
+                      Error *error);
 
 #endif

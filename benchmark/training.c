@@ -10,7 +10,6 @@
 #include "base/profile.h"
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
-#include "benchmark/shares.h"
 #include "commands/train/settings.h"
 #include "data/batches.h"
 #include "training/trainer.h"
@@ -36,7 +35,6 @@ bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
     return good;
 }
 
-/* Everything that one case needs, made and freed together. */
 typedef struct Bench {
     Transformer model;
     Workers *workers;
@@ -89,18 +87,18 @@ static bool update(Timed *timed, Bench *bench, Error *error)
     size_t u = (size_t)bench->update % bench->count;
     if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
     bench->update++;
-    shares_forget(bench->workers);
+    rate_profile(NULL, bench->workers);
     double begin = clock_seconds();
     if (!trainer_update(bench->trainer, bench->update, &source, &target, &timed->stats, error))
         return false;
     timed->seconds = clock_seconds() - begin;
-    shares_read(bench->part, bench->workers);
+    rate_profile(bench->part, bench->workers);
     return true;
 }
 
-/* ---- the peer ---- */
+/* ---- PyTorch ---- */
 
-/* Starts it and lets it warm up. */
+/* Starts it; its first update warms it up. */
 static bool start_peer(Bench *bench, const TrainingCase *plan, Error *error)
 {
     double seconds, tokens, places;
@@ -109,13 +107,12 @@ static bool start_peer(Bench *bench, const TrainingCase *plan, Error *error)
            peer_update(&bench->peer, &seconds, &tokens, &places, error);
 }
 
-/* Its turn: an update of the same batch; but no more of them once it has had its time. */
+/* One update of the same batch, unless it has had its time. */
 static bool update_peer(PeerResult *result, Bench *bench, const TrainingCase *plan,
                         Error *error)
 {
     double seconds, tokens, places;
-    bool enough = !plan->updates && result->updates >= 1 && result->seconds >= plan->seconds;
-    if (enough) return true;
+    if (result->updates >= 1 && result->seconds >= plan->seconds) return true;
     if (!peer_update(&bench->peer, &seconds, &tokens, &places, error)) return false;
     result->updates++;
     result->seconds += seconds;
@@ -124,8 +121,6 @@ static bool update_peer(PeerResult *result, Bench *bench, const TrainingCase *pl
     return true;
 }
 
-/* ---- the story ---- */
-
 static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *plan,
                     Error *error)
 {
@@ -133,15 +128,13 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     Timed timed;
     if (!update(&timed, bench, error) || !update(&timed, bench, error))
         return false;                // warm up
-    result->memory = memory_most();  // now, before the yardstick takes its own
+    result->memory = memory_most();  // before the sgemm measurement allocates its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     memset(bench->part, 0, sizeof bench->part);
     if (plan->python && !start_peer(bench, plan, error)) return false;
     rate_begin(&meter, bench->peak, timed.seconds);
     for (int n = 0; n < MOST_PIECES; n++) {
-        bool enough = plan->updates ? n >= plan->updates
-                                    : n >= LEAST_UPDATES && meter.seconds >= plan->seconds;
-        if (enough) break;
+        if (n >= LEAST_UPDATES && meter.seconds >= plan->seconds) break;
         if (!update(&timed, bench, error)) return false;
         rate_add(&meter, timed.stats.flops, timed.seconds);
         result->tokens += timed.stats.tokens;
@@ -149,7 +142,13 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
     }
     result->rate = rate_end(&meter);
     result->tokens_per_second = (double)result->tokens / result->rate.seconds;
-    shares_of(result->part, bench->part);
+    PeerResult *peer = &result->peer;
+    if (peer->updates) {
+        peer->tokens_per_second = peer->tokens / peer->seconds;
+        peer->padding = 1 - peer->tokens / peer->places;
+        peer->ratio = result->tokens_per_second / peer->tokens_per_second;
+    }
+    rate_shares(result->part, bench->part);
     return true;
 }
 

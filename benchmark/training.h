@@ -14,17 +14,16 @@ typedef struct TrainingCase {
     ModelConfig model;  // vocab included
     TrainingConfig training;
     int threads;
-    int updates;     // counted ones; 0: as many as fit into `seconds`, at least LEAST_UPDATES
-    double seconds;  // for counted updates
-    const char *python;  // the peer's (peer.h); NULL: without it
+    double seconds;      // to measure for; at least LEAST_UPDATES updates
+    const char *python;  // that runs PyTorch (peer.h); NULL: without it
 } TrainingCase;
 
 enum { LEAST_UPDATES = 3 };
 
 typedef struct PeerResult {
     int updates;
-    double seconds, tokens;
-    double places;  // tokens and padding
+    double seconds, tokens, places;            // places: tokens and padding
+    double tokens_per_second, padding, ratio;  // padding: share of the places
 } PeerResult;
 
 /* What was measured, over the counted updates. */

@@ -14,8 +14,7 @@ ProgressBar progressbar_start(FILE *out)
     return (ProgressBar){.out = out, .begin = clock_seconds()};
 }
 
-/* "1,234,567" */
-static void put_number(char text[32], double number)
+const char *number_text(char text[NUMBER_TEXT], double number)
 {
     char digits[32];
     int length = snprintf(digits, sizeof digits, "%.0f", fmin(fmax(number, 0), 1e15)), n = 0;
@@ -24,6 +23,7 @@ static void put_number(char text[32], double number)
         text[n++] = digits[i];
     }
     text[n] = 0;
+    return text;
 }
 
 const char *duration_text(char text[DURATION_TEXT], double seconds)
@@ -37,9 +37,9 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
 
 static void put_line(char text[TEXT], double lines, double share, double seconds)
 {
-    char done[32], rate[32], left[DURATION_TEXT], bar[WIDTH + 1] = {0};
-    put_number(done, lines);
-    put_number(rate, seconds > 0 ? lines / seconds : 0);
+    char done[NUMBER_TEXT], rate[NUMBER_TEXT], left[DURATION_TEXT], bar[WIDTH + 1] = {0};
+    number_text(done, lines);
+    number_text(rate, seconds > 0 ? lines / seconds : 0);
     if (share < 0) {
         snprintf(text, TEXT, "%s lines, %s/s", done, rate);
         return;

@@ -22,8 +22,12 @@ void progressbar_show(ProgressBar *bar, double lines, double share);
 /* Removes it. Call this before writing anything else. */
 void progressbar_clear(ProgressBar *bar);
 
+enum { NUMBER_TEXT = 32, DURATION_TEXT = 32 };
+
+/* "1,234,567" */
+const char *number_text(char text[NUMBER_TEXT], double number);
+
 /* "12s", "3m40s", "2h05m" */
-enum { DURATION_TEXT = 32 };
 const char *duration_text(char text[DURATION_TEXT], double seconds);
 
 #endif
