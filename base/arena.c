@@ -48,6 +48,13 @@ void *block_zeros(size_t size, Error *error)
     return block;
 }
 
+void *block_resident(size_t size, Error *error)
+{
+    void *block = block_allocate(size);
+    if (!block) return error_set(error, MEMORY, (double)size / 1e6), NULL;
+    return memset(block, 0, size);
+}
+
 /* Small pages from now on: with huge ones, what lies between two released parts would take in
  * their place again. */
 void block_release(void *at, size_t size)

@@ -42,8 +42,10 @@ void arena_free(Arena *arena);
 void *block_allocate(size_t size);
 size_t block_bytes(size_t size);  // that such a block really takes
 
-/* A block of zeros. Pages take memory when they are written to. */
+/* A block of zeros. block_zeros: pages take memory when they are written to. block_resident: they
+ * are in memory already, so that no timed update waits for them. */
 void *block_zeros(size_t size, Error *error);
+void *block_resident(size_t size, Error *error);
 
 /* Gives the memory under these bytes of a block, or of what malloc gave, back to the system, as far
  * as it is whole pages; they are not to be read again. */

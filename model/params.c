@@ -192,11 +192,7 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config)
 
 real *params_block(const Params *params, Error *error)
 {
-    size_t bytes = params->size * sizeof(real);
-    real *block = block_allocate(bytes);
-    if (block) return memset(block, 0, bytes);
-    error_set(error, "not enough memory for %.1f MB of parameters", (double)bytes / 1e6);
-    return NULL;
+    return block_resident(params->size * sizeof(real), error);
 }
 
 void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed)

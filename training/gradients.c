@@ -94,7 +94,7 @@ static bool separate_lookups(Gradients *g, const Transformer *model, Error *erro
     Weights *w = &g->weights[0];
     if (w->output.at != w->target_embedding.at) return true;
     size_t count = (size_t)model->config.vocab * (size_t)model->config.d_model;
-    if (!(g->lookups = block_zeros(count * sizeof(real), error))) return false;
+    if (!(g->lookups = block_resident(count * sizeof(real), error))) return false;
     g->matrix.begin = (size_t)(w->output.at - g->block[0]);
     g->matrix.end = g->matrix.begin + count;
     w->target_embedding.at = g->lookups;
@@ -109,14 +109,14 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     memset(g->arena.base, 0, g->arena.size);
     layout(g);
     for (int i = 0; i < g->end - g->first; i++) {
-        if (!(g->block[i] = block_zeros(g->size * sizeof(real), error))) return false;
+        if (!(g->block[i] = block_resident(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
     if (g->shared && !separate_lookups(g, model, error)) return false;
     divide(g);
     if (g->reduction.ranks == 1) return true;
     g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
-    return (g->received = block_zeros(received_size(g) * sizeof(real), error));
+    return (g->received = block_resident(received_size(g) * sizeof(real), error));
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)

@@ -25,8 +25,8 @@ bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradien
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
     size_t size = block_size(gradients);
-    return (o->m = block_zeros(size, error)) && (o->v = block_zeros(size, error)) &&
-           (config->ema == 0 || (o->ema = block_zeros(size, error)));
+    return (o->m = block_resident(size, error)) && (o->v = block_resident(size, error)) &&
+           (config->ema == 0 || (o->ema = block_resident(size, error)));
 }
 
 void optimizer_free(Optimizer *o)
