@@ -1,13 +1,11 @@
-/* What may come next, against the definitions, and what searches give where something is forbidden or
- * made dearer. */
+/* The constraints on the next token against their definitions, and searches with them. */
 #include "inference/constraints.h"
-#include "tests/fixtures/forty-lines.h"
-#include "tests/fixtures/test.h"
+#include "tests/fixtures/translations.h"
 
 /* ---- the scores of one row ---- */
 
-/* Whether written and c have the n-gram that c completes twice. */
-static bool comes_again(const int *written, int count, int c, int n)
+/* Whether written already has the n-gram that c would complete. */
+static bool repeats_ngram(const int *written, int count, int c, int n)
 {
     for (int begin = 0; begin + n <= count; begin++) {
         bool same = written[begin + n - 1] == c;
@@ -22,7 +20,7 @@ TEST(against_the_definitions)
 {
     enum { C = 6, ROUNDS = 3000 };
     Rng rng = rng_stream(1, RNG_TEST, 0);
-    int forbidden = 0, dearer = 0, ended = 0;
+    int forbidden = 0, penalised = 0, ended = 0;
     for (int round = 0; round < ROUNDS; round++) {
         int written[12], count = (int)rng_below(&rng, 12);
         for (int i = 0; i < count; i++) written[i] = 2 + (int)rng_below(&rng, C - 2);
@@ -38,11 +36,11 @@ TEST(against_the_definitions)
         for (int c = 1; c < C; c++) {
             bool never = (c == ID_UNKNOWN && !config.unknown) ||
                          (config.no_repeat_ngram &&
-                          comes_again(written, count, c, config.no_repeat_ngram));
+                          repeats_ngram(written, count, c, config.no_repeat_ngram));
             double expected = before[c] - normaliser;
             for (int i = 0; i < count; i++)
                 if (written[i] == c) {
-                    expected *= config.repetition_penalty, dearer++;
+                    expected *= config.repetition_penalty, penalised++;
                     break;
                 }
             if (never) assert_true(z[c] == -INFINITY);
@@ -54,40 +52,45 @@ TEST(against_the_definitions)
         else assert_true(z[ID_END] == before[ID_END]);
         ended += count < config.min_length && all;
     }
-    print_message("%d forbidden, %d dearer, %d ended\n", forbidden, dearer, ended);
-    assert_true(forbidden > ROUNDS && dearer > ROUNDS && ended > 20);
+    print_message("%d forbidden, %d penalised, %d ended\n", forbidden, penalised, ended);
+    assert_true(forbidden > ROUNDS && penalised > ROUNDS && ended > 20);
 }
 
 /* ---- searches ---- */
 
-/* A sentence may have as many <unk> as its source, or as many as it likes. */
-TEST(as_many_unknown_as_the_source)
+static int count_unknown(const int *id, int length)
 {
+    int count = 0;
+    for (int t = 0; t < length; t++) count += id[t] == ID_UNKNOWN;
+    return count;
+}
+
+/* Without an option no <unk>; with copy_unknown as many as the source has; with unknown any number. */
+TEST(number_of_unknown)
+{
+    enum { NONE, COPY, ANY };
     real bias = model.weights.logits_bias[ID_UNKNOWN];
     model.weights.logits_bias[ID_UNKNOWN] += 6;
-    for (int which = 0; which < 2; which++) {
-        SearchConfig config = search_default;
-        Translations out;
-        int all = 0, anywhere = 0;
-        config.beam = which ? 3 : 1;
-        for (int way_of = 0; way_of < 3; way_of++) {
-            config.copy_unknown = way_of == 1;
-            config.unknown = way_of == 2;
+    for (int beam = 1; beam <= 3; beam += 2) {
+        int total[3] = {0};
+        for (int allowed = NONE; allowed <= ANY; allowed++) {
+            SearchConfig config = search_default;
+            Translations out;
+            config.beam = beam;
+            config.copy_unknown = allowed == COPY;
+            config.unknown = allowed == ANY;
             run(&out, &config, NULL);
             for (int s = 0; s < S; s++) {
                 const Hypothesis *best = out.sentence[s].hypothesis;
-                int written = 0, read = 0;
-                for (int t = 0; t < best->length; t++) written += best->id[t] == ID_UNKNOWN;
-                for (int t = source.start[s]; t < source.start[s + 1]; t++)
-                    read += source.id[t] == ID_UNKNOWN;
-                if (way_of < 2) assert_in_range(written, 0, way_of ? read : 0);
-                if (way_of == 1) all += written;
-                if (way_of == 2) anywhere += written;
+                int written = count_unknown(best->id, best->length);
+                int read =
+                    count_unknown(source.id + source.start[s], packed_length(&source, s));
+                if (allowed != ANY) assert_in_range(written, 0, allowed == COPY ? read : 0);
+                total[allowed] += written;
             }
             translations_free(&out);
         }
-        print_message("%d where the source has some, %d anywhere\n", all, anywhere);
-        assert_true(all > 0 && anywhere > all);
+        assert_true(total[COPY] > 0 && total[ANY] > total[COPY]);
     }
     model.weights.logits_bias[ID_UNKNOWN] = bias;
 }
@@ -102,9 +105,9 @@ static bool repeats(const Hypothesis *h, int n)
 
 TEST(no_ngram_comes_twice)
 {
-    for (int which = 0; which < 3; which++)
+    for (int which = 0; which < SETTINGS; which++)
         for (int n = 1; n <= 3; n++) {
-            SearchConfig config = way(which);
+            SearchConfig config = settings(which);
             int would = 0;
             for (int ban = 0; ban < 2; ban++) {
                 Translations out;
@@ -124,8 +127,8 @@ TEST(no_ngram_comes_twice)
 
 TEST(as_long_as_asked)
 {
-    for (int which = 0; which < 3; which++) {
-        SearchConfig config = way(which);
+    for (int which = 0; which < SETTINGS; which++) {
+        SearchConfig config = settings(which);
         Translations out;
         config.min_length = 12;
         config.max_tokens = 20;
@@ -137,8 +140,8 @@ TEST(as_long_as_asked)
     }
 }
 
-/* The same samples for a line, whatever is beside it. */
-TEST(samples_belong_to_their_line)
+/* Samples depend on the number of the line, and not on the other lines of the call. */
+TEST(samples_depend_on_their_line)
 {
     SearchConfig config = search_default;
     config.sample = true;
@@ -149,17 +152,14 @@ TEST(samples_belong_to_their_line)
     int different = 0;
     for (int s = 0; s + 2 <= S; s += 3) {
         int start[3];
-        for (int i = 0; i < 3; i++) start[i] = source.start[s + i] - source.start[s];
-        TranslatorInput input = {.source = {2, start[2], source.id + source.start[s], start},
+        TranslatorInput input = {.source = packed_slice(start, &source, s, s + 2),
                                  .line = 1 + (uint64_t)s};
-        assert_true(translator_run(&some, &alone, &input, &config, workers, NULL, &error));
-        for (int i = 0; i < 2; i++)
-            for (int n = 0; n < 3; n++) {
-                const Hypothesis *a = &all.sentence[s + i].hypothesis[n];
-                const Hypothesis *b = &some.sentence[i].hypothesis[n];
-                assert_true(same_ids(a, b));
-                different += n && !same_ids(a, &a[-1]);
-            }
+        assert_true(translator_run(&some, &alone, &input, &config, workers[2], NULL, &error));
+        for (int i = 0; i < 6; i++) {
+            const Hypothesis *a = &all.sentence[s + i / 3].hypothesis[i % 3];
+            assert_true(same_ids(a, &some.sentence[i / 3].hypothesis[i % 3]));
+            different += i % 3 && !same_ids(a, &a[-1]);
+        }
         translations_free(&some);
     }
     assert_true(different > S / 3);  // samples of a line differ from each other
@@ -167,24 +167,20 @@ TEST(samples_belong_to_their_line)
     config.batch_rows = 128;
     config.seed = 2;
     run(&some, &config, NULL);
-    check_scores(&some);  // and their log p is the model's
+    check_scores(&some, &alone, &source, workers[2]);
     translations_free(&some);
 }
 
-/* Scores that nobody asks for change no token. */
-TEST(without_scores)
+TEST(without_scores_the_same_tokens)
 {
-    for (int which = 0; which < 3; which++) {
+    for (int which = 0; which < SETTINGS; which++) {
         Translations with, without;
-        SearchConfig config = way(which);
+        SearchConfig config = settings(which);
         run(&with, &config, NULL);
         config.no_scores = true;
         run(&without, &config, NULL);
-        for (int s = 0; s < S; s++) {
-            const Hypothesis *a = with.sentence[s].hypothesis,
-                             *b = without.sentence[s].hypothesis;
-            assert_true(same_ids(a, b));
-        }
+        for (int s = 0; s < S; s++)
+            assert_true(same_ids(with.sentence[s].hypothesis, without.sentence[s].hypothesis));
         translations_free(&with);
         translations_free(&without);
     }
@@ -192,13 +188,13 @@ TEST(without_scores)
 
 TEST(refusals)
 {
-    SearchConfig config = search_default;
-    config.sample = true, config.alternatives = 2;
-    refuse(config, NULL, "`alternatives`");
-    config = search_default, config.alternatives = 2, config.n_best = 2;
-    refuse(config, NULL, "`n-best`");
-    config = search_default, config.min_length = 9, config.max_tokens = 9;
-    refuse(config, NULL, "`min-length` 9");
+    SearchConfig config[3] = {search_default, search_default, search_default};
+    config[0].sample = true, config[0].alternatives = 2;
+    config[1].alternatives = 2, config[1].n_best = 2;
+    config[2].min_length = 9, config[2].max_tokens = 9;
+    refuse(&source, config[0], NULL, "`alternatives`");
+    refuse(&source, config[1], NULL, "`n-best`");
+    refuse(&source, config[2], NULL, "`min-length` 9");
 }
 
 int main(void)

@@ -1,12 +1,11 @@
-/* Several models as one: the mean of their probabilities, and searches with it. */
+/* Ensembles: the mean of the probabilities, and searches with it. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
 
 #include "inference/predictor.h"
-#include "inference/scoring.h"
-#include "inference/translator.h"
-#include "tests/fixtures/searches.h"
+#include "tests/fixtures/hypotheses.h"
+#include "tests/fixtures/random-model.h"
 
 enum { V = 60, MOST_LENGTH = 40, S = 30, MODELS = 3 };
 
@@ -48,9 +47,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
     SearchConfig greedy = search_default;
     greedy.beam = 1;
     const SearchBatch batch = {ensemble, &greedy, source, task, NULL};
-    predictor_layout(predictor, &arena, &batch);
-    assert_true(arena_reserve(&arena, &error));
-    predictor_layout(predictor, &arena, &batch);
+    LAYOUT(&arena, predictor_layout(predictor, &arena, &batch));
     for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1};
     predictor_encode(predictor);
     predictor_step(predictor, prefix, S);
@@ -84,7 +81,7 @@ TEST(the_mean_of_probabilities)
     assert_true(worst < 1e-5);
 }
 
-/* Where all models give next to nothing, ln p still is what it should be. */
+/* ln p is right even if all models give a probability near 0. */
 TEST(tiny_probabilities)
 {
     Ensemble same = ensemble_of(&model[0]), twice = same;
@@ -100,64 +97,50 @@ TEST(tiny_probabilities)
     model[0].weights.logits_bias[9] += 150;
 }
 
-/* log p of what they find together is what scoring together says; a beam of one is greedy search;
- * the same model twice finds what it finds alone. */
+/* Searches with the ensemble: their log-probabilities are those of scoring, the other models change the
+ * result, and the same model twice gives the result of the model alone. */
 TEST(searches)
 {
     TranslatorInput input = {.source = source, .line = 1};
+    Ensemble alone = ensemble_of(&model[0]), twice = alone;
+    assert_true(ensemble_add(&twice, &model[0], &error));
+    const Ensemble *const ensemble[] = {&together, &alone, &twice};
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = search_default;
-        Translations out, other;
+        Translations out[3];
+        int different = 0;
         config.beam = beam;
-        assert_true(translator_run(&out, &together, &input, &config, workers, NULL, &error));
-        int id[S * MOST_LENGTH], start[S + 1] = {0}, different = 0;
-        double each[S * MOST_LENGTH];
+        for (int e = 0; e < 3; e++)
+            assert_true(
+                translator_run(&out[e], ensemble[e], &input, &config, workers, NULL, &error));
+        check_scores(&out[0], &together, &source, workers);
         for (int s = 0; s < S; s++) {
-            const Hypothesis *best = out.sentence[s].hypothesis;
-            assert_in_range(best->length, 1, MOST_LENGTH - 10);  // the shortest max_length
-            memcpy(id + start[s], best->id, (size_t)best->length * sizeof *id);
-            start[s + 1] = start[s] + best->length;
-        }
-        Packed target = {S, start[S], id, start};
-        assert_true(scoring_run(each, &together, &source, &target, workers, NULL, &error));
-        for (int s = 0; s < S; s++) {
-            double sum = 0;
-            for (int t = start[s]; t < start[s + 1]; t++) sum += each[t];
-            assert_true(fabs(sum - out.sentence[s].hypothesis->log_probability) < 1e-3);
-        }
-        Ensemble alone = ensemble_of(&model[0]), twice = alone;
-        assert_true(translator_run(&other, &alone, &input, &config, workers, NULL, &error));
-        for (int s = 0; s < S; s++)
-            different +=
-                other.sentence[s].hypothesis->length != out.sentence[s].hypothesis->length;
-        assert_true(different > 0);  // the others have a say
-        translations_free(&out);
-        assert_true(ensemble_add(&twice, &model[0], &error));
-        assert_true(translator_run(&out, &twice, &input, &config, workers, NULL, &error));
-        for (int s = 0; s < S; s++) {
-            const Hypothesis *a = out.sentence[s].hypothesis, *b = other.sentence[s].hypothesis;
+            const Hypothesis *all = out[0].sentence[s].hypothesis;
+            const Hypothesis *a = out[1].sentence[s].hypothesis;
+            const Hypothesis *b = out[2].sentence[s].hypothesis;
+            assert_in_range(all->length, 1, MOST_LENGTH - 10);  // the shortest max_length
+            different += all->length != a->length;
             assert_true(same_ids(a, b));
             assert_true(fabs(a->log_probability - b->log_probability) < 1e-3);
         }
-        translations_free(&out);
-        translations_free(&other);
+        assert_true(different > 0);
+        for (int e = 0; e < 3; e++) translations_free(&out[e]);
     }
 }
 
 TEST(not_a_number)
 {
     TranslatorInput input = {.source = source, .line = 1};
-    Translations out;
+    Ensemble alone = ensemble_of(&model[2]);
     real bias = model[2].weights.logits_bias[9];
     model[2].weights.logits_bias[9] = NAN;
-    for (int beam = 1; beam <= 4; beam += 3) {
+    for (int test = 0; test < 4; test++) {
         SearchConfig config = search_default;
-        config.beam = beam;
+        Translations out;
+        config.beam = test < 2 ? 1 : 4;
         config.no_scores = true;
-        assert_false(translator_run(&out, &together, &input, &config, workers, NULL, &error));
-        assert_non_null(strstr(error.text, "NaN or infinity"));
-        Ensemble alone = ensemble_of(&model[2]);
-        assert_false(translator_run(&out, &alone, &input, &config, workers, NULL, &error));
+        assert_false(translator_run(&out, test % 2 ? &alone : &together, &input, &config,
+                                    workers, NULL, &error));
         assert_non_null(strstr(error.text, "NaN or infinity"));
     }
     model[2].weights.logits_bias[9] = bias;
