@@ -25,25 +25,25 @@
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
+#include "model/rdrop.h"
 
-OutputLayer loss_chunk(const OutputLayer *w, int k)
-{
-    size_t first = (size_t)k * LOSS_CLASSES;
-    return (OutputLayer){w->E + first * (size_t)w->D, w->bias ? w->bias + first : NULL,
-                         at_most(w->C - (int)first, LOSS_CLASSES), w->D};
-}
-
-void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training)
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
+                 bool pairs)
 {
     size_t rows = (size_t)at_most(M, LOSS_ROWS), chunks = (size_t)loss_chunks(w->C);
-    size_t kept = (size_t)(training ? w->C : at_most(w->C, LOSS_CLASSES));
-    *buffers = (LossBuffers){.training = training};
+    size_t kept = (size_t)(training || pairs ? w->C : at_most(w->C, LOSS_CLASSES));
+    *buffers = (LossBuffers){.training = training || pairs, .pairs = pairs};
     buffers->Z = ARENA_TAKE(arena, real, rows * kept);
-    if (training) buffers->X = ARENA_TAKE(arena, real, gemm_repeated_size(w->D, (int)rows));
+    if (buffers->training)
+        buffers->X = ARENA_TAKE(arena, real, gemm_repeated_size(w->D, (int)rows));
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
     buffers->at_target = ARENA_TAKE(arena, real, rows);
+    if (!pairs) return;
+    buffers->weighted = ARENA_TAKE(arena, real, rows * chunks);
+    buffers->lse = ARENA_TAKE(arena, real, rows / 2);
+    buffers->KL = ARENA_TAKE(arena, real, rows);
 }
 
 real *logits_layout(Arena *arena, int M, int V)
@@ -83,13 +83,62 @@ static real exponentials(real *z, real *largest, double *total, int width)
     return sum;
 }
 
+/* A block of rows of X: rows first, first + 1, …; with R-Drop the second half of the block are the
+ * copies of the first half. The rows are one piece of X, or two, `apart` rows from each other. */
+typedef struct RowBlock {
+    int first, rows, own;  // own: rows without their copies
+    int pieces, piece, apart;
+} RowBlock;
+
+static RowBlock block_at(int first, int M, bool pairs)
+{
+    int end = pairs ? M / 2 : M, own = at_most(end - first, pairs ? LOSS_ROWS / 2 : LOSS_ROWS);
+    bool two = pairs && own < end;
+    return (RowBlock){first,       pairs ? 2 * own : own,         own,
+                      two ? 2 : 1, pairs && !two ? 2 * own : own, end};
+}
+
+/* Where piece i begins in a matrix [M,D]. */
+static size_t piece_at(const RowBlock *block, int i, int D)
+{
+    return (size_t)(block->first + i * block->apart) * (size_t)D;
+}
+
+/* Chunk k: the output layer of its classes. */
+static OutputLayer chunk_of(const OutputLayer *w, int k)
+{
+    size_t first = (size_t)k * LOSS_CLASSES;
+    return (OutputLayer){w->E + first * (size_t)w->D, w->bias ? w->bias + first : NULL,
+                         at_most(w->C - (int)first, LOSS_CLASSES), w->D};
+}
+
+/* Chunk k: its logits [rows,width], and what forward keeps of them. */
+static real *chunk_logits(const LossBuffers *b, int k, int rows)
+{
+    return b->training ? b->Z + (size_t)k * LOSS_CLASSES * (size_t)rows : b->Z;
+}
+
+/* The number of row n's target in chunk k, or -1. */
+static int own_class(const Objective *objective, const RowBlock *block, int n, int k, int width)
+{
+    int c = objective->target[block->first + n % block->own] - k * LOSS_CLASSES;
+    return c >= 0 && c < width ? c : -1;
+}
+
+static void add_loss(Loss *loss, double lse, double at_target, double total, double smoothing,
+                     int C)
+{
+    loss->nll += lse - at_target;
+    loss->objective += lse - (1 - smoothing) * at_target - smoothing / C * total;
+    loss->tokens++;
+}
+
 /* Adds the loss of row n; its chunks' `largest` become e^(m - lse). */
 static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, int C)
 {
     int chunks = loss_chunks(C);
     real *largest = b->largest + n * chunks, top = largest[0], all = 0;
     const real *sum = b->sum + n * chunks;
-    double at_target = (double)b->at_target[n];
 #pragma omp simd reduction(max : top)
     for (int c = 0; c < chunks; c++) top = largest[c] > top ? largest[c] : top;
 #pragma omp simd reduction(+ : all)
@@ -99,98 +148,137 @@ static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, 
     }
 #pragma omp simd
     for (int c = 0; c < chunks; c++) largest[c] /= all;
-    double lse = (double)top + log(all);
-    loss->nll += lse - at_target;
-    loss->objective += lse - (1 - smoothing) * at_target - smoothing / C * b->total[n];
-    loss->tokens++;
+    add_loss(loss, (double)top + log(all), (double)b->at_target[n], b->total[n], smoothing, C);
 }
 
-/* The logits of chunk k [rows,width], and what is kept of them for backward. */
-static real *chunk_logits(const LossBuffers *b, int k, int rows)
+/* R-Drop: adds the loss of row n and its copy, row m; their chunks' `sum` become e^(m - lse). */
+static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m,
+                      const Objective *objective, int C)
 {
-    return b->training ? b->Z + (size_t)k * LOSS_CLASSES * (size_t)rows : b->Z;
+    int chunks = loss_chunks(C), row[2] = {n, m};
+    double lse[2], weighted[2];
+    for (int i = 0; i < 2; i++) {
+        int at = row[i] * chunks;
+        weighted[i] =
+            rdrop_row(&lse[i], b->sum + at, b->largest + at, b->weighted + at, chunks);
+        add_loss(loss, lse[i], (double)b->at_target[row[i]], b->total[row[i]],
+                 objective->smoothing, C);
+    }
+    // KL(p‖q) and KL(q‖p)
+    double change = lse[0] - lse[1], KL[2] = {weighted[0] - change, weighted[1] + change};
+    loss->objective += objective->r_drop / 2 * (KL[0] + KL[1]);
+    b->lse[n] = (real)change;
+    for (int i = 0; i < 2; i++) b->KL[row[i]] = (real)KL[i];
 }
 
-/* The loss of a block of rows; Z (=) e^(z - m). */
-static void block_forward(Loss *loss, const real *X, const OutputLayer *w, const int *target,
-                          double smoothing, const LossBuffers *b, int rows)
+/* Adds the loss of a block; Z (=) e^(z - m), with R-Drop the logits z. */
+static void block_forward(Loss *loss, const RowBlock *block, const real *X,
+                          const OutputLayer *w, const Objective *objective,
+                          const LossBuffers *b)
 {
-    int chunks = loss_chunks(w->C);
+    int chunks = loss_chunks(w->C), rows = block->rows, own = block->own;
     for (int n = 0; n < rows; n++) b->total[n] = 0;
     for (int k = 0; k < chunks; k++) {
-        OutputLayer chunk = loss_chunk(w, k);
+        OutputLayer chunk = chunk_of(w, k);
+        size_t width = (size_t)chunk.C;
         real *Z = chunk_logits(b, k, rows);
         // z = X Eᵀ + bias
-        gemm_nt(SET, Z, X, chunk.E, chunk.bias, rows, chunk.C, w->D);
+        for (int i = 0; i < block->pieces; i++)
+            gemm_nt(SET, Z + (size_t)(i * block->piece) * width, X + piece_at(block, i, w->D),
+                    chunk.E, chunk.bias, block->piece, chunk.C, w->D);
+        // softmax: m and Σ e^(z - m)
         for (int n = 0; n < rows; n++) {
-            real *z = Z + (size_t)n * (size_t)chunk.C;
-            int at = n * chunks + k, own = target[n] - k * LOSS_CLASSES;
-            if (own >= 0 && own < chunk.C) b->at_target[n] = z[own];
-            b->sum[at] = exponentials(z, &b->largest[at], &b->total[n], chunk.C);
+            real *z = Z + (size_t)n * width;
+            int at = n * chunks + k, target = own_class(objective, block, n, k, chunk.C);
+            if (target >= 0) b->at_target[n] = z[target];
+            if (b->pairs)
+                b->sum[at] = rdrop_chunk(&b->largest[at], &b->weighted[at], &b->total[n], z,
+                                         Z + (size_t)((n + own) % rows) * width, chunk.C);
+            else b->sum[at] = exponentials(z, &b->largest[at], &b->total[n], chunk.C);
         }
     }
-    for (int n = 0; n < rows; n++) row_loss(loss, b, n, smoothing, w->C);
+    for (int n = 0; n < own; n++)
+        if (b->pairs) pair_loss(loss, b, n, n + own, objective, w->C);
+        else row_loss(loss, b, n, objective->smoothing, w->C);
+}
+
+/* Gradient of label-smoothed cross-entropy: dz = scale · (p - (1-ε) [c = t] - ε/C), in place of Z of
+ * chunk k; with R-Drop that of rdrop.c. */
+static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
+                            const Objective *objective, const LossBuffers *b, int C)
+{
+    int chunks = loss_chunks(C), own = block->own;
+    double epsilon = objective->smoothing;
+    real scale = objective->scale, uniform = (real)(epsilon / C);
+    real on_target = scale * (real)(1 - epsilon), on_all = scale * uniform;
+    for (int n = 0; n < own; n++) {
+        real *dz = dZ + (size_t)n * (size_t)width, *copy = dz + (size_t)own * (size_t)width;
+        int at = n * chunks + k, target = own_class(objective, block, n, k, width);
+        if (b->pairs) {
+            int m = n + own, copy_at = m * chunks + k;
+            rdrop_chunk_backward(dz, copy, (RDropRow){b->largest[at], b->sum[at], b->KL[n]},
+                                 (RDropRow){b->largest[copy_at], b->sum[copy_at], b->KL[m]},
+                                 b->lse[n], (real)(objective->r_drop / 2), scale, uniform,
+                                 width);
+            if (target >= 0) copy[target] -= on_target;
+        } else {
+            real p_factor = scale * b->largest[at];
+#pragma omp simd simdlen(16)
+            for (int c = 0; c < width; c++) dz[c] = dz[c] * p_factor - on_all;
+        }
+        if (target >= 0) dz[target] -= on_target;
+    }
+}
+
+/* turn: a stage for each chunk, or NULL */
+static void block_backward(real *dX, const OutputLayer *dw, Turn *turn, const RowBlock *block,
+                           const real *X, const OutputLayer *w, const Objective *objective,
+                           const LossBuffers *b)
+{
+    int chunks = loss_chunks(w->C), rows = block->piece, D = w->D;
+    Repeated repeated[2];
+    for (int i = 0; i < block->pieces; i++)
+        repeated[i] = gemm_repeated(b->X + (size_t)i * gemm_repeated_size(D, rows),
+                                    X + piece_at(block, i, D), D, rows);
+    for (int k = 0; k < chunks; k++) {
+        OutputLayer chunk = chunk_of(w, k), dchunk = chunk_of(dw, k);
+        int width = chunk.C;
+        real *dZ = chunk_logits(b, k, block->rows);
+        size_t piece = (size_t)rows * (size_t)width;
+        logits_backward(dZ, k, width, block, objective, b, w->C);
+        // dX = dz E
+        for (int i = 0; i < block->pieces; i++)
+            gemm_nn(k == 0 ? SET : ADD, dX + piece_at(block, i, D), dZ + (size_t)i * piece,
+                    chunk.E, rows, D, width);
+        turn_next(turn, 1);
+        // dE += dzᵀ X          dbias += Σ_rows dz
+        for (int i = 0; i < block->pieces; i++, dZ += piece) {
+            gemm_tn_repeated(ADD, dchunk.E, dZ, &repeated[i], width);
+            if (dchunk.bias) bias_backward(dchunk.bias, dZ, rows, width);
+        }
+    }
 }
 
 void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
                   const LossBuffers *b, int M)
 {
-    for (int first = 0; first < M; first += LOSS_ROWS)
-        block_forward(loss, X + (size_t)first * (size_t)w->D, w, objective->target + first,
-                      objective->smoothing, b, at_most(M - first, LOSS_ROWS));
+    loss_backward(loss, NULL, NULL, NULL, X, w, objective, b, M);
 }
 
-Turn *loss_turn(Turn *turn, int M, int C)
-{
-    if (M <= LOSS_ROWS) return turn;
-    turn_next(turn, loss_chunks(C));
-    return NULL;
-}
-
-/* turn: a stage for each chunk, or NULL */
-static void block_backward(real *dX, const OutputLayer *dw, Turn *turn, const real *X,
-                           const OutputLayer *w, const int *target, const Objective *objective,
-                           const LossBuffers *b, int rows)
-{
-    int chunks = loss_chunks(w->C), D = w->D;
-    double epsilon = objective->smoothing;
-    real scale = objective->scale;
-    real target_share = scale * (real)(1 - epsilon),
-         uniform_share = scale * (real)(epsilon / w->C);
-    Repeated repeated = gemm_repeated(b->X, X, D, rows);
-    for (int k = 0; k < chunks; k++) {
-        OutputLayer chunk = loss_chunk(w, k), dchunk = loss_chunk(dw, k);
-        int width = chunk.C;
-        real *dZ = chunk_logits(b, k, rows);
-        // gradient of label-smoothed cross-entropy: dz = scale · (p - (1-ε) [c = t] - ε/C)
-        for (int n = 0; n < rows; n++) {
-            real *dz = dZ + (size_t)n * (size_t)width;
-            real p_factor = scale * b->largest[n * chunks + k];
-#pragma omp simd simdlen(16)
-            for (int c = 0; c < width; c++) dz[c] = dz[c] * p_factor - uniform_share;
-            int own = target[n] - k * LOSS_CLASSES;
-            if (own >= 0 && own < width) dz[own] -= target_share;
-        }
-        // dX = dz E
-        gemm_nn(k == 0 ? SET : ADD, dX, dZ, chunk.E, rows, D, width);
-        turn_next(turn, 1);
-        // dE += dzᵀ X          dbias += Σ_rows dz
-        gemm_tn_repeated(ADD, dchunk.E, dZ, &repeated, width);
-        if (dchunk.bias) bias_backward(dchunk.bias, dZ, rows, width);
-    }
-}
-
+/* dX NULL: the loss alone */
 void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, Turn *turn, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *b,
                    int M)
 {
-    turn = loss_turn(turn, M, w->C);
-    for (int first = 0; first < M; first += LOSS_ROWS) {
-        const real *x = X + (size_t)first * (size_t)w->D;
-        const int *target = objective->target + first;
-        int rows = at_most(M - first, LOSS_ROWS);
-        block_forward(loss, x, w, target, objective->smoothing, b, rows);
-        block_backward(dX + (size_t)first * (size_t)w->D, dw, turn, x, w, target, objective, b,
-                       rows);
+    if (dX &&
+        M > LOSS_ROWS) {  // several blocks each add to all chunks: enter all stages at once
+        turn_next(turn, loss_chunks(w->C));
+        turn = NULL;
+    }
+    for (int first = 0; first < (b->pairs ? M / 2 : M);) {
+        RowBlock block = block_at(first, M, b->pairs);
+        block_forward(loss, &block, X, w, objective, b);
+        if (dX) block_backward(dX, dw, turn, &block, X, w, objective, b);
+        first += block.own;
     }
 }

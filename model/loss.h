@@ -31,7 +31,7 @@ typedef struct OutputLayer {
 typedef struct Objective {
     const int *target;  // [M]
     double smoothing;   // ε of label smoothing
-    double r_drop;      // A of rdrop.h
+    double r_drop;      // weight A of the divergence (rdrop.h)
     real scale;         // backward computes the gradients of scale · objective
 } Objective;
 
@@ -43,22 +43,23 @@ typedef struct Loss {
 
 /* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
 typedef struct LossBuffers {
-    bool training;
-    real *Z;           // logits [R,C] chunk by chunk; only one chunk if not training
-    real *X;           // the block's rows of X [R,D], as gemm_repeated copies them
-    real *largest;     // [R,chunks] the largest logit of a row in a chunk
-    real *sum;         // [R,chunks] Σ e^(z - largest)
-    double *total;     // [R] Σ_c z_c
-    real *at_target;   // [R] z of the target
-    real *weighted;    // [R,chunks] R-Drop only, as the next: Σ e^(z - largest) (z - z')
-    real *lse_change;  // [R/2] lse of a row less that of its copy
-    real *divergence;  // [R] KL from this row's distribution to its copy's
+    bool training, pairs;
+    real *Z;          // logits [R,C] chunk by chunk; only one chunk if not training
+    real *X;          // the block's rows of X [R,D], as gemm_repeated copies them
+    real *largest;    // [R,chunks] m: the largest logit of a row in a chunk
+    real *sum;        // [R,chunks] Σ e^(z - m)
+    double *total;    // [R] Σ_c z_c
+    real *at_target;  // [R] z of the target
+    real *weighted;   // [R,chunks] R-Drop only, as the next: Σ e^(z - m) (z - z')
+    real *lse;        // [R/2] lse of a row less that of its copy
+    real *KL;         // [R] from this row's distribution to its copy's
 } LossBuffers;
 
-void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w,
-                 bool training);
+/* pairs: for R-Drop, where row n + M/2 is the copy of row n; training is then implied */
+void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
+                 bool pairs);
 
-/* Adds the loss of the rows of X.   X [M,D] */
+/* Adds the loss of the rows of X, which with R-Drop is the sum over both copies.   X [M,D] */
 void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
                   const LossBuffers *buffers, int M);
 
@@ -67,13 +68,6 @@ void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objecti
 void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, Turn *turn, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
                    int M);
-
-/* The layer of the classes of chunk k. */
-OutputLayer loss_chunk(const OutputLayer *w, int k);
-
-/* The turn for the blocks of M rows, a stage for each chunk of C classes. Several blocks each add to
- * all chunks: then this enters all stages at once and returns NULL. */
-Turn *loss_turn(Turn *turn, int M, int C);
 
 /* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);

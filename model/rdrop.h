@@ -7,25 +7,33 @@
  *     objective = -ln p_t - ln q_t + A · ½ (KL(p‖q) + KL(q‖p))          each -ln label-smoothed
  *
  * Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks (arXiv 2106.14448),
- * equations 1 to 3. An update does twice the work, and one more exponential for each logit. */
+ * equations 1 to 3. An update does twice the work, and one more exponential for each logit.
+ *
+ * These functions compute one row and its copy, chunk of classes by chunk; loss.c calls them. */
 #ifndef MODEL_RDROP_H
 #define MODEL_RDROP_H
 
-#include "model/loss.h"
+#include "base/real.h"
 
-/* loss_layout for training, and the fields of R-Drop. Z keeps the logits: of the rows of a block,
- * then of their copies. */
-void rdrop_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w);
+/* Returns Σ e^(z - m) over a chunk z [width], m its largest logit.   copy [width] the copy's logits
+ * largest (=) m   weighted (=) Σ e^(z - m) (z - z')   total (+=) Σ z */
+real rdrop_chunk(real *largest, real *weighted, double *total, const real *z, const real *copy,
+                 int width);
 
-/* Adds the loss: tokens are M, nll and objective sums over both copies.
- * X [M,D]   objective: the second half of target [M] repeats the first; r_drop is A */
-void rdrop_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
-                   const LossBuffers *buffers, int M);
+/* Returns Σ_c p_c (z_c - z'_c) of a row, from its chunks.
+ * lse (=)   sum [chunks]: in, that of rdrop_chunk; out, e^(m - lse)   largest, weighted [chunks] */
+double rdrop_row(double *lse, real *sum, const real *largest, const real *weighted, int chunks);
 
-/* Adds the same, and the gradients of scale · objective:
- * dX [M,D] (=)   dw (+=)   turn: loss_chunks stages, or NULL */
-void rdrop_backward(Loss *loss, real *dX, const OutputLayer *dw, Turn *turn, const real *X,
-                    const OutputLayer *w, const Objective *objective,
-                    const LossBuffers *buffers, int M);
+/* One row of a pair in a chunk. */
+typedef struct RDropRow {
+    real largest;     // m
+    real factor;      // e^(m - lse): p = factor · e^(z - m)
+    real divergence;  // KL from this row's distribution to its copy's
+} RDropRow;
+
+/* z, copy [width] (=) their gradients, without the target's (1-ε): scale times the formulas of
+ * rdrop.c.   lse_change: lse - lse'   a: A / 2   uniform: ε/C */
+void rdrop_chunk_backward(real *z, real *copy, RDropRow row, RDropRow copy_row, real lse_change,
+                          real a, real scale, real uniform, int width);
 
 #endif

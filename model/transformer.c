@@ -91,8 +91,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     stack_layout(&pass->encoder, arena, config, source, NULL, dropout, kind);
     stack_layout(&pass->decoder, arena, config, target, source, dropout, kind);
     OutputLayer output = output_layer(&model->weights, config);
-    if (is_twice(pass)) rdrop_layout(&pass->loss, arena, target->rows, &output);
-    else loss_layout(&pass->loss, arena, target->rows, &output, training);
+    loss_layout(&pass->loss, arena, target->rows, &output, training, is_twice(pass));
     pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
     pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
@@ -133,8 +132,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
     OutputLayer w = output_layer(&model->weights, &model->config);
     Objective objective = objective_of(pass, smoothing, 1);
     // (4) the loss
-    (is_twice(pass) ? rdrop_forward : loss_forward)(loss, pass->output, &w, &objective,
-                                                    &pass->loss, pass->target->rows);
+    loss_forward(loss, pass->output, &w, &objective, &pass->loss, pass->target->rows);
     profile_leave(before);
 }
 
@@ -149,9 +147,8 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     Objective objective = objective_of(pass, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
-    (is_twice(pass) ? rdrop_backward : loss_backward)(loss, pass->dX, &doutput, turn,
-                                                      pass->output, &output, &objective,
-                                                      &pass->loss, pass->target->rows);
+    loss_backward(loss, pass->dX, &doutput, turn, pass->output, &output, &objective,
+                  &pass->loss, pass->target->rows);
     profile_enter(PROFILE_LINEAR);
     // (3) the decoder
     stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, w, config,

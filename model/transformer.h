@@ -4,7 +4,6 @@
 
 #include "model/loss.h"
 #include "model/prepared.h"
-#include "model/rdrop.h"
 #include "model/stacks.h"
 
 typedef struct Transformer {

@@ -19,7 +19,7 @@ static int target[M];
 static int setup(void **state)
 {
     (void)state;
-    LAYOUT(&arena, loss_layout(&buffers, &arena, M, &layer, true));
+    LAYOUT(&arena, loss_layout(&buffers, &arena, M, &layer, true, false));
     Rng rng = rng_stream(1, RNG_TEST, 1);
     for (int i = 0; i < M * D; i++) X[i] = (real)rng_normal(&rng);
     for (int i = 0; i < V * D; i++) E[i] = (real)rng_normal(&rng);

@@ -2,7 +2,7 @@
  * and more classes than a chunk has; and the objective of R-Drop by its definition. */
 #include "tests/fixtures/check.h"
 
-#include "model/rdrop.h"
+#include "model/loss.h"
 
 enum { D = 4, MANY_ROWS = LOSS_ROWS + 10, MANY_CLASSES = 260 };
 
@@ -31,16 +31,14 @@ static Case make(int M, int V, double smoothing, double A, bool learn_bias)
 
 static void layout(Case *c)
 {
-    if (c->r_drop) rdrop_layout(&c->buffers, &c->arena, c->M, &c->w);
-    else loss_layout(&c->buffers, &c->arena, c->M, &c->w, true);
+    loss_layout(&c->buffers, &c->arena, c->M, &c->w, true, c->r_drop);
     c->objective.target = c->target;
 }
 
 static Loss forward(Case *c)
 {
     Loss sum = {0};
-    (c->r_drop ? rdrop_forward : loss_forward)(&sum, c->X, &c->w, &c->objective, &c->buffers,
-                                               c->M);
+    loss_forward(&sum, c->X, &c->w, &c->objective, &c->buffers, c->M);
     return sum;
 }
 
@@ -48,8 +46,7 @@ static Loss backward(Case *c, real *dX, real *dE, real *dbias)
 {
     Loss sum = {0};
     OutputLayer dw = {dE, dbias, c->w.C, D};
-    (c->r_drop ? rdrop_backward : loss_backward)(&sum, dX, &dw, NULL, c->X, &c->w,
-                                                 &c->objective, &c->buffers, c->M);
+    loss_backward(&sum, dX, &dw, NULL, c->X, &c->w, &c->objective, &c->buffers, c->M);
     return sum;
 }
 
