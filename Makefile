@@ -115,7 +115,7 @@ $(TOOLS): $(TOY) $(BUILD)/all.a
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/tests/data/toy: | $(TOOLS)
-$(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/usual-model.o
+$(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/sentencepiece-model.o
 $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark

@@ -11,7 +11,7 @@
  *     process that learns the tokenizer, which itself takes at most 0.27 GB, for a million sentences
  *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with 0.1 GB for the program and its model
  *     200,000 pairs, 36 MB of text: 1.15 times while reading, 1.23 after encoding, without the
- *     program's own memory (tests/data/corpus-encoding.c) */
+ *     program's own memory (tests/data/corpus.c) */
 #include "data/corpus-text.h"
 
 #include "base/grow.h"

@@ -26,6 +26,7 @@ enum {
 enum { PIECE = 1, TRAINER = 2, NORMALIZER = 3, DENORMALIZER = 5 };  // fields of a model
 enum { PIECE_TEXT = 1, PIECE_TYPE = 3 };                            // of a piece
 enum { MODEL_TYPE = 3 };                                            // of a trainer_spec
+enum { UNIGRAM = 1, CHAR = 4 };                                     // the first and last type
 enum { CHARSMAP = 2 };                                              // of a normaliser
 
 static bool read_piece(Pieces *pieces, Bytes message, Error *error)
@@ -54,9 +55,9 @@ static bool read_trainer(Pieces *pieces, Bytes spec, Error *error)
 {
     for (Field field; spec.count > 0 && protobuf_field(&spec, &field);) {
         if (field.number != MODEL_TYPE) continue;
-        if (field.value < 1 || field.value > TOKENIZER_TYPES)
+        if (field.value < UNIGRAM || field.value > CHAR)
             return error_set(error, "it is of an unknown type");
-        pieces->type = (TokenizerType)(field.value - 1);
+        pieces->model_type = (int)field.value;
     }
     return true;
 }
@@ -128,7 +129,7 @@ static bool read_model(Pieces *pieces, Bytes model, Error *error)
 
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error)
 {
-    *pieces = (Pieces){.type = TOKENIZER_UNIGRAM};
+    *pieces = (Pieces){.model_type = UNIGRAM};
     if (read_model(pieces, (Bytes){model, size}, error)) return true;
     pieces_free(pieces);
     return false;

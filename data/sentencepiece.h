@@ -7,7 +7,6 @@
 
 #include "data/charsmap.h"
 #include "data/protobuf.h"
-#include "data/tokenizer.h"
 
 typedef enum {
     PIECE_NORMAL = 1,
@@ -25,7 +24,7 @@ typedef struct Piece {
 } Piece;
 
 typedef struct Pieces {
-    TokenizerType type;
+    int model_type;  // 1 unigram, 2 bpe, 3 word, 4 char
     int count;
     Piece *piece;  // [count] by id
     size_t size;   // allocated

@@ -80,7 +80,7 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     bool good = guarded(error, [&] {
         Pieces pieces;
         if (!pieces_read(&pieces, model, size, error)) return false;
-        const TokenizerType type = pieces.type;
+        const TokenizerType type = (TokenizerType)(pieces.model_type - 1);
         pieces_free(&pieces);
         silence();
         tokenizer = new Tokenizer;

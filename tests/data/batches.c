@@ -1,5 +1,4 @@
-/* batches.c -- every pair once an epoch, updates as full as they can be, and the same updates
- * whatever was asked for before. */
+/* batches.c -- every pair once an epoch, updates as full as possible, the same in any order. */
 #include "data/batches.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
@@ -7,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pair i has 1 to longest tokens a side, which spell i and the side, and ID_END. */
+/* A side of pair i has 1 to longest tokens 2 i + 2 + side, and ID_END. */
 static Corpus corpus_of(size_t pairs, uint32_t longest)
 {
     Corpus corpus = {.pairs = pairs, .vocab_size = {1 << 30, 1 << 30}};
@@ -42,6 +41,22 @@ static size_t pair_of(const Corpus *corpus, const Packed *packed, int sentence, 
     return pair;
 }
 
+static Batches batches_of(const Corpus *corpus, uint64_t seed, int batch_tokens)
+{
+    Batches batches;
+    Error error;
+    assert_true(batches_init(&batches, corpus, seed, batch_tokens, &error));
+    return batches;
+}
+
+static size_t updates_of(Batches *batches, uint64_t epoch)
+{
+    size_t updates;
+    Error error;
+    assert_true(batches_updates(batches, &updates, epoch, &error));
+    return updates;
+}
+
 static void assert_packed(const Corpus *corpus, const Packed *source, const Packed *target)
 {
     assert_int_equal(source->sentences, target->sentences);
@@ -63,9 +78,8 @@ static size_t update(Batches *batches, Packed *source, Packed *target, uint64_t 
     return (size_t)(source->rows + target->rows);
 }
 
-static void test_an_epoch_is_every_pair_once(void **state)
+TEST(an_epoch_is_every_pair_once)
 {
-    (void)state;
     static const struct {
         size_t pairs;
         uint32_t longest;
@@ -74,16 +88,13 @@ static void test_an_epoch_is_every_pair_once(void **state)
                 {1000, 30, 500}, {1000, 1, 4},  {333, 60, 40}, {50, 9, 1 << 30}};
     for (size_t c = 0; c < sizeof CASE / sizeof *CASE; c++) {
         Corpus corpus = corpus_of(CASE[c].pairs, CASE[c].longest);
-        Batches batches;
-        Error error;
-        assert_true(batches_init(&batches, &corpus, 5, CASE[c].batch_tokens, &error));
+        Batches batches = batches_of(&corpus, 5, CASE[c].batch_tokens);
         size_t most = (size_t)CASE[c].batch_tokens;
         const int *const held[] = {batches.id[SOURCE], batches.id[TARGET],
                                    batches.start[SOURCE]};
         for (uint64_t epoch = 0; epoch < 3; epoch++) {
-            size_t updates, last = 0;
+            size_t updates = updates_of(&batches, epoch), last = 0;
             int *seen = calloc(corpus.pairs, sizeof *seen);
-            assert_true(batches_updates(&batches, &updates, epoch, &error));
             for (size_t u = 0; u < updates; u++) {
                 Packed source, target;
                 size_t tokens = update(&batches, &source, &target, epoch, u);
@@ -91,9 +102,8 @@ static void test_an_epoch_is_every_pair_once(void **state)
                 size_t first = (size_t)(source.start[1] + target.start[1]);
                 if (u > 0) assert_true(last + first > most);  // it did not fit there
                 last = tokens;
-                for (int i = 0; i < source.sentences; i++) {
+                for (int i = 0; i < source.sentences; i++)
                     seen[pair_of(&corpus, &source, i, SOURCE)]++;
-                }
             }
             for (size_t i = 0; i < corpus.pairs; i++) assert_int_equal(seen[i], 1);
             free(seen);
@@ -107,19 +117,14 @@ static void test_an_epoch_is_every_pair_once(void **state)
     }
 }
 
-/* Any (epoch, update), in any order, is what it is when all are read in turn. */
-static void test_random_access(void **state)
+/* Any (epoch, update) is the same when all are read in order and when they are not. */
+TEST(random_access)
 {
-    (void)state;
     Corpus corpus = corpus_of(500, 20);
-    Batches in_turn, jumping;
-    Error error;
-    assert_true(batches_init(&in_turn, &corpus, 42, 200, &error));
-    assert_true(batches_init(&jumping, &corpus, 42, 200, &error));
+    Batches in_turn = batches_of(&corpus, 42, 200), jumping = batches_of(&corpus, 42, 200);
     Rng rng = rng_stream(2, RNG_TEST, 0);
     for (uint64_t epoch = 0; epoch < 4; epoch++) {
-        size_t updates;
-        assert_true(batches_updates(&in_turn, &updates, epoch, &error));
+        size_t updates = updates_of(&in_turn, epoch);
         for (size_t u = 0; u < updates; u++) {
             Packed source[2], target[2];
             update(&in_turn, &source[0], &target[0], epoch, u);
@@ -140,20 +145,14 @@ static void test_random_access(void **state)
 }
 
 /* The order is a permutation that differs by seed and epoch, and puts each pair anywhere. */
-static void test_order(void **state)
+TEST(order)
 {
-    (void)state;
     enum { PAIRS = 5, EPOCHS = 6000 };
     Corpus corpus = corpus_of(PAIRS, 3);
-    Batches one, two;
-    Error error;
-    size_t updates;
-    assert_true(batches_init(&one, &corpus, 1, 10, &error));
-    assert_true(batches_init(&two, &corpus, 2, 10, &error));
+    Batches one = batches_of(&corpus, 1, 10), two = batches_of(&corpus, 2, 10);
     int place[PAIRS][PAIRS] = {{0}}, same = 0;
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
-        assert_true(batches_updates(&one, &updates, epoch, &error));
-        assert_true(batches_updates(&two, &updates, epoch, &error));
+        updates_of(&one, epoch), updates_of(&two, epoch);
         for (int i = 0; i < PAIRS; i++) place[i][one.order[i]]++;
         same += memcmp(one.order, two.order, sizeof(uint32_t) * PAIRS) == 0;
     }
@@ -167,14 +166,12 @@ static void test_order(void **state)
     corpus_free(&corpus);
 }
 
-static void test_ranges_and_lists(void **state)
+TEST(ranges)
 {
-    (void)state;
     Corpus corpus = corpus_of(200, 15);
-    Batches batches;
+    Batches batches = batches_of(&corpus, 1, 100);
     Error error;
     Packed source, target;
-    assert_true(batches_init(&batches, &corpus, 1, 100, &error));
     size_t ranges = 0;
     for (size_t first = 0, end; first < corpus.pairs; first = end, ranges++) {
         end = batches_fit(&batches, first);
@@ -202,11 +199,5 @@ static void test_ranges_and_lists(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_epoch_is_every_pair_once),
-        cmocka_unit_test(test_random_access),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_ranges_and_lists),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("batches", NULL, NULL);
 }

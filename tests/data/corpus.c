@@ -1,10 +1,77 @@
-/* corpus.c -- pairs in: what is read, skipped and held out. */
-#include "tests/fixtures/corpus-files.h"
+/* corpus.c -- the pairs that are read, left out, held out and encoded, by any number of threads and in
+ * little memory. */
+#include "data/corpus.h"
+#include "base/packed.h"
+#include "base/rng.h"
+#include "tests/fixtures/learned-tokenizer.h"
+#include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 
-static void test_reads_pairs(void **state)
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[TEMPORARY_SIZE], path[3][TEMPORARY_SIZE + 8];
+
+static int setup(void **state)
 {
     (void)state;
+    if (!temporary_folder(folder, NULL)) return -1;
+    for (int i = 0; i < 3; i++) snprintf(path[i], sizeof *path, "%s/%c", folder, 'a' + i);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) unlink(path[i]);
+    return rmdir(folder);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    FILE *file = fopen(name, "wb");
+    assert_non_null(file);
+    fputs(text, file);
+    fclose(file);
+}
+
+/* Reads path[0] and path[1] as source and target, and the next path as TSV. */
+static bool read_corpus(CorpusText *text, CorpusReport *report, bool pairs, bool tsvs,
+                        Error *error)
+{
+    const char *source = path[0], *target = path[1], *tsv = path[pairs ? 2 : 0];
+    CorpusFiles files = {pairs, pairs, tsvs, &source, &target, &tsv};
+    return corpus_read(text, report, &files, error);
+}
+
+static void assert_pair(const CorpusText *text, size_t pair, const char *source,
+                        const char *target)
+{
+    const char *const wanted[SIDES] = {source, target};
+    for (int side = 0; side < SIDES; side++) {
+        size_t length;
+        const char *got = corpus_sentence(text, side, pair, &length);
+        assert_int_equal(length, strlen(wanted[side]));
+        assert_memory_equal(got, wanted[side], length);
+    }
+}
+
+static void assert_lines(const CorpusSkipped *skipped, size_t count, size_t first,
+                         size_t second)
+{
+    assert_int_equal(skipped->count, count);
+    if (count > 0) assert_int_equal(skipped->first[0].line, first);
+    if (count > 1) assert_int_equal(skipped->first[1].line, second);
+}
+
+/* ---- text ---- */
+
+TEST(reads_pairs)
+{
     write_file(path[0], "a\nb\n\nd\n \t\nf");
     write_file(path[1], "A\nB\nC\n\n\nF\n");
     write_file(path[2], "g\tG\th\n\n\tI\nj\t\nk k\tK K\n");
@@ -36,9 +103,8 @@ static void test_reads_pairs(void **state)
     corpus_text_free(&text);
 }
 
-static void test_what_is_no_corpus(void **state)
+TEST(bad_files)
 {
-    (void)state;
     static const struct {
         const char *source, *target;  // target NULL: source is a TSV file
         const char *wanted;
@@ -105,9 +171,8 @@ static int number_of(const CorpusText *text, size_t pair)
     return number[SOURCE];
 }
 
-static void test_split(void **state)
+TEST(split)
 {
-    (void)state;
     enum { PAIRS = 1000 };
     static const size_t HELD[] = {0, 1, 10, 300, 999};
     int first_of_seed[2] = {0};
@@ -121,19 +186,11 @@ static void test_split(void **state)
             assert_int_equal(held.pairs, HELD[i]);
             assert_int_equal(text.pairs, PAIRS - HELD[i]);
             assert_int_equal(report.kept, text.pairs);
-            int seen[PAIRS] = {0}, last = -1;
-            for (size_t k = 0; k < text.pairs; k++) {
-                int number = number_of(&text, k);
-                assert_true(number > last);
-                seen[last = number]++;
+            /* Both are in order; together they are all pairs. */
+            for (size_t k = 0, t = 0, h = 0; k < PAIRS; k++) {
+                if (t < text.pairs && number_of(&text, t) == (int)k) t++;
+                else assert_int_equal(number_of(&held, h++), k);
             }
-            last = -1;
-            for (size_t k = 0; k < held.pairs; k++) {
-                int number = number_of(&held, k);
-                assert_true(number > last);
-                seen[last = number]++;
-            }
-            for (int k = 0; k < PAIRS; k++) assert_int_equal(seen[k], 1);
             if (HELD[i] == 1) first_of_seed[seed - 1] = number_of(&held, 0);
             if (HELD[i] == 300) assert_in_range(number_of(&held, 150), 350, 650);
             assert_false(
@@ -145,12 +202,205 @@ static void test_split(void **state)
     assert_int_not_equal(first_of_seed[0], first_of_seed[1]);
 }
 
+/* ---- ids ---- */
+
+/* Words from the corpus's text. */
+static Tokenizer *learn_words(const CorpusText *text, int vocab_size)
+{
+    TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = vocab_size};
+    return learn(corpus_sentences(text, SIDES), settings);
+}
+
+/* Reads the corpus in path[0] and path[1]. Learns words from it, unless it has a tokenizer, and encodes
+ * it with at most 5 tokens a sentence. */
+static Corpus encoded(Tokenizer **tokenizer, Workers *workers)
+{
+    CorpusText text;
+    CorpusReport report;
+    Corpus corpus;
+    Error error = {""};
+    assert_true(read_corpus(&text, &report, 1, 0, &error));
+    if (!*tokenizer) *tokenizer = learn_words(&text, 20);
+    const Tokenizer *const both[] = {*tokenizer, *tokenizer};
+    if (!corpus_encode(&corpus, &text, &report, both, workers, 5, false, &error))
+        fail_msg("%s", error.text);
+    return corpus;
+}
+
+/* Each kept sentence is its own encoding and ID_END; each side alone decides what is too long. */
+TEST(encoded_sentences)
+{
+    write_file(path[0], "a b c\n\xc2\xa0\na b c d e f\nb\nc d\n\xe3\x80\x80\nd\n");
+    write_file(path[1], "c b a\nb\nf f\na b c d e f\nd c\n\xc2\xa0\na b c d e\n");
+    for (int keep = 0; keep < 2; keep++) {
+        CorpusText text;
+        CorpusReport report;
+        Corpus corpus;
+        Error error;
+        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        assert_int_equal(text.pairs, 7);
+        Tokenizer *tokenizer = learn_words(&text, 7 + 1);  // one letter too few
+        const Tokenizer *const both[] = {tokenizer, tokenizer};
+        assert_true(corpus_encode(&corpus, &text, &report, both, NULL, 5, keep, &error));
+        assert_int_equal(corpus.pairs, 3);
+        assert_int_equal(corpus.vocab_size[TARGET], 8);
+        assert_int_equal(report.read, 7);
+        assert_int_equal(report.kept, 3);
+        assert_lines(&report.skipped[TOO_LONG], 2, 3, 4);
+        assert_lines(&report.skipped[EMPTY_SOURCE], 1, 2, 0);
+        assert_lines(&report.skipped[EMPTY_BOTH], 1, 6, 0);
+        assert_lines(&report.skipped[EMPTY_TARGET], 0, 0, 0);
+        static const char *const KEPT[][SIDES] = {
+            {"a b c", "c b a"}, {"c d", "d c"}, {"d", "a b c d e"}};
+        size_t unknown[SIDES] = {0, 0};
+        for (size_t i = 0; i < 3; i++) {
+            for (int side = 0; side < SIDES; side++) {
+                Ids ids = encode(tokenizer, KEPT[i][side]);
+                size_t from = corpus.start[side][i], end = corpus.start[side][i + 1];
+                assert_int_equal(end - from, ids.count + 1);
+                assert_memory_equal(corpus.id[side] + from, ids.id,
+                                    ids.count * sizeof(int32_t));
+                assert_int_equal(corpus.id[side][end - 1], ID_END);
+                for (size_t k = 0; k < ids.count; k++) unknown[side] += ids.id[k] == ID_UNKNOWN;
+                free(ids.id);
+            }
+            if (keep) assert_pair(&text, i, KEPT[i][SOURCE], KEPT[i][TARGET]);
+        }
+        assert_int_equal(report.tokens[SOURCE], 3 + 2 + 1 + 3);
+        assert_int_equal(report.tokens[TARGET], 3 + 2 + 5 + 3);
+        assert_int_equal(report.unknown[SOURCE], unknown[SOURCE]);
+        assert_int_equal(report.unknown[TARGET], unknown[TARGET]);
+        assert_int_equal(report.unknown[TARGET], 1);
+        static const unsigned LINES[] = {1, 5, 7};
+        for (int i = 0; i < 3; i++) assert_int_equal(corpus.line[i].line, LINES[i]);
+        if (keep) {
+            assert_int_equal(text.pairs, 3);
+        } else {
+            assert_null(text.bytes[SOURCE]);
+        }
+        corpus_free(&corpus);
+        corpus_text_free(&text);
+
+        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        assert_false(corpus_encode(&corpus, &text, &report, both, NULL, 0, keep, &error));
+        assert_non_null(strstr(error.text, "no pair is left: 6 have more than 0 tokens"));
+        assert_null(text.bytes[SOURCE]);
+        assert_null(corpus.id[SOURCE]);
+        tokenizer_free(tokenizer);
+    }
+}
+
+TEST(overlap)
+{
+    Corpus corpus[2];
+    Tokenizer *tokenizer = NULL;
+    Error error = {""};
+    static const char *const LINES[2] = {"a b\nc\nd e\na b\nb a\n", "a b\nf\nd e\na b c\n"};
+    for (int i = 0; i < 2; i++) {
+        write_file(path[0], LINES[i]);
+        write_file(path[1], LINES[i]);
+        corpus[i] = encoded(&tokenizer, NULL);
+    }
+    size_t pairs;
+    assert_true(corpus_overlap(&pairs, &corpus[0], &corpus[1], &error));
+    assert_int_equal(pairs, 3);  // "a b" twice, and "d e"
+    assert_true(corpus_overlap(&pairs, &corpus[1], &corpus[0], &error));
+    assert_int_equal(pairs, 2);
+    corpus_free(&corpus[0]), corpus_free(&corpus[1]);
+    tokenizer_free(tokenizer);
+}
+
+/* Any number of threads gives the same ids, for more pairs than the threads encode at a time. */
+TEST(threads_change_nothing)
+{
+    enum { PAIRS = 40000 };
+    for (int side = 0; side < SIDES; side++) {
+        FILE *file = fopen(path[side], "wb");
+        for (int i = 0; i < PAIRS; i++)
+            fprintf(file, "%.*s\n", 1 + (i * 7 + side) % 13, "a b c d e f g h");
+        fclose(file);
+    }
+    Tokenizer *tokenizer = NULL;
+    Corpus alone = encoded(&tokenizer, NULL);
+    assert_in_range(alone.pairs, PAIRS / 2, PAIRS - 1);  // some are too long
+    for (int threads = 1; threads < 3; threads++) {
+        Workers *workers = workers_start(threads, NULL);
+        Corpus corpus = encoded(&tokenizer, workers);
+        workers_stop(workers);
+        assert_int_equal(alone.pairs, corpus.pairs);
+        for (int side = 0; side < SIDES; side++) {
+            assert_memory_equal(alone.start[side], corpus.start[side],
+                                (alone.pairs + 1) * sizeof(size_t));
+            assert_memory_equal(alone.id[side], corpus.id[side],
+                                alone.start[side][alone.pairs] * sizeof(int32_t));
+        }
+        corpus_free(&corpus);
+    }
+    corpus_free(&alone);
+    tokenizer_free(tokenizer);
+}
+
+#if !defined(__SANITIZE_ADDRESS__)
+static double peak_memory(void)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    return (double)usage.ru_maxrss * 1024;
+}
+
+/* The exit status of the child: 0, or what is wrong. */
+static int measure_memory(const Tokenizer *tokenizer, size_t pairs)
+{
+    CorpusText text;
+    CorpusReport report;
+    Corpus corpus;
+    Error error;
+    const Tokenizer *const both[] = {tokenizer, tokenizer};
+    double before = peak_memory();
+    if (!read_corpus(&text, &report, 1, 0, &error)) return 2;
+    double size = (double)(text.start[SOURCE][pairs] + text.start[TARGET][pairs]);
+    double read = (peak_memory() - before) / size;
+    if (!corpus_encode(&corpus, &text, &report, both, NULL, 100, false, &error)) return 3;
+    double all = (peak_memory() - before) / size;
+    fprintf(stderr, "%.1f MB of text: %.2f times that read, %.2f encoded\n", size / 1e6, read,
+            all);
+    return report.kept == pairs && read < 1.25 && all < 1.4 ? 0 : 4;
+}
+#endif
+
+/* Reading 200,000 pairs takes at most 1.25 times their text, and encoding them 1.4 times. In a child
+ * process, which has a peak of its own. */
+TEST(memory)
+{
+#if defined(__SANITIZE_ADDRESS__)
+    skip();  // the sanitizer's own memory is larger than the corpus
+#else
+    enum { PAIRS = 200000, WORDS = 18 };
+    static const char *const WORD[WORDS] = {
+        "the",   "cat", "sits",   "under",   "a",      "large",   "table",  "while", "rain",
+        "falls", "on",  "silent", "gardens", "beyond", "windows", "nobody", "opens", "anymore"};
+    Rng rng = rng_stream(11, RNG_TEST, 0);
+    for (int side = 0; side < SIDES; side++) {
+        FILE *file = fopen(path[side], "wb");
+        for (int i = 0; i < PAIRS; i++) {
+            for (uint32_t k = 8 + rng_below(&rng, 16); k > 0; k--)
+                fprintf(file, "%s ", WORD[rng_below(&rng, WORDS)]);
+            fputc('\n', file);
+        }
+        fclose(file);
+    }
+    TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = 100};
+    Tokenizer *tokenizer = learn(sentences_of(WORD, WORDS), settings);
+    pid_t pid = fork();
+    if (pid == 0) _exit(measure_memory(tokenizer, PAIRS));
+    int status;
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+    tokenizer_free(tokenizer);
+#endif
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_reads_pairs),
-        cmocka_unit_test(test_what_is_no_corpus),
-        cmocka_unit_test(test_split),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    return run_all_tests("corpus", setup, teardown);
 }

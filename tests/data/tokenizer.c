@@ -1,10 +1,53 @@
-/* tokenizer.c -- every type learns, gives text back, whatever the text and the threads. */
+/* tokenizer.c -- every type learns, encodes and decodes, with any text, any damage and all threads. */
 #include "base/packed.h"
 #include "data/text.h"
+#include "tests/fixtures/learned-tokenizer.h"
+#include "tests/fixtures/small-model.h"
 #include "tests/fixtures/test.h"
-#include "tests/fixtures/tokenizer-texts.h"
 
 #include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A larger corpus: TEXT from its first words on, from its second words on, and so on. */
+static const char *rest_at(const void *context, size_t i, size_t *length)
+{
+    (void)context;
+    const char *text = TEXT[i % TEXTS];
+    for (size_t skip = i / TEXTS % 9; skip > 0 && strchr(text, ' '); skip--)
+        text = strchr(text, ' ') + 1;
+    *length = strlen(text);
+    return text;
+}
+static const Sentences MANY = {1500, rest_at, NULL};
+
+/* Around every test: what the library prints is collected, and must be nothing. */
+static int kept_stdout, kept_stderr, printed;
+
+static int collect_begin(void **state)
+{
+    (void)state;
+    fflush(NULL);
+    printed = memfd_create("printed", 0);
+    kept_stdout = dup(1), kept_stderr = dup(2);
+    dup2(printed, 1), dup2(printed, 2);
+    return 0;
+}
+
+static int collect_end(void **state)
+{
+    (void)state;
+    fflush(NULL);
+    dup2(kept_stdout, 1), dup2(kept_stderr, 2);
+    close(kept_stdout), close(kept_stderr);
+    char text[4096];
+    ssize_t count = pread(printed, text, sizeof text, 0);
+    close(printed);
+    if (count > 0) fprintf(stderr, "printed:\n%.*s\n", (int)count, text);
+    return count == 0 ? 0 : -1;
+}
+
+/* ---- text to ids and back ---- */
 
 static void assert_decodes(const Tokenizer *tokenizer, const char *text, const char *wanted)
 {
@@ -22,9 +65,8 @@ static void assert_labels(const Tokenizer *tokenizer, const char *text, const ch
 {
     Ids ids = encode(tokenizer, text);
     char labels[1024] = "";
-    for (size_t i = 0; i < ids.count; i++) {
+    for (size_t i = 0; i < ids.count; i++)
         strcat(strcat(labels, i ? "·" : ""), tokenizer_label(tokenizer, ids.id[i]));
-    }
     assert_string_equal(labels, wanted);
     free(ids.id);
 }
@@ -35,10 +77,9 @@ static void assert_layout(const Tokenizer *tokenizer, bool words_only)
     assert_string_equal(tokenizer_piece(tokenizer, ID_END), "</s>");
     assert_string_equal(tokenizer_piece(tokenizer, ID_UNKNOWN), "<unk>");
     assert_string_equal(tokenizer_piece(tokenizer, V - 1), "<pad>");
-    for (int id = 2; id < V - 1 && words_only; id++) {
-        assert_true(tokenizer_begins_word(tokenizer, id));
-        assert_true(tokenizer_label(tokenizer, id) == tokenizer_piece(tokenizer, id) + 3);
-    }
+    for (int id = 2; id < V - 1 && words_only; id++)
+        assert_true(tokenizer_begins_word(tokenizer, id) &&
+                    tokenizer_label(tokenizer, id) == tokenizer_piece(tokenizer, id) + 3);
     const int32_t silent[] = {ID_END, V - 1, ID_END}, outside[] = {V}, negative[] = {-1};
     char *text;
     Error error;
@@ -49,10 +90,8 @@ static void assert_layout(const Tokenizer *tokenizer, bool words_only)
     assert_false(tokenizer_decode(tokenizer, &text, negative, 1, &error));
 }
 
-static void test_every_type_gives_text_back(void **state)
+TEST(round_trip)
 {
-    (void)state;
-    Sentences sentences = sentences_of((const char *const *)many, MANY);
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
         if (type == TOKENIZER_WORD) continue;
         for (int bytes = 0; bytes < 2; bytes++) {
@@ -60,7 +99,7 @@ static void test_every_type_gives_text_back(void **state)
                                           .byte_fallback = bytes,
                                           .vocab_size = bytes ? 420 : 160,
                                           .coverage = 1};
-            Tokenizer *tokenizer = learn(&sentences, &settings);
+            Tokenizer *tokenizer = learn(MANY, settings);
             assert_true(tokenizer_vocab_size(tokenizer) <= settings.vocab_size);
             assert_layout(tokenizer, false);
             for (int i = 0; i < TEXTS; i++) assert_decodes(tokenizer, TEXT[i], TEXT[i]);
@@ -73,33 +112,37 @@ static void test_every_type_gives_text_back(void **state)
     }
 }
 
-static void test_words(void **state)
+TEST(words)
 {
-    (void)state;
-    Sentences sentences = sentences_of(TEXT, TEXTS);
     TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = 1000};
-    Tokenizer *tokenizer = learn(&sentences, &settings);
+    Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
     assert_layout(tokenizer, true);
-    assert_labels(tokenizer, "jane visite l'école.", "jane·visite·l'·école·.");
-    assert_labels(tokenizer, "jane visite l’école .", "jane·visite·l'·école·.");
-    assert_labels(tokenizer, "paul n'aime pas la musique ?", "paul·n'·aime·pas·la·musique·?");
-    assert_labels(tokenizer, "does jane like music?", "does·jane·like·music·?");
-    assert_labels(tokenizer, "it is 3.5, (or 10:30)!", "it·is·3.5·,·(·<unk>·10:30·)·!");
-    assert_labels(tokenizer, "www.example.org: more!", "www.example.org·:·more·!");
-    assert_labels(tokenizer, "jane\xc2\xa0?", "jane·?");
-    /* French comes back as it was; English but for the space before ? and !. */
-    for (int i = 0; i < 4; i++) assert_decodes(tokenizer, TEXT[i], TEXT[i]);
-    assert_decodes(tokenizer, TEXT[4], TEXT[4]);
-    assert_decodes(tokenizer, TEXT[7], TEXT[7]);
-    assert_decodes(tokenizer, "l’école", "l'école");
-    assert_decodes(tokenizer, "does jane like music?", "does jane like music ?");
-    assert_decodes(tokenizer, "the school is (almost) open...",
-                   "the school is (almost) open...");
-    assert_decodes(tokenizer, "e\xcc\x81t\xc3\xa9 l'\xc3\xa9te\xcc\x81", "été l'été");
-    assert_decodes(tokenizer, "zebra visite jane", "⁇ visite jane");
-    assert_decodes(tokenizer, "jane visite zebra l'école", "jane visite ⁇ l'école");
+    static const char *const LABELS[][2] = {
+        {"jane visite l'école.", "jane·visite·l'·école·."},
+        {"jane visite l’école .", "jane·visite·l'·école·."},
+        {"paul n'aime pas la musique ?", "paul·n'·aime·pas·la·musique·?"},
+        {"does jane like music?", "does·jane·like·music·?"},
+        {"it is 3.5, (or 10:30)!", "it·is·3.5·,·(·<unk>·10:30·)·!"},
+        {"www.example.org: more!", "www.example.org·:·more·!"},
+        {"jane\xc2\xa0?", "jane·?"},
+    };
+    for (size_t i = 0; i < sizeof LABELS / sizeof *LABELS; i++)
+        assert_labels(tokenizer, LABELS[i][0], LABELS[i][1]);
+    /* French is decoded exactly; English except for the space before ? and !. */
+    static const int SAME[] = {0, 1, 2, 3, 4, 7};
+    for (int i = 0; i < 6; i++) assert_decodes(tokenizer, TEXT[SAME[i]], TEXT[SAME[i]]);
+    static const char *const DECODED[][2] = {
+        {"l’école", "l'école"},
+        {"does jane like music?", "does jane like music ?"},
+        {"the school is (almost) open...", "the school is (almost) open..."},
+        {"e\xcc\x81t\xc3\xa9 l'\xc3\xa9te\xcc\x81", "été l'été"},
+        {"zebra visite jane", "⁇ visite jane"},
+        {"jane visite zebra l'école", "jane visite ⁇ l'école"},
+    };
+    for (size_t i = 0; i < sizeof DECODED / sizeof *DECODED; i++)
+        assert_decodes(tokenizer, DECODED[i][0], DECODED[i][1]);
 
-    /* All words are there: nothing of the text is unknown, and no more than its words. */
+    /* The vocabulary is the words of the text: none is unknown, and there are no others. */
     for (int i = 0; i < TEXTS; i++) {
         Ids ids = encode(tokenizer, TEXT[i]);
         for (size_t k = 0; k < ids.count; k++) assert_int_not_equal(ids.id[k], ID_UNKNOWN);
@@ -109,102 +152,236 @@ static void test_words(void **state)
     tokenizer_free(tokenizer);
 
     settings.normalization = "identity";
-    tokenizer = learn(&sentences, &settings);
+    tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
     assert_decodes(tokenizer, "jane visite l'école.", "jane visite l'école.");
     tokenizer_free(tokenizer);
 }
 
-static void test_lowercase(void **state)
+TEST(lowercase_and_large_vocabularies)
 {
-    (void)state;
-    Sentences sentences = sentences_of(TEXT, TEXTS);
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
         TokenizerSettings settings = {
             .type = (TokenizerType)type, .vocab_size = 90, .lowercase = true};
-        Tokenizer *tokenizer = learn(&sentences, &settings);
+        Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
         assert_decodes(tokenizer, "Jane visite L'ÉCOLE.", "jane visite l'école.");
         tokenizer_free(tokenizer);
-    }
-}
 
-static void test_a_vocabulary_too_large_is_cut(void **state)
-{
-    (void)state;
-    Sentences sentences = sentences_of(TEXT, 2);
-    for (int type = 0; type < TOKENIZER_TYPES; type++) {
-        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 30000};
-        Tokenizer *tokenizer = learn(&sentences, &settings);
+        settings = (TokenizerSettings){.type = (TokenizerType)type, .vocab_size = 30000};
+        tokenizer = learn(sentences_of(TEXT, 2), settings);
         assert_in_range(tokenizer_vocab_size(tokenizer), 10, 250);
         assert_decodes(tokenizer, TEXT[1], TEXT[1]);
         tokenizer_free(tokenizer);
     }
 }
 
-static void *many_encodings(void *context)
+static void *decode_all(void *tokenizer)
 {
-    const Tokenizer *tokenizer = context;
-    for (int round = 0; round < 100; round++) {
-        for (int i = 0; i < TEXTS; i++) assert_decodes(tokenizer, TEXT[i], TEXT[i]);
-    }
+    for (int i = 0; i < 100 * TEXTS; i++)
+        assert_decodes(tokenizer, TEXT[i % TEXTS], TEXT[i % TEXTS]);
     return NULL;
 }
 
-static void test_threads(void **state)
+TEST(threads)
 {
-    (void)state;
-    Sentences sentences = sentences_of(TEXT, TEXTS);
     TokenizerSettings settings = {.type = TOKENIZER_UNIGRAM, .vocab_size = 90};
-    Tokenizer *tokenizer = learn(&sentences, &settings);
+    Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
     pthread_t thread[4];
-    for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, many_encodings, tokenizer);
+    for (int i = 0; i < 4; i++) pthread_create(&thread[i], NULL, decode_all, tokenizer);
     for (int i = 0; i < 4; i++) pthread_join(thread[i], NULL);
     tokenizer_free(tokenizer);
 }
 
-/* Any bytes can be encoded, and what comes back is text. */
-static void test_any_bytes(void **state)
+/* Any bytes can be encoded, and any ids are decoded to text. */
+TEST(any_bytes)
 {
-    (void)state;
-    Sentences sentences = sentences_of(TEXT, TEXTS);
     Rng rng = rng_stream(5, RNG_TEST, 0);
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
         TokenizerSettings settings = {.type = (TokenizerType)type,
                                       .vocab_size = 340,
                                       .byte_fallback = type < TOKENIZER_WORD};
-        Tokenizer *tokenizer = learn(&sentences, &settings);
+        Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
+        Error error;
         for (int round = 0; round < 300; round++) {
-            char bytes[64];
+            char bytes[64], *text;
             size_t length = rng_below(&rng, sizeof bytes);
             for (size_t i = 0; i < length; i++) bytes[i] = (char)rng_word(&rng);
             Ids ids = {0};
-            Error error;
             assert_true(tokenizer_encode(tokenizer, &ids, bytes, length, &error));
-            for (size_t i = 0; i < ids.count; i += 3) {  // and any ids
+            for (size_t i = 0; i < ids.count; i += 3)
                 ids.id[i] = (int32_t)rng_below(&rng, (uint32_t)tokenizer_vocab_size(tokenizer));
-            }
-            char *text;
             assert_true(tokenizer_decode(tokenizer, &text, ids.id, ids.count, &error));
             assert_true(text_is_utf8(text, strlen(text), NULL));
             assert_null(strpbrk(text, "\n\r"));
             free(text);
             free(ids.id);
         }
-        Error error;
-        Ids ids = {0};
-        assert_false(tokenizer_encode(tokenizer, &ids, "", TOKENIZER_MAX_TEXT + 1u, &error));
+        assert_false(
+            tokenizer_encode(tokenizer, &(Ids){0}, "", TOKENIZER_MAX_TEXT + 1u, &error));
         tokenizer_free(tokenizer);
     }
 }
 
+/* ---- learning ---- */
+
+/* Settings and texts that cannot work, and a part of the error. */
+TEST(bad_settings)
+{
+    static const char *const BLANK[] = {"", "   ", "\t"};
+    static const char *const RESERVED[] = {"\xe2\x96\x85", "a\xe2\x96\x85"};
+    char *longest = malloc(5001);
+    memset(longest, 'a', 5000), longest[5000] = 0;
+    const char *const LONG[] = {longest};
+#define BPE  .type = TOKENIZER_BPE
+#define WORD .type = TOKENIZER_WORD
+#define CHAR .type = TOKENIZER_CHAR
+    const struct {
+        const char *const *text;
+        size_t count;
+        TokenizerSettings settings;
+        const char *wanted;
+    } CASE[] = {
+        {TEXT, TEXTS, {.vocab_size = 20}, "vocabulary size of 44 or more"},
+        {TEXT, TEXTS, {BPE, .vocab_size = 20}, "vocabulary size of 44 or more"},
+        {TEXT, TEXTS, {.vocab_size = 270, .byte_fallback = true}, "vocabulary size of 300 or"},
+        {TEXT, TEXTS, {.vocab_size = 200, .byte_fallback = true}, "it takes 260 or more"},
+        {TEXT, TEXTS, {WORD, .vocab_size = 2}, "it takes 4 or more"},
+        {TEXT, TEXTS, {.vocab_size = -5}, "it takes 4 or more"},
+        {TEXT, TEXTS, {.vocab_size = 99, .coverage = 0.5}, "0.98 to 1, not 0.5"},
+        {TEXT, TEXTS, {.vocab_size = 99, .normalization = "nfx"}, "no normalisation 'nfx'"},
+        {TEXT, 0, {.vocab_size = 99}, "no text to learn"},
+        {BLANK, 3, {.vocab_size = 99}, "no text to learn"},
+        {BLANK, 3, {BPE, .vocab_size = 99}, ""},
+        {BLANK, 3, {WORD, .vocab_size = 99}, ""},
+        {BLANK, 3, {CHAR, .vocab_size = 99}, ""},
+        {RESERVED, 2, {.vocab_size = 99}, "no text to learn"},
+        {LONG, 1, {.vocab_size = 99}, "no text to learn"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        Sentences sentences = sentences_of(CASE[i].text, CASE[i].count);
+        unsigned char *model = NULL;
+        size_t size = 0;
+        Error error = {{0}};
+        bool good = tokenizer_train(&model, &size, &sentences, &CASE[i].settings, &error);
+        assert_true(!good || !*CASE[i].wanted);
+        if (good)  // the library can make a model without pieces
+            assert_null(tokenizer_load(model, size, &error));
+        if (!strstr(error.text, CASE[i].wanted)) fail_msg("case %zu: %s", i, error.text);
+        assert_null(strchr(error.text, '\n'));
+        free(good ? model : NULL);
+    }
+    free(longest);
+    assert_string_equal(tokenizer_type_name(TOKENIZER_CHAR), "char");
+}
+
+/* A model has the same bytes whatever the process has in its heap and its descriptors. */
+TEST(learning_is_deterministic)
+{
+    for (int type = 0; type < TOKENIZER_TYPES; type++) {
+        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 200};
+        size_t first_size, second_size;
+        unsigned char *first = learn_model(&first_size, MANY, settings), *second;
+        void *holes[2000];
+        int spare = dup(0);
+        for (int i = 0; i < 2000; i++) holes[i] = malloc(16 + (size_t)(i * 37 % 400));
+        for (int i = 0; i < 2000; i += 2) free(holes[i]);
+        second = learn_model(&second_size, MANY, settings);
+        for (int i = 1; i < 2000; i += 2) free(holes[i]);
+        close(spare);
+        assert_int_equal(first_size, second_size);
+        assert_memory_equal(first, second, first_size);
+        free(first), free(second);
+    }
+}
+
+/* ---- models that cannot be trusted ---- */
+
+/* A model that is loaded must work. */
+static bool loads(const void *model, size_t size, Error *error)
+{
+    Tokenizer *tokenizer = tokenizer_load(model, size, error);
+    if (!tokenizer) return false;
+    Ids ids = {0};
+    for (int i = 0; i < TEXTS; i++)
+        tokenizer_encode(tokenizer, &ids, TEXT[i], strlen(TEXT[i]), error);
+    char *text;
+    if (tokenizer_decode(tokenizer, &text, ids.id, ids.count, error)) {
+        assert_true(text_is_utf8(text, strlen(text), NULL));
+        free(text);
+    }
+    free(ids.id);
+    tokenizer_free(tokenizer);
+    return true;
+}
+
+TEST(damaged_models)
+{
+    Error error;
+    assert_false(loads("", 0, &error));
+    assert_false(loads("garbage", 7, &error));
+    for (int type = 0; type < TOKENIZER_TYPES; type++) {
+        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 90};
+        size_t size;
+        unsigned char *model = learn_model(&size, sentences_of(TEXT, TEXTS), settings);
+        assert_in_range(count_refused(model, size, 80, loads), 20, 79);
+        free(model);
+    }
+}
+
+/* Whether a model with this normalisation table is accepted. */
+static bool accepts_table(const uint32_t *unit, uint32_t units, const char *strings,
+                          size_t size)
+{
+    static unsigned char table[1 << 15];
+    static SmallModel spec, model;
+    uint32_t bytes = 4 * units;
+    memcpy(table, &bytes, 4);
+    memcpy(table + 4, unit, bytes);
+    memcpy(table + 4 + bytes, strings, size);
+    spec.size = 0;
+    small_model_put(&spec, 2, table, 4 + bytes + size);
+    small_model_begin(&model, TOKENIZER_UNIGRAM, false);
+    small_model_piece(&model, "▁a", -1, PIECE_NORMAL);
+    small_model_put(&model, 3, spec.bytes, spec.size);
+    Error error;
+    if (loads(model.bytes, model.size, &error)) return true;
+    assert_non_null(strstr(error.text, "normalisation table is broken"));
+    return false;
+}
+
+TEST(hostile_tables)
+{
+    enum { LEAF = 1 << 8, WIDE = 1 << 9 };
+    uint32_t unit[512] = {0};
+    for (uint32_t i = 0; i < 512; i++) unit[i] = 0x1ff & ~i & 0xff;  // no edge anywhere
+    /* Unit 0 leads to state 256; its edge 'a' is unit 256 ^ 'a', which leads to state 1. */
+    unit[0] = 256u << 10;
+    unit[256 ^ 'a'] = (uint32_t)(256 ^ 'a' ^ 1) << 10 | LEAF | 'a';
+    unit[1] = 0x80000000u;  // the leaf: string 0
+    assert_true(accepts_table(unit, 512, "b", 2));
+
+    assert_false(accepts_table(unit, 300, "b", 2));   // state 256 ends outside
+    assert_false(accepts_table(unit, 512, "bc", 2));  // no NUL at the end
+    assert_false(accepts_table(unit, 512, "\xff", 2));
+    unit[1] = 0x80000000u | 1;  // not the start of a string
+    assert_false(accepts_table(unit, 512, "b", 2));
+    unit[1] = 0x80000000u | 1000000;
+    assert_false(accepts_table(unit, 512, "b", 2));
+    unit[1] = 0x80000000u;
+    unit[0] = 4000u << 10;  // far outside
+    assert_false(accepts_table(unit, 512, "b", 2));
+    unit[0] = 256u << 10 | WIDE;
+    assert_false(accepts_table(unit, 512, "b", 2));
+    unit[0] = 256u << 10;
+    unit[256 ^ 'a'] = 'a' << 10 | LEAF | 'a';  // back to state 256: endless matches
+    unit[256] = 0x80000000u;
+    assert_false(accepts_table(unit, 512, "b", 2));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        WATCHED(test_every_type_gives_text_back),
-        WATCHED(test_words),
-        WATCHED(test_lowercase),
-        WATCHED(test_a_vocabulary_too_large_is_cut),
-        WATCHED(test_threads),
-        WATCHED(test_any_bytes),
-    };
-    return cmocka_run_group_tests(tests, setup, teardown);
+    for (size_t i = 0; i < all_tests_count; i++) {
+        all_tests[i].setup_func = collect_begin;
+        all_tests[i].teardown_func = collect_end;
+    }
+    return run_all_tests("tokenizer", NULL, NULL);
 }

@@ -1,48 +1,22 @@
-/* vocabulary.c -- models from elsewhere cut text here as they did there; one vocabulary or two. */
+/* vocabulary.c -- models from elsewhere give the same tokens here; one vocabulary or two. */
 #include "data/vocabulary.h"
-#include "base/file.h"
 #include "base/packed.h"
-#include "base/rng.h"
+#include "tests/fixtures/learned-tokenizer.h"
+#include "tests/fixtures/sentencepiece-model.h"
 #include "tests/fixtures/small-model.h"
 #include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
-#include "tests/fixtures/usual-model.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static const char *const LINE[] = {
-    "jane visite l'école.",
-    "jane aime-t-elle la musique ?",
-    "paul n'aime pas l'hiver, mais marie l'aime beaucoup.",
-    "l'été, les enfants jouent dans le jardin !",
-    "does jane like music?",
-    "the school is (almost) always open, isn't it?",
-    "paul doesn't like winter, but marie likes it a lot.",
-    "in summer the children play in the garden!",
-};
-enum { LINES = sizeof LINE / sizeof *LINE };
-
-static const char *const TEXT[] = {
-    "jane visite l'école.",
-    "",
-    "  the   garden ",
-    "☃ unknown 猫猫 z",
-    "Jane <s> likes </s> <unk>",
-    "marie<sep>paul <sep> abcabc",
-    "①②",
-};
-enum { TEXTS = sizeof TEXT / sizeof *TEXT };
-
-/* "▁a|b|<unk>" by our tokenizer. */
-static char *our_pieces(const Tokenizer *tokenizer, const char *text)
+/* "▁a|b|<unk>" by a tokenizer. */
+static char *pieces_of(const Tokenizer *tokenizer, const char *text)
 {
-    Ids ids = {0};
-    Error error;
     static char joined[1000];
+    Ids ids = encode(tokenizer, text);
     *joined = 0;
-    assert_true(tokenizer_encode(tokenizer, &ids, text, strlen(text), &error));
     for (size_t i = 0; i < ids.count; i++)
         strcat(strcat(joined, i ? "|" : ""), tokenizer_piece(tokenizer, ids.id[i]));
     free(ids.id);
@@ -62,41 +36,54 @@ static Tokenizer *adopt(const unsigned char *model, size_t size)
     return tokenizer;
 }
 
-static const char *const TYPES[] = {"unigram", "bpe", "word", "char"};
-
-/* Whatever the layout elsewhere, ours cuts every text into the same pieces. */
-static void test_models_from_elsewhere(void **state)
+/* A model of TEXT by the library, with further options. */
+static unsigned char *model_of(size_t *size, const char *options)
 {
-    (void)state;
-    static const char *const LAYOUT[] = {
-        "",                                              // <unk> 0, <s> 1, </s> 2
-        "--unk_id=2 --eos_id=1 --pad_id=0 --bos_id=-1",  // T5's
-        "--bos_id=-1 --eos_id=-1",                       // no </s>
-        "--unk_id=3 --bos_id=0 --pad_id=1 --eos_id=2 --unk_piece=[UNK] --control_symbols=<2de>",
-        "--user_defined_symbols=<sep>,abc",
-        "--byte_fallback=true",
-        "--treat_whitespace_as_suffix=true",
-        "--split_by_whitespace=false --remove_extra_whitespaces=false",
-    };
-    enum { LAYOUTS = sizeof LAYOUT / sizeof *LAYOUT };
-    for (int type = 0; type < 4; type++) {
-        for (int layout = 0; layout < LAYOUTS; layout++) {
+    char all[600];
+    snprintf(all, sizeof all, "--vocab_size=%d --hard_vocab_limit=false %s",
+             strstr(options, "byte_fallback") ? 350 : 80, options);
+    unsigned char *model = sentencepiece_learn(size, TEXT, TEXTS, all);
+    if (!model) fail_msg("the library learns nothing with %s", all);
+    return model;
+}
+
+static const char *const LAYOUT[] = {
+    "",                                              // <unk> 0, <s> 1, </s> 2
+    "--unk_id=2 --eos_id=1 --pad_id=0 --bos_id=-1",  // as in T5
+    "--bos_id=-1 --eos_id=-1",                       // no </s>
+    "--unk_id=3 --bos_id=0 --pad_id=1 --eos_id=2 --unk_piece=[UNK] --control_symbols=<2de>",
+    "--user_defined_symbols=<sep>,abc",
+    "--byte_fallback=true",
+    "--treat_whitespace_as_suffix=true",
+    "--split_by_whitespace=false --remove_extra_whitespaces=false",
+};
+
+/* With every layout, an adopted model has the library's pieces for every text. */
+TEST(models_from_elsewhere)
+{
+    static const char *const MORE[] = {"",
+                                       "  the   garden ",
+                                       "☃ unknown 猫猫 z",
+                                       "Jane <s> likes </s> <unk>",
+                                       "marie<sep>paul <sep> abcabc",
+                                       "①②"};
+    enum { MORES = sizeof MORE / sizeof *MORE };
+    for (int type = 0; type < TOKENIZER_TYPES; type++) {
+        const char *name = tokenizer_type_name((TokenizerType)type);
+        for (size_t layout = 0; layout < sizeof LAYOUT / sizeof *LAYOUT; layout++) {
             char options[500];
-            snprintf(options, sizeof options,
-                     "--model_type=%s --vocab_size=%d --hard_vocab_limit=false %s", TYPES[type],
-                     layout == 5 ? 350 : 80, LAYOUT[layout]);
             size_t size;
-            unsigned char *model = usual_model_learn(&size, LINE, LINES, options);
-            if (!model) fail_msg("the library learns nothing with %s", options);
+            snprintf(options, sizeof options, "--model_type=%s %s", name, LAYOUT[layout]);
+            unsigned char *model = model_of(&size, options);
             Tokenizer *tokenizer = adopt(model, size);
-            assert_string_equal(tokenizer_type_name(tokenizer_type(tokenizer)), TYPES[type]);
+            assert_int_equal(tokenizer_type(tokenizer), type);
             assert_string_equal(tokenizer_piece(tokenizer, ID_END), "</s>");
-            for (int i = 0; i < TEXTS + LINES; i++) {
-                const char *text = i < TEXTS ? TEXT[i] : LINE[i - TEXTS];
-                char *expected = usual_model_pieces(model, size, text);
-                if (strcmp(our_pieces(tokenizer, text), expected))
+            for (int i = 0; i < MORES + TEXTS; i++) {
+                const char *text = i < MORES ? MORE[i] : TEXT[i - MORES];
+                char *expected = sentencepiece_pieces(model, size, text);
+                if (strcmp(pieces_of(tokenizer, text), expected))
                     fail_msg("%s: '%s' is %s, not %s", options, text,
-                             our_pieces(tokenizer, text), expected);
+                             pieces_of(tokenizer, text), expected);
                 free(expected);
             }
             tokenizer_free(tokenizer);
@@ -105,130 +92,93 @@ static void test_models_from_elsewhere(void **state)
     }
 }
 
-/* Decoding gives text back, and <unk> looks as everywhere. */
-static void test_adopted_models_decode(void **state)
+/* An adopted model decodes <unk> as all do, and is the same when it is adopted again. */
+TEST(adopted_models)
 {
-    (void)state;
-    size_t size;
-    unsigned char *model =
-        usual_model_learn(&size, LINE, LINES, "--vocab_size=80 --hard_vocab_limit=false");
-    Tokenizer *tokenizer = adopt(model, size);
-    Ids ids = {0};
+    size_t size, once_size, twice_size;
+    unsigned char *model = model_of(&size, "--model_type=bpe"), *once, *twice;
     Error error;
     char *text;
-    assert_true(tokenizer_encode(tokenizer, &ids, "the garden ☃ is open", 22, &error));
-    assert_true(tokenizer_decode(tokenizer, &text, ids.id, ids.count, &error));
-    assert_string_equal(text, "the garden ⁇ is open");
-    free(text);
-    free(ids.id);
-    tokenizer_free(tokenizer);
-    free(model);
-}
-
-/* Our own models are adopted as they are, but for the order, which is the same. */
-static void test_adopting_twice(void **state)
-{
-    (void)state;
-    size_t size, first_size, second_size;
-    unsigned char *model = usual_model_learn(&size, LINE, LINES,
-                                             "--vocab_size=80 --model_type=bpe "
-                                             "--hard_vocab_limit=false"),
-                  *first, *second;
-    Error error;
-    assert_true(tokenizer_adopt(&first, &first_size, model, size, &error));
-    assert_true(tokenizer_adopt(&second, &second_size, first, first_size, &error));
-    Tokenizer *a = tokenizer_load(first, first_size, &error);
-    Tokenizer *b = tokenizer_load(second, second_size, &error);
+    assert_true(tokenizer_adopt(&once, &once_size, model, size, &error));
+    assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, &error));
+    Tokenizer *a = adopt(model, size), *b = tokenizer_load(twice, twice_size, &error);
     assert_int_equal(tokenizer_vocab_size(a), tokenizer_vocab_size(b));
     for (int id = 0; id < tokenizer_vocab_size(a); id++)
         assert_string_equal(tokenizer_piece(a, id), tokenizer_piece(b, id));
+    Ids ids = encode(a, "the garden ☃ is open");
+    assert_true(tokenizer_decode(a, &text, ids.id, ids.count, &error));
+    assert_string_equal(text, "the garden ⁇ is open");
+    free(text), free(ids.id);
     tokenizer_free(a), tokenizer_free(b);
-    free(model), free(first), free(second);
+    free(model), free(once), free(twice);
 }
 
-/* Damaged in any way, a model is refused or works. */
-static void test_hostile_models(void **state)
+static bool adopts(const void *model, size_t size, Error *error)
 {
-    (void)state;
-    size_t size, adopted_size;
-    unsigned char *adopted, *copy;
-    unsigned char *model = usual_model_learn(
-        &size, LINE, LINES,
-        "--vocab_size=80 --hard_vocab_limit=false --normalization_rule_name=identity");
-    Error error = {""};
-    copy = malloc(size);
-    int refused = 0;
-    for (int round = 0; round < 300; round++) {
-        Rng rng = rng_stream(31, RNG_TEST, (uint64_t)round);
-        size_t count = round % 3 ? size : rng_below(&rng, (uint32_t)size);
-        memcpy(copy, model, size);
-        for (uint32_t blows = 1 + rng_below(&rng, 4); count && blows > 0; blows--)
-            copy[rng_below(&rng, (uint32_t)count)] = (unsigned char)rng_word(&rng);
-        if (!tokenizer_adopt(&adopted, &adopted_size, copy, count, &error)) {
-            assert_true(*error.text && !strchr(error.text, '\n'));
-            refused++;
-            continue;
-        }
-        free(adopted);
-    }
-    assert_in_range(refused, 30, 299);
-    free(copy);
+    unsigned char *adopted;
+    size_t adopted_size;
+    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, error)) return false;
+    free(adopted);
+    return true;
+}
+
+TEST(hostile_models)
+{
+    size_t size;
+    unsigned char *model = model_of(&size, "--normalization_rule_name=identity");
+    assert_in_range(count_refused(model, size, 300, adopts), 30, 299);
     free(model);
 
-    static SmallModel
-        many;  // more user-defined pieces inside one another than the library bears
-    for (int nested = 60; nested <= 70; nested += 10) {
+    static SmallModel nested;  // the library's limit is 64 pieces that begin with one another
+    for (int pieces = 60; pieces <= 70; pieces += 10) {
         char text[100] = "";
-        small_model_begin(&many, TOKENIZER_BPE, false);
-        for (int i = 0; i < nested; i++)
-            small_model_piece(&many, strcat(text, "a"), 0, PIECE_USER_DEFINED);
-        bool good = tokenizer_adopt(&adopted, &adopted_size, many.bytes, many.size, &error);
-        assert_int_equal(good, nested <= 64);
-        if (good) free(adopted);
-        else assert_non_null(strstr(error.text, "user-defined"));
+        Error error;
+        small_model_begin(&nested, TOKENIZER_BPE, false);
+        for (int i = 0; i < pieces; i++)
+            small_model_piece(&nested, strcat(text, "a"), 0, PIECE_USER_DEFINED);
+        assert_int_equal(adopts(nested.bytes, nested.size, &error), pieces <= 64);
+        if (pieces > 64) assert_non_null(strstr(error.text, "user-defined"));
     }
 }
 
-static void write_corpus(CorpusText *text, char path[2][TEMPORARY_SIZE])
+/* Source is the English half of TEXT, target the French one. */
+static void read_text(CorpusText *text)
 {
     Error error = {""};
+    char path[SIDES][TEMPORARY_SIZE];
     for (int side = 0; side < SIDES; side++) {
         FILE *out = fdopen(temporary_file(path[side], &error), "w");
-        for (int i = 0; i < LINES / 2; i++)
-            fprintf(out, "%s\n", LINE[side == SOURCE ? i + LINES / 2 : i]);
+        for (int i = 0; i < TEXTS / 2; i++)
+            fprintf(out, "%s\n", TEXT[side == SOURCE ? i + TEXTS / 2 : i]);
         fclose(out);
     }
-    const char *const source[] = {path[0]}, *const target[] = {path[1]};
+    const char *const source[] = {path[SOURCE]}, *const target[] = {path[TARGET]};
     CorpusFiles files = {.sources = 1, .targets = 1, .source = source, .target = target};
-    CorpusReport report;
-    if (!corpus_read(text, &report, &files, &error)) fail_msg("%s", error.text);
+    if (!corpus_read(text, &(CorpusReport){0}, &files, &error)) fail_msg("%s", error.text);
     for (int side = 0; side < SIDES; side++) unlink(path[side]);
 }
 
-static void test_one_or_two(void **state)
+TEST(one_or_two)
 {
-    (void)state;
     CorpusText text;
-    char path[2][TEMPORARY_SIZE];
     Error error = {""};
-    write_corpus(&text, path);
+    read_text(&text);
     TokenizerSettings source = {.type = TOKENIZER_CHAR, .vocab_size = 100},
                       target = {.type = TOKENIZER_BPE, .vocab_size = 60};
     const TokenizerSettings *const two[SIDES] = {&source, &target};
     const TokenizerSettings *const one[SIDES] = {NULL, &source};
     Vocabulary joint, separate, copy;
-    assert_true(vocabulary_learn(&joint, &text, one, &error) &&
-                vocabulary_load(&joint, &error));
-    if (!vocabulary_learn(&separate, &text, two, &error)) fail_msg("%s", error.text);
-    assert_true(vocabulary_load(&separate, &error));
+    if (!vocabulary_learn(&joint, &text, one, &error) || !vocabulary_load(&joint, &error) ||
+        !vocabulary_learn(&separate, &text, two, &error) || !vocabulary_load(&separate, &error))
+        fail_msg("%s", error.text);
     assert_true(vocabulary_is_joint(&joint));
     assert_ptr_equal(joint.tokenizer[SOURCE], joint.tokenizer[TARGET]);
     assert_false(vocabulary_is_joint(&separate));
     assert_int_equal(tokenizer_type(separate.tokenizer[SOURCE]), TOKENIZER_CHAR);
     assert_int_equal(tokenizer_type(separate.tokenizer[TARGET]), TOKENIZER_BPE);
-    assert_string_equal(our_pieces(joint.tokenizer[SOURCE], "éa"), "▁|é|a");
-    assert_string_equal(our_pieces(separate.tokenizer[SOURCE], "éa"), "▁|<unk>|a");  // English
-    assert_string_equal(our_pieces(separate.tokenizer[TARGET], "wé"), "▁|<unk>|é");  // French
+    assert_string_equal(pieces_of(joint.tokenizer[SOURCE], "éa"), "▁|é|a");
+    assert_string_equal(pieces_of(separate.tokenizer[SOURCE], "éa"), "▁|<unk>|a");  // English
+    assert_string_equal(pieces_of(separate.tokenizer[TARGET], "wé"), "▁|<unk>|é");  // French
 
     size_t size[SIDES];
     const void *const model[SIDES] = {vocabulary_model(&separate, SOURCE, &size[SOURCE]),
@@ -246,45 +196,7 @@ static void test_one_or_two(void **state)
     corpus_text_free(&text);
 }
 
-static void test_files(void **state)
-{
-    (void)state;
-    size_t size;
-    unsigned char *model =
-        usual_model_learn(&size, LINE, LINES, "--vocab_size=80 --hard_vocab_limit=false");
-    Error error = {""};
-    char good[TEMPORARY_SIZE], bad[TEMPORARY_SIZE];
-    close(temporary_file(good, &error)), close(temporary_file(bad, &error));
-    assert_true(file_replace(good, model, size, &error));
-    assert_true(file_replace(bad, "this is text\n", 13, &error));
-    Vocabulary v;
-    assert_true(vocabulary_read(&v, (const char *const[SIDES]){NULL, good}, &error) &&
-                vocabulary_load(&v, &error));
-    assert_true(vocabulary_is_joint(&v));
-    vocabulary_free(&v);
-    assert_true(vocabulary_read(&v, (const char *const[SIDES]){good, good}, &error) &&
-                vocabulary_load(&v, &error));
-    assert_false(vocabulary_is_joint(&v));
-    vocabulary_free(&v);
-    assert_false(vocabulary_read(&v, (const char *const[SIDES]){good, bad}, &error));
-    assert_non_null(strstr(error.text, bad));
-    assert_non_null(strstr(error.text, "is no SentencePiece model that can be used"));
-    unlink(bad);
-    assert_false(vocabulary_read(&v, (const char *const[SIDES]){NULL, bad}, &error));
-    assert_non_null(strstr(error.text, bad));
-    unlink(good);
-    free(model);
-}
-
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_models_from_elsewhere),
-        cmocka_unit_test(test_adopted_models_decode),
-        cmocka_unit_test(test_adopting_twice),
-        cmocka_unit_test(test_hostile_models),
-        cmocka_unit_test(test_one_or_two),
-        cmocka_unit_test(test_files),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("vocabulary", NULL, NULL);
 }
