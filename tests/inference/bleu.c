@@ -26,20 +26,48 @@ static Bleu bleu_of(const char *hypothesis, const char *reference)
     return bleu;
 }
 
-/* Papineni et al. 2002, section 2.1, example 2: the clipped precision of "the" is 2/7. No longer
- * n-gram is correct, so the totals 6, 5 and 4 are smoothed by 2, 4 and 8. */
-TEST(test_clipping_and_smoothing)
+/* Corpora of one or two sentences, counted by hand. In the first, the clipped precision of "the" is
+ * 2/7 (Papineni et al. 2002, section 2.1, example 2); no longer n-gram is correct, so 1/6, 1/5 and 1/4
+ * are smoothed by 2, 4 and 8. */
+TEST(test_by_hand)
 {
-    Bleu bleu = bleu_of("the the the the the the the", "the cat is on the mat");
-    assert_int_equal(bleu.correct[0], 2);
-    assert_int_equal(bleu.total[0], 7);
-    BleuScore score = bleu_score(&bleu);
-    check_close(score.precisions[0], 100 * 2.0 / 7);
-    check_close(score.precisions[1], 100 / (2 * 6.0));
-    check_close(score.precisions[2], 100 / (4 * 5.0));
-    check_close(score.precisions[3], 100 / (8 * 4.0));
-    check_close(score.brevity_penalty, 1);
-    check_close(score.score, 100 * pow(2.0 / 7 / 12 / 20 / 32, 0.25));
+    // clang-format off
+    const struct {
+        const char *sentence[2][2];  // {hypothesis, reference}
+        int correct[BLEU_ORDER], total[BLEU_ORDER];
+        double precisions[BLEU_ORDER], brevity_penalty, score;
+    } cases[] = {
+        {{{"the the the the the the the", "the cat is on the mat"}}, {2, 0, 0, 0}, {7, 6, 5, 4},
+         {200.0 / 7, 100.0 / 12, 5, 100.0 / 32}, 1, 100 * pow(2.0 / 7 / 12 / 20 / 32, 0.25)},
+        {{{"a b c d", "a b c d e f"}}, {4, 3, 2, 1}, {4, 3, 2, 1},      // shorter
+         {100, 100, 100, 100}, exp(-0.5), 60.653065971263},
+        {{{"a b c d e", "a b c d"}}, {4, 3, 2, 1}, {5, 4, 3, 2},        // longer
+         {80, 75, 200.0 / 3, 50}, 1, 66.874030497642},
+        {{{"a b c d", "a b c d"}, {"e x g h", "e f g h"}}, {7, 4, 2, 1}, {8, 6, 4, 2},
+         {87.5, 200.0 / 3, 50, 50}, 1, 100 * pow(7.0 / 48, 0.25)},      // counts are summed
+        {{{"a a", "a"}, {"b", "a b"}}, {2, 0, 0, 0}, {3, 1, 0, 0},      // each its own reference
+         {200.0 / 3, 50, 0, 0}, 1, 0},
+        {{{"a b c d e", "v w x y z"}}, {0}, {5, 4, 3, 2}, {0}, 1, 0},
+        {{{"", "a b c d e"}}, {0}, {0}, {0}, 0, 0},
+        {{{"a b c d e", ""}}, {0}, {5, 4, 3, 2}, {0}, 1, 0},
+        {{{"a b c", "a b c"}}, {3, 2, 1, 0}, {3, 2, 1, 0},              // no 4-gram
+         {100, 100, 100, 0}, 1, 0},
+    };
+    // clang-format on
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Bleu bleu = {.tokenization = TOKENIZATION_NONE};
+        for (int i = 0; i < 2 && cases[c].sentence[i][0]; i++)
+            add(&bleu, cases[c].sentence[i][0], cases[c].sentence[i][1]);
+        BleuScore score = bleu_score(&bleu);
+        for (int n = 0; n < BLEU_ORDER; n++) {
+            assert_int_equal(bleu.correct[n], cases[c].correct[n]);
+            assert_int_equal(bleu.total[n], cases[c].total[n]);
+            check_close(score.precisions[n], cases[c].precisions[n]);
+        }
+        check_close(score.brevity_penalty, cases[c].brevity_penalty);
+        check_close(score.score, cases[c].score);
+    }
+    assert_true(bleu_score(&(Bleu){0}).score == 0);  // no sentence at all
 }
 
 TEST(test_identical)
@@ -53,62 +81,6 @@ TEST(test_identical)
     for (int n = 0; n < BLEU_ORDER; n++) assert_true(score.precisions[n] == 100);
     assert_true(score.brevity_penalty == 1);
     assert_int_equal(bleu.hypothesis_length, 9);  // Ein Hund läuft , 3.5 km weit . + 日本
-}
-
-/* Shorter: every n-gram is right, exp(1 - 6/4) remains. Longer: 4/5 · 3/4 · 2/3 · 1/2 = 1/5. */
-TEST(test_length)
-{
-    Bleu shorter = bleu_of("a b c d", "a b c d e f");
-    check_close(bleu_score(&shorter).brevity_penalty, exp(-0.5));
-    check_close(bleu_score(&shorter).score, 60.653065971263);
-    Bleu longer = bleu_of("a b c d e", "a b c d");
-    check_close(bleu_score(&longer).brevity_penalty, 1);
-    check_close(bleu_score(&longer).score, 66.874030497642);
-}
-
-/* Counts are summed, not scores: 7/8 · 4/6 · 2/4 · 1/2 = 7/48. */
-TEST(test_corpus)
-{
-    Bleu bleu = {.tokenization = TOKENIZATION_NONE};
-    add(&bleu, "a b c d", "a b c d");
-    add(&bleu, "e x g h", "e f g h");
-    static const int correct[] = {7, 4, 2, 1}, total[] = {8, 6, 4, 2};
-    for (int n = 0; n < BLEU_ORDER; n++) {
-        assert_int_equal(bleu.correct[n], correct[n]);
-        assert_int_equal(bleu.total[n], total[n]);
-    }
-    check_close(bleu_score(&bleu).score, 100 * pow(7.0 / 48, 0.25));
-}
-
-/* A word of one sentence is not correct by the reference of another. */
-TEST(test_sentences_are_apart)
-{
-    Bleu bleu = {.tokenization = TOKENIZATION_NONE};
-    add(&bleu, "a a", "a");
-    add(&bleu, "b", "a b");
-    assert_int_equal(bleu.correct[0], 2);
-    assert_int_equal(bleu.correct[1], 0);
-    assert_int_equal(bleu.total[0], 3);
-    assert_int_equal(bleu.total[1], 1);
-}
-
-TEST(test_nothing)
-{
-    Bleu bleu = {0};
-    assert_true(bleu_score(&bleu).score == 0);  // no sentence at all
-
-    bleu = bleu_of("a b c d e", "v w x y z");
-    assert_true(bleu_score(&bleu).score == 0 && bleu_score(&bleu).precisions[0] == 0);
-
-    bleu = bleu_of("", "a b c d e");
-    assert_true(bleu_score(&bleu).score == 0 && bleu_score(&bleu).brevity_penalty == 0);
-
-    bleu = bleu_of("a b c d e", "");
-    assert_true(bleu_score(&bleu).score == 0 && bleu_score(&bleu).brevity_penalty == 1);
-    assert_int_equal(bleu.total[3], 2);
-
-    bleu = bleu_of("a b c", "a b c");  // no 4-gram in the whole corpus
-    assert_true(bleu_score(&bleu).score == 0 && bleu_score(&bleu).precisions[2] == 100);
 }
 
 TEST(test_case)

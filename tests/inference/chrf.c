@@ -24,35 +24,65 @@ static void check_score(int word_order, const char *hypothesis, const char *refe
                  expected);
 }
 
-TEST(test_characters)
+/* Word order, two texts, score. */
+TEST(test_by_hand)
 {
-    check_score(0, "abc", "abd", 100 * (2.0 / 3 + 1.0 / 2 + 0) / 3);  // orders 4 to 6: none
-    check_score(0, "ab", "abcd", 100 * 25.0 / 53);   // P = 1, R = (1/2 + 1/3) / 2 = 5/12
-    check_score(0, "abcd", "ab", 100 * 25.0 / 32);   // the other way round: β favours recall
-    check_score(0, "aaaa", "a", 100 * 5.0 / 8);      // clipped: P = 1/4, R = 1
-    check_score(0, "é", "è", 0);                     // one byte in common, no character
-    check_score(0, "a b\u3000c\u00A0", "abc", 100);  // white space does not count
-    check_score(0, "Ab", "ab", 100 * (1.0 / 2 + 0) / 2);
+    // clang-format off
+    static const struct {
+        int word_order;
+        const char *hypothesis, *reference;
+        double score;
+    } cases[] = {
+        {0, "abc", "abd", 100 * (2.0 / 3 + 1.0 / 2 + 0) / 3},  // orders 4 to 6: none
+        {0, "ab", "abcd", 100 * 25.0 / 53},   // P = 1, R = (1/2 + 1/3) / 2 = 5/12
+        {0, "abcd", "ab", 100 * 25.0 / 32},   // the other way round: β favours recall
+        {0, "aaaa", "a", 100 * 5.0 / 8},      // clipped: P = 1/4, R = 1
+        {0, "é", "è", 0},                     // one byte in common, no character
+        {0, "a b\u3000c\u00A0", "abc", 100},  // white space does not count
+        {0, "Ab", "ab", 100 * (1.0 / 2 + 0) / 2},
+        /* Characters of orders 1, 2 and words of order 1: (1 + 1 + 0) / 3. The reference has no pair
+         * of words, so that of the hypothesis is not counted. */
+        {2, "a b", "ab", 100 * 2.0 / 3},
+        {1, "a b", "ab", 100 * 2.0 / 3},
+        {2, "a b", "b a", 100 * (1 + 0 + 1 + 0) / 4.0},
+        /* Same characters: the score is 100 only if the words are the same too. */
+        {2, "Hi!", "Hi !", 100},
+        {2, "(so", "( so", 100},
+        {2, "(a)b c", "( a)b c", 100},
+        {2, "! a", "! a", 100},               // one character stays one word
+        {2, "a-b", "a-b", 100},
+        {2, "so“", "so“", 100},
+        {2, "", "", 0},
+        {2, "", "abc", 0},
+        {2, "abc", "", 0},
+        {2, "abc", "xyz", 0},
+        {2, "   ", "\t", 0},
+    };
+    // clang-format on
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++)
+        check_score(cases[c].word_order, cases[c].hypothesis, cases[c].reference,
+                    cases[c].score);
+    assert_true(chrf_score(&(Chrf){0}) == 0);
 }
 
-/* Characters of orders 1, 2 and words of order 1: (1 + 1 + 0) / 3. The reference has no pair of
- * words, so that the hypothesis's one does not count either. */
-TEST(test_words)
-{
-    check_score(2, "a b", "ab", 100 * 2.0 / 3);
-    check_score(1, "a b", "ab", 100 * 2.0 / 3);
-    check_score(2, "a b", "b a", 100 * (1 + 0 + 1 + 0) / 4.0);
-}
-
-/* Same characters; the score is 100 only if the words are the same too. */
+/* Words of the hypothesis and the reference, and how many are correct. */
 TEST(test_punctuation)
 {
-    check_score(2, "Hi!", "Hi !", 100);
-    check_score(2, "(so", "( so", 100);
-    check_score(2, "(a)b c", "( a)b c", 100);
-    check_score(2, "! a", "! a", 100);  // one character stays one word
-    check_score(2, "a-b", "a-b", 100);
-    check_score(2, "so“", "so“", 100);
+    static const struct {
+        const char *hypothesis, *reference;
+        int counts[3];
+    } cases[] = {
+        {"so“ 東京。", "so “ 東京 。", {2, 4, 0}},  // ASCII punctuation only
+        {"(so)", "( so )", {2, 3, 1}},   // "(so" and ")": the last one is split, not the first
+        {"x...", "x . . .", {2, 4, 1}},  // "x.." and ".": only one is split
+    };
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Chrf chrf = {.word_order = 2};
+        add(&chrf, cases[c].hypothesis, cases[c].reference);
+        assert_int_equal(chrf.hypothesis[6], cases[c].counts[0]);
+        assert_int_equal(chrf.reference[6], cases[c].counts[1]);
+        assert_int_equal(chrf.correct[6], cases[c].counts[2]);
+    }
     for (int c = '!'; c <= '~'; c++) {
         bool splits =
             !(c >= '0' && c <= '9') && !(c >= 'A' && c <= 'Z') && !(c >= 'a' && c <= 'z');
@@ -60,64 +90,32 @@ TEST(test_punctuation)
         add(&one, (char[]){'a', (char)c, '\0'}, "a");
         assert_int_equal(one.hypothesis[6], splits ? 2 : 1);
     }
-    Chrf chrf = {.word_order = 2};
-    add(&chrf, "so“ 東京。", "so “ 東京 。");  // ASCII punctuation only
-    assert_int_equal(chrf.hypothesis[6], 2);
-    assert_int_equal(chrf.reference[6], 4);
-    assert_int_equal(chrf.correct[6], 0);
-    chrf = (Chrf){.word_order = 2};
-    add(&chrf, "(so)", "( so )");  // "(so" and ")": the last one is split, then not the first
-    assert_int_equal(chrf.hypothesis[6], 2);
-    assert_int_equal(chrf.correct[6], 1);
-    chrf = (Chrf){.word_order = 2};
-    add(&chrf, "x...", "x . . .");  // "x.." and ".": only one is split
-    assert_int_equal(chrf.hypothesis[6], 2);
-    assert_int_equal(chrf.correct[6], 1);
 }
 
-TEST(test_identical)
-{
-    for (int word_order = 0; word_order <= CHRF_WORD_ORDER; word_order++) {
-        Chrf chrf = {.word_order = word_order};
-        add(&chrf, "Ein Hund läuft, 3.5 km weit.", "Ein Hund läuft, 3.5 km weit.");
-        add(&chrf, "", "");
-        add(&chrf, "日本", "日本");
-        assert_true(chrf_score(&chrf) == 100);
-    }
-}
-
-TEST(test_nothing)
-{
-    Chrf chrf = {0};
-    assert_true(chrf_score(&chrf) == 0);
-    check_score(2, "", "", 0);
-    check_score(2, "", "abc", 0);
-    check_score(2, "abc", "", 0);
-    check_score(2, "abc", "xyz", 0);
-    check_score(2, "   ", "\t", 0);
-}
-
-/* Counts are summed, not scores: characters (2+0)/(2+1), pairs 1/1 as the second sentence has
- * none. And what stands against an empty reference does not count. */
+/* Corpora of several sentences. */
 TEST(test_corpus)
 {
-    Chrf chrf = {0};
-    add(&chrf, "ab", "ab");
-    add(&chrf, "x", "y");
-    if (!(fabs(chrf_score(&chrf) - 100 * (2.0 / 3 + 1) / 2) <= 1e-9))
-        fail_msg("%.12f", chrf_score(&chrf));
-    Chrf empty = {.word_order = 2};
-    add(&empty, "abcdefgh", "");
-    add(&empty, "ab c", "ab c");
-    assert_true(chrf_score(&empty) == 100);
-}
-
-TEST(test_case)
-{
-    Chrf chrf = {.lowercase = true};
-    add(&chrf, "ΣΑΣ", "σας");
-    add(&chrf, "Über İ", "über i\u0307");
-    assert_true(chrf_score(&chrf) == 100);
+    // clang-format off
+    static const struct {
+        Chrf settings;
+        const char *sentence[3][2];
+        double score;
+    } cases[] = {
+        /* Counts are summed, not scores: characters (2+0)/(2+1), pairs 1/1, as the second has none. */
+        {{0}, {{"ab", "ab"}, {"x", "y"}}, 100 * (2.0 / 3 + 1) / 2},
+        {{.word_order = 2}, {{"abcdefgh", ""}, {"ab c", "ab c"}}, 100},  // empty reference
+        {{.lowercase = true}, {{"ΣΑΣ", "σας"}, {"Über İ", "über i\u0307"}}, 100},
+        {{.word_order = 0}, {{"Ein Hund läuft.", "Ein Hund läuft."}, {"", ""}, {"日本", "日本"}}, 100},
+        {{.word_order = 1}, {{"Ein Hund läuft.", "Ein Hund läuft."}, {"", ""}, {"日本", "日本"}}, 100},
+        {{.word_order = 2}, {{"Ein Hund läuft.", "Ein Hund läuft."}, {"", ""}, {"日本", "日本"}}, 100},
+    };
+    // clang-format on
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        Chrf chrf = cases[c].settings;
+        for (int i = 0; i < 3 && cases[c].sentence[i][0]; i++)
+            add(&chrf, cases[c].sentence[i][0], cases[c].sentence[i][1]);
+        assert_true(fabs(chrf_score(&chrf) - cases[c].score) <= 1e-9);
+    }
 }
 
 TEST(test_errors_count_nothing)

@@ -44,11 +44,6 @@ typedef struct Case {
     const char *text, *words;
 } Case;
 
-static void check_cases(Tokenization tokenization, const Case *cases, size_t count)
-{
-    for (size_t i = 0; i < count; i++) check_words(tokenization, cases[i].text, cases[i].words);
-}
-
 // clang-format off
 static const Case cases_13a[] = {
     {"Hello, world!",        "Hello , world !"},
@@ -100,29 +95,26 @@ static const Case cases_none[] = {
 };
 // clang-format on
 
-#define CHECK(tokenization, cases)                                                             \
-    check_cases(tokenization, cases, sizeof cases / sizeof *cases)
+#define CASES(cases)                                                                           \
+    {                                                                                          \
+        cases, sizeof cases / sizeof *cases                                                    \
+    }
 
-TEST(test_13a)
+TEST(test_rules)
 {
-    CHECK(TOKENIZATION_13A, cases_13a);
-}
-
-TEST(test_intl)
-{
-    CHECK(TOKENIZATION_INTL, cases_intl);
-}
-
-TEST(test_char_and_none)
-{
-    CHECK(TOKENIZATION_CHAR, cases_char);
-    CHECK(TOKENIZATION_NONE, cases_none);
-}
-
-TEST(test_names)
-{
+    static const struct {
+        const Case *cases;
+        size_t count;
+    } all[] = {[TOKENIZATION_13A] = CASES(cases_13a),
+               [TOKENIZATION_NONE] = CASES(cases_none),
+               [TOKENIZATION_CHAR] = CASES(cases_char),
+               [TOKENIZATION_INTL] = CASES(cases_intl)};
     static const char *const names[] = {"13a", "none", "char", "intl"};
-    for (int i = 0; i < 4; i++) assert_string_equal(tokenization_names[i], names[i]);
+    for (int t = 0; t < 4; t++) {
+        assert_string_equal(tokenization_names[t], names[t]);
+        for (size_t i = 0; i < all[t].count; i++)
+            check_words((Tokenization)t, all[t].cases[i].text, all[t].cases[i].words);
+    }
     assert_null(tokenization_names[4]);
 }
 
