@@ -41,9 +41,7 @@ static Loss training_loss(double *own, const Transformer *model)
     const Weights *w = &model->weights;
     int D = model->config.d_model;
     const OutputLayer layer = {w->output.at, w->logits_bias, V - 1, D};
-    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
-    assert_true(arena_reserve(&arena, &error));
-    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    LAYOUT(&arena, transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN));
     transformer_forward(pass, model);
     transformer_loss(&loss, pass, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
@@ -57,44 +55,45 @@ static Loss training_loss(double *own, const Transformer *model)
     return loss;
 }
 
+/* [target.rows] log-probabilities of all pairs; the caller frees them. */
+static double *score(const Ensemble *ensemble, int threads)
+{
+    double *each = malloc((size_t)target.rows * sizeof *each);
+    assert_true(scoring_run(each, ensemble, &source, &target, workers[threads], NULL, &error));
+    return each;
+}
+
 TEST(equals_the_training_loss)
 {
-    double worst = 0;
     for (int v = 0; v < VARIANTS; v++) {
         Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 10 + v);
         Ensemble ensemble = ensemble_of(&model);
-        size_t bytes = (size_t)target.rows * sizeof(double);
-        double *each = malloc(bytes), *own = malloc(bytes), sum = 0;
-        assert_true(scoring_run(each, &ensemble, &source, &target, workers[2], NULL, &error));
+        double *each = score(&ensemble, 2), sum = 0;
+        double *own = malloc((size_t)target.rows * sizeof *own);
         Loss loss = training_loss(own, &model);
         for (int i = 0; i < target.rows; i++) {
             assert_true(fabs(each[i] + own[i]) < 1e-4);
             sum += each[i];
         }
         assert_int_equal(loss.tokens, target.rows);
-        double d = fabs(-sum - loss.nll) / (double)loss.tokens;
-        if (d > worst) worst = d;
-        assert_true(d < 1e-5);
+        assert_true(fabs(-sum - loss.nll) / (double)loss.tokens < 1e-5);
         free(each);
         free(own);
         transformer_free(&model);
     }
-    print_message("at most %.1e nats a token apart\n", worst);
 }
 
 TEST(threads_change_nothing)
 {
     Transformer model = random_model(V, MOST_LENGTH, 30);
     Ensemble ensemble = ensemble_of(&model);
-    size_t bytes = (size_t)target.rows * sizeof(double);
-    double *each[4];
-    for (int threads = 1; threads <= 3; threads++) {
-        each[threads] = malloc(bytes);
-        assert_true(scoring_run(each[threads], &ensemble, &source, &target, workers[threads],
-                                NULL, &error));
-        assert_memory_equal(each[threads], each[1], bytes);
+    double *one = score(&ensemble, 1);
+    for (int threads = 2; threads <= 3; threads++) {
+        double *each = score(&ensemble, threads);
+        assert_memory_equal(each, one, (size_t)target.rows * sizeof *each);
+        free(each);
     }
-    for (int threads = 1; threads <= 3; threads++) free(each[threads]);
+    free(one);
     transformer_free(&model);
 }
 
@@ -104,16 +103,15 @@ TEST(ensemble_is_the_mean)
     enum { MODELS = 3 };
     Transformer model[MODELS];
     Ensemble together = {0};
-    double *each[MODELS], *mean = malloc((size_t)target.rows * sizeof *mean);
+    double *each[MODELS];
     for (int m = 0; m < MODELS; m++) {
         model[m] = random_variant(&variants[m], V, m == 2 ? 30 : MOST_LENGTH, 40 + m);
         Ensemble alone = ensemble_of(&model[m]);
         assert_true(ensemble_add(&together, &model[m], &error));
-        each[m] = malloc((size_t)target.rows * sizeof *mean);
-        assert_true(scoring_run(each[m], &alone, &source, &target, workers[1], NULL, &error));
+        each[m] = score(&alone, 1);
     }
     assert_int_equal(ensemble_config(&together).max_length, 30);
-    assert_true(scoring_run(mean, &together, &source, &target, workers[2], NULL, &error));
+    double *mean = score(&together, 2);
     for (int i = 0; i < target.rows; i++) {
         double p = 0;
         for (int m = 0; m < MODELS; m++) p += exp(each[m][i]) / MODELS;
@@ -124,6 +122,16 @@ TEST(ensemble_is_the_mean)
         transformer_free(&model[m]);
     }
     free(mean);
+}
+
+/* Scoring the pairs must fail with an error that contains `says`. */
+static void refuse(const Ensemble *ensemble, const Packed *from, const Packed *to,
+                   const volatile sig_atomic_t *stop, const char *says)
+{
+    double *each = malloc((size_t)target.rows * sizeof *each);
+    assert_false(scoring_run(each, ensemble, from, to, workers[3], stop, &error));
+    if (!strstr(error.text, says)) fail_msg("said: %s", error.text);
+    free(each);
 }
 
 TEST(refusals)
@@ -138,28 +146,20 @@ TEST(refusals)
     assert_false(ensemble_add(&ensemble, &model, &error));
     ensemble.count = 1;
 
-    double *each = malloc((size_t)target.rows * sizeof *each);
     Packed fewer = {S - 1, target.start[S - 1], target.id, target.start};
-    assert_false(scoring_run(each, &ensemble, &source, &fewer, workers[1], NULL, &error));
-    assert_string_equal(error.text, "90 sources, but 89 targets");
-    Packed fine = {1, 2, (int[]){2, 0}, (int[]){0, 2}},
-           bad = {1, 2, (int[]){2, 3}, (int[]){0, 2}};
-    assert_false(scoring_run(each, &ensemble, &fine, &bad, workers[1], NULL, &error));
-    assert_string_equal(error.text,
-                        "target sentence 1: token 2 of 2 is not </s>, which ends a sentence");
-    assert_false(scoring_run(each, &ensemble, &bad, &fine, workers[1], NULL, &error));
-    assert_non_null(strstr(error.text, "source sentence 1"));
-
+    Packed fine = {1, 2, (int[]){2, 0}, (int[]){0, 2}};
+    Packed bad = {1, 2, (int[]){2, 3}, (int[]){0, 2}}, none = {0, 0, source.id, (int[]){0}};
+    refuse(&ensemble, &source, &fewer, NULL, "90 sources, but 89 targets");
+    refuse(&ensemble, &fine, &bad, NULL,
+           "target sentence 1: token 2 of 2 is not </s>, which ends a sentence");
+    refuse(&ensemble, &bad, &fine, NULL, "source sentence 1");
     volatile sig_atomic_t stop = 1;
-    assert_false(scoring_run(each, &ensemble, &source, &target, workers[2], &stop, &error));
+    refuse(&ensemble, &source, &target, &stop, "");
     assert_string_equal(error.text, "");
-    Packed none = {0, 0, source.id, (int[]){0}};
-    assert_true(scoring_run(each, &ensemble, &none, &none, workers[2], NULL, &error));
+    assert_true(scoring_run(NULL, &ensemble, &none, &none, workers[2], NULL, &error));
 
     model.weights.logits_bias[9] = NAN;
-    assert_false(scoring_run(each, &ensemble, &source, &target, workers[3], NULL, &error));
-    assert_non_null(strstr(error.text, "NaN or infinity"));
-    free(each);
+    refuse(&ensemble, &source, &target, NULL, "NaN or infinity");
     transformer_free(&model);
     transformer_free(&other);
 }

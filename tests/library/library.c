@@ -1,5 +1,5 @@
-/* library.c -- the library's face: the same translations as the rooms behind it, from a file, from
- * memory, from many threads at once; and what is wrong is said, not done. */
+/* The library: the same translations as those of inference/, from a file, from memory and from many
+ * threads at once; attention weights; and errors. */
 #include "tests/fixtures/test.h"
 
 #include <locale.h>
@@ -23,6 +23,7 @@ static const char *texts[TEXTS];
 static QkvError wrong;
 static char *bytes;
 static size_t size;
+static QkvModel *model;
 
 static int setup(void **state)
 {
@@ -39,29 +40,23 @@ static int setup(void **state)
     bool good =
         alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
     if (!good) print_error("%s\n", error.text);
-    return good ? 0 : -1;
+    return good && (model = qkv_model_load(path, QKV_FLOAT, &wrong)) ? 0 : -1;
 }
 
-static int sweep(void **state)
+static int teardown(void **state)
 {
     (void)state;
+    qkv_model_free(model);
     free(bytes);
     unlink(path);
     return rmdir(folder);
 }
 
-static QkvModel *load(void)
-{
-    QkvModel *model = qkv_model_load(path, QKV_FLOAT, &wrong);
-    if (!model) fail_msg("%s", wrong.text);
-    return model;
-}
-
-/* A translator of the model with the options, {name, value} … {NULL}. */
-static QkvTranslator *translator_of(const QkvModel *model, int threads,
+/* A translator of model m with the options, {name, value} … {NULL}. */
+static QkvTranslator *translator_of(const QkvModel *m, int threads,
                                     const char *const (*option)[2])
 {
-    QkvTranslator *translator = qkv_translator_new(model, threads, &wrong);
+    QkvTranslator *translator = qkv_translator_new(m, threads, &wrong);
     assert_non_null(translator);
     for (; option && (*option)[0]; option++)
         if (!qkv_translator_set(translator, (*option)[0], (*option)[1], &wrong))
@@ -69,10 +64,10 @@ static QkvTranslator *translator_of(const QkvModel *model, int threads,
     return translator;
 }
 
-static QkvTranslations *translate(const QkvModel *model, int threads,
+static QkvTranslations *translate(const QkvModel *m, int threads,
                                   const char *const (*option)[2], const char *const *beginnings)
 {
-    QkvTranslator *translator = translator_of(model, threads, option);
+    QkvTranslator *translator = translator_of(m, threads, option);
     QkvTranslations *out = qkv_translate(translator, texts, beginnings, TEXTS, &wrong);
     if (!out) fail_msg("%s", wrong.text);
     qkv_translator_free(translator);
@@ -88,20 +83,28 @@ static bool same_hypothesis(const QkvHypothesis *a, const QkvHypothesis *b)
 
 static bool same(const QkvTranslations *a, const QkvTranslations *b)
 {
-    bool good = a->count == b->count;
-    for (int s = 0; good && s < a->count; s++) {
+    if (a->count != b->count) return false;
+    for (int s = 0; s < a->count; s++) {
         const QkvTranslation *x = &a->sentence[s], *y = &b->sentence[s];
-        good = x->count == y->count && x->cut == y->cut;
-        for (int h = 0; good && h < x->count; h++)
-            good = same_hypothesis(&x->hypothesis[h], &y->hypothesis[h]);
+        if (x->count != y->count || x->cut != y->cut) return false;
+        for (int h = 0; h < x->count; h++)
+            if (!same_hypothesis(&x->hypothesis[h], &y->hypothesis[h])) return false;
     }
-    return good;
+    return true;
+}
+
+/* Compares both, and frees them. */
+static void assert_same(QkvTranslations *a, QkvTranslations *b)
+{
+    assert_true(same(a, b));
+    qkv_translations_free(a);
+    qkv_translations_free(b);
 }
 
 static const char *const N_BEST[][2] = {
     {"beam", "5"}, {"n-best", "3"}, {"length-penalty", "0.6"}, {NULL}};
 
-/* What the search finds, without the face before it. */
+/* The results of translator_run. */
 TEST(translations_are_those_of_the_search)
 {
     Error error;
@@ -119,7 +122,6 @@ TEST(translations_are_those_of_the_search)
     Translations found;
     assert_true(translator_run(&found, &ensemble, &input, &search, workers, NULL, &error));
 
-    QkvModel *model = load();
     assert_int_equal(qkv_model_max_length(model), LONGEST);
     QkvTranslations *out = translate(model, 2, N_BEST, NULL);
     assert_int_equal(out->count, TEXTS);
@@ -155,33 +157,27 @@ TEST(a_model_in_memory_is_the_same)
 {
     char *copy = malloc(size);
     memcpy(copy, bytes, size);
-    QkvModel *file = load(), *memory = qkv_model_read(copy, size, QKV_FLOAT, &wrong);
+    QkvModel *memory = qkv_model_read(copy, size, QKV_FLOAT, &wrong);
     assert_non_null(memory);
     memset(copy, 0, size);
     free(copy);
-    QkvTranslations *a = translate(file, 1, N_BEST, NULL),
-                    *b = translate(memory, 2, N_BEST, NULL);
-    assert_true(same(a, b));
-    qkv_model_free(file);
+    assert_same(translate(model, 1, N_BEST, NULL), translate(memory, 2, N_BEST, NULL));
     qkv_model_free(memory);
-    qkv_translations_free(a);
-    qkv_translations_free(b);
 }
 
-typedef struct Task {
-    const QkvModel *model;
+typedef struct Caller {
     const QkvTranslations *expected;
     int threads;
     bool good;
-} Task;
+} Caller;
 
-static void *work(void *argument)
+static void *call(void *argument)
 {
-    Task *task = argument;
-    task->good = true;
-    for (int round = 0; task->good && round < 3; round++) {
-        QkvTranslations *out = translate(task->model, task->threads, N_BEST, NULL);
-        task->good = same(out, task->expected);
+    Caller *caller = argument;
+    caller->good = true;
+    for (int round = 0; caller->good && round < 3; round++) {
+        QkvTranslations *out = translate(model, caller->threads, N_BEST, NULL);
+        caller->good = same(out, caller->expected);
         qkv_translations_free(out);
     }
     return NULL;
@@ -189,43 +185,36 @@ static void *work(void *argument)
 
 TEST(many_translators_share_a_model)
 {
-    QkvModel *model = load();
     QkvTranslations *expected = translate(model, 1, N_BEST, NULL);
     pthread_t thread[THREADS];
-    Task task[THREADS];
+    Caller caller[THREADS];
     for (int t = 0; t < THREADS; t++) {
-        task[t] = (Task){model, expected, 1 + t % 2, false};
-        assert_int_equal(pthread_create(&thread[t], NULL, work, &task[t]), 0);
+        caller[t] = (Caller){expected, 1 + t % 2, false};
+        assert_int_equal(pthread_create(&thread[t], NULL, call, &caller[t]), 0);
     }
     for (int t = 0; t < THREADS; t++) {
         pthread_join(thread[t], NULL);
-        assert_true(task[t].good);
+        assert_true(caller[t].good);
     }
     qkv_translations_free(expected);
-    qkv_model_free(model);
 }
 
-TEST(samples_are_drawn_again)
+TEST(samples_are_reproducible)
 {
     static const char *const sample[][2] = {
         {"sample", "true"}, {"n-best", "9"}, {"seed", "7"}, {NULL}};
-    QkvModel *model = load();
-    QkvTranslations *a = translate(model, 1, sample, NULL),
-                    *b = translate(model, 3, sample, NULL);
-    assert_true(same(a, b));
+    QkvTranslations *a = translate(model, 1, sample, NULL);
     assert_int_equal(a->sentence[0].count, 9);
-    qkv_translations_free(a);
-    qkv_translations_free(b);
-    qkv_model_free(model);
+    assert_same(a, translate(model, 3, sample, NULL));
 }
 
-/* Texts without one are translated as ever; scores only where no product rounds by its other rows. */
+/* A text without a beginning is translated as before. Its scores are equal only if no product's rounding
+ * depends on the other rows. */
 TEST(translations_begin_as_they_must)
 {
     const char *beginnings[TEXTS];
     for (int s = 0; s < TEXTS; s++)
         beginnings[s] = s % 3 == 0 ? "kc ab" : s % 3 == 1 ? "" : NULL;
-    QkvModel *model = load();
     QkvTranslations *bare = translate(model, 1, NULL, NULL);
     QkvTranslations *out = translate(model, 1, NULL, beginnings);
     for (int s = 0; s < TEXTS; s++) {
@@ -237,14 +226,14 @@ TEST(translations_begin_as_they_must)
     }
     qkv_translations_free(bare);
     qkv_translations_free(out);
-    qkv_model_free(model);
 }
 
 TEST(int8_is_nearly_the_same)
 {
-    QkvModel *plain = load(), *rounded = qkv_model_load(folder, QKV_INT8, &wrong);
-    QkvTranslations *a = translate(plain, 1, NULL, NULL),
-                    *b = translate(rounded, 1, NULL, NULL);
+    QkvModel *quantised = qkv_model_load(folder, QKV_INT8, &wrong);
+    assert_non_null(quantised);
+    QkvTranslations *a = translate(model, 1, NULL, NULL),
+                    *b = translate(quantised, 1, NULL, NULL);
     double apart = 0;
     for (int s = 0; s < TEXTS; s++)
         apart = fmax(apart,
@@ -252,31 +241,29 @@ TEST(int8_is_nearly_the_same)
     assert_true(apart > 0 && apart < 0.3);
     qkv_translations_free(a);
     qkv_translations_free(b);
-    qkv_model_free(plain);
-    qkv_model_free(rounded);
+    qkv_model_free(quantised);
 }
 
-TEST(attention_rows_add_up_to_one)
+TEST(attention_weights)
 {
-    QkvModel *model = load();
     QkvTranslations *out = translate(model, 1, NULL, NULL);
     const QkvHypothesis *best = out->sentence[0].hypothesis;
-    QkvAttention *look = qkv_attention(model, texts[0], best, &wrong);
-    assert_non_null(look);
-    assert_int_equal(look->targets, best->tokens);
-    assert_string_equal(look->source[look->sources - 1], "</s>");
-    assert_string_equal(look->read[0], "<pad>");
-    assert_string_equal(look->read[1], look->target[0]);
-    assert_int_equal(look->encoder_layers, 2);
-    assert_int_equal(look->decoder_layers, 3);
-    assert_int_equal(look->heads, 3);
+    QkvAttention *seen = qkv_attention(model, texts[0], best, &wrong);
+    assert_non_null(seen);
+    assert_int_equal(seen->targets, best->tokens);
+    assert_string_equal(seen->source[seen->sources - 1], "</s>");
+    assert_string_equal(seen->read[0], "<pad>");
+    assert_string_equal(seen->read[1], seen->target[0]);
+    assert_int_equal(seen->encoder_layers, 2);
+    assert_int_equal(seen->decoder_layers, 3);
+    assert_int_equal(seen->heads, 3);
     float one[LONGEST * LONGEST], mean[LONGEST * LONGEST], sum[LONGEST * LONGEST];
     for (QkvAttentionKind kind = QKV_ENCODER; kind <= QKV_CROSS; kind++) {
-        int rows = kind == QKV_ENCODER ? look->sources : look->targets;
-        int columns = kind == QKV_DECODER ? look->targets : look->sources;
+        int rows = kind == QKV_ENCODER ? seen->sources : seen->targets;
+        int columns = kind == QKV_DECODER ? seen->targets : seen->sources;
         memset(sum, 0, sizeof sum);
-        for (int head = 0; head < look->heads; head++) {
-            assert_true(qkv_attention_weights(one, look, kind, 1, head, &wrong));
+        for (int head = 0; head < seen->heads; head++) {
+            assert_true(qkv_attention_weights(one, seen, kind, 1, head, &wrong));
             for (int i = 0; i < rows * columns; i++) sum[i] += one[i];
             for (int r = 0; r < rows; r++) {
                 double total = 0;
@@ -287,13 +274,13 @@ TEST(attention_rows_add_up_to_one)
                         assert_true(one[r * columns + c] == 0);
             }
         }
-        assert_true(qkv_attention_weights(mean, look, kind, 1, QKV_MEAN, &wrong));
+        assert_true(qkv_attention_weights(mean, seen, kind, 1, QKV_MEAN, &wrong));
         for (int i = 0; i < rows * columns; i++)
-            assert_true(fabs((double)mean[i] - (double)sum[i] / look->heads) < 1e-6);
+            assert_true(fabs((double)mean[i] - (double)sum[i] / seen->heads) < 1e-6);
     }
-    assert_false(qkv_attention_weights(one, look, QKV_ENCODER, 2, 0, &wrong));
+    assert_false(qkv_attention_weights(one, seen, QKV_ENCODER, 2, 0, &wrong));
     assert_string_equal(wrong.text, "there is no layer 2: there are 0 to 1");
-    assert_false(qkv_attention_weights(one, look, QKV_CROSS, 2, 3, &wrong));
+    assert_false(qkv_attention_weights(one, seen, QKV_CROSS, 2, 3, &wrong));
     assert_string_equal(wrong.text, "there is no head 3: there are 0 to 2");
 
     QkvAttention *given = qkv_attention_given(model, texts[0], best->text, &wrong);
@@ -303,9 +290,8 @@ TEST(attention_rows_add_up_to_one)
     assert_string_equal(wrong.text, "translation 1 is not valid UTF-8");
     assert_null(qkv_attention(model, "", out->sentence[3].hypothesis, &wrong));  // empty
     qkv_attention_free(given);
-    qkv_attention_free(look);
+    qkv_attention_free(seen);
     qkv_translations_free(out);
-    qkv_model_free(model);
 }
 
 /* Translates one text: NULL, and the sentence. */
@@ -316,9 +302,8 @@ static void assert_refused(QkvTranslator *translator, const char *one, const cha
     assert_string_equal(wrong.text, sentence);
 }
 
-TEST(what_is_wrong_is_said)
+TEST(errors)
 {
-    QkvModel *model = load();
     QkvTranslator *translator = translator_of(model, 1, NULL);
     assert_refused(translator, NULL, NULL, "text 1 is NULL");
     assert_refused(translator, "a\xc3", NULL, "text 1 is not valid UTF-8");
@@ -348,7 +333,6 @@ TEST(what_is_wrong_is_said)
 
     assert_null(qkv_translator_new(model, -1, &wrong));
     assert_null(qkv_translator_new(model, 100000, NULL));
-    qkv_model_free(model);
     assert_null(qkv_model_load("/no/such", QKV_FLOAT, &wrong));
     assert_non_null(strstr(wrong.text, "no model at '/no/such'"));
     assert_null(qkv_model_load(NULL, QKV_FLOAT, NULL));
@@ -362,7 +346,7 @@ TEST(what_is_wrong_is_said)
     qkv_attention_free(NULL);
 }
 
-/* Settings and configurations have points, wherever the caller lives. */
+/* Numbers have a decimal point in every locale. */
 TEST(the_locale_does_not_matter)
 {
     static const char *const comma[] = {"de_DE.UTF-8", "fr_FR.UTF-8", "de_DE", "fr_FR", NULL};
@@ -372,18 +356,13 @@ TEST(the_locale_does_not_matter)
         print_message("skipped decimal commas: no locale here has them\n");
         skip();
     }
-    QkvModel *model = load();
     QkvTranslations *out = translate(model, 1, N_BEST, NULL);
     assert_string_equal(localeconv()->decimal_point, ",");
     setlocale(LC_ALL, "C");
-    QkvTranslations *plain = translate(model, 1, N_BEST, NULL);
-    assert_true(same(out, plain));
-    qkv_translations_free(out);
-    qkv_translations_free(plain);
-    qkv_model_free(model);
+    assert_same(out, translate(model, 1, N_BEST, NULL));
 }
 
 int main(void)
 {
-    return run_all_tests("library", setup, sweep);
+    return run_all_tests("library", setup, teardown);
 }
