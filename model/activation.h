@@ -1,21 +1,21 @@
-/* activation.h -- GELU and Swish with their derivatives, without a branch, so that a loop over
- * them becomes vector instructions. (ReLU needs neither: feedforward.c.)
+/* activation.h -- GELU and Swish with their derivatives, without branches, so that loops over them
+ * are vectorised. (ReLU is in feedforward.c.)
  *
  *   GELU    f(x) = x Φ(x), Φ the normal distribution      Hendrycks and Gimpel 2016 (1606.08415)
  *   Swish   f(x) = x σ(x), σ the logistic function        Ramachandran et al. 2017 (1710.05941);
  *                                                         β = 1, also known as SiLU
  *
- * Both are x S(x) with S(x) + S(-x) = 1. So with z = |x| only S's tail is needed, which is small
- * where S itself would be 1 up to rounding:
+ * Both are x S(x) with S(x) + S(-x) = 1. With z = |x| only the tail S(-z) is computed, which is
+ * small where S itself would be 1 up to rounding:
  *
  *   f(x)  = max(0, x) - z S(-z)
  *   f'(x) = q if x < 0, 1 - q if not         q = S(-z) - z S'(z)
  *
  * Φ(-z) = e^(-z²/2) t P(t) with t = 3 / (3 + z) and P a polynomial of degree 8, fitted to the
- * ratio of tail and density (that of Mills) on [0, 13], where its relative error is 4e-8. So this
- * is the GELU of erf, not that of tanh. Both f are off by less than 1e-7 max(1, |x|), both f' by
- * less than 2e-7 (tests/model/activation.c). Beyond the largest z that is told apart f is x, or less
- * than 1e-31 from zero; NaN stays NaN. The double build, which checks derivatives, calls libm. */
+ * ratio of tail and density (Mills' ratio) on [0, 13], with a relative error of 4e-8. So this is the
+ * GELU of erf, not of tanh. The errors are below 1e-7 max(1, |x|) for f and below 2e-7 for f'
+ * (tests/model/activation.c). z is limited: beyond the limit f is x, or less than 1e-31 from zero.
+ * NaN stays NaN. The double build, which checks gradients, calls libm. */
 #ifndef MODEL_ACTIVATION_H
 #define MODEL_ACTIVATION_H
 
@@ -26,7 +26,7 @@ typedef struct Activated {
     real slope;  // f'(x)
 } Activated;
 
-/* tail = S(-z), density = S'(z), z = |x| or the largest z that is told apart */
+/* tail = S(-z), density = S'(z), z = |x| up to a limit */
 static inline Activated activated(real x, real z, real tail, real density)
 {
     real q = tail - z * density;

@@ -200,6 +200,7 @@ void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed)
     int out = tensor->shape[0], in = tensor->shape[1];
     uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
     Rng rng = rng_stream(seed, RNG_INIT, stream);
+    // Glorot initialisation: uniform in ±√(6 / (in + out))
     double bound = sqrt(6.0 / (in + out)), deviation = 1 / sqrt(in);
     if (tensor->init == INIT_ATTENTION) bound *= sqrt(0.5);
     for (size_t i = 0; i < tensor->count; i++) {
