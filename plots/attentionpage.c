@@ -159,7 +159,7 @@ static double text_width(Canvas *canvas, const char *text, double size, bool bol
 {
     enum { WIDEST = 1000 };
     TextStyle style = canvas_style(canvas, size, bold, WIDEST);
-    return text ? canvas_measure(canvas, text, &style).width : 0;
+    return text ? canvas_measure(canvas, text, &style) : 0;
 }
 
 /* The width that the page's title, subtitle and captions need; the longest of them are cut. */

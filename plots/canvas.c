@@ -335,10 +335,10 @@ static const Line *line_find(Canvas *canvas, const char *text, const TextStyle *
     return line->text ? line : NULL;
 }
 
-TextSize canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
+double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
 {
     const Line *line = text[0] ? line_find(canvas, text, style) : NULL;
-    return line ? (TextSize){line->width, line->height} : (TextSize){0, 0};
+    return line ? line->width : 0;
 }
 
 void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)

@@ -46,10 +46,6 @@ typedef struct TextStyle {
     double max_width;  // longer text ends in an ellipsis; 0: any width
 } TextStyle;
 
-typedef struct TextSize {
-    double width, height;  // before rotation
-} TextSize;
-
 typedef struct Canvas Canvas;
 
 /* A canvas without pixels, for measuring; fails when no font is installed. */
@@ -91,6 +87,8 @@ TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_
 /* One line of UTF-8 text in any script. Invalid bytes and control characters become U+FFFD; a character
  * without a glyph becomes a box with its code point. */
 void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style);
-TextSize canvas_measure(Canvas *canvas, const char *text, const TextStyle *style);
+
+/* The width of such a line, before rotation. */
+double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style);
 
 #endif

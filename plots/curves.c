@@ -127,20 +127,25 @@ static Color series_color(Canvas *canvas, const Series *series)
     return theme_palette(canvas_theme(canvas))->series[color < 0 ? 0 : color];
 }
 
-static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
+/* The horizontal lines, with their numbers at the left. */
+static void paint_grid(Canvas *canvas, const Chart *chart, TextStyle style)
 {
     Color rule = theme_palette(canvas_theme(canvas))->rule;
-    TextStyle style = canvas_style(canvas, 12, false, 0);
-    style.across = ALIGN_END;
-    style.down = ALIGN_CENTRE;
-    double bottom = chart->y + chart->height;
+    style.across = ALIGN_END, style.down = ALIGN_CENTRE;
     for (int i = 0; i < chart->up.ticks; i++) {
         double y = round(place_y(chart, chart->up.tick[i]));
         canvas_rectangle(canvas, chart->x, y, chart->width, 1, rule);
         canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, &style);
     }
+}
+
+static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
+{
+    Color rule = theme_palette(canvas_theme(canvas))->rule;
+    TextStyle style = canvas_style(canvas, 12, false, 0);
+    double bottom = chart->y + chart->height;
+    paint_grid(canvas, chart, style);
     style.across = ALIGN_CENTRE;
-    style.down = ALIGN_START;
     for (int i = 0; i < chart->across.ticks; i++) {
         double x = round(place_x(chart, chart->across.tick[i]));
         canvas_rectangle(canvas, x, bottom, 1, 5, rule);
@@ -169,12 +174,11 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
         const Series *series = &panel->series[s];
         if (!series->label || x < chart->x + 200) continue;
         canvas_text(canvas, series->label, x, y, &style);
-        x -= canvas_measure(canvas, series->label, &style).width + 7;
+        x -= canvas_measure(canvas, series->label, &style) + 7;
         canvas_rectangle(canvas, round(x - LEGEND_LINE), round(y - 1), LEGEND_LINE, 3,
                          series_color(canvas, series));
         x -= LEGEND_LINE + LEGEND_GAP;
     }
-    if (!panel->title) return;
     style = canvas_style(canvas, 14, true, 0);
     style.down = ALIGN_CENTRE;
     style.max_width = fmax(x - chart->x, 40);
@@ -213,7 +217,7 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
         find_ranges(&x, &range, panels[p].series, panels[p].count, panels[p].log_y);
         charts[p].up = axis_make(range.low, range.high, panels[p].log_y, false, p == 0 ? 6 : 4);
         for (int i = 0; i < charts[p].up.ticks; i++)
-            labels = fmax(labels, canvas_measure(canvas, charts[p].up.label[i], &style).width);
+            labels = fmax(labels, canvas_measure(canvas, charts[p].up.label[i], &style));
     }
     if (x.low > 0 && x.low < 0.05 * x.high) x.low = 0;  // updates are counted from 0
     for (int p = 0; p < count; p++) {
@@ -231,24 +235,15 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
 static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Error *error)
 {
-    int head = MARGIN + (title ? TITLE_HEIGHT : 0) + (subtitle ? SUBTITLE_HEIGHT : 0);
-    int height = plan_panels(canvas, charts, panels, count, head);
+    int height =
+        plan_panels(canvas, charts, panels, count, MARGIN + TITLE_HEIGHT + SUBTITLE_HEIGHT);
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
-    int y = MARGIN - 6;
-    if (title) {
-        TextStyle style = canvas_style(canvas, 22, true, 0);
-        style.max_width = WIDTH - 2 * MARGIN;
-        canvas_text(canvas, title, MARGIN, y, &style);
-        y += TITLE_HEIGHT;
-    }
-    if (subtitle) {
-        TextStyle style = canvas_style(canvas, 14, false, 0);
-        style.max_width = WIDTH - 2 * MARGIN;
-        canvas_text(canvas, subtitle, MARGIN, y, &style);
-    }
-    for (int p = 0; p < count; p++) {
+    TextStyle head = canvas_style(canvas, 22, true, WIDTH - 2 * MARGIN),
+              line = canvas_style(canvas, 14, false, WIDTH - 2 * MARGIN);
+    canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
+    canvas_text(canvas, subtitle, MARGIN, MARGIN - 6 + TITLE_HEIGHT, &line);
+    for (int p = 0; p < count; p++)
         if (!paint_panel(canvas, &charts[p], &panels[p], p == count - 1, error)) return false;
-    }
     return canvas_check(canvas, error);
 }
 
@@ -267,12 +262,12 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
 
 /* ---- a chart inside another page ---- */
 
-void chart_fit(Chart *chart, const Series *series, int count, bool log_y)
+void chart_fit(Chart *chart, const Series *series, int count)
 {
     Range x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
-    find_ranges(&x, &y, series, count, log_y);
+    find_ranges(&x, &y, series, count, true);
     chart->across = axis_make(0, x.high, false, true, SMALL_X_TICKS);
-    chart->up = axis_make(log_y ? y.low : 0, y.high, log_y, false, SMALL_Y_TICKS);
+    chart->up = axis_make(y.low, y.high, true, false, SMALL_Y_TICKS);
     chart->until = x.high;
 }
 
@@ -285,7 +280,7 @@ static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series,
     double *y = x + series->count + 1;
     int count = 0;
     for (int i = 0; i < series->count && series->x[i] <= chart->until; i++) {
-        if (!is_drawn(series, i, chart->up.log)) continue;
+        if (!is_drawn(series, i, true)) continue;
         x[count] = place_x(chart, series->x[i]);
         y[count++] = place_y(chart, series->y[i]);
     }
@@ -298,13 +293,8 @@ static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series,
 static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
-    style.across = ALIGN_END, style.down = ALIGN_CENTRE;
-    for (int i = 0; i < chart->up.ticks; i++) {
-        double y = round(place_y(chart, chart->up.tick[i]));
-        canvas_rectangle(canvas, chart->x, y, chart->width, 1, palette->rule);
-        canvas_text(canvas, chart->up.label[i], chart->x - 8, y, &style);
-    }
-    style.across = ALIGN_CENTRE, style.down = ALIGN_START;
+    paint_grid(canvas, chart, style);
+    style.across = ALIGN_CENTRE;
     for (int i = 0; i < chart->across.ticks; i++)
         canvas_text(canvas, chart->across.label[i], place_x(chart, chart->across.tick[i]),
                     chart->y + chart->height + 8, &style);
@@ -326,7 +316,7 @@ bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int co
         if (!draw_until(canvas, chart, &series[s], color, error)) return false;
         if (!series[s].label) continue;
         canvas_text(canvas, series[s].label, name, chart->y - 19, &style);
-        name -= canvas_measure(canvas, series[s].label, &style).width + 6;
+        name -= canvas_measure(canvas, series[s].label, &style) + 6;
         canvas_rectangle(canvas, name - 14, chart->y - 13, 14, 3, color);
         name -= 14 + 16;
     }

@@ -25,7 +25,7 @@ typedef struct Chart {
 } Chart;
 
 typedef struct CurvePanel {
-    const char *title;              // or NULL
+    const char *title;
     const char *x_label, *y_label;  // or NULL
     const Series *series;           // [count]; a point that is not drawn is a gap in its line
     int count;
@@ -37,9 +37,9 @@ typedef struct CurvePanel {
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
 
-/* across, up and until (=) those for the whole series; the horizontal axis begins at 0. log_y: values
- * that are not above 0 are left out. */
-void chart_fit(Chart *chart, const Series *series, int count, bool log_y);
+/* across, up and until (=) those for the whole series. The horizontal axis begins at 0; the vertical one is
+ * logarithmic, and values that are not above 0 are left out. */
+void chart_fit(Chart *chart, const Series *series, int count);
 
 /* Draws a chart: tick labels at the left and below, the series' names above it at the right. */
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,

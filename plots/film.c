@@ -48,7 +48,7 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
     plan->height = y + CHART + CHART_LABELS + MARGIN;
     plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART, .marked = true};
     plan->chart.width = plan->width - MARGIN - plan->chart.x;
-    chart_fit(&plan->chart, frames[count - 1].loss, frames[count - 1].loss_count, true);
+    chart_fit(&plan->chart, frames[count - 1].loss, frames[count - 1].loss_count);
     canvas_free(canvas);
     return true;
 }

@@ -67,7 +67,7 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
     double width = 0;
     for (int i = 0; labels && i < count; i += step) {
         TextStyle style = label_style(canvas, plan, false);
-        width = fmax(width, canvas_measure(canvas, labels[i], &style).width);
+        width = fmax(width, canvas_measure(canvas, labels[i], &style));
     }
     return width;
 }
@@ -89,7 +89,7 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
     for (int j = 0; j < map->columns; j += plan->column_step) {
         TextStyle style = label_style(canvas, plan, false);
-        double label = canvas_measure(canvas, map->column_labels[j], &style).width;
+        double label = canvas_measure(canvas, map->column_labels[j], &style);
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
     plan->overhang = (int)ceil(fmax(reach - (double)plan->cell * map->columns, 0));
@@ -109,12 +109,12 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double title = 0;
     if (map->title) {
         TextStyle style = title_style(canvas, map, &plan);
-        title = canvas_measure(canvas, map->title, &style).width;
+        title = canvas_measure(canvas, map->title, &style);
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
     if (map->note) {
         TextStyle style = canvas_style(canvas, NOTE_SIZE, false, 0);
-        title = fmax(title, canvas_measure(canvas, map->note, &style).width);
+        title = fmax(title, canvas_measure(canvas, map->note, &style));
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
@@ -172,7 +172,7 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
                                     value < 0.005f ? 0.72 : 0.1),  // zeros are faint
                        .across = ALIGN_CENTRE,
                        .down = ALIGN_CENTRE};
-    if (canvas_measure(canvas, text, &style).width > plan->cell - 3) return;  // "-12.50"
+    if (canvas_measure(canvas, text, &style) > plan->cell - 3) return;  // "-12.50"
     canvas_text(canvas, text, x, y, &style);
 }
 

@@ -87,22 +87,20 @@ static void draw_column(Canvas *canvas, int x, int y, const WeightsColumn *c)
     canvas_text(canvas, text, x, y + 4, &small);
 }
 
-static bool draw(Canvas *canvas, const char *title, const char *subtitle,
-                 const WeightsColumn *columns, int count, const Series *norms, int norm_count,
-                 Error *error)
+static bool draw(Canvas *canvas, const WeightsPage *page, Error *error)
 {
     int top = MARGIN + TITLE, maps = NAME + 2 * SIDE + 2 * CAPTION + 8;
-    int width = 2 * MARGIN + count * (SIDE + GAP) - GAP;
+    int width = 2 * MARGIN + page->count * (SIDE + GAP) - GAP;
     int chart_y = top + maps + CHART_GAP;
     if (!canvas_reserve(canvas, width, chart_y + CHART_HEIGHT + CHART_BELOW + MARGIN / 2,
                         error))
         return false;
     TextStyle head = canvas_style(canvas, 20, true, width - 2 * MARGIN),
               line = canvas_style(canvas, 13, false, width - 2 * MARGIN);
-    canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
-    canvas_text(canvas, subtitle, MARGIN, MARGIN + 24, &line);
-    for (int c = 0; c < count; c++)
-        draw_column(canvas, MARGIN + c * (SIDE + GAP), top, &columns[c]);
+    canvas_text(canvas, page->title, MARGIN, MARGIN - 6, &head);
+    canvas_text(canvas, page->subtitle, MARGIN, MARGIN + 24, &line);
+    for (int c = 0; c < page->count; c++)
+        draw_column(canvas, MARGIN + c * (SIDE + GAP), top, &page->columns[c]);
     canvas_text(canvas, "Norm of the gradient", MARGIN, chart_y - 30, &line);
     line.across = ALIGN_CENTRE;
     canvas_text(canvas, "update", width / 2.0, chart_y + CHART_HEIGHT + 26, &line);
@@ -110,15 +108,13 @@ static bool draw(Canvas *canvas, const char *title, const char *subtitle,
                    .y = chart_y,
                    .width = width - 2 * MARGIN - CHART_LEFT,
                    .height = CHART_HEIGHT};
-    chart_fit(&chart, norms, norm_count, true);
-    return chart_draw(canvas, &chart, norms, norm_count, error) && canvas_check(canvas, error);
+    chart_fit(&chart, page->norms, page->count);
+    return chart_draw(canvas, &chart, page->norms, page->count, error) &&
+           canvas_check(canvas, error);
 }
 
-bool weightspage_draw(Canvas **page, const char *title, const char *subtitle,
-                      const WeightsColumn *columns, int count, const Series *norms,
-                      int norm_count, Theme theme, Error *error)
+bool weightspage_draw(Canvas **canvas, const WeightsPage *page, Theme theme, Error *error)
 {
-    return canvas_new(page, theme, error) &&
-           (draw(*page, title, subtitle, columns, count, norms, norm_count, error) ||
-            canvas_drop(page));
+    return canvas_new(canvas, theme, error) &&
+           (draw(*canvas, page, error) || canvas_drop(canvas));
 }

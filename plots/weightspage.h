@@ -21,9 +21,14 @@ typedef struct WeightsColumn {
     int rows, columns;
 } WeightsColumn;
 
-/* Draws the page; *page is for canvas_free. */
-bool weightspage_draw(Canvas **page, const char *title, const char *subtitle,
-                      const WeightsColumn *columns, int count, const Series *norms,
-                      int norm_count, Theme theme, Error *error);
+typedef struct WeightsPage {
+    const char *title, *subtitle;
+    const WeightsColumn *columns;  // [count]
+    const Series *norms;           // [count] of the gradients
+    int count;
+} WeightsPage;
+
+/* Draws the page; *canvas is for canvas_free. */
+bool weightspage_draw(Canvas **canvas, const WeightsPage *page, Theme theme, Error *error);
 
 #endif

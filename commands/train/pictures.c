@@ -112,8 +112,8 @@ static bool draw_weights(Canvas **page, const Run *run, const Tensor *const *ten
              "W_Q makes queries of the translation, W_K keys and W_V values of the source; "
              "update %lld",
              run->progress.update);
-    return weightspage_draw(page, title, subtitle, columns, MATRICES, norms, MATRICES,
-                            THEME_LIGHT, error);
+    const WeightsPage all = {title, subtitle, columns, norms, MATRICES};
+    return weightspage_draw(page, &all, THEME_LIGHT, error);
 }
 
 bool pictures_weights(const Run *run, Error *error)

@@ -126,7 +126,7 @@ static void test_odd_series(void **state)
     panel.count = 0;
     canvas_free(draw(&panel, 1, &chart));
     Error error = {0};
-    assert_false(curves_draw(&page, NULL, NULL, &panel, 0, THEME_DARK, NULL, &error));
+    assert_false(curves_draw(&page, "", "", &panel, 0, THEME_DARK, NULL, &error));
     assert_null(page);
 }
 
