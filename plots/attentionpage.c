@@ -4,6 +4,7 @@
  * suits the number of words down to one pixel. */
 #include "plots/attentionpage.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,19 +23,7 @@ enum { TITLE_SIZE = 22, SUBTITLE_SIZE = 14, SECTION_SIZE = 17, LINE_SIZE = 13 };
 enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
 enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 
-/* ---- the input ---- */
-
-static bool check_section(const HeatMapSection *section, Error *error)
-{
-    int layers = section->layers, heads = section->heads;
-    bool grid = layers > 0 && heads > 0, none = layers == 0 && heads == 0;
-    if (layers > MAX_GRID || heads > MAX_GRID || !(grid || (none && section->large)))
-        return error_set(error, "%d layers of %d attention maps cannot be drawn", layers,
-                         heads);
-    for (int i = 0; i < layers * heads; i++)
-        if (!heatmap_check(&section->maps[i], error)) return false;
-    return !section->large || heatmap_check(section->large, error);
-}
+/* ---- layout ---- */
 
 static int larger(int a, int b)
 {
@@ -59,8 +48,6 @@ static int most_words(const AttentionPage *page)
     }
     return words;
 }
-
-/* ---- layout ---- */
 
 /* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2 to
  * 3. */
@@ -216,13 +203,13 @@ static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, 
 /* plan (=) the places of all; attentionpage_plan_free in any case. */
 static bool make_plan(PagePlan *plan, Canvas *canvas, const AttentionPage *page, Error *error)
 {
+    assert(page->count > 0);
     *plan = (PagePlan){.count = page->count};
-    if (page->count < 1) return error_set(error, "there is no attention to draw");
     plan->section = calloc((size_t)page->count, sizeof *plan->section);
     if (!plan->section) return error_set(error, "not enough memory for a picture");
     for (int s = 0; s < page->count; s++) {
         const HeatMapSection *section = &page->sections[s];
-        if (!check_section(section, error)) return false;
+        assert(section->large || section->layers * section->heads > 0);
         plan->section[s].maps =
             calloc((size_t)(section->layers * section->heads) + 1, sizeof(HeatMapPlan));
         if (!plan->section[s].maps) return error_set(error, "not enough memory for a picture");

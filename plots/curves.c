@@ -5,6 +5,7 @@
  * series data aggregation"). The line through these covers the same pixels. */
 #include "plots/curves.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -179,6 +180,7 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
                          series_color(canvas, series));
         x -= LEGEND_LINE + LEGEND_GAP;
     }
+    if (!panel->title) return;
     style = canvas_style(canvas, 14, true, 0);
     style.down = ALIGN_CENTRE;
     style.max_width = fmax(x - chart->x, 40);
@@ -250,9 +252,7 @@ static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *s
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
 {
-    *page = NULL;
-    if (count < 1 || count > MAX_PANELS)
-        return error_set(error, "a chart has 1 to %d panels, not %d", MAX_PANELS, count);
+    assert(count >= 1 && count <= MAX_PANELS);
     Chart own[MAX_PANELS] = {0};
     if (!canvas_new(page, theme, error)) return false;
     if (!draw(*page, own, title, subtitle, panels, count, error)) return canvas_drop(page);

@@ -25,7 +25,7 @@ typedef struct Chart {
 } Chart;
 
 typedef struct CurvePanel {
-    const char *title;
+    const char *title;              // or NULL
     const char *x_label, *y_label;  // or NULL
     const Series *series;           // [count]; a point that is not drawn is a gap in its line
     int count;
@@ -33,7 +33,7 @@ typedef struct CurvePanel {
 } CurvePanel;
 
 /* Draws the page; *page is for canvas_free. charts [count] (=) where the panels lie, or NULL. The panels
- * share the range of x. */
+ * share the range of x. count: 1 to 16. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
 

@@ -26,16 +26,6 @@ enum {
     LONG_NUMBER_CELL = 34
 };
 
-bool heatmap_check(const HeatMap *map, Error *error)
-{
-    if (map->rows < 1 || map->columns < 1 || map->rows > CANVAS_MAX_SIDE ||
-        map->columns > CANVAS_MAX_SIDE)
-        return error_set(error, "a heat map of %d rows and %d columns cannot be drawn",
-                         map->rows, map->columns);
-    if (!map->weight) return error_set(error, "a heat map has no numbers");
-    return true;
-}
-
 /* ---- styles ---- */
 
 static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool mark)

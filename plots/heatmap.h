@@ -54,7 +54,4 @@ void heatmap_number(char text[16], float value);
 enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
 
-/* False, with a message, if a map has no rows, columns or weights, or too many of them. */
-bool heatmap_check(const HeatMap *map, Error *error);
-
 #endif

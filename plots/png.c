@@ -69,23 +69,10 @@ static bool encode(AtomicFile *file, const Canvas *canvas, uint8_t *row, png_tex
     return true;
 }
 
-static bool key_is_valid(const char *key)
-{
-    size_t length = strlen(key);
-    if (length < 1 || length > 79 || key[0] == ' ' || key[length - 1] == ' ') return false;
-    for (const char *c = key; *c; c++) {
-        if (*c < ' ' || *c > '~') return false;
-    }
-    return strstr(key, "  ") == NULL;
-}
-
 /* Fills chunks [count]. Their texts are for free(), also after a failure. */
 static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error *error)
 {
     for (int i = 0; i < count; i++) {
-        if (!key_is_valid(texts[i].key))
-            return error_set(error, "'%s' cannot be the keyword of a text in a PNG file",
-                             texts[i].key);
         char *text = utf8_clean(texts[i].text, 0, true);
         if (!text) return error_set(error, "not enough memory");
         bool ascii = utf8_is_ascii(text);

@@ -6,32 +6,6 @@
 
 #include "tests/fixtures/heatmap-checks.h"
 
-static void is_refused(const HeatMapSection *section, int count, const char *why)
-{
-    Canvas *canvas;
-    Error error = {0};
-    const AttentionPage page = {.sections = section, .count = count};
-    assert_false(attentionpage_draw(&canvas, &page, NULL, &error));
-    assert_null(canvas);
-    assert_non_null(strstr(error.text, why));
-}
-
-static void test_refuses(void **state)
-{
-    (void)state;
-    float weight = 1;
-    HeatMap none = {.weight = &weight, .columns = 1}, no_weights = {.rows = 1, .columns = 1};
-    HeatMapSection section = {.maps = &none, .layers = 1, .heads = 1};
-    is_refused(&section, 1, "0 rows");
-    section.maps = &no_weights;
-    is_refused(&section, 1, "no numbers");
-    is_refused(&section, 0, "no attention");
-    section.layers = 0;
-    is_refused(&section, 1, "cannot be drawn");
-    section.layers = -1;
-    is_refused(&section, 1, "cannot be drawn");
-}
-
 static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
 {
     int ax = a->x + a->left, ay = a->y + a->top, bx = b->x + b->left, by = b->y + b->top;
@@ -236,17 +210,22 @@ static void test_too_much(void **state)
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N};
     HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS};
-    is_refused(&section, 1, "choose fewer layers or heads");
+    const AttentionPage page = {.sections = &section, .count = 1};
+    Error error = {0};
+    Canvas *canvas;
+    assert_false(attentionpage_draw(&canvas, &page, NULL, &error));
+    assert_null(canvas);
+    assert_non_null(strstr(error.text, "choose fewer layers or heads"));
     free(weight);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_refuses),     cmocka_unit_test(test_pages),
-        cmocka_unit_test(test_frame),       cmocka_unit_test(test_scale),
-        cmocka_unit_test(test_small_cells), cmocka_unit_test(test_speed),
-        cmocka_unit_test(test_large_alone), cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_pages),    cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_scale),    cmocka_unit_test(test_small_cells),
+        cmocka_unit_test(test_speed),    cmocka_unit_test(test_large_alone),
+        cmocka_unit_test(test_too_much),
     };
     return cmocka_run_group_tests_name("attentionpage", tests, NULL, NULL);
 }

@@ -125,9 +125,6 @@ static void test_odd_series(void **state)
     canvas_free(draw(&panel, 1, &chart));
     panel.count = 0;
     canvas_free(draw(&panel, 1, &chart));
-    Error error = {0};
-    assert_false(curves_draw(&page, "", "", &panel, 0, THEME_DARK, NULL, &error));
-    assert_null(page);
 }
 
 static void test_axes(void **state)
