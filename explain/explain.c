@@ -211,9 +211,8 @@ static void introduction(const Explanation *e)
         e->row[e->word], choice_kind_title(e->kind), e->layer + 1, e->head + 1);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
-        "%d "
-        "numbers. The options --word, --head, --layer and --attention-kind choose another word "
-        "or head.",
+        "%d numbers. The options --word, --head, --layer and --attention-kind choose another "
+        "word or head.",
         c->encoder_layers, c->decoder_layers, c->heads, c->heads == 1 ? "" : "s", c->d_model);
 }
 
@@ -280,8 +279,7 @@ static void step_embeddings(const Explanation *e)
     heading(e, 2, "Token ids become vectors: embedding and position");
     say(e,
         "The embedding is a table with one row of %d learned numbers for each token. The row "
-        "is "
-        "multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
+        "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
         D, D, sqrt(D),
         positions == POSITIONS_SINUSOIDAL
             ? "The positional encoding is added: sines and cosines of the token's position."
@@ -332,8 +330,7 @@ static void step_projections(const Explanation *e)
     say_input(e);
     say(e,
         "Head %d has three learned projection matrices of %d rows and %d columns. They project "
-        "a "
-        "vector x to three vectors of %d numbers:",
+        "a vector x to three vectors of %d numbers:",
         e->head + 1, dh, e->v.Xq.columns, dh);
     fputs("    query   q = W_Q x + b_Q    what this position looks for\n"
           "    key     k = W_K x + b_K    what the query is compared with\n"
@@ -350,8 +347,7 @@ static void step_dot(const Explanation *e)
     heading(e, 4, "The dot product of query and key");
     say(e,
         "The query and the key are multiplied number by number, and the products are added. "
-        "The "
-        "sum is large if both point in the same direction. For \"%s\" and \"%s\":",
+        "The sum is large if both point in the same direction. For \"%s\" and \"%s\":",
         e->row[e->word], e->column[e->most]);
     fputs("    q·k =", e->out);
     for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
@@ -373,8 +369,7 @@ static void step_scale(const Explanation *e)
     heading(e, 5, "Scaling by 1/√d_k");
     say(e,
         "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
-        "as "
-        "one product. Dividing by √d_k keeps the scores in the range where the softmax has "
+        "as one product. Dividing by √d_k keeps the scores in the range where the softmax has "
         "useful gradients, whatever the size of the vectors. Without the division \"%s\" would "
         "get a weight of %.4f; with it, %.4f.",
         dh, dh, sqrt(dh), e->column[e->most], largest_at(e, 1), weight_of(e, e->word, e->most));
@@ -387,8 +382,7 @@ static void step_softmax(const Explanation *e)
     say(e,
         "The softmax raises e to the power of each score and divides by the sum. The attention "
         "weights are positive and sum to 1. (The largest score is subtracted first. This does "
-        "not "
-        "change the weights and prevents overflow.)");
+        "not change the weights and prevents overflow.)");
     fprintf(e->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = q·k/√d_k",
             "e^(z-max)", "weight");
     for (int j = 0; j < keys_of(e, e->word); j++) {
@@ -443,10 +437,8 @@ static void say_ends(const Explanation *e, int rows)
     }
     say(e,
         "%d word%s attend%s most to </s>. This is normal: weights must sum to 1, so a head "
-        "that "
-        "finds nothing relevant attends to </s>. The value vector of </s> has length %.1f; "
-        "those "
-        "of the other tokens have length %.1f on average.",
+        "that finds nothing relevant attends to </s>. The value vector of </s> has length "
+        "%.1f; those of the other tokens have length %.1f on average.",
         rows, rows == 1 ? "" : "s", rows == 1 ? "s" : "", length[1] / count[1],
         length[0] / fmax(count[0], 1));
 }

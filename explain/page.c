@@ -22,15 +22,13 @@ static const struct {
 } KIND[] = {
     {ATTENTION_CROSS, "encoder-decoder", "word being generated (query)", "source word (key)",
      "How much each word of the translation attends to each source word while it is generated. "
-     "The "
-     "weights of a word sum to 1."},
+     "The weights of a word sum to 1."},
     {ATTENTION_ENCODER, "encoder self", "source word (query)", "source word (key)",
      "How much each source word attends to each source word. The weights of a word sum to 1."},
     {ATTENTION_DECODER, "decoder self", "word being generated (query)",
      "word generated before (key)",
      "How much each word of the translation attends to the words before it while it is "
-     "generated. "
-     "The weights of a word sum to 1."},
+     "generated. The weights of a word sum to 1."},
 };
 enum { KINDS = sizeof KIND / sizeof *KIND };
 

@@ -10,13 +10,7 @@
 #include <stdlib.h>
 
 enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, TITLE = 32, SUBTITLE = 22, LEAST_WIDTH = 560 };
-enum {
-    SECTION_TITLE = 24,
-    CAPTION = 20,
-    HEAD_GAP = 26,
-    SECTION_HEAD_GAP = 16,
-    MAX_GRID = 1024
-};
+enum { SECTION_TITLE = 24, CAPTION = 20, HEAD_GAP = 26, SECTION_HEAD_GAP = 16 };
 enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
 enum { TITLE_SIZE = 22, SUBTITLE_SIZE = 14, SECTION_SIZE = 17, LINE_SIZE = 13 };
 /* The limits of a cell: smaller ones are hard to see, larger ones waste space. */
