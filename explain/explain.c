@@ -483,15 +483,15 @@ static bool step_map(const Explanation *e, Error *error)
 
 /* ---- all of it ---- */
 
-static bool put_sentence(const Explanation *e, CorpusSide side, const Packed *sentence,
-                         Error *error)
+static bool put_sentence(const Explanation *e, TokenSide side, const Packed *sentence,
+                         const char *after, Error *error)
 {
     char *text = NULL;
-    if (!tokenizer_decode(e->vocabulary->tokenizer[side], &text, sentence->id,
+    if (!tokenizer_decode(labels_tokenizer(e->vocabulary, side), &text, sentence->id,
                           (size_t)sentence->rows, error))
         return false;
     columns_wrap(e->out, text, 4, LINE);
-    fputs(side == SOURCE ? "    →\n" : "\n", e->out);
+    fputs(after, e->out);
     free(text);
     return true;
 }
@@ -499,8 +499,8 @@ static bool put_sentence(const Explanation *e, CorpusSide side, const Packed *se
 static bool explain(Explanation *e, const Choice *choice, const char *word, Error *error)
 {
     if (!begin(e, choice, word, error) ||
-        !put_sentence(e, SOURCE, snapshot_source(e->snapshot), error) ||
-        !put_sentence(e, TARGET, snapshot_target(e->snapshot), error))
+        !put_sentence(e, TOKENS_SOURCE, snapshot_source(e->snapshot), "    →\n", error) ||
+        !put_sentence(e, TOKENS_TARGET, snapshot_target(e->snapshot), "\n", error))
         return false;
     introduction(e);
     step_tokens(e);

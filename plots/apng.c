@@ -177,13 +177,13 @@ static bool allocate(Apng *apng, Error *error)
     return true;
 }
 
-static bool put_head(Apng *apng, int plays, const PngText *texts, int count, Error *error)
+static bool put_head(Apng *apng, const PngText *texts, int count, Error *error)
 {
     static const uint8_t signature[] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
     uint8_t header[13] = {0}, control[8];
     put32(put32(header, (uint32_t)apng->width), (uint32_t)apng->height);
-    header[8] = 8, header[9] = 6;  // bits; RGBA
-    put32(put32(control, (uint32_t)apng->frames), (uint32_t)plays);
+    header[8] = 8, header[9] = 6;                      // bits; RGBA
+    put32(put32(control, (uint32_t)apng->frames), 0);  // plays endlessly
     bool good = file_write(&apng->file, signature, sizeof signature, error) &&
                 put_chunk(apng, "IHDR", header, sizeof header, error) &&
                 put_chunk(apng, "acTL", control, sizeof control, error);
@@ -198,8 +198,8 @@ static Apng *release(Apng *apng)
     return NULL;
 }
 
-Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
-                 const PngText *texts, int count, Error *error)
+Apng *apng_begin(const char *path, int width, int height, int frames, const PngText *texts,
+                 int count, Error *error)
 {
     Apng *apng = calloc(1, sizeof *apng);
     if (!apng) {
@@ -208,7 +208,7 @@ Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
     }
     apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) return release(apng);
-    if (put_head(apng, plays, texts, count, error)) return apng;
+    if (put_head(apng, texts, count, error)) return apng;
     apng_abandon(apng);
     return NULL;
 }

@@ -21,10 +21,10 @@
 
 typedef struct Apng Apng;
 
-/* Begins a file. `frames` canvases of this size must be added; apng_end then replaces `path` as a whole.
- * plays: 0 is endless. */
-Apng *apng_begin(const char *path, int width, int height, int frames, int plays,
-                 const PngText *texts, int count, Error *error);
+/* Begins a file that plays endlessly. `frames` canvases of this size must be added; apng_end then replaces
+ * `path` as a whole. */
+Apng *apng_begin(const char *path, int width, int height, int frames, const PngText *texts,
+                 int count, Error *error);
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);
 bool apng_end(Apng *apng, Error *error);  // frees it in any case
 void apng_abandon(Apng *apng);            // NULL is fine

@@ -14,12 +14,6 @@ static double nice_above(double x)
     return power * (lead <= slack ? 1 : lead <= 2 * slack ? 2 : lead <= 5 * slack ? 5 : 10);
 }
 
-static bool in_range(const Axis *axis, double value)
-{
-    double slack = 1e-9 * (axis->high - axis->low);
-    return value >= axis->low - slack && value <= axis->high + slack;
-}
-
 /* 250, 20k, 1.5M; 0.05; 2e-05. The step decides the number of decimals. */
 static void format_tick(char text[16], double value, double step)
 {
@@ -40,7 +34,10 @@ static void format_tick(char text[16], double value, double step)
 
 static void add_tick(Axis *axis, double value, double step)
 {
-    if (axis->ticks >= AXIS_MAX_TICKS || !in_range(axis, value)) return;
+    double slack = 1e-9 * (axis->high - axis->low);
+    if (axis->ticks >= AXIS_MAX_TICKS || value < axis->low - slack ||
+        value > axis->high + slack)
+        return;
     axis->tick[axis->ticks] = value;
     format_tick(axis->label[axis->ticks++], value, step);
 }

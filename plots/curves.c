@@ -62,12 +62,6 @@ static double place_y(const Chart *chart, double y)
     return chart->y + chart->height * (1 - axis_place(&chart->up, y));
 }
 
-static void trace_add(Trace *trace, double x, double y)
-{
-    trace->x[trace->count] = x;
-    trace->y[trace->count++] = y;
-}
-
 static void trace_end(Trace *trace)
 {
     if (trace->count == 1)
@@ -91,8 +85,8 @@ static void trace_column(Trace *trace, const Series *series, int first, int last
     }
     for (int k = 0; k < 4; k++) {
         if (k > 0 && keep[k] == keep[k - 1]) continue;
-        trace_add(trace, place_x(trace->chart, series->x[keep[k]]),
-                  place_y(trace->chart, series->y[keep[k]]));
+        trace->x[trace->count] = place_x(trace->chart, series->x[keep[k]]);
+        trace->y[trace->count++] = place_y(trace->chart, series->y[keep[k]]);
     }
 }
 

@@ -62,11 +62,6 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
     return width;
 }
 
-static int steps_for(double size, int cell)
-{
-    return (int)ceil((size + 1) / cell);
-}
-
 /* Column labels are horizontal if they fit over their cells. Otherwise they have the smallest slant at
  * which neighbours do not touch. Returns the height of the labels and sets the overhang. */
 static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map)
@@ -92,7 +87,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     plan.label_size = fmin(fmax(round(8.2 + 0.14 * cell), LABEL_MIN), LABEL_MAX);
     plan.label_width = 9 * plan.label_size;
     if (cell >= NUMBER_CELL) plan.number_size = fmin(fmax(0.34 * cell, 8.5), 14);
-    plan.row_step = plan.column_step = steps_for(plan.label_size, cell);
+    plan.row_step = plan.column_step = (int)ceil((plan.label_size + 1) / cell);
 
     double rows = widest(canvas, &plan, map->row_labels, map->rows, plan.row_step);
     double band = plan_columns(canvas, &plan, map);

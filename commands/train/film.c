@@ -145,7 +145,7 @@ static bool save_film(const Film *film, const char *path, const char *model,
     const PngText texts[] = {{"Software", "qkv"}, {"Model", model}, {"Source", sentence}};
     int last = film->count - 1;
     if (!film_plan(&plan, film->frame, film->count, THEME_LIGHT, error)) return false;
-    Apng *apng = apng_begin(path, plan.width, plan.height, film->count, 0, texts, 3, error);
+    Apng *apng = apng_begin(path, plan.width, plan.height, film->count, texts, 3, error);
     bool good = apng && add_page(apng, &plan, &film->frame[last], LAST_MS, error);
     for (int f = 0; f < last && good; f++)
         good = add_page(apng, &plan, &film->frame[f], f == 0 ? FIRST_MS : EACH_MS, error);

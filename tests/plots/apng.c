@@ -95,7 +95,7 @@ static const struct {
     const char *name, *data;
     size_t length;
 } CHUNKS[] = {{"IHDR", "\0\0\0\x3d\0\0\0\x28\x08\x06\0\0", 13},  // WIDTH, HEIGHT
-              {"acTL", "\0\0\0\x05\0\0\0\x03", 8},               // FRAMES, 3 plays
+              {"acTL", "\0\0\0\x05\0\0\0\0", 8},                 // FRAMES, endless
               {"tEXt", "Title\0four", 10},
               {"iTXt", "Note\0\0\0\0\0\xc5\x93uf", 13},
               {"IEND", "", 0}};
@@ -154,7 +154,7 @@ static Apng *begin(int frames)
 {
     Error error;
     const PngText texts[] = {{"Title", "four"}, {"Note", "\xc5\x93uf"}};
-    Apng *apng = apng_begin(path, WIDTH, HEIGHT, frames, 3, texts, 2, &error);
+    Apng *apng = apng_begin(path, WIDTH, HEIGHT, frames, texts, 2, &error);
     assert_non_null(apng);
     return apng;
 }
@@ -210,7 +210,7 @@ static void all_or_nothing(void **state)
     free(after);
     unlink(path);
     apng_abandon(NULL);
-    assert_null(apng_begin("build/no/such/folder.png", 9, 9, 1, 0, NULL, 0, &error));
+    assert_null(apng_begin("build/no/such/folder.png", 9, 9, 1, NULL, 0, &error));
     assert_non_null(strstr(error.text, "build/no/such/folder.png"));
 }
 
