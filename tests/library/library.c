@@ -146,7 +146,6 @@ TEST(translations_are_those_of_the_search)
         assert_string_equal(best->token[best->tokens - 1], "</s>");
     }
     qkv_translations_free(out);
-    qkv_model_free(model);
     translations_free(&found);
     workers_stop(workers);
     idlines_free(&lines);
