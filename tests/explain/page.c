@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "explain/page.h"
 #include "plots/webpage.h"
-#include "tests/fixtures/hostile-words.h"
+#include "tests/fixtures/markup-model.h"
 
 static char path[TEMPORARY_SIZE + 32];
 

@@ -1,7 +1,7 @@
 /* chrF and chrF++, on cases small enough to count by hand, and against a count that compares
  * every n-gram with every other. Where P = R, the score is P. */
 #include "inference/chrf.h"
-#include "tests/fixtures/letters.h"
+#include "tests/fixtures/random-letters.h"
 
 #include "tests/fixtures/test.h"
 #include <math.h>

@@ -12,7 +12,7 @@
 #include "inference/bundle.h"
 #include "inference/translator.h"
 #include "library/qkv.h"
-#include "tests/fixtures/alphabet.h"
+#include "tests/fixtures/letter-model.h"
 #include "tests/fixtures/temporary.h"
 
 enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };

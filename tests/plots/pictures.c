@@ -13,7 +13,7 @@
 
 #include "plots/attentionpage.h"
 #include "plots/png.h"
-#include "tests/fixtures/hostile-words.h"
+#include "tests/fixtures/markup-model.h"
 #include "tests/fixtures/png-reader.h"
 
 static char path[TEMPORARY_SIZE + 32];
