@@ -22,13 +22,13 @@ between() {
 }
 
 # ---- training ----
-scripts/benchmark --json "$room/train.json" --only tiny --seconds 0.01 --sections train \
-    >"$room/table" 2>"$room/err"
+scripts/benchmark --json "$scratch/train.json" --only tiny --seconds 0.01 --sections train \
+    >"$scratch/table" 2>"$scratch/err"
 status=$?
 is "training is measured" $status -eq 0
-[ $status -eq 0 ] || cat "$room/err"
-json=$room/train.json
-is "nothing is said when there is no terminal" ! -s "$room/err"
+[ $status -eq 0 ] || cat "$scratch/err"
+json=$scratch/train.json
+is "nothing is said when there is no terminal" ! -s "$scratch/err"
 for key in config threads updates tokens tokens_per_second gflops peak_gflops share_of_peak \
     share_of_peak_median resident_mb parts embedding linear attention loss norm optimizer waiting \
     other; do
@@ -50,42 +50,42 @@ if awk -F '[:,]' '/"gflops"/ { g = $2 } /"peak_gflops"/ { p = $2 }
     /"share_of_peak"/ { n++; d = $2 - g / p; if (d > 1e-9 || d < -1e-9) bad = 1 }
     END { exit bad || !n }' "$json"
 then pass "share is gflops over peak"; else fail "share is gflops over peak" "it is not"; fi
-is "the table has a line for tiny" "$(grep -c '^tiny ' "$room/table")" -ge 2
+is "the table has a line for tiny" "$(grep -c '^tiny ' "$scratch/table")" -ge 2
 
 # ---- decoding, and a corpus of one's own ----
 i=0
 while [ $i -lt 80 ]; do
     echo "the cat number $i sees the dog in the house"
     i=$((i + 1))
-done >"$room/source"
-tr a-z A-Z <"$room/source" >"$room/target"
-scripts/benchmark --json "$room/decode.json" --only tiny --seconds 0.01 --threads 1 \
-    --sections decode --corpus "$room/source" --corpus-target "$room/target" >"$room/table" \
-    2>"$room/err"
+done >"$scratch/source"
+tr a-z A-Z <"$scratch/source" >"$scratch/target"
+scripts/benchmark --json "$scratch/decode.json" --only tiny --seconds 0.01 --threads 1 \
+    --sections decode --corpus "$scratch/source" --corpus-target "$scratch/target" >"$scratch/table" \
+    2>"$scratch/err"
 is "translating is measured" $? -eq 0
-between "sentences a second" 1 1e7 sentences_per_second "$room/decode.json"
-between "share of peak in translating" 0 9 share_of_peak "$room/decode.json"
-between "memory in translating" 5 10000 resident_mb "$room/decode.json"
-between "one sentence alone" 0 10000 single_sentence_ms "$room/decode.json"
-is "greedy and beam search, both twice" "$(grep -c '"beam": [15],' "$room/decode.json")" -eq 4
-is "floats and int8" "$(grep -c '"weights": "int8",' "$room/decode.json")" -eq 2
+between "sentences a second" 1 1e7 sentences_per_second "$scratch/decode.json"
+between "share of peak in translating" 0 9 share_of_peak "$scratch/decode.json"
+between "memory in translating" 5 10000 resident_mb "$scratch/decode.json"
+between "one sentence alone" 0 10000 single_sentence_ms "$scratch/decode.json"
+is "greedy and beam search, both twice" "$(grep -c '"beam": [15],' "$scratch/decode.json")" -eq 4
+is "floats and int8" "$(grep -c '"weights": "int8",' "$scratch/decode.json")" -eq 2
 for key in encoder linear attention norm output search; do
-    is "the time of $key" "$(grep -c "\"$key\":" "$room/decode.json")" -eq 4
+    is "the time of $key" "$(grep -c "\"$key\":" "$scratch/decode.json")" -eq 4
 done
-is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$room/table")" -eq 1
+is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$scratch/table")" -eq 1
 
 # ---- starting ----
-scripts/benchmark --json "$room/start.json" --sections startup >"$room/table" 2>"$room/err"
+scripts/benchmark --json "$scratch/start.json" --sections startup >"$scratch/table" 2>"$scratch/err"
 is "starting is measured" $? -eq 0
-between "seconds to the first line" 0 60 translate_seconds "$room/start.json"
+between "seconds to the first line" 0 60 translate_seconds "$scratch/start.json"
 
 # ---- wrong use ----
 wrong "an unknown option" 2 "^benchmark: .*unknown option .--fast." scripts/benchmark --fast
 wrong "an unknown section" 2 "^benchmark: .*--sections takes train" scripts/benchmark --sections train,lunch
 wrong "an unknown size" 2 "^benchmark: .*--only takes all, tiny, small or base" scripts/benchmark --only huge
-wrong "half a corpus" 2 "^benchmark: .*go together" scripts/benchmark --corpus "$room/source"
+wrong "half a corpus" 2 "^benchmark: .*go together" scripts/benchmark --corpus "$scratch/source"
 wrong "the peer alone" 2 "^benchmark: .*goes with train" scripts/benchmark --sections peer
-wrong "a corpus that is not there" 1 "^benchmark: .*none.en" scripts/benchmark --corpus "$room/none.en" --corpus-target \
-    "$room/target"
+wrong "a corpus that is not there" 1 "^benchmark: .*none.en" scripts/benchmark --corpus "$scratch/none.en" --corpus-target \
+    "$scratch/target"
 
 [ $failures -eq 0 ]

@@ -9,7 +9,7 @@ if ! "$BIN/train" --version | grep -q MPI || ! command -v mpirun >/dev/null; the
     echo "skipped several ranks: ./train is built without MPI, or there is no mpirun"
     exit 0
 fi
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 # As root, on fewer processors than ranks, without a network, perhaps without /sys; MPI itself leaks,
 # a sanitizer says.

@@ -1,19 +1,17 @@
 #!/bin/sh
-# commands.sh -- ./train and ./translate as people and scripts use them: what they print, how they
-# end, what they leave behind, and one sentence for everything that can be wrong.
+# commands.sh -- ./train and ./translate from the command line: output, exit status, files, and one
+# sentence for each error. resume.sh stops and resumes trainings.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 language 400 60
 gzip -k train.s
 printf 'one two\nthree\n' >two.s
 printf 'TWO ONE\n' >one.t
 
-tiny="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
-      --decoder-layers 1 --max-length 20 --batch-tokens 300 --micro-tokens 60 --valid-every 10
-      --log-every 5 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt"
+tiny="$tiny --micro-tokens 60 --valid-every 10 --log-every 5"
 corpus="--train-source train.s.gz --train-target train.t --valid-source valid.s --valid-target valid.t"
 train() { "$BIN/train" $corpus $tiny "$@"; }
 translate() { "$BIN/translate" "$@"; }
@@ -59,57 +57,6 @@ check "a configuration without them is the network of old" sh -c "
     sed -E '/\"(activation|norm|positions|tying)\"/d' run/config.json >older.json &&
     ! grep -q tying older.json && '$BIN/train' --config older.json --output older --quiet &&
     cmp run/last.safetensors older/last.safetensors"
-
-# ---- the same bits ----
-drop="--dropout 0.2 --attention-dropout 0.1 --activation-dropout 0.1 --max-updates 24 --quiet"
-for threads in 1 2 3; do train $drop --threads $threads --output "t$threads" 2>err; done
-check "2 threads leave the same bytes as 1" cmp t1/last.safetensors t2/last.safetensors
-check "3 threads leave the same bytes as 1" cmp t1/last.safetensors t3/last.safetensors
-check "the best model, too" cmp t1/best.safetensors t3/best.safetensors
-
-# Twelve updates are two lines of metrics and two updates of a third: going on completes it.
-train $drop --threads 2 --max-updates 12 --output parts 2>err
-train $drop --threads 1 --max-updates 24 --output parts 2>err
-check "a line of metrics goes on where the run stopped" sh -c '
-    for run in t1 parts; do
-        grep "\"train\"" $run/metrics.jsonl | sed "s/,\"tokens_per_second.*//" >$run.lines
-    done
-    test -s t1.lines && cmp t1.lines parts.lines'
-
-# Stopped by a signal as soon as there are metrics; then the same command goes on.
-for signal in INT TERM; do
-    [ $signal = INT ] && expected=130 || expected=143
-    train $drop --max-updates 400 --output "whole" 2>err
-    setsid "$BIN/train" $corpus $tiny $drop --max-updates 400 --output "stop$signal" 2>err &
-    pid=$!
-    while [ ! -s "stop$signal/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
-    kill -$signal $pid
-    wait $pid
-    status=$?
-    if [ $status -eq $expected ]; then pass "SIG$signal ends with $expected"
-    else fail "SIG$signal ends with $expected" "status $status: $(cat err)"; fi
-    check "SIG$signal leaves a checkpoint" test -s "stop$signal/last.safetensors"
-    check "the same command goes on after SIG$signal" train $drop --max-updates 400 --threads 3 \
-        --output "stop$signal"
-    check "stopped by SIG$signal and gone on: the same bytes" \
-        cmp whole/last.safetensors "stop$signal/last.safetensors"
-done
-check "the metrics of a stopped run are those of a whole one" sh -c '
-    for run in whole stopINT; do
-        sed "s/,\"tokens_per_second.*//; s/,\"seconds.*//" $run/metrics.jsonl >$run.lines
-    done
-    cmp whole.lines stopINT.lines'
-
-# Killed at once, again and again, with no time to save: what is there is whole.
-for round in 1 2 3 4 5 6; do
-    "$BIN/train" $corpus $tiny $drop --max-updates 400 --output killed 2>err &
-    pid=$!
-    sleep "0.$round"
-    kill -9 $pid 2>/dev/null
-    wait $pid 2>/dev/null
-done
-check "killed six times, it goes on" train $drop --max-updates 400 --output killed
-check "killed six times: the same bytes" cmp whole/last.safetensors killed/last.safetensors
 
 # ---- translating ----
 translate --model run <valid.s >greedy.out 2>err

@@ -4,12 +4,12 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 # The script with the sums of the mirror's files.
 mkdir scripts mirror
 cp "$here/scripts/get-corpus" scripts
-CORPUS_MIRROR=$room/mirror
+CORPUS_MIRROR=$scratch/mirror
 export CORPUS_MIRROR
 get() { scripts/get-corpus "$@" >out 2>err; }
 
@@ -61,7 +61,7 @@ fails "an empty file" 1 "train.en.gz: it is empty" multi30k new
 CORPUS_MIRROR=file:///nowhere
 fails "a server that does not answer" 1 "cannot download file:///nowhere/\|neither curl nor wget" \
     multi30k new
-CORPUS_MIRROR=$room/mirror
+CORPUS_MIRROR=$scratch/mirror
 
 # Interrupted while it waits for a file.
 rm $task/raw/train.en.gz && mkfifo $task/raw/train.en.gz

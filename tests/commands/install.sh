@@ -5,10 +5,10 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 made=$(cd "${BUILD:-build}" && pwd)/manual
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 run_make() { MAKEFLAGS='' make -s -C "$here" BUILD="${BUILD:-build}" BIN="$BIN" "$@"; }
-root="$room/a root"
+root="$scratch/a root"
 usr="$root/opt/qkv"
 check "make install" run_make install PREFIX=/opt/qkv DESTDIR="$root"
 
@@ -28,12 +28,12 @@ check "everything is below PREFIX" sh -c 'test "$(ls "$1")" = opt && test "$(ls 
 grep -o ']([^)#:]*)' "$here/README.md" | tr -d ']()' | sort -u >links
 check "every link of the installed README leads somewhere" sh -c '
     test -s "$2" && cd "$1" && while read -r link; do
-        test -e "$link" || { echo "$link" >&2; exit 1; }; done <"$2"' sh "$usr/share/doc/qkv" "$room/links"
+        test -e "$link" || { echo "$link" >&2; exit 1; }; done <"$2"' sh "$usr/share/doc/qkv" "$scratch/links"
 check "BINDIR, DATADIR, MANDIR and DOCDIR are for others to choose" run_make \
-    install BINDIR="/b" DATADIR="/s" MANDIR="/m" DOCDIR="/d" DESTDIR="$room/x"
+    install BINDIR="/b" DATADIR="/s" MANDIR="/m" DOCDIR="/d" DESTDIR="$scratch/x"
 check "and they are followed" sh -c '
     cd "$1" && test -x b/qkv-train -a -s d/README.md -a -s m/man1/qkv-train.1 -a -s s/qkv/toy/train.en.gz \
-        -a -s s/zsh/site-functions/_qkv-train -a ! -e usr/local/bin -a ! -e usr/local/share' sh "$room/x"
+        -a -s s/zsh/site-functions/_qkv-train -a ! -e usr/local/bin -a ! -e usr/local/share' sh "$scratch/x"
 
 # ---- the programs, in a folder that has nothing of qkv in it ----
 mkdir -p work/empty && cd work || exit 1
@@ -177,14 +177,14 @@ else
 fi
 if command -v fish >/dev/null; then
     check "fish can read them" fish -n "$usr"/share/fish/vendor_completions.d/*
-    offers fish expected env HOME="$room" XDG_DATA_DIRS="$usr/share" fish "$here/tests/fixtures/complete.fish"
-    offers "sourced fish" sourced env HOME="$room" XDG_DATA_DIRS="$room" fish "$here/tests/fixtures/complete.fish" "$made"/*.fish
+    offers fish expected env HOME="$scratch" XDG_DATA_DIRS="$usr/share" fish "$here/tests/fixtures/complete.fish"
+    offers "sourced fish" sourced env HOME="$scratch" XDG_DATA_DIRS="$scratch" fish "$here/tests/fixtures/complete.fish" "$made"/*.fish
 else
     echo "skipped completion in fish: there is no fish"
 fi
 
 # ---- and away again ----
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 : >"$usr/share/doc/qkv/note"
 check "make uninstall" run_make uninstall PREFIX=/opt/qkv DESTDIR="$root"
 check "it leaves what is another's" test -e "$usr/share/doc/qkv/note"

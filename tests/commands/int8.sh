@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 translate() { "$BIN/translate" --quiet "$@"; }
 # exact FILE: how many of its lines are the reference's.

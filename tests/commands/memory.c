@@ -1,4 +1,4 @@
-/* memory.c -- what ./train says it will take, against what the system says it took. */
+/* memory.c -- the memory that ./train estimates, against the peak that the system measured. */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@ enum { MOST = 64 };
 
 static char folder[TEMPORARY_SIZE];
 
-/* Runs ./train with these options; returns its largest resident size in MB. What it says on
- * standard error goes to folder/err. */
+/* Runs ./train with these options; returns its peak resident size in MB. Its standard error goes to
+ * folder/err. */
 static double train(const char *options)
 {
     char program[4096], path[TEMPORARY_SIZE + 8], copy[4096], *argument[MOST] = {program};
@@ -37,8 +37,8 @@ static double train(const char *options)
     return (double)usage.ru_maxrss * 1024 / 1e6;
 }
 
-/* The two numbers of the last report's line of memory. */
-static void said(double *training, double *validating)
+/* The two numbers of the report's line "memory". */
+static void read_estimate(double *training, double *validating)
 {
     char path[TEMPORARY_SIZE + 8], line[512];
     bool found = false;
@@ -52,7 +52,7 @@ static void said(double *training, double *validating)
     assert_true(found);
 }
 
-/* A corpus of 1,500 pairs of the toy's length in words that no one knows. */
+/* Writes 1,500 pairs of random words. */
 static void write_corpus(void)
 {
     char path[2][TEMPORARY_SIZE + 8];
@@ -79,9 +79,8 @@ static const char *const CONFIGURATIONS[] = {
     "--d-model 64 --ffn 128 --heads 2 --micro-tokens 1500 --batch-tokens 6000",
     "--d-model 128 --ffn 512 --micro-tokens 300 --batch-tokens 3000 --ema 0.9 --average 2"};
 
-static void test_said_and_taken(void **state)
+TEST(estimate_is_near_the_peak)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char options[4096];
         double training, validating, took;
@@ -93,16 +92,16 @@ static void test_said_and_taken(void **state)
             "--output %s/run%d %s",
             folder, folder, folder, i, CONFIGURATIONS[i]);
         took = train(options);
-        said(&training, &validating);
+        read_estimate(&training, &validating);
         double most = i == 0 ? training : validating;
         print_message("said %.1f MB, took %.1f MB\n", most, took);
         if (took < 0.9 * most || took > 1.1 * most)
             fail_msg("said %.1f MB, took %.1f MB", most, took);
 
-        /* The same run goes on and translates. */
+        /* The run is resumed, and translates. */
         strcat(options, " --max-updates 12 --valid-translations 100");
         took = train(options);
-        said(&training, &validating);
+        read_estimate(&training, &validating);
         print_message("said at most %.1f MB, took %.1f MB\n", validating, took);
         if (took > 1.1 * validating || took < 0.6 * validating)
             fail_msg("said at most %.1f MB, took %.1f MB", validating, took);
@@ -131,6 +130,5 @@ int main(void)
     print_message("skipped memory: a sanitizer needs its own\n");
     return 0;
 #endif
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_said_and_taken)};
-    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+    return run_all_tests("memory", make_folder, remove_folder);
 }

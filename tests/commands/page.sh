@@ -13,7 +13,7 @@ if [ -z "$browser" ]; then
     echo "skipped the page in a browser: there is no Chromium"
     exit 0
 fi
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 # A model of letters, which knows those of markup.
 hostile="<script>document.title='gone'</script> <img src=x onerror=alert(1)> &amp; ]]> one"
@@ -40,9 +40,9 @@ awk -v checks="$here/tests/fixtures/page-checks.js" '
         print "</script>"
     }
     { print }' page.html >checked.html
-timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$room/profile" \
+timeout 100 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$scratch/profile" \
     --virtual-time-budget=3000 --enable-logging=stderr --window-size=1200,900 \
-    --dump-dom "file://$room/checked.html" >dom 2>log
+    --dump-dom "file://$scratch/checked.html" >dom 2>log
 check "nothing on the browser's console" sh -c '! grep "CONSOLE" log'
 sed -n '/<pre id="checks">/,/<\/pre>/p' dom | grep -E '^(not )?ok ' | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g' >checks
 [ -s checks ] || fail "the page's checks" "they did not run: $(grep -v dbus log | tail -n 2)"

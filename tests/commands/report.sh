@@ -4,11 +4,10 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 language 400 60
-tiny="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
-      --decoder-layers 1 --max-length 20 --batch-tokens 300 --dry-run --output run"
+tiny="$tiny --dry-run --output run"
 dry() { "$BIN/train" $tiny "$@" >out 2>err; }
 # says NAME PATTERN: a line of the report.
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(cat err)"; fi; }

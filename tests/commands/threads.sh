@@ -10,7 +10,7 @@ if ! [ -x "$tsan/train" ] || ! [ -x "$tsan/translate" ]; then
     exit 0
 fi
 export TSAN_OPTIONS="exitcode=66 halt_on_error=1 suppressions=$here/tests/fixtures/tsan.suppressions"
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 language 300 20
 check "no data race in a training" "$tsan/train" --train-source train.s --train-target train.t \

@@ -3,17 +3,14 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 # near NAME A B LIMIT: two numbers are that close.
 near() { awk -v a="$2" -v b="$3" -v limit="$4" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < limit ^ 2) }' &&
     pass "$1" || fail "$1" "$2 is not $3"; }
 
 language 400 60
-tiny="--tokenizer word --vocab-size 60 --d-model 16 --heads 2 --ffn 32 --encoder-layers 1
-      --decoder-layers 1 --max-length 20 --batch-tokens 300 --valid-every 60 --warmup 20
-      --learning-rate 0.01 --schedule inverse-sqrt --quiet"
-corpus="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
+tiny="$tiny --valid-every 60 --warmup 20 --quiet"
 "$BIN/train" $corpus $tiny --max-updates 120 --output run 2>err || fail "a model to translate with" "$(cat err)"
 translate() { "$BIN/translate" --model run "$@"; }  # a second --model joins the first
 
@@ -83,7 +80,7 @@ check "its loss is no more than the mean of theirs" awk -v a="$(perplexity)" \
     -v both="$(perplexity --model wide)" 'BEGIN { exit !(both > 0 && both <= (a + b) / 2) }'
 "$BIN/train" $corpus $tiny --max-updates 1 --output other --tokenizer char --max-length 40 2>err
 wrong "models with two vocabularies" 1 "different tokenizers" translate --model run --model other one
-wrong "--sample with --alternatives" 2 "do not go with --sample" translate --sample --alternatives 2 one
+wrong "--sample with --alternatives" 2 "not go with --sample" translate --sample --alternatives 2 one
 wrong "a prefix that leaves no room" 1 "prefix has 20 tokens" translate --prefix "$long" one
 
 # ---- unknown words ----
@@ -151,7 +148,7 @@ exec 3>&- 4<&-
 wait $pid
 check "and the order is kept" sh -c 'for i in $(seq 400); do cat beam; done | cmp - got'
 # On a terminal.
-if command -v script >script.path; then
+if script -qec true /dev/null </dev/null >script.out 2>&1; then
     { sleep 0.5; printf 'one two\n'; sleep 0.5; printf '\004'; } | script -qec "'$BIN/translate' --model run" /dev/null >out 2>&1
     check "a terminal gets a prompt" grep -q '^> ' out
     many >many.s
@@ -160,7 +157,7 @@ if command -v script >script.path; then
     check "--quiet gets none" sh -c \
         "script -qec \"'$BIN/translate' --model run --quiet <valid.s >many.out\" /dev/null </dev/null | wc -c | grep -q '^0'"
 else
-    echo "skipped prompt and progress bar: there is no script(1)"
+    echo "skipped prompt and progress bar: script(1) is missing or gets no pseudo-terminal"
 fi
 
 [ $failures -eq 0 ]

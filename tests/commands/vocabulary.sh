@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 language 400 60
 tiny="--d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 60

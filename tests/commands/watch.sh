@@ -4,7 +4,7 @@
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
 language 300 20
 options="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t

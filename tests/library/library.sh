@@ -5,10 +5,10 @@ set -u
 cd "$(dirname "$0")/../.." || exit 1
 build=${BUILD:-build}
 . tests/fixtures/checks.sh
-cd "$room" || exit 1
+cd "$scratch" || exit 1
 
-MAKEFLAGS='' make -s -C "$here" BUILD="$build" BIN="$BIN" install PREFIX="$room/usr" >log 2>&1
-PKG_CONFIG_PATH="$room/usr/lib/pkgconfig"
+MAKEFLAGS='' make -s -C "$here" BUILD="$build" BIN="$BIN" install PREFIX="$scratch/usr" >log 2>&1
+PKG_CONFIG_PATH="$scratch/usr/lib/pkgconfig"
 export PKG_CONFIG_PATH
 flags=$(pkg-config --cflags --libs qkv)
 check "pkg-config knows it" test -n "$flags"
@@ -49,6 +49,6 @@ check "and says where each word looked" sh -c \
 check "it says what is wrong" sh -c '! ./example nowhere x 2>err >out && test ! -s out && grep -q "^example: no model at .nowhere.$" err'
 check "and what it takes" sh -c './example 2>err; test $? = 2 && grep -q ^usage: err'
 
-MAKEFLAGS='' make -s -C "$here" BUILD="$build" BIN="$BIN" uninstall PREFIX="$room/usr" >log 2>&1
+MAKEFLAGS='' make -s -C "$here" BUILD="$build" BIN="$BIN" uninstall PREFIX="$scratch/usr" >log 2>&1
 check "uninstalled, nothing of it is left" sh -c 'test -z "$(find usr -type f)"'
 exit $((failures > 0))

@@ -15,32 +15,20 @@ typedef struct Values {
 
 static const char *const FORMS[] = {"power", "wu", NULL};
 static const char *const HEADS[] = {"mean", "max", NULL};
-#define AT(field) .offset = offsetof(Values, field)
+#define AT(field) offsetof(Values, field)
+// clang-format off
 static const Option options[] = {
-    {.name = "d-model",
-     .kind = OPTION_INT,
-     AT(width),
-     .least = 1,
-     .most = 64,
-     .help = "it's [the] width; a multiple"},
-    {.name = "bias", .kind = OPTION_FLAG, AT(bias), .help = "a \\ b"},
-    {.name = "form",
-     .kind = OPTION_CHOICE,
-     AT(form),
-     .choices = FORMS,
-     .help = "as Wu et al. 2016 have it. Or not"},
-    {.name = "head",
-     .kind = OPTION_TEXT,
-     AT(text),
-     .choices = HEADS,
-     .argument = "N|mean|max",
-     .help = "a head"},
-    {.name = "source", .kind = OPTION_LIST, AT(list), .argument = "FILE", .help = "text"},
-    {.name = "output", .kind = OPTION_TEXT, AT(text), .argument = "DIR", .help = "a run"},
-    {.name = "draw", .kind = OPTION_TEXT, AT(text), .argument = "OUT.png", .help = "to"},
-    {.name = "word", .kind = OPTION_TEXT, AT(text), .argument = "A:B", .help = "which"},
-    {.name = "quiet", .kind = OPTION_FLAG, AT(quiet)},
+    {"d-model", OPTION_INT, AT(width), 1, 64, .help = "it's [the] width; a multiple"},
+    {"bias", OPTION_FLAG, AT(bias), .help = "a \\ b"},
+    {"form", OPTION_CHOICE, AT(form), .choices = FORMS, .help = "as Wu et al. 2016 have it. Or not"},
+    {"head", OPTION_TEXT, AT(text), .choices = HEADS, .argument = "N|mean|max", .help = "a head"},
+    {"source", OPTION_LIST, AT(list), .argument = "FILE", .help = "text"},
+    {"output", OPTION_TEXT, AT(text), .argument = "DIR", .help = "a run"},
+    {"draw", OPTION_TEXT, AT(text), .argument = "OUT.png", .help = "to"},
+    {"word", OPTION_TEXT, AT(text), .argument = "A:B", .help = "which"},
+    {"quiet", OPTION_FLAG, AT(quiet), .help = NULL},
 };
+// clang-format on
 
 /* The file for a shell; free() it. */
 static char *complete(Shell shell)
@@ -71,9 +59,8 @@ static void has_lines(const char *text, const char *const *line)
     }
 }
 
-static void bash(void **state)
+TEST(bash)
 {
-    (void)state;
     static const char *const lines[] = {"_a_b()",
                                         "    --d-model) return ;;",
                                         "    --form) offer=(-W 'power wu') ;;",
@@ -94,9 +81,8 @@ static void bash(void **state)
     free(text);
 }
 
-static void zsh(void **state)
+TEST(zsh)
 {
-    (void)state;
     static const char *const lines[] = {
         "_a_b()",
         "        '--d-model=[it'\\''s \\[the\\] width]:N (1 to 64; default 8): '",
@@ -120,9 +106,8 @@ static void zsh(void **state)
     free(text);
 }
 
-static void fish(void **state)
+TEST(fish)
 {
-    (void)state;
     static const char *const lines[] = {
         "set -l who -c a-b",
         "complete $who -l d-model -x -d 'it\\'s [the] width'",
@@ -145,10 +130,5 @@ static void fish(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(bash),
-        cmocka_unit_test(zsh),
-        cmocka_unit_test(fish),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("completion", NULL, NULL);
 }

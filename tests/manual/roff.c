@@ -1,4 +1,4 @@
-/* manual.c -- the option table as roff, to the letter. */
+/* roff.c -- text and option tables as roff. */
 #include "tests/fixtures/test.h"
 #include <stdlib.h>
 #include <string.h>
@@ -17,9 +17,8 @@ static char *roff(const char *text)
     return roff;
 }
 
-static void text_is_shown_as_it_is(void **state)
+TEST(text_is_shown_as_it_is)
 {
-    (void)state;
     static const struct {
         const char *text, *roff;
     } cases[] = {
@@ -61,9 +60,8 @@ static void text_is_shown_as_it_is(void **state)
     }
 }
 
-static void long_text_is_wrapped_and_no_line_is_a_request(void **state)
+TEST(long_text_is_wrapped_and_no_line_is_a_request)
 {
-    (void)state;
     char text[4000] = "";
     for (int i = 0; i < 300; i++) strcat(text, i % 3 ? "word " : ".request ");
     char *shown = roff(text);
@@ -86,43 +84,23 @@ typedef struct Values {
 } Values;
 
 static const char *const FORMS[] = {"power", "inverse-sqrt", NULL};
+#define AT(field) offsetof(Values, field)
+// clang-format off
 static const Option network[] = {
-    {.name = "d-model",
-     .kind = OPTION_INT,
-     .offset = offsetof(Values, width),
-     .least = 1,
-     .most = 64,
-     .help = "width; a multiple of --heads"},
-    {.name = "bias", .kind = OPTION_FLAG, .offset = offsetof(Values, bias), .help = "have one"},
-    {.name = "form",
-     .kind = OPTION_CHOICE,
-     .offset = offsetof(Values, form),
-     .choices = FORMS,
-     .help = "which"},
+    {"d-model", OPTION_INT, AT(width), 1, 64, .help = "width; a multiple of --heads"},
+    {"bias", OPTION_FLAG, AT(bias), .help = "have one"},
+    {"form", OPTION_CHOICE, AT(form), .choices = FORMS, .help = "which"},
 };
 static const Option rest[] = {
-    {.name = "rate",
-     .kind = OPTION_REAL,
-     .offset = offsetof(Values, rate),
-     .least = 1e-8,
-     .most = 1,
-     .help = "its peak"},
-    {.name = "model",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(Values, model),
-     .argument = "FILE|DIR",
-     .help = "a run"},
-    {.name = "out",
-     .kind = OPTION_TEXT,
-     .offset = offsetof(Values, model),
-     .argument = "OUT.png|N,N|best",
-     .help = "a picture"},
-    {.name = "quiet", .kind = OPTION_FLAG, .offset = offsetof(Values, quiet)},
+    {"rate", OPTION_REAL, AT(rate), 1e-8, 1, .help = "its peak"},
+    {"model", OPTION_TEXT, AT(model), .argument = "FILE|DIR", .help = "a run"},
+    {"out", OPTION_TEXT, AT(model), .argument = "OUT.png|N,N|best", .help = "a picture"},
+    {"quiet", OPTION_FLAG, AT(quiet), .help = NULL},
 };
+// clang-format on
 
-static void options_are_those_of_the_help(void **state)
+TEST(options_are_those_of_the_help)
 {
-    (void)state;
     Values values = {.bias = true, .width = 8, .form = 1, .rate = 0.001};
     const OptionGroup groups[] = {{"The network", NULL, network, 3, &values},
                                   {"All-else", NULL, rest, 4, &values}};
@@ -161,10 +139,5 @@ static void options_are_those_of_the_help(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(text_is_shown_as_it_is),
-        cmocka_unit_test(long_text_is_wrapped_and_no_line_is_a_request),
-        cmocka_unit_test(options_are_those_of_the_help),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("roff", NULL, NULL);
 }
