@@ -1,6 +1,7 @@
-/* progress.c -- how far a run has come; see progress.h. */
+/* progress.c -- the state of a run; see progress.h. */
 #include "training/progress.h"
 
+#include "base/file.h"
 #include "base/json.h"
 
 #include <math.h>
@@ -16,7 +17,7 @@ bool progress_better(const Progress *progress, const Quality *quality, Criterion
 {
     const Quality *best = &progress->best;
     switch (criterion) {
-    case BEST_BLEU: return !(quality->bleu <= best->bleu);  // best may have none: NAN
+    case BEST_BLEU: return !(quality->bleu <= best->bleu);  // best->bleu may be NAN
     case BEST_CHRF: return !(quality->chrf <= best->chrf);
     case BEST_LOSS: break;
     }
@@ -38,6 +39,41 @@ void progress_keep(Progress *progress, long long update, int most)
     kept->update[kept->count++] = update;
 }
 
+/* ---- JSON ---- */
+
+typedef enum {
+    COUNT,   // long long, 0 up
+    NUMBER,  // double; infinity is null
+    SCORE,   // double; NaN is null, or a missing key
+    LIST     // UpdateList; a missing key is an empty list
+} FieldKind;
+
+/* The members, in their order; update comes before the lists, which it limits. */
+static const struct {
+    const char *key;
+    size_t offset;
+    FieldKind kind;
+} FIELDS[] = {
+#define FIELD(name) #name, offsetof(Progress, name)
+    {FIELD(update), COUNT},
+    {FIELD(epoch), COUNT},
+    {FIELD(update_in_epoch), COUNT},
+    {"best_loss", offsetof(Progress, best.loss), NUMBER},
+    {"best_bleu", offsetof(Progress, best.bleu), SCORE},
+    {"best_chrf", offsetof(Progress, best.chrf), SCORE},
+    {FIELD(best_update), COUNT},
+    {FIELD(validated), COUNT},
+    {FIELD(stale), COUNT},
+    {FIELD(kept), LIST},
+    {FIELD(dropped), LIST},
+    {FIELD(nll), NUMBER},
+    {FIELD(objective), NUMBER},
+    {FIELD(norm), NUMBER},
+    {FIELD(tokens), COUNT},
+    {FIELD(updates), COUNT},
+};
+enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
+
 static void put_list(JsonWriter *json, const char *key, const UpdateList *list)
 {
     json_open_array(json, key);
@@ -47,69 +83,25 @@ static void put_list(JsonWriter *json, const char *key, const UpdateList *list)
 
 char *progress_to_json(const Progress *progress)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    JsonWriter json = {.out = out};
+    TextStream stream;
+    JsonWriter json = {.out = textstream_open(&stream)};
+    if (!json.out) return NULL;
     json_open(&json, NULL);
-    json_put_integer(&json, "update", progress->update);
-    json_put_integer(&json, "epoch", progress->epoch);
-    json_put_integer(&json, "update_in_epoch", progress->update_in_epoch);
-    json_put_real(&json, "best_loss", progress->best.loss);  // NAN and infinity become null
-    json_put_real(&json, "best_bleu", progress->best.bleu);
-    json_put_real(&json, "best_chrf", progress->best.chrf);
-    json_put_integer(&json, "best_update", progress->best_update);
-    json_put_integer(&json, "validated", progress->validated);
-    json_put_integer(&json, "stale", progress->stale);
-    put_list(&json, "kept", &progress->kept);
-    put_list(&json, "dropped", &progress->dropped);
-    json_put_real(&json, "nll", progress->nll);
-    json_put_real(&json, "objective", progress->objective);
-    json_put_real(&json, "norm", progress->norm);
-    json_put_integer(&json, "tokens", progress->tokens);
-    json_put_integer(&json, "updates", progress->updates);
-    json_close(&json);
-    if (fclose(out) != 0) {
-        free(text);
-        return NULL;
+    for (int f = 0; f < FIELD_COUNT; f++) {
+        const void *field = (const char *)progress + FIELDS[f].offset;
+        switch (FIELDS[f].kind) {
+        case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
+        case NUMBER:
+        case SCORE: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
+        case LIST: put_list(&json, FIELDS[f].key, field); break;
+        }
     }
-    return text;
+    json_close(&json);
+    return textstream_close(&stream);
 }
 
-static bool read_count(long long *value, const Json *map, const char *key, const char *source,
-                       Error *error)
+static bool read_list(UpdateList *list, const Json *array, long long last)
 {
-    const Json *member = json_member(map, key);
-    *value = json_whole(member);
-    if (json_kind(member) == JSON_WHOLE && *value >= 0) return true;
-    return error_set(error, "%s: '%s' must be a whole number that is not negative", source,
-                     key);
-}
-
-static bool read_number(double *value, const Json *map, const char *key, double none,
-                        const char *source, Error *error)
-{
-    const Json *member = json_member(map, key);
-    JsonKind kind = json_kind(member);
-    *value = kind == JSON_NONE ? none : json_number(member);
-    if (kind == JSON_NONE || kind == JSON_NUMBER || kind == JSON_WHOLE) return true;
-    return error_set(error, "%s: '%s' must be a number", source, key);
-}
-
-/* A score that not every validation has; a missing key is none. */
-static bool read_score(double *value, const Json *map, const char *key, const char *source,
-                       Error *error)
-{
-    *value = NAN;
-    return !json_member(map, key) || read_number(value, map, key, NAN, source, error);
-}
-
-/* Updates in order, up to `last`; a missing key is an empty list. */
-static bool read_list(UpdateList *list, const Json *map, const char *key, long long last,
-                      const char *source, Error *error)
-{
-    const Json *array = json_member(map, key);
     int count = json_count(array);
     bool good = (!array || json_kind(array) == JSON_LIST) && count <= MAX_SNAPSHOTS;
     list->count = 0;
@@ -119,37 +111,41 @@ static bool read_list(UpdateList *list, const Json *map, const char *key, long l
         good = json_kind(item) == JSON_WHOLE && update > before && update <= last;
         list->update[list->count++] = update;
     }
-    if (good) return true;
-    return error_set(error,
-                     "%s: '%s' must be a list of at most %d updates from 1 to %lld, in "
-                     "order",
-                     source, key, MAX_SNAPSHOTS, last);
+    return good;
+}
+
+static bool read_field(void *field, FieldKind kind, const Json *member, long long last)
+{
+    JsonKind found = json_kind(member);
+    switch (kind) {
+    case COUNT:
+        *(long long *)field = json_whole(member);
+        return found == JSON_WHOLE && json_whole(member) >= 0;
+    case NUMBER:
+    case SCORE: {
+        bool none = found == JSON_NONE || (kind == SCORE && !member);
+        double number = kind == SCORE ? (double)NAN : (double)INFINITY;
+        *(double *)field = none ? number : json_number(member);
+        return none || found == JSON_NUMBER || found == JSON_WHOLE;
+    }
+    case LIST: return read_list(field, member, last);
+    }
+    return false;
 }
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
+    static const char *const wanted[] = {"a whole number, 0 or more", "a number", "a number",
+                                         "a short list of updates in order, up to the last"};
     Json *json = json_parse(text, strlen(text), source, error);
-    if (!json) return false;
-    long long stale = 0;
-    bool good =
-        read_count(&progress->update, json, "update", source, error) &&
-        read_count(&progress->epoch, json, "epoch", source, error) &&
-        read_count(&progress->update_in_epoch, json, "update_in_epoch", source, error) &&
-        read_number(&progress->best.loss, json, "best_loss", INFINITY, source, error) &&
-        read_score(&progress->best.bleu, json, "best_bleu", source, error) &&
-        read_score(&progress->best.chrf, json, "best_chrf", source, error) &&
-        read_count(&progress->best_update, json, "best_update", source, error) &&
-        read_count(&progress->validated, json, "validated", source, error) &&
-        read_count(&stale, json, "stale", source, error) &&
-        read_list(&progress->kept, json, "kept", progress->update, source, error) &&
-        read_list(&progress->dropped, json, "dropped", progress->update, source, error) &&
-        read_number(&progress->nll, json, "nll", INFINITY, source, error) &&
-        read_number(&progress->objective, json, "objective", INFINITY, source, error) &&
-        read_number(&progress->norm, json, "norm", INFINITY, source, error) &&
-        read_count(&progress->tokens, json, "tokens", source, error) &&
-        read_count(&progress->updates, json, "updates", source, error);
-    if (good && stale > 1000000000) good = error_set(error, "%s: 'stale' is too large", source);
-    progress->stale = (int)stale;
+    bool good = json;
+    for (int f = 0; good && f < FIELD_COUNT; f++) {
+        good = read_field((char *)progress + FIELDS[f].offset, FIELDS[f].kind,
+                          json_member(json, FIELDS[f].key), progress->update);
+        if (!good)
+            error_set(error, "%s: '%s' must be %s", source, FIELDS[f].key,
+                      wanted[FIELDS[f].kind]);
+    }
     json_free(json);
     return good;
 }
