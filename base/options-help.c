@@ -5,6 +5,7 @@
  *       --[no-]output-bias     learn a bias for every word (default on)
  *
  * The right column is wrapped at 92 characters. */
+#include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
 
@@ -96,32 +97,20 @@ static void write_wrapped(FILE *out, const char *text, int left)
     fputc('\n', out);
 }
 
-/* What write_usage, or help and write_range, say, as a text. */
-static char *compose(const OptionGroup *group, const Option *option, bool usage)
-{
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    if (usage) {
-        write_usage(out, group, option);
-    } else {
-        fputs(option->help ? option->help : "", out);
-        write_range(out, group, option);
-    }
-    if (!fclose(out)) return text;
-    free(text);
-    return NULL;
-}
-
 char *option_usage(const OptionGroup *group, const Option *option)
 {
-    return compose(group, option, true);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    if (out) write_usage(out, group, option);
+    return textstream_close(&stream);
 }
 
 char *option_meaning(const OptionGroup *group, const Option *option)
 {
-    return compose(group, option, false);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    if (out) fputs(option->help ? option->help : "", out), write_range(out, group, option);
+    return textstream_close(&stream);
 }
 
 static int left_column(const OptionGroup *groups, int count)
@@ -155,18 +144,17 @@ static bool write_option(FILE *out, const OptionGroup *group, const Option *opti
 
 char *options_help(const OptionGroup *groups, int count)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    bool good = true;
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    bool good = out;
     int left = left_column(groups, count);
-    for (int g = 0; g < count; g++) {
+    for (int g = 0; good && g < count; g++) {
         fprintf(out, "%s%s\n", g ? "\n" : "", groups[g].title);
         for (int i = 0; good && i < groups[g].count; i++)
             good = write_option(out, &groups[g], &groups[g].options[i], left);
     }
-    if (!fclose(out) && good) return text;
+    char *text = textstream_close(&stream);
+    if (good) return text;
     free(text);
     return NULL;
 }

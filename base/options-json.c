@@ -10,6 +10,7 @@
  *         "preset": null           a text that is not set
  *       }
  *     } */
+#include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
 
@@ -52,11 +53,9 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
 
 char *options_to_json(const OptionGroup *groups, int count)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (!out) return NULL;
-    JsonWriter json = {.out = out, .indent = 2};
+    TextStream stream;
+    JsonWriter json = {.out = textstream_open(&stream), .indent = 2};
+    if (!json.out) return NULL;
     json_open(&json, NULL);
     for (int g = 0; g < count; g++) {
         if (!groups[g].key) continue;
@@ -67,48 +66,44 @@ char *options_to_json(const OptionGroup *groups, int count)
         json_close(&json);
     }
     json_close(&json);
-    fputc('\n', out);
-    if (!fclose(out)) return text;
-    free(text);
-    return NULL;
+    fputc('\n', json.out);
+    return textstream_close(&stream);
 }
 
 /* ---- from JSON ---- */
 
-/* Whether a value of this kind can be meant for the option; its range is option_store's matter. */
-static bool fits(OptionKind kind, JsonKind found)
-{
-    switch (kind) {
-    case OPTION_FLAG: return found == JSON_BOOL;
-    case OPTION_INT:
-    case OPTION_UINT64: return found == JSON_WHOLE;
-    case OPTION_REAL: return found == JSON_WHOLE || found == JSON_NUMBER;
-    case OPTION_TEXT: return found == JSON_TEXT || found == JSON_NONE;
-    case OPTION_LIST: return found == JSON_LIST;
-    case OPTION_CHOICE: return found == JSON_TEXT;
-    }
-    return false;
-}
+#define KIND(kind) (1u << JSON_##kind)
+
+/* What each kind of option takes, and which values of JSON; option_store checks the range. */
+static const struct {
+    const char *name;
+    unsigned kinds;
+} WANTED[] = {
+    [OPTION_FLAG] = {"true or false", KIND(BOOL)},
+    [OPTION_INT] = {"a whole number", KIND(WHOLE)},
+    [OPTION_UINT64] = {"a whole number", KIND(WHOLE)},
+    [OPTION_REAL] = {"a number", KIND(WHOLE) | KIND(NUMBER)},
+    [OPTION_TEXT] = {"a text or null", KIND(TEXT) | KIND(NONE)},
+    [OPTION_LIST] = {"a list of texts", KIND(LIST)},
+    [OPTION_CHOICE] = {"a text", KIND(TEXT)},
+};
 
 static bool wrong_kind(const Option *option, const char *label, const Json *value, Error *error)
 {
     static const char *const found[] = {"nothing",  "null",   "true or false", "a whole number",
                                         "a number", "a text", "a list",        "an object"};
-    static const char *const wanted[] = {"true or false", "a whole number", "a whole number",
-                                         "a number",      "a text or null", "a list of texts",
-                                         "a text"};
-    return error_set(error, "%s takes %s, not %s", label, wanted[option->kind],
+    return error_set(error, "%s takes %s, not %s", label, WANTED[option->kind].name,
                      found[json_kind(value)]);
 }
 
 static bool store_list(const Option *option, void *values, const char *label, const Json *list,
                        Error *error)
 {
-    if (!option_store(option, values, label, NULL, false, error)) return false;
+    if (!option_store(option, values, label, NULL, error)) return false;
     for (int i = 0; i < json_count(list); i++) {
         const char *item = json_text(json_item(list, i));
         if (!item) return wrong_kind(option, label, json_item(list, i), error);
-        if (!option_store(option, values, label, item, true, error)) return false;
+        if (!option_store(option, values, label, item, error)) return false;
     }
     return true;
 }
@@ -119,7 +114,8 @@ static bool store(const Option *option, void *values, const char *label, const J
 {
     char number[REAL_TEXT];
     const char *text = NULL;
-    if (!fits(option->kind, json_kind(value))) return wrong_kind(option, label, value, error);
+    if (!(WANTED[option->kind].kinds & 1u << json_kind(value)))
+        return wrong_kind(option, label, value, error);
     switch (json_kind(value)) {
     case JSON_LIST: return store_list(option, values, label, value, error);
     case JSON_BOOL: text = json_bool(value) ? "true" : "false"; break;
@@ -131,7 +127,7 @@ static bool store(const Option *option, void *values, const char *label, const J
         break;
     default: break;
     }
-    return option_store(option, values, label, text, false, error);
+    return option_store(option, values, label, text, error);
 }
 
 /* The option of a group that a key of JSON means, or NULL; `key` is for its name there. */

@@ -1,7 +1,8 @@
-/* options.c -- checks and stores one option's text, and reads a command line; see options.h. The
- * help and config.json are in options-help.c and options-json.c. */
+/* options.c -- checks and stores the text of an option, and reads a command line; see options.h.
+ * options-help.c has the help, options-json.c config.json. */
 #include "base/options.h"
 #include "base/json.h"
+#include "base/real.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -33,26 +34,21 @@ void strings_free(StringList *list)
 
 /* ---- one option ---- */
 
+enum { WANTED_TEXT = 512 };
+
 bool option_range(char text[RANGE_TEXT], const Option *option)
 {
-    bool real = option->kind == OPTION_REAL;
     double least = option->least, most = option->most;
     char from[REAL_TEXT], to[REAL_TEXT];
-    bool limited = least != 0 || most != 0;
-    if (!limited && option->kind == OPTION_UINT64) {
-        snprintf(text, RANGE_TEXT, "0 to %lld", (long long)INT64_MAX);
-        return true;
-    }
+    bool limited = least != 0 || most != 0, whole = option->kind != OPTION_REAL;
     snprintf(from, sizeof from, "%.0f", least);
     snprintf(to, sizeof to, "%.0f", most);
-    if (real) {
-        real_text(from, least);
-        real_text(to, most);
-    }
-    bool upwards = most >= (real ? INFINITY : option->kind == OPTION_INT ? INT_MAX : 0x1p63);
-    if (upwards) snprintf(text, RANGE_TEXT, "%s up", from);
+    if (!whole) real_text(from, least), real_text(to, most);
+    double highest = !whole ? INFINITY : option->kind == OPTION_INT ? INT_MAX : 0x1p63;
+    if (!limited) snprintf(text, RANGE_TEXT, "0 to %lld", (long long)INT64_MAX);
+    else if (most >= highest) snprintf(text, RANGE_TEXT, "%s up", from);
     else snprintf(text, RANGE_TEXT, "%s to %s", from, to);
-    return limited;
+    return limited || option->kind == OPTION_UINT64;
 }
 
 /* "a number from 1e-08 to 1": what the option takes, for errors. */
@@ -79,35 +75,25 @@ static void describe(char *text, size_t size, const Option *option)
              limited ? " from " : "", limited ? range : "");
 }
 
-static bool refuse(const Option *option, const char *label, const char *text, Error *error)
-{
-    char wanted[512];
-    describe(wanted, sizeof wanted, option);
-    return error_set(error, "%s takes %s, not '%s'", label, wanted, text);
-}
-
 /* Digits, sign, point and exponent only: strtod alone would take "nan", "inf", "0x1p3", " 1". */
-static bool read_number(const char *text, double *number)
+static bool read_number(double *number, const char *text, const Option *option)
 {
     char *end;
     if (!*text || strspn(text, "0123456789+-.eE") != strlen(text)) return false;
     *number = strtod(text, &end);
-    return !*end && isfinite(*number);
+    if (*end || !isfinite(*number)) return false;
+    return (option->least == 0 && option->most == 0) ||
+           (*number >= option->least && *number <= option->most);
 }
 
-static bool read_whole(const char *text, long long *number)
+static bool read_whole(long long *whole, const char *text, const Option *option)
 {
     char *end;
-    if (!*text || strspn(text, "0123456789-") != strlen(text)) return false;
+    double number;
+    if (strspn(text, "0123456789-") != strlen(text)) return false;
     errno = 0;
-    *number = strtoll(text, &end, 10);
-    return !*end && !errno;
-}
-
-static bool in_range(const Option *option, double number)
-{
-    if (option->least == 0 && option->most == 0) return true;
-    return number >= option->least && number <= option->most;
+    *whole = strtoll(text, &end, 10);
+    return !errno && !*end && read_number(&number, text, option);
 }
 
 static bool store_text(char **field, const char *text, Error *error)
@@ -120,50 +106,46 @@ static bool store_text(char **field, const char *text, Error *error)
 }
 
 bool option_store(const Option *option, void *values, const char *label, const char *text,
-                  bool add, Error *error)
+                  Error *error)
 {
     void *field = (char *)values + option->offset;
     long long whole;
     double number;
-    assert(text || option->kind == OPTION_TEXT || option->kind == OPTION_LIST);
+    int choice = 0;
+    bool list = option->kind == OPTION_LIST;
+    assert(text || option->kind == OPTION_TEXT || list);
     switch (option->kind) {
     case OPTION_FLAG:
-        if (strcmp(text, "true") && strcmp(text, "false"))
-            return refuse(option, label, text, error);
+        if (strcmp(text, "true") && strcmp(text, "false")) break;
         *(bool *)field = !strcmp(text, "true");
         return true;
     case OPTION_INT:
-        if (!read_whole(text, &whole) || whole < INT_MIN || whole > INT_MAX ||
-            !in_range(option, (double)whole))
-            return refuse(option, label, text, error);
+        if (!read_whole(&whole, text, option) || whole < INT_MIN || whole > INT_MAX) break;
         *(int *)field = (int)whole;
         return true;
     case OPTION_UINT64:
-        if (!read_whole(text, &whole) || whole < 0 || !in_range(option, (double)whole))
-            return refuse(option, label, text, error);
+        if (!read_whole(&whole, text, option) || whole < 0) break;
         *(uint64_t *)field = (uint64_t)whole;
         return true;
     case OPTION_REAL:
-        if (!read_number(text, &number) || !in_range(option, number))
-            return refuse(option, label, text, error);
+        if (!read_number(&number, text, option)) break;
         *(double *)field = number;
         return true;
     case OPTION_CHOICE:
-        for (int i = 0; option->choices[i]; i++)
-            if (!strcmp(option->choices[i], text)) {
-                *(int *)field = i;
-                return true;
-            }
-        return refuse(option, label, text, error);
+        while (option->choices[choice] && strcmp(option->choices[choice], text)) choice++;
+        if (!option->choices[choice]) break;
+        *(int *)field = choice;
+        return true;
     case OPTION_TEXT:
-        if (text && !*text) return refuse(option, label, text, error);
-        return store_text(field, text, error);
     case OPTION_LIST:
-        if (text && !*text) return refuse(option, label, text, error);
-        if (!add) strings_free(field);
-        return !text || strings_add(field, text, error);
+        if (text && !*text) break;
+        if (list && text) return strings_add(field, text, error);
+        if (list) return strings_free(field), true;
+        return store_text(field, text, error);
     }
-    return false;
+    char wanted[WANTED_TEXT];
+    describe(wanted, sizeof wanted, option);
+    return error_set(error, "%s takes %s, not '%s'", label, wanted, text);
 }
 
 void options_free(const OptionGroup *groups, int count)
@@ -172,12 +154,13 @@ void options_free(const OptionGroup *groups, int count)
         for (int i = 0; i < groups[g].count; i++) {
             const Option *option = &groups[g].options[i];
             if (option->kind == OPTION_TEXT || option->kind == OPTION_LIST)
-                option_store(option, groups[g].values, option->name, NULL, false, NULL);
+                option_store(option, groups[g].values, option->name, NULL, NULL);
         }
 }
 
 /* ---- finding an option by its name ---- */
 
+/* values (=) those of its group, unless NULL */
 static const Option *find(const OptionGroup *groups, int count, const char *name, size_t length,
                           void **values)
 {
@@ -185,14 +168,14 @@ static const Option *find(const OptionGroup *groups, int count, const char *name
         for (int i = 0; i < groups[g].count; i++) {
             const Option *option = &groups[g].options[i];
             if (strlen(option->name) != length || memcmp(option->name, name, length)) continue;
-            *values = groups[g].values;
+            if (values) *values = groups[g].values;
             return option;
         }
     return NULL;
 }
 
-/* Letters to insert, delete, replace, or swap with their neighbour to get from a to b (Damerau
- * 1964, in the form where no part is edited twice). */
+/* The edit distance of Damerau 1964: letters to insert, delete, replace, or swap with their
+ * neighbour to get from a to b, where no part is edited twice. */
 enum { NAME_LIMIT = 48 };
 
 static int distance(const char *a, const char *b)
@@ -200,51 +183,37 @@ static int distance(const char *a, const char *b)
     int n = (int)strlen(a), m = (int)strlen(b);
     int d[NAME_LIMIT + 1][NAME_LIMIT + 1];
     if (n > NAME_LIMIT || m > NAME_LIMIT) return NAME_LIMIT;
-    for (int i = 0; i <= n; i++) {
+    for (int i = 0; i <= n; i++)
         for (int j = 0; j <= m; j++) {
-            if (i == 0 || j == 0) {
-                d[i][j] = i + j;
-                continue;
-            }
-            int best = d[i - 1][j - 1] + (a[i - 1] != b[j - 1]);
-            if (d[i - 1][j] + 1 < best) best = d[i - 1][j] + 1;
-            if (d[i][j - 1] + 1 < best) best = d[i][j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
-                d[i - 2][j - 2] + 1 < best)
-                best = d[i - 2][j - 2] + 1;
-            d[i][j] = best;
+            d[i][j] = i + j;
+            if (i == 0 || j == 0) continue;
+            d[i][j] = at_most(at_most(d[i - 1][j], d[i][j - 1]) + 1,
+                              d[i - 1][j - 1] + (a[i - 1] != b[j - 1]));
+            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+                d[i][j] = at_most(d[i][j], d[i - 2][j - 2] + 1);
         }
-    }
     return d[n][m];
 }
 
-/* The nearest name, if it is near: up to a third of the letters, or the beginning of the name. */
-static const char *nearest(const OptionGroup *groups, int count, const char *name)
+/* Suggests the nearest name: up to a third of the letters differ, or the word is its beginning. */
+static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
 {
-    const char *best = NULL;
-    int length = (int)strlen(name), least = (length + 2) / 3 + 1;
+    char typed[NAME_LIMIT + 1];
+    int length = (int)strcspn(word, "="), dashes = (int)strspn(word, "-");
+    snprintf(typed, sizeof typed, "%.*s", length - dashes, word + dashes);
+    const char *no = strncmp(typed, "no-", 3) ? "" : "no-", *name = typed + strlen(no);
+    const char *nearest = NULL;
+    int letters = (int)strlen(name), least = (letters + 2) / 3 + 1;
     for (int g = 0; g < count; g++)
         for (int i = 0; i < groups[g].count; i++) {
             const char *other = groups[g].options[i].name;
-            int far = distance(name, other);
-            if (length >= 3 && !strncmp(name, other, (size_t)length)) far = 1;
-            if (far < least) {
-                least = far;
-                best = other;
-            }
+            bool beginning = letters >= 3 && !strncmp(name, other, (size_t)letters);
+            int edits = beginning ? 1 : distance(name, other);
+            if (edits < least) least = edits, nearest = other;
         }
-    return best;
-}
-
-static bool unknown(const OptionGroup *groups, int count, const char *word, const char *name,
-                    Error *error)
-{
-    const char *no = strncmp(name, "no-", 3) ? "" : "no-";
-    const char *meant = nearest(groups, count, name + strlen(no));
-    int length = (int)strcspn(word, "=");
-    if (!meant) return error_set(error, "unknown option '%.*s': see --help", length, word);
+    if (!nearest) return error_set(error, "unknown option '%.*s': see --help", length, word);
     return error_set(error, "unknown option '%.*s': did you mean '--%s%s'?", length, word, no,
-                     meant);
+                     nearest);
 }
 
 /* In place: two dashes take as much space as two back quotes. */
@@ -258,11 +227,10 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
             *out++ = *s++;
             continue;
         }
-        void *unused;
         const char *plain = strncmp(name, "no-", 3) ? name : name + 3;
         s = name + length + 1;
-        bool option = find(groups, count, name, strcspn(name, " =`"), &unused) ||
-                      find(groups, count, plain, strcspn(plain, " =`"), &unused);
+        bool option = find(groups, count, name, strcspn(name, " =`"), NULL) ||
+                      find(groups, count, plain, strcspn(plain, " =`"), NULL);
         memmove(out + 2 * option, name, length);
         if (option) memcpy(out, "--", 2);
         out += length + 2 * option;
@@ -271,6 +239,15 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
 }
 
 /* ---- the command line ---- */
+
+/* Where a command line is read. */
+typedef struct Reader {
+    const OptionGroup *groups;
+    int count, argc;
+    char *const *argv;
+    int next;    // the next word
+    bool ended;  // by "--": no more options
+} Reader;
 
 typedef struct Mention {
     const Option *option;  // NULL: the word is an argument
@@ -284,94 +261,75 @@ bool option_can_take_back(const Option *option)
            option->kind == OPTION_LIST;
 }
 
-/* The value that follows its option as a word of its own. */
-static bool following(const OptionGroup *groups, int count, const Option *option, int argc,
-                      char *const *argv, int *i, const char **text, Error *error)
+/* Whether there is another word; passes over the "--". */
+static bool more(Reader *r)
 {
-    char wanted[512];
-    describe(wanted, sizeof wanted, option);
-    if (*i >= argc)
-        return error_set(error, "--%s takes %s, but nothing follows it", option->name, wanted);
-    *text = argv[(*i)++];
-    void *unused;
-    if (!strncmp(*text, "--", 2) &&
-        find(groups, count, *text + 2, strcspn(*text + 2, "="), &unused))
-        return error_set(error, "--%s takes %s, but '%s' follows it", option->name, wanted,
-                         *text);
-    return true;
+    if (!r->ended && r->next < r->argc && !strcmp(r->argv[r->next], "--")) {
+        r->ended = true;
+        r->next++;
+    }
+    return r->next < r->argc;
 }
 
-/* Reads one mention, or one argument, at argv[*i] and moves *i past it. */
-static bool read_mention(const OptionGroup *groups, int count, int argc, char *const *argv,
-                         int *i, Mention *mention, Error *error)
+/* The value that is a word of its own. */
+static bool read_value(Reader *r, Mention *mention, Error *error)
 {
-    const char *word = argv[(*i)++];
+    const char *name = mention->option->name;
+    char wanted[WANTED_TEXT];
+    describe(wanted, sizeof wanted, mention->option);
+    if (r->next >= r->argc)
+        return error_set(error, "--%s takes %s, but nothing follows it", name, wanted);
+    const char *text = mention->text = r->argv[r->next++];
+    if (strncmp(text, "--", 2) ||
+        !find(r->groups, r->count, text + 2, strcspn(text + 2, "="), NULL))
+        return true;
+    return error_set(error, "--%s takes %s, but '%s' follows it", name, wanted, text);
+}
+
+static bool read_mention(Reader *r, Mention *mention, Error *error)
+{
+    const char *word = r->argv[r->next++];
     *mention = (Mention){.text = word};
-    if (word[0] != '-' || !word[1]) return true;
-    const char *name = word + (word[1] == '-' ? 2 : 1);
+    if (r->ended || word[0] != '-' || !word[1]) return true;
+    bool dashes = word[1] == '-', no = false;
+    const char *name = word + 1 + dashes;
     size_t length = strcspn(name, "=");
-    bool taken_back = false;
     const Option *option = NULL;
-    if (word[1] == '-') option = find(groups, count, name, length, &mention->values);
-    if (word[1] == '-' && !option && !strncmp(name, "no-", 3)) {
-        option = find(groups, count, name + 3, length - 3, &mention->values);
-        taken_back = true;
+    if (dashes) option = find(r->groups, r->count, name, length, &mention->values);
+    if (dashes && !option && !strncmp(name, "no-", 3)) {
+        option = find(r->groups, r->count, name + 3, length - 3, &mention->values);
+        no = true;
     }
-    if (option && taken_back && !option_can_take_back(option))
+    if (!option) return unknown(r->groups, r->count, word, error);
+    if (no && !option_can_take_back(option))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
-    if (!option) {
-        char plain[NAME_LIMIT + 1];
-        snprintf(plain, sizeof plain, "%.*s", (int)length, name);
-        return unknown(groups, count, word, plain, error);
-    }
     mention->option = option;
     mention->text = name[length] ? name + length + 1 : NULL;
-    if (taken_back && mention->text)
-        return error_set(error, "--no-%s takes no value", option->name);
-    if (option->kind == OPTION_FLAG && !mention->text)
-        mention->text = taken_back ? "false" : "true";
-    if (taken_back || mention->text) return true;
-    return following(groups, count, option, argc, argv, i, &mention->text, error);
-}
-
-static bool mentioned_before(const OptionGroup *groups, int count, int before,
-                             char *const *argv, const Option *option)
-{
-    Mention mention;
-    for (int i = 1; i < before;)
-        if (read_mention(groups, count, before, argv, &i, &mention, NULL) &&
-            mention.option == option)
-            return true;
-    return false;
+    if (no && mention->text) return error_set(error, "--no-%s takes no value", option->name);
+    if (option->kind == OPTION_FLAG && !mention->text) mention->text = no ? "false" : "true";
+    return no || mention->text || read_value(r, mention, error);
 }
 
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
                    StringList *positional, Error *error)
 {
-    bool ended = false;  // by "--"
-    for (int i = 1; i < argc;) {
-        int start = i;
-        Mention mention = {.text = argv[i]};
-        if (!ended && !strcmp(argv[i], "--")) {
-            ended = true;
-            i++;
-            continue;
-        }
-        if (ended) i++;
-        else if (!read_mention(groups, count, argc, argv, &i, &mention, error)) return false;
+    Mention mention;
+    Reader reader = {groups, count, argc, argv, .next = 1};
+    while (more(&reader))  // lists that are mentioned begin empty
+        if (read_mention(&reader, &mention, NULL) && mention.option &&
+            mention.option->kind == OPTION_LIST)
+            option_store(mention.option, mention.values, "", NULL, NULL);
 
+    reader = (Reader){groups, count, argc, argv, .next = 1};
+    while (more(&reader)) {
+        if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;
-        if (!option) {
-            if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
-            if (!strings_add(positional, mention.text, error)) return false;
-            continue;
-        }
         char label[NAME_LIMIT + 3];
-        snprintf(label, sizeof label, "--%s", option->name);
-        bool add =
-            option->kind == OPTION_LIST && mentioned_before(groups, count, start, argv, option);
-        if (!option_store(option, mention.values, label, mention.text, add, error))
+        if (option) snprintf(label, sizeof label, "--%s", option->name);
+        else if (!positional) return error_set(error, "unexpected argument '%s'", mention.text);
+        if (!(option ? option_store(option, mention.values, label, mention.text, error)
+                     : strings_add(positional, mention.text, error)))
             return false;
     }
     return true;
@@ -382,8 +340,9 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 {
     const char *found = NULL;
     Mention mention;
-    for (int i = 1; i < argc && strcmp(argv[i], "--");)
-        if (read_mention(groups, count, argc, argv, &i, &mention, NULL) && mention.option &&
+    Reader reader = {groups, count, argc, argv, .next = 1};
+    while (more(&reader) && !reader.ended)
+        if (read_mention(&reader, &mention, NULL) && mention.option &&
             !strcmp(mention.option->name, name))
             found = mention.text;
     return found;
@@ -396,8 +355,9 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "--%s", name);
     const Option *option = find(groups, count, name, strlen(name), &values);
-    if (!option) return unknown(groups, count, label, name, error);
-    return option_store(option, values, label, text, false, error);
+    if (!option) return unknown(groups, count, label, error);
+    if (option->kind == OPTION_LIST) option_store(option, values, label, NULL, NULL);
+    return option_store(option, values, label, text, error);
 }
 
 /* The words, each with "--" before it, are a command line. */
@@ -408,9 +368,9 @@ bool options_set_all(const OptionGroup *groups, int count, const char *settings,
     for (const char *s = settings; good && *(s += strspn(s, " \t\n"));) {
         int length = (int)strcspn(s, " \t\n");
         char word[256];
-        if (snprintf(word, sizeof word, "--%.*s", length, s) >= (int)sizeof word)
-            good = error_set(error, "'%.*s' is too long for a setting", length, s);
-        good = good && strings_add(&words, word, error);
+        good = snprintf(word, sizeof word, "--%.*s", length, s) < (int)sizeof word
+                   ? strings_add(&words, word, error)
+                   : error_set(error, "'%.*s' is too long for a setting", length, s);
         s += length;
     }
     good = good && options_parse(groups, count, words.count, words.item, NULL, error);

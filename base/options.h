@@ -83,10 +83,10 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error);
 
-/* The same for one line of a table; `label` is its name in errors ("--heads", "model.heads"). A
- * NULL text takes back a text or a list; a list is emptied first unless `add`. */
+/* The same for one line of a table; `label` is its name in errors ("--heads", "model.heads"). The
+ * text is added to a list. A NULL text takes back a text and empties a list. */
 bool option_store(const Option *option, void *values, const char *label, const char *text,
-                  bool add, Error *error);
+                  Error *error);
 
 /* The range of a number in words, "1e-08 to 1" or "0 up"; false if it has no limit. */
 enum { RANGE_TEXT = 80 };
