@@ -5,12 +5,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A sentence that did not fit ends in "..."; what a file or a command line brought in cannot
- * break the line or command the terminal. */
-static void tidy(Error *error, int length)
+/* error->text (=) the sentence and, unless NULL, ": " and `rest`. */
+static void write(Error *error, const char *rest, const char *format, va_list arguments)
 {
-    if (length >= (int)sizeof error->text) strcpy(error->text + sizeof error->text - 4, "...");
-    for (char *c = error->text; *c; c++)
+    size_t size = sizeof error->text;
+    size_t length = (size_t)vsnprintf(error->text, size, format, arguments);
+    if (rest && length < size)
+        length += (size_t)snprintf(error->text + length, size - length, ": %s", rest);
+    if (length >= size) strcpy(error->text + size - 4, "...");
+    for (char *c = error->text; *c; c++)  // a file's text must not command the terminal
         if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
 }
 
@@ -19,9 +22,8 @@ bool error_set(Error *error, const char *format, ...)
     if (!error) return false;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(error->text, sizeof error->text, format, arguments);
+    write(error, NULL, format, arguments);
     va_end(arguments);
-    tidy(error, length);
     return false;
 }
 
@@ -31,11 +33,7 @@ bool error_prefix(Error *error, const char *format, ...)
     Error before = *error;
     va_list arguments;
     va_start(arguments, format);
-    int length = vsnprintf(error->text, sizeof error->text, format, arguments);
+    write(error, before.text, format, arguments);
     va_end(arguments);
-    tidy(error, length);
-    size_t used = strlen(error->text), room = sizeof error->text - used;
-    int rest = snprintf(error->text + used, room, ": %s", before.text);
-    tidy(error, (int)used + rest);
     return false;
 }

@@ -1,8 +1,8 @@
 /* json.h -- writing JSON to a stream, and reading strict JSON into a tree.
  *
- * Writing is ours, because every number shall be the shortest text that reads back to the same
- * double ("0.1", not "0.10000000000000001"), and NaN and infinity, which JSON has not, null.
- * Reading is jansson: strict, with the place of an error, and a key given twice is one. */
+ * The writer prints every number as the shortest text that reads back to the same double ("0.1",
+ * not "0.10000000000000001"), and NaN and infinity as null. The reader is jansson: strict, with
+ * the place of an error; a key given twice is an error. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -20,8 +20,8 @@
  *     json_put_real(&json, "loss", 2.5);             "loss": 2.5
  *     json_close(&json);                             }
  *
- * `key` is NULL for the outermost value and inside an array. Whether all was written, ferror(out)
- * knows. No newline follows the outermost value. */
+ * `key` is NULL for the outermost value and inside an array. Check ferror(out) at the end. No
+ * newline follows the outermost value. */
 typedef struct JsonWriter {
     FILE *out;
     int indent;   // spaces a level; 0: everything on one line, without spaces
@@ -44,7 +44,7 @@ const char *real_text(char text[REAL_TEXT], double value);
 
 /* ---- reading ---- */
 
-typedef struct Json Json;  // a value; valid until the tree it is in is freed
+typedef struct json_t Json;  // jansson's; a value is valid until its tree is freed
 
 typedef enum {
     JSON_NOTHING,  // no such value
@@ -62,18 +62,18 @@ typedef enum {
 Json *json_parse(const char *bytes, size_t length, const char *source, Error *error);
 void json_free(Json *json);  // the whole tree, from its root
 
-/* Each of these takes NULL, and a value of another kind, and then gives nothing: JSON_NOTHING,
- * NULL, 0, false. Test json_kind where that matters. */
+/* These accept NULL and values of another kind, and then return JSON_NOTHING, NULL, 0 or false. Test
+ * json_kind where that matters. */
 JsonKind json_kind(const Json *json);
 const Json *json_member(const Json *map, const char *key);
-int json_count(const Json *json);  // of a list's or a map's members
+int json_count(const Json *json);  // members of a list or a map
 const Json *json_item(const Json *list, int i);
 const char *json_text(const Json *json);  // UTF-8, without NUL
 int64_t json_whole(const Json *json);
 double json_number(const Json *json);  // JSON_NUMBER and JSON_WHOLE
 bool json_bool(const Json *json);
 
-/* Visits a map's members in the order in which they were written:
+/* Visits the members of a map in their order in the text:
  *
  *     for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) */
 typedef struct JsonMember {

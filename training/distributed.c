@@ -1,20 +1,21 @@
 /* distributed.c -- the ranks of one training, by MPI; see distributed.h.
  *
- * Errors are returned, not fatal (MPI_ERRORS_RETURN): they become a sentence. After one, MPI makes
- * no promises (chapter 8.3), so nothing more is asked of it than MPI_Abort. A rank that is killed
- * is mpirun's matter: it ends the others.
+ * Errors are returned, not fatal (MPI_ERRORS_RETURN): they become a sentence. After an error MPI
+ * promises nothing (chapter 8.3), so the only call that follows is MPI_Abort. If a rank is killed,
+ * mpirun ends the others.
  *
  * Only the main thread calls MPI (MPI_THREAD_FUNNELED). */
 #include "training/distributed.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static struct {
     int rank, ranks;
     bool started;
-    bool over;    // an agree has said no
-    bool broken;  // a call of MPI has failed
+    bool over;    // a distributed_agree returned false
+    bool broken;  // a call of MPI failed
 } self = {.ranks = 1};
 
 int distributed_rank(void)
@@ -41,12 +42,13 @@ static bool is_rank(void)
 #ifdef WITH_MPI
 
 #include <mpi.h>
-#include <unistd.h>
 
 _Static_assert(sizeof(real) == sizeof(float), "blocks travel as MPI_FLOAT");
 
-/* Turns the result of a call of MPI into ours. */
-static bool done(int code, Error *error)
+/* A collective call; with one rank there is nothing to do. True if it succeeds. */
+#define COLLECTIVE(call) (self.ranks == 1 || succeeded(call, error))
+
+static bool succeeded(int code, Error *error)
 {
     char text[MPI_MAX_ERROR_STRING] = "";
     int length;
@@ -88,118 +90,12 @@ void distributed_stop(void)
     if (self.started) MPI_Finalize();
 }
 
-bool distributed_agree(bool good, Error *error)
-{
-    if (self.ranks == 1) return good;
-    if (self.over) return false;
-    int first = good ? self.ranks : self.rank;
-    if (!distributed_least(&first, error)) return false;
-    if (first == self.ranks) return true;
-    self.over = true;
-    if (first == self.rank && first > 0) {
-        char machine[64] = "";
-        gethostname(machine, sizeof machine - 1);
-        error_prefix(error, "rank %d on %s", self.rank, machine);
-    }
-    int size = sizeof error->text;
-    done(MPI_Bcast(error->text, size, MPI_CHAR, first, MPI_COMM_WORLD), error);
-    return false;
-}
+#else  // one process
 
-bool distributed_share(void *bytes, size_t size, Error *error)
-{
-    enum { MOST = 1 << 30 };
-    if (self.ranks == 1) return true;
-    for (char *next = bytes; size;) {
-        int count = size < MOST ? (int)size : MOST;
-        if (!done(MPI_Bcast(next, count, MPI_BYTE, 0, MPI_COMM_WORLD), error)) return false;
-        next += count;
-        size -= (size_t)count;
-    }
-    return true;
-}
-
-/* x [count] (=) the reduction by op over the ranks. */
-static bool reduce(void *x, size_t count, MPI_Datatype type, MPI_Op op, Error *error)
-{
-    return self.ranks == 1 ||
-           done(MPI_Allreduce(MPI_IN_PLACE, x, (int)count, type, op, MPI_COMM_WORLD), error);
-}
-
-bool distributed_sum(double *x, size_t count, Error *error)
-{
-    return reduce(x, count, MPI_DOUBLE, MPI_SUM, error);
-}
-
-bool distributed_least(int *x, Error *error)
-{
-    return reduce(x, 1, MPI_INT, MPI_MIN, error);
-}
-
-bool distributed_greatest(int *x, Error *error)
-{
-    return reduce(x, 1, MPI_INT, MPI_MAX, error);
-}
-
-/* Counts and places for MPI, of what this rank sends and receives, a number a rank. */
-static struct Counts {
-    int count[DISTRIBUTED_MAX_RANKS], place[DISTRIBUTED_MAX_RANKS];
-} sent, got;
-
-/* Those of a block's parts. */
-static void parts(struct Counts *counts, const size_t *part)
-{
-    for (int r = 0; r < self.ranks; r++) {
-        counts->count[r] = (int)(part[r + 1] - part[r]);
-        counts->place[r] = (int)part[r];
-    }
-}
-
-bool distributed_exchange(real *received, const real *block, const bool *sends,
-                          const size_t *part, Error *error)
-{
-    if (self.ranks == 1) return true;
-    int own = (int)(part[self.rank + 1] - part[self.rank]);
-    parts(&sent, part);
-    for (int r = 0; r < self.ranks; r++) {
-        if (r == self.rank || !sends[self.rank]) sent.count[r] = 0;
-        got.count[r] = r != self.rank && sends[r] ? own : 0;
-        got.place[r] = got.count[r] ? r * own : 0;
-    }
-    return done(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received, got.count,
-                              got.place, MPI_FLOAT, MPI_COMM_WORLD),
-                error);
-}
-
-bool distributed_allgather(real *block, const size_t *part, Error *error)
-{
-    if (self.ranks == 1) return true;
-    parts(&got, part);
-    return done(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, block, got.count, got.place,
-                               MPI_FLOAT, MPI_COMM_WORLD),
-                error);
-}
-
-bool distributed_gather(real *own, const size_t *part, Error *error)
-{
-    if (self.ranks == 1) return true;
-    parts(&got, part);
-    return done(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, got.count[self.rank], MPI_FLOAT,
-                            own, got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD),
-                error);
-}
-
-bool distributed_scatter(real *own, const size_t *part, Error *error)
-{
-    if (self.ranks == 1) return true;
-    parts(&sent, part);
-    return done(MPI_Scatterv(own, sent.count, sent.place, MPI_FLOAT,
-                             self.rank ? own : MPI_IN_PLACE, sent.count[self.rank], MPI_FLOAT,
-                             0, MPI_COMM_WORLD),
-                error);
-}
-
-#else  // the answers of one process
+#define COLLECTIVE(call) true
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wunused-variable"
+#pragma GCC diagnostic ignored "-Wunused-but-set-variable"
 
 bool distributed_possible(void)
 {
@@ -215,20 +111,104 @@ bool distributed_start(Error *error)
                             "rank: build it with make MPI=1, or start it without mpirun");
 }
 
-#pragma GCC diagnostic ignored "-Wunused-parameter"
-
-// clang-format off
-void distributed_stop(void) {}
-bool distributed_agree(bool good, Error *error) { return good; }
-bool distributed_share(void *bytes, size_t size, Error *error) { return true; }
-bool distributed_sum(double *x, size_t count, Error *error) { return true; }
-bool distributed_least(int *x, Error *error) { return true; }
-bool distributed_greatest(int *x, Error *error) { return true; }
-bool distributed_exchange(real *received, const real *block, const bool *sends,
-                          const size_t *part, Error *error) { return true; }
-bool distributed_allgather(real *block, const size_t *part, Error *error) { return true; }
-bool distributed_gather(real *own, const size_t *part, Error *error) { return true; }
-bool distributed_scatter(real *own, const size_t *part, Error *error) { return true; }
-// clang-format on
+void distributed_stop(void)
+{
+}
 
 #endif
+
+bool distributed_agree(bool good, Error *error)
+{
+    if (self.ranks == 1) return good;
+    if (self.over) return false;
+    int first = good ? self.ranks : self.rank;
+    if (!distributed_least(&first, error)) return false;
+    if (first == self.ranks) return true;
+    self.over = true;
+    if (first == self.rank && first > 0) {
+        char machine[64] = "";
+        gethostname(machine, sizeof machine - 1);
+        error_prefix(error, "rank %d on %s", self.rank, machine);
+    }
+    (void)COLLECTIVE(
+        MPI_Bcast(error->text, sizeof error->text, MPI_CHAR, first, MPI_COMM_WORLD));
+    return false;
+}
+
+bool distributed_share(void *bytes, size_t size, Error *error)
+{
+    enum { MOST = 1 << 30 };
+    for (char *next = bytes; size;) {
+        int count = size < MOST ? (int)size : MOST;
+        if (!COLLECTIVE(MPI_Bcast(next, count, MPI_BYTE, 0, MPI_COMM_WORLD))) return false;
+        next += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+bool distributed_sum(double *x, size_t count, Error *error)
+{
+    return COLLECTIVE(
+        MPI_Allreduce(MPI_IN_PLACE, x, (int)count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD));
+}
+
+bool distributed_least(int *x, Error *error)
+{
+    return COLLECTIVE(MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+}
+
+bool distributed_greatest(int *x, Error *error)
+{
+    return COLLECTIVE(MPI_Allreduce(MPI_IN_PLACE, x, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));
+}
+
+/* For MPI: how many numbers this rank exchanges with each rank, and where they are. */
+static struct Counts {
+    int count[DISTRIBUTED_MAX_RANKS], place[DISTRIBUTED_MAX_RANKS];
+} sent, got;
+
+/* Those of a block's parts; returns this rank's. */
+static int count_parts(struct Counts *counts, const size_t *part)
+{
+    for (int r = 0; r < self.ranks; r++) {
+        counts->count[r] = (int)(part[r + 1] - part[r]);
+        counts->place[r] = (int)part[r];
+    }
+    return counts->count[self.rank];
+}
+
+bool distributed_exchange(real *received, const real *block, const bool *sends,
+                          const size_t *part, Error *error)
+{
+    int own = count_parts(&sent, part);
+    for (int r = 0; r < self.ranks; r++) {
+        if (r == self.rank || !sends[self.rank]) sent.count[r] = 0;
+        got.count[r] = r != self.rank && sends[r] ? own : 0;
+        got.place[r] = got.count[r] ? r * own : 0;
+    }
+    return COLLECTIVE(MPI_Alltoallv(block, sent.count, sent.place, MPI_FLOAT, received,
+                                    got.count, got.place, MPI_FLOAT, MPI_COMM_WORLD));
+}
+
+bool distributed_allgather(real *block, const size_t *part, Error *error)
+{
+    count_parts(&got, part);
+    return COLLECTIVE(MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_FLOAT, block, got.count, got.place,
+                                     MPI_FLOAT, MPI_COMM_WORLD));
+}
+
+bool distributed_gather(real *own, const size_t *part, Error *error)
+{
+    int count = count_parts(&got, part);
+    return COLLECTIVE(MPI_Gatherv(self.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, own,
+                                  got.count, got.place, MPI_FLOAT, 0, MPI_COMM_WORLD));
+}
+
+bool distributed_scatter(real *own, const size_t *part, Error *error)
+{
+    int count = count_parts(&sent, part);
+    return COLLECTIVE(MPI_Scatterv(own, sent.count, sent.place, MPI_FLOAT,
+                                   self.rank ? own : MPI_IN_PLACE, count, MPI_FLOAT, 0,
+                                   MPI_COMM_WORLD));
+}
