@@ -135,6 +135,16 @@ static Result dense(real *C, int n)
     return (Result){C, (size_t)n, TILE_COLUMNS};
 }
 
+static Strided by_rows(const real *A, int columns)
+{
+    return (Strided){A, (size_t)columns, 1};
+}
+
+static Strided by_columns(const real *A, int columns)
+{
+    return (Strided){A, 1, (size_t)columns};
+}
+
 /* copy.B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
 static void copy_panels(Right B, int p, int j, int depth, int columns, int n)
 {
@@ -184,24 +194,22 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *b
              int n, int k)
 {
     if (ours(m)) {
-        blocks_multiply(mode, dense(C, n), (Strided){A, (size_t)k, 1},
-                        (Right){.at = {B, 1, (size_t)k}}, bias, m, n, k);
+        Right right = {.at = by_columns(B, k)};
+        blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k);
         return;
     }
     CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C,
                n);
-    for (int i = 0; bias && i < m; i++) {
-        real *row = C + (size_t)i * (size_t)n;
+    for (int i = 0; bias && i < m; i++, C += n) {
 #pragma omp simd
-        for (int j = 0; j < n; j++) row[j] += bias[j];
+        for (int j = 0; j < n; j++) C[j] += bias[j];
     }
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    if (ours(m))
-        blocks_multiply(mode, dense(C, n), (Strided){A, (size_t)k, 1},
-                        (Right){.at = {B, (size_t)n, 1}}, NULL, m, n, k);
+    Right right = {.at = by_rows(B, n)};
+    if (ours(m)) blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
                    mode == ADD, C, n);
@@ -209,9 +217,8 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    if (ours(k))
-        blocks_multiply(mode, dense(C, n), (Strided){A, 1, (size_t)m},
-                        (Right){.at = {B, (size_t)n, 1}}, NULL, m, n, k);
+    Right right = {.at = by_rows(B, n)};
+    if (ours(k)) blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k);
     else
         CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
                    C, n);
@@ -225,37 +232,36 @@ size_t gemm_repeated_size(int n, int k)
 Repeated gemm_repeated(real *buffer, const real *B, int n, int k)
 {
     if (!ours(k)) return (Repeated){B, NULL, n, k};
-    panels_copy(buffer, (Strided){B, (size_t)n, 1}, n, k);
+    panels_copy(buffer, by_rows(B, n), n, k);
     return (Repeated){B, buffer, n, k};
 }
 
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
 {
+    Right right = {.panels = B->panels};
     if (B->panels)
-        blocks_multiply(mode, dense(C, B->n), (Strided){A, 1, (size_t)m},
-                        (Right){.panels = B->panels}, NULL, m, B->n, B->k);
+        blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k);
     else gemm_tn(mode, C, A, B->B, m, B->n, B->k);
 }
 
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
                     int k)
 {
-    blocks_multiply(SET, dense(C, n), (Strided){A, (size_t)k, 1}, (Right){.panels = B}, bias, m,
-                    n, k);
+    blocks_multiply(SET, dense(C, n), by_rows(A, k), (Right){.panels = B}, bias, m, n, k);
 }
 
 void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    blocks_multiply(mode, dense(C, n), (Strided){A, (size_t)k, 1},
-                    (Right){.panels = B, .transposed = true}, NULL, m, n, k);
+    Right right = {.panels = B, .transposed = true};
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
 }
 
 /* As Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
 void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
-    blocks_multiply(mode, (Result){C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS},
-                    (Strided){B, 1, (size_t)n}, (Right){.at = {A, (size_t)m, 1}}, NULL, n, m,
-                    k);
+    Result panels = {C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS};
+    Right right = {.at = by_rows(A, m)};
+    blocks_multiply(mode, panels, by_columns(B, n), right, NULL, n, m, k);
 }
 
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,

@@ -78,10 +78,7 @@ AVX2 static inline __attribute__((always_inline)) void avx2_body(int32_t *C, con
                                                                  int groups, const int rows)
 {
     const __m256i ones = _mm256_set1_epi16(1), flip = _mm256_set1_epi8(-128);
-    __m256i sum[2][4] = {{_mm256_setzero_si256(), _mm256_setzero_si256(),
-                          _mm256_setzero_si256(), _mm256_setzero_si256()},
-                         {_mm256_setzero_si256(), _mm256_setzero_si256(),
-                          _mm256_setzero_si256(), _mm256_setzero_si256()}};
+    __m256i sum[2][4] = {0};
     for (int g = 0; g < groups; g++, u += INT8_GROUP, panel += INT8_PANEL * INT8_GROUP)
         for (int r = 0; r < rows; r++) {
             __m256i a = _mm256_xor_si256(_mm256_set1_epi32(four(u + (size_t)r * stride)), flip);

@@ -103,11 +103,10 @@ void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale)
     matrix->offset[row] = -128 * sum;
 }
 
-void int8_get(int8_t *q, float *scale, const Int8Matrix *matrix, int row)
+void int8_get(int8_t *q, const Int8Matrix *matrix, int row)
 {
     const int8_t *from = row_of(matrix, row);
     for (int k = 0; k < matrix->columns; k++) q[k] = from[place_of(k)];
-    *scale = matrix->scale[row];
 }
 
 void int8_quantise(const Int8Matrix *matrix, const real *W)

@@ -35,9 +35,9 @@ const Int8Matrix *int8_take(Arena *arena, int rows, int columns);
 /* matrix (=) W [rows,columns], quantised. */
 void int8_quantise(const Int8Matrix *matrix, const real *W);
 
-/* Writes and reads one row as a file stores it: q [columns] and its scale. */
+/* Writes one row as a file stores it, q [columns] and its scale, and reads back its q. */
 void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale);
-void int8_get(int8_t *q, float *scale, const Int8Matrix *matrix, int row);
+void int8_get(int8_t *q, const Int8Matrix *matrix, int row);
 
 /* x [columns] (=) s q of a row. */
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row);

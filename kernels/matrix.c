@@ -1,16 +1,21 @@
 /* matrix.c -- a matrix of weights in any layout; see matrix.h. */
 #include "kernels/matrix.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "kernels/panels.h"
 
-enum { LARGE = 512 };  // rows and columns from which on a trained W is packed
+enum {
+    LARGE = 512,
+    WIDEST = 4096
+};  // the fewest rows and columns, and the most columns, of a
+    // W that is packed in training
 
 MatrixLayout matrix_layout_trained(int rows, int columns)
 {
     bool packed = TILE_ROWS == 14 && sizeof(real) == sizeof(float) && rows >= LARGE &&
-                  columns >= LARGE && columns <= PANELS_DEPTH && rows % TILE_COLUMNS == 0 &&
+                  columns >= LARGE && columns <= WIDEST && rows % TILE_COLUMNS == 0 &&
                   columns % TILE_COLUMNS == 0;
     return packed ? MATRIX_PACKED : MATRIX_ROWS;
 }
@@ -20,14 +25,27 @@ MatrixLayout matrix_layout_inference(void)
     return VECTOR_BYTES >= 32 ? MATRIX_PACKED : MATRIX_ROWS;
 }
 
+/* A panel takes the memory of its TILE_COLUMNS rows, so W is rearranged panel by panel. */
+static void in_place(void (*copy)(real *, const real *, int, int), real *W, int rows,
+                     int columns)
+{
+    static _Thread_local _Alignas(VECTOR_BYTES) real panel[TILE_COLUMNS * WIDEST];
+    size_t size = TILE_COLUMNS * (size_t)columns;
+    assert(rows % TILE_COLUMNS == 0 && columns <= WIDEST);
+    for (int row = 0; row < rows; row += TILE_COLUMNS, W += size) {
+        copy(panel, W, TILE_COLUMNS, columns);
+        memcpy(W, panel, size * sizeof *W);
+    }
+}
+
 void matrix_pack(MatrixLayout layout, real *W, int rows, int columns)
 {
-    if (layout == MATRIX_PACKED) panels_pack_in_place(W, rows, columns);
+    if (layout == MATRIX_PACKED) in_place(panels_pack, W, rows, columns);
 }
 
 void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns)
 {
-    if (layout == MATRIX_PACKED) panels_unpack_in_place(W, rows, columns);
+    if (layout == MATRIX_PACKED) in_place(panels_unpack, W, rows, columns);
 }
 
 void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns)

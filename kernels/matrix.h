@@ -32,9 +32,12 @@ MatrixLayout matrix_layout_trained(int rows, int columns);
  * faster. With packed and int8 matrices the results for a row of X do not depend on other rows. */
 MatrixLayout matrix_layout_inference(void);
 
-/* Between a float layout in the memory of the rows and the rows themselves. */
-void matrix_pack(MatrixLayout layout, real *W, int rows, int columns);    // from rows, in place
-void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns);  // to rows, in place
+/* Changes W in place from rows to its layout, or back. Nothing to do for MATRIX_ROWS; no other sizes
+ * than those that matrix_layout_trained packs. */
+void matrix_pack(MatrixLayout layout, real *W, int rows, int columns);
+void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns);
+
+/* to [rows,columns] (=) W, row by row */
 void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns);
 
 /* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one. Fill it

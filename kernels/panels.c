@@ -1,7 +1,6 @@
 /* panels.c -- copying matrices into panels, and out of them; see panels.h. */
 #include "kernels/panels.h"
 
-#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -89,28 +88,6 @@ void panels_unpack(real *W, const real *panels, int n, int k)
             for (int l = 0; l < at_most(n - row, LANES); l++)
                 to[(size_t)l * (size_t)k + (size_t)p] = panel[p * TILE_COLUMNS + l];
     }
-}
-
-/* A panel fills the memory of its TILE_COLUMNS rows, so W is copied panel by panel. */
-static void in_place(void (*copy)(real *, const real *, int, int), real *W, int n, int k)
-{
-    static _Thread_local _Alignas(VECTOR_BYTES) real panel[TILE_COLUMNS * PANELS_DEPTH];
-    size_t size = TILE_COLUMNS * (size_t)k;
-    assert(n % TILE_COLUMNS == 0 && k <= PANELS_DEPTH);
-    for (int row = 0; row < n; row += TILE_COLUMNS, W += size) {
-        copy(panel, W, TILE_COLUMNS, k);
-        memcpy(W, panel, size * sizeof *W);
-    }
-}
-
-void panels_pack_in_place(real *W, int n, int k)
-{
-    in_place(panels_pack, W, n, k);
-}
-
-void panels_unpack_in_place(real *W, int n, int k)
-{
-    in_place(panels_unpack, W, n, k);
 }
 
 void panels_row(real *x, const real *panels, int row, int k)

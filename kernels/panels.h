@@ -15,8 +15,6 @@
 
 #include "kernels/tile.h"
 
-enum { PANELS_DEPTH = 4096 };  // the most columns of a W that is packed in place
-
 /* How many reals B [k,n] takes in panels. They must be aligned as arena.h aligns. */
 size_t panels_size(int n, int k);
 
@@ -30,10 +28,6 @@ void panels_transpose(real *panels, const real *W, int columns, int n, int k);
 /* panels (=) W [n,k] as B = Wᵀ, and back */
 void panels_pack(real *panels, const real *W, int n, int k);
 void panels_unpack(real *W, const real *panels, int n, int k);
-
-/* The same in place. n: a multiple of TILE_COLUMNS   k <= PANELS_DEPTH */
-void panels_pack_in_place(real *W, int n, int k);
-void panels_unpack_in_place(real *W, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */
 void panels_row(real *x, const real *panels, int row, int k);

@@ -47,25 +47,19 @@ static inline __attribute__((always_inline)) void body(const Tile *tile, const i
         }
 }
 
-#define KERNEL(rows, vectors)                                                                  \
-    static void kernel_##rows##_##vectors(const Tile *tile)                                    \
-    {                                                                                          \
-        body(tile, rows, vectors);                                                             \
-    }
 // clang-format off
-#define PAIR(rows) KERNEL(rows, 1) KERNEL(rows, 2)
-PAIR(1) PAIR(2) PAIR(3) PAIR(4) PAIR(5) PAIR(6)
 #if defined __AVX512F__
-PAIR(7) PAIR(8) PAIR(9) PAIR(10) PAIR(11) PAIR(12) PAIR(13) PAIR(14)
+#define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14)
+#else
+#define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
 #endif
+#define KERNELS(rows)                                                         \
+    static void narrow_##rows(const Tile *tile) { body(tile, rows, 1); }      \
+    static void wide_##rows(const Tile *tile) { body(tile, rows, 2); }
+#define NAMES(rows) {narrow_##rows, wide_##rows},
 
-#define ROW(rows) {kernel_##rows##_1, kernel_##rows##_2}
-static void (*const kernels[TILE_ROWS][2])(const Tile *) = {
-    ROW(1), ROW(2), ROW(3), ROW(4), ROW(5), ROW(6),
-#if defined __AVX512F__
-    ROW(7), ROW(8), ROW(9), ROW(10), ROW(11), ROW(12), ROW(13), ROW(14),
-#endif
-};
+ALL(KERNELS)
+static void (*const kernels[TILE_ROWS][2])(const Tile *) = {ALL(NAMES)};
 // clang-format on
 
 void tile_multiply(const Tile *tile, int rows, int columns)

@@ -17,84 +17,78 @@ enum {
 
 /* ---- saving ---- */
 
-/* The tensors of a file being made: numbers as F32, which in the double build is a copy. */
+/* The tensors of a file being made. */
 typedef struct Draft {
     SafeTensor *tensor;
     char (*name)[NAME_SIZE];
+    PreparedRows *prepared;  // of the int8 tensors
     int count;
-    float *copy[BLOCKS];
-    int copies;
-    int8_t *q;     // the integers of all int8 tensors
-    float *scale;  // and their scales
 } Draft;
 
-static const float *as_float(Draft *draft, const real *block, size_t size)
-{
-#ifdef REAL_IS_DOUBLE
-    float *copy = malloc(size * sizeof *copy);
-    for (size_t i = 0; copy && i < size; i++) copy[i] = (float)block[i];
-    return draft->copy[draft->copies++] = copy;
-#else
-    (void)draft, (void)size;
-    return block;
-#endif
-}
-
-static void add(Draft *draft, const char *prefix, const Tensor *from, const char *suffix,
-                Dtype dtype, int dimensions, const void *data)
+static SafeTensor *add(Draft *draft, const char *prefix, const Tensor *from, const char *suffix,
+                       Dtype dtype, int dimensions, const void *data)
 {
     char *name = draft->name[draft->count];
     snprintf(name, NAME_SIZE, "%s%s%s", prefix, from->name, suffix);
     SafeTensor *to = &draft->tensor[draft->count++];
     *to = (SafeTensor){.name = name, .dtype = dtype, .dimensions = dimensions, .data = data};
     for (int k = 0; k < dimensions; k++) to->shape[k] = from->shape[k];
+    return to;
 }
 
-/* Of a matrix that is packed. (It is float then, never double: matrix_layout_trained.) */
-static void put_rows(void *to, const SafeTensor *tensor)
+/* Of a packed matrix, which is never double. */
+static void unpack(void *to, const SafeTensor *tensor)
 {
     matrix_copy_rows(to, MATRIX_PACKED, tensor->data, (int)tensor->shape[0],
                      (int)tensor->shape[1]);
 }
 
+#ifdef REAL_IS_DOUBLE
+static void to_floats(void *to, const SafeTensor *tensor)
+{
+    size_t columns = tensor->dimensions == 2 ? (size_t)tensor->shape[1] : 1;
+    for (size_t i = 0; i < (size_t)tensor->shape[0] * columns; i++)
+        ((float *)to)[i] = (float)((const real *)tensor->data)[i];
+}
+#else
+static void (*const to_floats)(void *, const SafeTensor *) = NULL;
+#endif
+
+static void to_int8_rows(void *to, const SafeTensor *tensor)
+{
+    const PreparedRows *from = tensor->data;
+    for (int64_t r = 0; r < tensor->shape[0]; r++)
+        int8_get((int8_t *)to + r * tensor->shape[1], from->matrix->W.int8,
+                 from->first + (int)r);
+}
+
 /* All tensors of a block except the prepared ones. */
-static bool add_block(Draft *draft, const Params *params, const char *prefix, const real *block,
+static void add_block(Draft *draft, const Params *params, const char *prefix, const real *block,
                       const Prepared *prepared)
 {
-    if (!block) return true;
-    const float *numbers = as_float(draft, block, params->size);
-    for (int i = 0; numbers && i < params->count; i++) {
+    for (int i = 0; block && i < params->count; i++) {
         const Tensor *from = &params->tensor[i];
-        if (prepared_rows(prepared, from).matrix) continue;
-        add(draft, prefix, from, "", DTYPE_F32, from->dimensions, numbers + from->offset);
-        if (from->layout == MATRIX_PACKED) draft->tensor[draft->count - 1].rows = put_rows;
+        if (prepared && prepared_rows(prepared, from).matrix) continue;
+        add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset)
+            ->convert = from->layout == MATRIX_PACKED ? unpack : to_floats;
     }
-    return numbers;
 }
 
 /* The scales of all int8 tensors, and then the integers: so all F32 begin at multiples of four. */
-static bool add_int8(Draft *draft, const Params *params, const Prepared *prepared)
+static void add_int8(Draft *draft, const Params *params, const Prepared *prepared)
 {
-    size_t count = 0, rows = 0;
-    for (int i = 0; i < prepared->count; i++) {
-        const PreparedMatrix *m = &prepared->matrix[i];
-        count += (size_t)m->rows * (size_t)m->columns, rows += (size_t)m->rows;
+    for (int i = 0; i < params->count; i++) {
+        PreparedRows *at = &draft->prepared[i];
+        *at = prepared_rows(prepared, &params->tensor[i]);
+        if (at->matrix)
+            add(draft, "", &params->tensor[i], CHECKPOINT_SCALE, DTYPE_F32, 1,
+                at->matrix->W.int8->scale + at->first);
     }
-    if (!count) return true;
-    int8_t *q = draft->q = malloc(count);
-    float *scale = draft->scale = malloc(rows * sizeof *scale);
-    if (!q || !scale) return false;
-    for (int pass = 0; pass < 2; pass++, q = draft->q, scale = draft->scale)
-        for (int i = 0; i < params->count; i++) {
-            const Tensor *from = &params->tensor[i];
-            PreparedRows at = prepared_rows(prepared, from);
-            if (!at.matrix) continue;
-            if (pass) add(draft, "", from, CHECKPOINT_INT8, DTYPE_I8, 2, q);
-            else add(draft, "", from, CHECKPOINT_SCALE, DTYPE_F32, 1, scale);
-            for (int r = 0; r < from->shape[0]; r++, q += from->shape[1], scale++)
-                int8_get(q, scale, at.matrix->W.int8, at.first + r);
-        }
-    return true;
+    for (int i = 0; i < params->count; i++)
+        if (draft->prepared[i].matrix)
+            add(draft, "", &params->tensor[i], CHECKPOINT_INT8, DTYPE_I8, 2,
+                &draft->prepared[i])
+                ->convert = to_int8_rows;
 }
 
 static void add_tokenizer(Draft *draft, const char *name, const void *bytes, size_t size)
@@ -109,18 +103,16 @@ static void add_tokenizer(Draft *draft, const char *name, const void *bytes, siz
 
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
-    static const Prepared none;
-    const Prepared *prepared = c->prepared ? c->prepared : &none;
-    size_t most = (size_t)c->params->count * (BLOCKS + 1) + 2;
+    size_t tensors = (size_t)c->params->count, most = tensors * (BLOCKS + 1) + 2;
     draft->tensor = calloc(most, sizeof *draft->tensor);
     draft->name = calloc(most, sizeof *draft->name);
-    if (!draft->tensor || !draft->name ||
-        !add_block(draft, c->params, "", c->weights, prepared) ||
-        !add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, &none) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, &none) ||
-        !add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, &none) ||
-        !add_int8(draft, c->params, prepared))
-        return false;
+    draft->prepared = calloc(tensors, sizeof *draft->prepared);
+    if (!draft->tensor || !draft->name || !draft->prepared) return false;
+    add_block(draft, c->params, "", c->weights, c->prepared);
+    add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, NULL);
+    add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, NULL);
+    add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, NULL);
+    if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
     add_tokenizer(draft, "tokenizer", c->tokenizer, c->tokenizer_size);
     add_tokenizer(draft, "tokenizer.source", c->source_tokenizer, c->source_tokenizer_size);
@@ -136,14 +128,12 @@ bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
                                {"progress", c->progress}};
     int count = c->progress ? 4 : 3;
     Draft draft = {0};
-    bool good = make_draft(&draft, c);
-    if (good) good = safetensors_write(path, draft.tensor, draft.count, metadata, count, error);
-    else error_set(error, "not enough memory to write '%s'", path);
-    for (int i = 0; i < draft.copies; i++) free(draft.copy[i]);
-    free(draft.q);
-    free(draft.scale);
+    bool good = make_draft(&draft, c)
+                    ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
+                    : error_set(error, "not enough memory to write '%s'", path);
     free(draft.tensor);
     free(draft.name);
+    free(draft.prepared);
     return good;
 }
 

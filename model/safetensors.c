@@ -1,7 +1,7 @@
-/* safetensors.c -- named tensors from one file, or from memory: the format is in safetensors.h. The
- * writer is in safetensors-writing.c. */
-#include "model/safetensors-checksum.h"
+/* safetensors.c -- named tensors to and from one file, or from memory: the format is in safetensors.h. */
+#include "model/safetensors.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -9,6 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "base/file.h"
+
+#define CRC_PREFIX  "crc32."
+#define CRC_HEADER  "crc32.header"
+#define CRC_UNKNOWN "00000000"
+enum { CRC_DIGITS = 8, NAME_LIMIT = 255, LENGTH_BYTES = 8 };
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the format is little-endian, and numbers are written as they lie in memory"
@@ -34,13 +41,128 @@ size_t dtype_size(Dtype dtype)
     return dtypes[dtype].size;
 }
 
-const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
+/* text (=) the CRC-32 of the bytes, in hex. */
+static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
 {
     snprintf(text, CRC_DIGITS + 1, "%08lx", crc32_z(0, bytes, length) & 0xFFFFFFFFul);
     return text;
 }
 
-/* ---- the bytes ---- */
+/* ---- writing ---- */
+
+typedef struct Content {
+    const SafeTensor *tensor;
+    int count;
+    const SafeMetadata *metadata;
+    int metadata_count;
+    void *buffer;  // for the largest tensor that is converted
+} Content;
+
+static size_t bytes_of(const SafeTensor *tensor)
+{
+    size_t bytes = dtype_size(tensor->dtype);
+    for (int i = 0; i < tensor->dimensions; i++) bytes *= (size_t)tensor->shape[i];
+    return bytes;
+}
+
+/* A tensor's bytes as the file stores them: its data, or the buffer. */
+static const void *stored(const Content *content, const SafeTensor *tensor)
+{
+    if (!tensor->convert) return tensor->data;
+    tensor->convert(content->buffer, tensor);
+    return content->buffer;
+}
+
+static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
+{
+    json_open(json, tensor->name);
+    json_put_text(json, "dtype", dtype_name(tensor->dtype));
+    json_open_array(json, "shape");
+    for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
+    json_close_array(json);
+    json_open_array(json, "data_offsets");
+    json_put_integer(json, NULL, (int64_t)begin);
+    json_put_integer(json, NULL, (int64_t)(begin + bytes_of(tensor)));
+    json_close_array(json);
+    json_close(json);
+}
+
+static void put_header(JsonWriter *json, const Content *content)
+{
+    size_t begin = 0;
+    json_open(json, NULL);
+    json_open(json, "__metadata__");
+    json_put_text(json, CRC_HEADER, CRC_UNKNOWN);
+    for (int i = 0; i < content->metadata_count; i++)
+        json_put_text(json, content->metadata[i].key, content->metadata[i].text);
+    for (int i = 0; i < content->count; i++) {
+        const SafeTensor *tensor = &content->tensor[i];
+        char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
+        snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
+        json_put_text(json, key, crc_text(crc, stored(content, tensor), bytes_of(tensor)));
+    }
+    json_close(json);
+    for (int i = 0; i < content->count; begin += bytes_of(&content->tensor[i++]))
+        put_tensor(json, &content->tensor[i], begin);
+    json_close(json);
+}
+
+/* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is short. */
+static char *make_header(size_t *size, const Content *content)
+{
+    char *bytes = NULL, crc[CRC_DIGITS + 1];
+    uint64_t length = 0;
+    FILE *out = open_memstream(&bytes, size);
+    if (!out) return NULL;
+    fwrite(&length, 1, LENGTH_BYTES, out);
+    put_header(&(JsonWriter){.out = out}, content);
+    while (ftell(out) % 8) fputc(' ', out);
+    if (fclose(out)) {
+        free(bytes);
+        return NULL;
+    }
+    length = *size - LENGTH_BYTES;
+    memcpy(bytes, &length, LENGTH_BYTES);
+    // The header's own checksum is its first member, so the first such text is the right one.
+    char *place = strstr(bytes + LENGTH_BYTES, CRC_UNKNOWN);
+    memcpy(place, crc_text(crc, bytes, *size), CRC_DIGITS);
+    return bytes;
+}
+
+static bool write_file(const char *path, const Content *content, const char *header,
+                       size_t size, Error *error)
+{
+    AtomicFile file;
+    if (size > SAFETENSORS_HEADER_LIMIT)
+        return error_set(error, "cannot write '%s': its header would be %zu bytes long", path,
+                         size);
+    bool good = file_begin(&file, path, error) && file_write(&file, header, size, error);
+    for (int i = 0; good && i < content->count; i++)
+        good = file_write(&file, stored(content, &content->tensor[i]),
+                          bytes_of(&content->tensor[i]), error);
+    return good && file_commit(&file, error);
+}
+
+bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
+                       const SafeMetadata *metadata, int metadata_count, Error *error)
+{
+    size_t largest = 1, size;
+    for (int i = 0; i < count; i++) {
+        assert(strlen(tensors[i].name) <= NAME_LIMIT && strcmp(tensors[i].name, "header") &&
+               tensors[i].dimensions <= SAFETENSORS_DIMENSIONS);
+        if (tensors[i].convert && bytes_of(&tensors[i]) > largest)
+            largest = bytes_of(&tensors[i]);
+    }
+    Content content = {tensors, count, metadata, metadata_count, malloc(largest)};
+    char *header = content.buffer ? make_header(&size, &content) : NULL;
+    bool good = header ? write_file(path, &content, header, size, error)
+                       : error_set(error, "not enough memory to write '%s'", path);
+    free(header);
+    free(content.buffer);
+    return good;
+}
+
+/* ---- reading: the bytes ---- */
 
 static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t length,
                     Error *error)
@@ -65,8 +187,10 @@ static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t le
     return true;
 }
 
-/* What people download by mistake, known by its first bytes. */
-static bool recognise(const SafeFile *file, const char *bytes, size_t length, Error *error)
+/* Says why these first bytes begin no safetensors file. Names files that are often downloaded by
+ * mistake. */
+static bool not_safetensors(const SafeFile *file, const char *bytes, size_t length,
+                            Error *error)
 {
     static const struct {
         const char *begin, *what;
@@ -81,47 +205,36 @@ static bool recognise(const SafeFile *file, const char *bytes, size_t length, Er
     size_t blank = 0;
     while (blank < length && strchr(" \t\r\n", bytes[blank]) && bytes[blank]) blank++;
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        size_t n = strlen(others[i].begin);
-        size_t skip = others[i].begin[0] == '<' ? blank : 0;
+        size_t n = strlen(others[i].begin), skip = others[i].begin[0] == '<' ? blank : 0;
         if (length - skip >= n && !memcmp(bytes + skip, others[i].begin, n))
             return error_set(error, "'%s' is not a safetensors file: it begins like %s",
                              file->path, others[i].what);
     }
-    return true;
+    return error_set(error,
+                     "'%s' is not a safetensors file: it does not begin with the length "
+                     "of a header and the header",
+                     file->path);
 }
 
-/* Bytes 0 .. 8+n-1. free() it; NULL on error. */
-static char *read_header(const SafeFile *file, uint64_t *length, Error *error)
+/* *bytes (=) bytes 0 .. 8+n-1 and a NUL, to be freed in any case. */
+static bool read_header(const SafeFile *file, char **bytes, uint64_t *length, Error *error)
 {
     char begin[32];
     uint64_t size = file->length;
     size_t known = size < sizeof begin ? (size_t)size : sizeof begin;
-    if (!size) error_set(error, "'%s' is empty", file->path);
-    if (!size || !read_at(file, 0, begin, known, error)) return NULL;
+    if (!size) return error_set(error, "'%s' is empty", file->path);
+    if (!read_at(file, 0, begin, known, error)) return false;
     if (size >= LENGTH_BYTES) memcpy(length, begin, LENGTH_BYTES);
-    bool sound =
-        size >= LENGTH_BYTES + 2 && *length >= 2 && *length <= SAFETENSORS_HEADER_LIMIT;
-    if (!sound || begin[LENGTH_BYTES] != '{') {
-        if (recognise(file, begin, known, error))
-            error_set(error,
-                      "'%s' is not a safetensors file: it does not begin with the length "
-                      "of a header and the header",
-                      file->path);
-        return NULL;
-    }
-    if (*length > size - LENGTH_BYTES) {
-        error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
-                  file->path, (unsigned long long)*length);
-        return NULL;
-    }
-    char *bytes = malloc(LENGTH_BYTES + *length + 1);
-    if (!bytes) error_set(error, "not enough memory for the header of '%s'", file->path);
-    if (bytes && read_at(file, 0, bytes, LENGTH_BYTES + *length, error)) {
-        bytes[LENGTH_BYTES + *length] = '\0';
-        return bytes;
-    }
-    free(bytes);
-    return NULL;
+    if (size < LENGTH_BYTES + 2 || *length < 2 || *length > SAFETENSORS_HEADER_LIMIT ||
+        begin[LENGTH_BYTES] != '{')
+        return not_safetensors(file, begin, known, error);
+    if (*length > size - LENGTH_BYTES)
+        return error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
+                         file->path, (unsigned long long)*length);
+    *bytes = calloc(1, LENGTH_BYTES + *length + 1);
+    if (!*bytes)
+        return error_set(error, "not enough memory for the header of '%s'", file->path);
+    return read_at(file, 0, *bytes, LENGTH_BYTES + *length, error);
 }
 
 /* Verifies "crc32.header", if it is there. Zeroes its digits in `bytes`. */
@@ -141,7 +254,7 @@ static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error 
                      file->path);
 }
 
-/* ---- the header ---- */
+/* ---- reading: the header ---- */
 
 static bool wrong(const SafeFile *file, const char *name, const char *what, Error *error)
 {
@@ -197,13 +310,13 @@ static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember mem
 
     const Json *offsets = json_member(member.value, "data_offsets");
     const Json *begin = json_item(offsets, 0), *end = json_item(offsets, 1);
+    int64_t from = json_whole(begin), to = json_whole(end);
     if (json_count(offsets) != 2 || json_kind(begin) != JSON_WHOLE ||
-        json_kind(end) != JSON_WHOLE || json_whole(begin) < 0 ||
-        json_whole(end) < json_whole(begin) || (uint64_t)json_whole(end) > file->size)
+        json_kind(end) != JSON_WHOLE || from < 0 || to < from || (uint64_t)to > file->size)
         return wrong(file, tensor->name, "lies outside of the file, which may be cut off",
                      error);
-    tensor->begin = (uint64_t)json_whole(begin);
-    tensor->bytes = (uint64_t)(json_whole(end) - json_whole(begin));
+    tensor->begin = (uint64_t)from;
+    tensor->bytes = (uint64_t)(to - from);
     return read_shape(file, tensor, json_member(member.value, "shape"), error);
 }
 
@@ -256,26 +369,21 @@ static bool read_tensors(SafeFile *file, Error *error)
     return check_places(file, error);
 }
 
-static bool read_all(SafeFile *file, Error *error)
+static bool parse_header(SafeFile *file, char *bytes, uint64_t length, Error *error)
 {
-    uint64_t length = 0;
-    char *bytes = read_header(file, &length, error);
-    if (!bytes) return false;
     file->start = LENGTH_BYTES + length;
     file->size = file->length - file->start;
     file->header = json_parse(bytes + LENGTH_BYTES, length, "header", error);
-    if (!file->header) error_prefix(error, "'%s' is damaged", file->path);
-    bool good = file->header && check_metadata(file, error) &&
-                verify_header(file, bytes, LENGTH_BYTES + length, error);
-    free(bytes);
-    return good && read_tensors(file, error);
+    if (!file->header) return error_prefix(error, "'%s' is damaged", file->path);
+    return check_metadata(file, error) && verify_header(file, bytes, file->start, error) &&
+           read_tensors(file, error);
 }
 
 static bool open_file(SafeFile *file, Error *error)
 {
     struct stat found;
-    file->fd =
-        open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // a pipe must not make us wait
+    file->fd = open(file->path,
+                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // do not wait for the writer of a pipe
     if (file->fd < 0 || fstat(file->fd, &found))
         return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
     if (!S_ISREG(found.st_mode))
@@ -287,11 +395,16 @@ static bool open_file(SafeFile *file, Error *error)
 
 static bool open_any(SafeFile *file, const char *name, Error *error)
 {
+    char *header = NULL;
+    uint64_t length = 0;
     if (!(file->path = strdup(name)))
         return error_set(error, "not enough memory to read '%s'", name);
-    if ((file->bytes || open_file(file, error)) && read_all(file, error)) return true;
-    safetensors_close(file);
-    return false;
+    bool good = (file->bytes || open_file(file, error)) &&
+                read_header(file, &header, &length, error) &&
+                parse_header(file, header, length, error);
+    free(header);
+    if (!good) safetensors_close(file);
+    return good;
 }
 
 bool safetensors_open(SafeFile *file, const char *path, Error *error)
@@ -316,7 +429,7 @@ void safetensors_close(SafeFile *file)
     *file = (SafeFile){.fd = -1};
 }
 
-/* ---- what is in it ---- */
+/* ---- reading: the contents ---- */
 
 const SafeTensor *safetensors_find(const SafeFile *file, const char *name)
 {

@@ -1,20 +1,19 @@
-/* safetensors.h -- named tensors in one file, in the format that the field's tools share.
+/* safetensors.h -- named tensors in one file, in the format of Hugging Face's safetensors.
  *
  *   byte 0      8       n, the length of the header: 64 bits, little-endian
  *   byte 8      n       the header, JSON, padded with spaces so that 8 + n is a multiple of 8:
  *                         {"__metadata__": {"key": "text", ...},
  *                          "name": {"dtype": "F32", "shape": [2,3], "data_offsets": [0,24]}, ...}
- *   byte 8 + n          the data: every tensor in row-major order, little-endian, one behind the
- *                       other without a gap; data_offsets are [begin,end) from here
+ *   byte 8 + n          the data: every tensor in row-major order, little-endian, without gaps;
+ *                       data_offsets are [begin,end) from here
  *
- * (https://github.com/huggingface/safetensors, "Format".) It holds no code and needs no guessing.
- * What it lacks is a checksum, so the writer adds two kinds to the metadata, as 8 hex digits each,
- * and the reader verifies what it finds:
+ * (https://github.com/huggingface/safetensors, "Format".) The format has no checksums, so the writer
+ * adds two kinds to the metadata, as 8 hex digits each, and the reader verifies those that it finds:
  *
  *   "crc32.header"   CRC-32 of bytes 0 .. 8+n-1, with its own eight digits as "00000000"
  *   "crc32.NAME"     CRC-32 of the bytes of tensor NAME
  *
- * A file comes from anywhere: every length, offset and shape is checked before it is used. */
+ * A file may be hostile: every length, offset and shape is checked before it is used. */
 #ifndef MODEL_SAFETENSORS_H
 #define MODEL_SAFETENSORS_H
 
@@ -51,8 +50,8 @@ typedef struct SafeTensor {
     int dimensions;  // 0: a single number
     int64_t shape[SAFETENSORS_DIMENSIONS];
     const void *data;  // when writing: the numbers; when reading: NULL
-    /* when writing: what puts them in row-major order, where data has another; NULL: it has it */
-    void (*rows)(void *to, const struct SafeTensor *tensor);
+    /* when writing: makes from `data` the bytes to store; NULL: `data` is stored as it is */
+    void (*convert)(void *to, const struct SafeTensor *tensor);
     uint64_t begin;  // when reading: the offset of the data, in bytes from the data's start
     uint64_t bytes;  // when reading: its length
 } SafeTensor;

@@ -1,4 +1,4 @@
-/* turns.c -- a pass follows the pass before it, stage by stage; see turns.h. */
+/* turns.c -- an ordered pipeline: one lock and a counter a pass; see turns.h. */
 #include "model/turns.h"
 
 #include <limits.h>
@@ -24,10 +24,17 @@ void turns_free(Turns *turns)
 
 bool turns_begin(Turns *turns, int passes, Error *error)
 {
-    if (!GROW(turns->left, turns->room, (size_t)passes))
+    if (!GROW(turns->left, turns->capacity, (size_t)passes))
         return error_set(error, "not enough memory for %d micro-batches", passes);
     memset(turns->left, 0, (size_t)passes * sizeof *turns->left);
     return true;
+}
+
+/* Says how many stages a pass has left, and wakes the others. With the lock. */
+static void leave(const Turn *turn, int stages)
+{
+    turn->turns->left[turn->number] = stages;
+    pthread_cond_broadcast(&turn->turns->moved);
 }
 
 void turn_next(Turn *turn, int stages)
@@ -36,8 +43,7 @@ void turn_next(Turn *turn, int stages)
     Turns *turns = turn->turns;
     ProfilePart before = profile_enter(PROFILE_WAITING);
     pthread_mutex_lock(&turns->lock);
-    turns->left[turn->number] = turn->entered;
-    pthread_cond_broadcast(&turns->moved);
+    leave(turn, turn->entered);
     turn->entered += stages;
     while (turn->number > 0 && turns->left[turn->number - 1] < turn->entered)
         pthread_cond_wait(&turns->moved, &turns->lock);
@@ -49,7 +55,6 @@ void turn_end(Turn *turn)
 {
     if (!turn) return;
     pthread_mutex_lock(&turn->turns->lock);
-    turn->turns->left[turn->number] = INT_MAX;
-    pthread_cond_broadcast(&turn->turns->moved);
+    leave(turn, INT_MAX);
     pthread_mutex_unlock(&turn->turns->lock);
 }

@@ -10,7 +10,7 @@
 #include "tests/fixtures/test.h"
 
 static const int SIZES[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 70};
-enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, C = TILE_COLUMNS };
+enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, C = TILE_COLUMNS, WIDEST = 4096 };
 
 /* Aligned as an arena aligns; free() it. */
 static real *room(size_t count)
@@ -46,9 +46,9 @@ static void check_packing(int n, int k)
         assert_memory_equal(row, W + i * k, (size_t)k * sizeof *row);
     }
     if (n % C == 0) {
-        panels_pack_in_place(back, n, k);
+        matrix_pack(MATRIX_PACKED, back, n, k);
         assert_memory_equal(back, panels, bytes);
-        panels_unpack_in_place(back, n, k);
+        matrix_unpack(MATRIX_PACKED, back, n, k);
         assert_memory_equal(back, W, bytes);
     }
     free(W), free(panels), free(back), free(row);
@@ -59,7 +59,7 @@ static void test_packing(void **state)
     (void)state;
     for (int a = 0; a < SIZE_COUNT; a++)
         for (int b = 0; b < SIZE_COUNT; b++) check_packing(SIZES[a], SIZES[b]);
-    check_packing(2 * C, PANELS_DEPTH);
+    check_packing(2 * C, WIDEST);
 }
 
 /* A block of W is the same copy whether W lies in panels or in rows. */
@@ -92,7 +92,7 @@ static void check_products(int rows, int out, int in)
     real *dW = numbers(out * in, 5), *dW0 = numbers(out * in, 5),
          *back = room((size_t)(out * in));
     panels_pack(panels, W, out, in);
-    panels_pack_in_place(dW, out, in);
+    matrix_pack(MATRIX_PACKED, dW, out, in);
     for (GemmMode mode = SET; mode <= ADD; mode++) {
         gemm_nn(mode, dX0, dY, W, rows, in, out);
         gemm_nn_panels(mode, dX, dY, panels, rows, in, out);
@@ -127,8 +127,8 @@ static void test_which(void **state)
     bool tile = TILE_ROWS == 14 && sizeof(real) == sizeof(float);
     assert_int_equal(matrix_layout_trained(512, 512), tile);
     assert_int_equal(matrix_layout_trained(2048, 512), tile);
-    assert_int_equal(matrix_layout_trained(512, PANELS_DEPTH), tile);
-    assert_false(matrix_layout_trained(512, PANELS_DEPTH + C));
+    assert_int_equal(matrix_layout_trained(512, WIDEST), tile);
+    assert_false(matrix_layout_trained(512, WIDEST + C));
     assert_false(matrix_layout_trained(480, 512));
     assert_false(matrix_layout_trained(512, 480));
     assert_false(matrix_layout_trained(513, 512));
