@@ -1,24 +1,11 @@
-/* int8.c -- every kernel against a sum in 64 bits, to the bit; rounding within its bounds; products
- * within theirs; and what is no number stays none. */
-#include "tests/fixtures/test.h"
-
+/* int8.c -- every kernel against a sum in 64 bits, exactly; the errors of rounding and of products
+ * within their bounds; NaN and infinity. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/rng.h"
 #include "kernels/int8.h"
+#include "tests/fixtures/numbers.h"
 
 static Rng rng;
-
-/* Exactly `count` numbers on the heap, so that a sanitizer sees one read or written too many. */
-static real *numbers(size_t count, double size)
-{
-    real *x = malloc(count * sizeof *x);
-    assert_non_null(x);
-    for (size_t i = 0; i < count; i++) x[i] = (real)(size * rng_normal(&rng));
-    return x;
-}
 
 static const Int8Matrix *int8_create(Arena *arena, int rows, int columns)
 {
@@ -75,9 +62,8 @@ static void check_tile(int rows, int columns, int extreme, int sign)
     arena_free(&arena);
 }
 
-static void kernels_are_exact(void **state)
+TEST(kernels_are_exact)
 {
-    (void)state;
     for (int kind = 0; kind < int8_kernel_count; kind++)
         print_message("%s: %s\n", int8_kernels[kind].name,
                       int8_kernels[kind].runs() ? "checked" : "not on this processor");
@@ -94,14 +80,13 @@ static void kernels_are_exact(void **state)
 }
 
 /* q s is within s / 2 of w, the largest number is ±127, and a row comes back as it was put. */
-static void rows_are_rounded(void **state)
+TEST(rows_are_rounded)
 {
-    (void)state;
     static const int columns[] = {1, 3, 4, 30, 129};
     for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
         enum { ROWS = 70 };
         int n = columns[c];
-        real *W = numbers((size_t)(ROWS * n), 0.1), *x = numbers((size_t)n, 1);
+        real *W = numbers((size_t)(ROWS * n)), *x = numbers((size_t)n);
         for (int k = 0; k < n; k++) W[5 * n + k] = 0;
         Arena arena;
         const Int8Matrix *matrix = int8_create(&arena, ROWS, n);
@@ -127,7 +112,8 @@ static void rows_are_rounded(void **state)
             assert_memory_equal(q, again, (size_t)n);
             assert_true(matrix->scale[row] == scale);
         }
-        free(W), free(x), free(q), free(again);
+        free(q), free(again);
+        numbers_free();
         arena_free(&arena);
     }
 }
@@ -143,9 +129,9 @@ static double largest(const real *x, int count)
 /* Within the bound of int8.h of the product in double; and each row the same bits alone. */
 static void check_product(int N, int rows, int count, int columns)
 {
-    real *X = numbers((size_t)(N * columns), 1), *W = numbers((size_t)(rows * columns), 0.2);
-    real *b = numbers((size_t)count, 1), *Y = numbers((size_t)(N * count), 1);
-    real *alone = numbers((size_t)count, 1);
+    real *X = numbers((size_t)(N * columns)), *W = numbers((size_t)(rows * columns));
+    real *b = numbers((size_t)count), *Y = numbers((size_t)(N * count));
+    real *alone = numbers((size_t)count);
     Arena arena;
     const Int8Matrix *matrix = int8_create(&arena, rows, columns);
     int8_quantise(matrix, W);
@@ -167,13 +153,12 @@ static void check_product(int N, int rows, int count, int columns)
             assert_memory_equal(alone, Y + i * count, (size_t)count * sizeof *alone);
         }
     }
-    free(X), free(W), free(b), free(Y), free(alone);
+    numbers_free();
     arena_free(&arena);
 }
 
-static void products_are_within_bounds(void **state)
+TEST(products_are_within_bounds)
 {
-    (void)state;
     static const int sizes[] = {1, 2, 3, 13, 15, 30, 33};
     enum { SIZES = sizeof sizes / sizeof *sizes };
     for (int a = 0; a < SIZES; a++)
@@ -185,12 +170,11 @@ static void products_are_within_bounds(void **state)
 }
 
 /* NaN and infinity in a row of X make that row NaN, and no other; numbers too small are 0. */
-static void no_number_stays_none(void **state)
+TEST(nan_stays_in_its_row)
 {
-    (void)state;
     enum { N = 5, ROWS = 40, COLUMNS = 21 };
-    real *X = numbers(N * COLUMNS, 1), *W = numbers(ROWS * COLUMNS, 1);
-    real *Y = numbers(N * ROWS, 1), *before = numbers(N * ROWS, 1);
+    real *X = numbers(N * COLUMNS), *W = numbers(ROWS * COLUMNS);
+    real *Y = numbers(N * ROWS), *before = numbers(N * ROWS);
     Arena arena;
     const Int8Matrix *matrix = int8_create(&arena, ROWS, COLUMNS);
     int8_quantise(matrix, W);
@@ -205,15 +189,12 @@ static void no_number_stays_none(void **state)
         assert_true(Y[1 * ROWS + j] == before[1 * ROWS + j]);
         assert_true(Y[3 * ROWS + j] == 0);
     }
-    free(X), free(W), free(Y), free(before);
+    numbers_free();
     arena_free(&arena);
 }
 
 int main(void)
 {
     rng = rng_stream(8, RNG_TEST, 0);
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_exact), cmocka_unit_test(rows_are_rounded),
-        cmocka_unit_test(products_are_within_bounds), cmocka_unit_test(no_number_stays_none)};
-    return cmocka_run_group_tests_name("int8", tests, NULL, NULL);
+    return run_all_tests("int8", NULL, NULL);
 }

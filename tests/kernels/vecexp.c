@@ -13,9 +13,8 @@ static void exponentials(real *y, const real *x, int count)
     for (int i = 0; i < count; i++) y[i] = vec_exp(x[i]);
 }
 
-static void test_relative_error(void **state)
+TEST(test_relative_error)
 {
-    (void)state;
     enum { BLOCKS = 700 };  // 2.9 million numbers
     double worst = 0;
     real worst_at = 0, x[COUNT], y[COUNT];
@@ -32,9 +31,8 @@ static void test_relative_error(void **state)
     assert_true(worst < 1.2e-7);
 }
 
-static void test_special(void **state)
+TEST(test_special)
 {
-    (void)state;
     const real x[8] = {0, (real)NAN, (real)INFINITY, -(real)INFINITY, -1000, 1000, -0.0f, -88};
     real y[8];
     exponentials(y, x, 8);
@@ -45,9 +43,8 @@ static void test_special(void **state)
 }
 
 /* A softmax needs e^a >= e^b for a >= b, at least up to the rounding of one result. */
-static void test_increasing(void **state)
+TEST(test_increasing)
 {
-    (void)state;
     real before = vec_exp(-87);
     for (real x = -87; x < 88; x += (real)0.001) {
         real y = vec_exp(x);
@@ -58,10 +55,5 @@ static void test_increasing(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_relative_error),
-        cmocka_unit_test(test_special),
-        cmocka_unit_test(test_increasing),
-    };
-    return cmocka_run_group_tests_name("vecexp", tests, NULL, NULL);
+    return run_all_tests("vecexp", NULL, NULL);
 }

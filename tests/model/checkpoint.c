@@ -8,53 +8,42 @@
 
 #include "base/file.h"
 #include "model/checkpoint.h"
-#include "tests/fixtures/temporary.h"
+#include "tests/fixtures/temporary-file.h"
 #include "tests/fixtures/variants.h"
 
-static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
-static const ModelConfig config = {.vocab = 11,
-                                   .d_model = 6,
-                                   .heads = 2,
-                                   .ffn = 10,
-                                   .encoder_layers = 1,
-                                   .decoder_layers = 2,
-                                   .max_length = 16};
+static const ModelConfig config = {NETWORK(11, 6, 2, 10, 1, 2, 16)};
 static Params params;
-static real *weights, *m, *v, *average;
+enum { BLOCKS = 4 };
+static const char *const prefixes[BLOCKS] = {CHECKPOINT_WEIGHTS, CHECKPOINT_ADAM_M,
+                                             CHECKPOINT_ADAM_V, CHECKPOINT_AVERAGE};
+static real *blocks[BLOCKS];
 static const unsigned char tokenizer[] = "not really \0 a tokenizer";
 
 static int make(void **state)
 {
-    (void)state;
     Error error;
-    if (!temporary_folder(folder, NULL)) return -1;
-    snprintf(path, sizeof path, "%s/x.safetensors", folder);
-    if (!params_table(&params, &config, &error)) return -1;
-    real **block[] = {&weights, &m, &v, &average};
-    for (int i = 0; i < 4; i++) {
-        *block[i] = params_block(&params, &error);
-        if (!*block[i]) return -1;
-        params_initialise(&params, *block[i], (uint64_t)i);
+    if (path_make(state) || !params_table(&params, &config, &error)) return -1;
+    for (int i = 0; i < BLOCKS; i++) {
+        if (!(blocks[i] = params_block(&params, &error))) return -1;
+        params_initialise(&params, blocks[i], (uint64_t)i);
     }
     return 0;
 }
 
 static int sweep(void **state)
 {
-    (void)state;
-    free(weights), free(m), free(v), free(average);
+    for (int i = 0; i < BLOCKS; i++) free(blocks[i]);
     params_free(&params);
-    unlink(path);
-    return rmdir(folder);
+    return path_remove(state);
 }
 
 static Checkpoint all_of_it(void)
 {
     return (Checkpoint){.params = &params,
-                        .weights = weights,
-                        .adam_m = m,
-                        .adam_v = v,
-                        .average = average,
+                        .weights = blocks[0],
+                        .adam_m = blocks[1],
+                        .adam_v = blocks[2],
+                        .average = blocks[3],
                         .config = "{\"model\":{\"d_model\":6}}",
                         .progress = "{\"update\":12}",
                         .tokenizer = tokenizer,
@@ -67,6 +56,14 @@ static void save(const Checkpoint *checkpoint)
     bool good = checkpoint_save(checkpoint, path, &error);
     assert_string_equal(error.text, "");
     assert_true(good);
+}
+
+static CheckpointFile opened(void)
+{
+    Error error;
+    CheckpointFile file;
+    if (!checkpoint_open(&file, path, &error)) fail_msg("%s", error.text);
+    return file;
 }
 
 static void same_block(const CheckpointFile *file, const char *prefix, const real *expected)
@@ -86,22 +83,17 @@ static void same_block(const CheckpointFile *file, const char *prefix, const rea
     free(block);
 }
 
-static void everything_comes_back(void **state)
+TEST(everything_comes_back)
 {
-    (void)state;
     Error error;
-    CheckpointFile file;
     Checkpoint checkpoint = all_of_it();
     save(&checkpoint);
-    assert_true(checkpoint_open(&file, path, &error));
+    CheckpointFile file = opened();
     assert_string_equal(file.config, checkpoint.config);
     assert_string_equal(file.progress, checkpoint.progress);
     assert_int_equal(file.tokenizer_size, sizeof tokenizer);
     assert_memory_equal(file.tokenizer, tokenizer, sizeof tokenizer);
-    same_block(&file, CHECKPOINT_WEIGHTS, weights);
-    same_block(&file, CHECKPOINT_ADAM_M, m);
-    same_block(&file, CHECKPOINT_ADAM_V, v);
-    same_block(&file, CHECKPOINT_AVERAGE, average);
+    for (int i = 0; i < BLOCKS; i++) same_block(&file, prefixes[i], blocks[i]);
     checkpoint_close(&file);
 
     size_t size, size_again;  // and the same state makes the same file
@@ -114,9 +106,8 @@ static void everything_comes_back(void **state)
     free(again);
 }
 
-static void the_optional_may_be_missing(void **state)
+TEST(the_optional_may_be_missing)
 {
-    (void)state;
     Error error;
     CheckpointFile file;
     Checkpoint checkpoint = all_of_it();
@@ -126,7 +117,7 @@ static void the_optional_may_be_missing(void **state)
     assert_true(checkpoint_open(&file, path, &error));
     assert_null(file.progress);
     assert_false(checkpoint_has(&file, CHECKPOINT_ADAM_M));
-    same_block(&file, CHECKPOINT_WEIGHTS, weights);
+    same_block(&file, CHECKPOINT_WEIGHTS, blocks[0]);
     assert_false(checkpoint_fits(&file, &params, CHECKPOINT_ADAM_M, &error));
     assert_non_null(strstr(error.text,
                            "has no tensor 'adam.m.model.shared.weight', which should "
@@ -134,9 +125,8 @@ static void the_optional_may_be_missing(void **state)
     checkpoint_close(&file);
 }
 
-static void another_shape_is_named(void **state)
+TEST(another_shape_is_named)
 {
-    (void)state;
     Error error;
     CheckpointFile file;
     ModelConfig wide = config, deep = config;
@@ -174,9 +164,8 @@ static void save_variant(const Params *table, const real *block, const char *jso
 }
 
 /* Every variant of the network comes back, its configuration too. */
-static void variants_come_back(void **state)
+TEST(variants_come_back)
 {
-    (void)state;
     Error error;
     for (int i = 0; i < VARIANTS; i++) {
         ModelConfig was = variant_config(config, &variants[i]);
@@ -204,9 +193,8 @@ static void variants_come_back(void **state)
 }
 
 /* A file that lacks what a variant needs says so. */
-static void variants_are_told_apart(void **state)
+TEST(variants_are_told_apart)
 {
-    (void)state;
     static const struct {
         int norm, positions, tying;
         const char *missing;
@@ -214,7 +202,7 @@ static void variants_are_told_apart(void **state)
                  {0, POSITIONS_LEARNED, 0, "model.encoder.embed_positions.weight"},
                  {0, 0, TYING_DECODER, "model.encoder.embed_tokens.weight"},
                  {0, 0, TYING_NONE, "model.encoder.embed_tokens.weight"}};
-    save_variant(&params, weights, "{}");
+    save_variant(&params, blocks[0], "{}");
     for (int i = 0; i < 4; i++) {
         Error error;
         CheckpointFile file;
@@ -233,14 +221,13 @@ static void variants_are_told_apart(void **state)
     }
 }
 
-static void numbers_must_be_finite(void **state)
+TEST(numbers_must_be_finite)
 {
-    (void)state;
     Error error;
     CheckpointFile file;
     Checkpoint checkpoint = all_of_it();
     const Tensor *tensor = params_find(&params, "model.decoder.layers.1.fc2.bias");
-    real *block = params_block(&params, &error), *number = &weights[tensor->offset + 2];
+    real *block = params_block(&params, &error), *number = &blocks[0][tensor->offset + 2];
     real kept = *number;
     static const struct {
         real number;
@@ -259,9 +246,8 @@ static void numbers_must_be_finite(void **state)
     free(block);
 }
 
-static void damage_is_found(void **state)
+TEST(damage_is_found)
 {
-    (void)state;
     Error error;
     CheckpointFile file;
     size_t size;
@@ -272,14 +258,10 @@ static void damage_is_found(void **state)
     int fd = open(path, O_WRONLY);
     for (size_t at = 7; at < size; at += 97) {  // one byte, all over the file
         assert_int_equal(pwrite(fd, &(char){bytes[at] ^ 0x10}, 1, (off_t)at), 1);
-        bool right = checkpoint_open(&file, path, &error);
-        if (right) {
-            right = checkpoint_read(&file, &params, "", block, &error) &&
-                    checkpoint_read(&file, &params, CHECKPOINT_ADAM_M, block, &error) &&
-                    checkpoint_read(&file, &params, CHECKPOINT_ADAM_V, block, &error) &&
-                    checkpoint_read(&file, &params, CHECKPOINT_AVERAGE, block, &error);
-            checkpoint_close(&file);
-        }
+        bool open = checkpoint_open(&file, path, &error), right = open;
+        for (int i = 0; i < BLOCKS; i++)
+            right = right && checkpoint_read(&file, &params, prefixes[i], block, &error);
+        if (open) checkpoint_close(&file);
         assert_false(right);
         assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
     }
@@ -289,9 +271,8 @@ static void damage_is_found(void **state)
 }
 
 /* Other safetensors files, and later versions of this one. */
-static void strangers_are_refused(void **state)
+TEST(strangers_are_refused)
 {
-    (void)state;
     static const SafeTensor good = {
         .name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1, .shape = {3}, .data = "abc"};
     static const SafeTensor typed = {
@@ -299,31 +280,28 @@ static void strangers_are_refused(void **state)
     static const SafeTensor empty = {
         .name = "tokenizer", .dtype = DTYPE_U8, .dimensions = 1, .data = "abc"};
     static const struct {
-        SafeMetadata metadata[3];
-        int count;
+        const char *format, *version, *config;  // NULL: missing
         const SafeTensor *tensor;
         const char *error;
     } cases[] = {
-        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}}, 3, &good, NULL},
-        {{{"format", "pt"}, {"version", "1"}, {"config", "{}"}}, 3, &good, "no checkpoint of"},
-        {{{"format", "qkv"}, {"version", "1"}}, 2, &good, "no checkpoint of"},
-        {{{"format", "qkv"}, {"config", "{}"}}, 2, &good, "no checkpoint of"},
-        {{{"format", "qkv"}, {"version", "2"}, {"config", "{}"}}, 3, &good, "another version"},
-        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}},
-         3,
-         &typed,
-         "has no tokenizer"},
-        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}},
-         3,
-         &empty,
-         "has no tokenizer"},
-        {{{"format", "qkv"}, {"version", "1"}, {"config", "{}"}}, 3, NULL, "has no tokenizer"},
+        {"qkv", "1", "{}", &good, NULL},
+        {"pt", "1", "{}", &good, "no checkpoint of"},
+        {"qkv", "1", NULL, &good, "no checkpoint of"},
+        {"qkv", NULL, "{}", &good, "no checkpoint of"},
+        {"qkv", "2", "{}", &good, "another version"},
+        {"qkv", "1", "{}", &typed, "has no tokenizer"},
+        {"qkv", "1", "{}", &empty, "has no tokenizer"},
+        {"qkv", "1", "{}", NULL, "has no tokenizer"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         Error error = {""};
         CheckpointFile file;
-        assert_true(safetensors_write(path, cases[i].tensor, cases[i].tensor ? 1 : 0,
-                                      cases[i].metadata, cases[i].count, &error));
+        SafeMetadata metadata[3] = {{"format", cases[i].format}};
+        int count = 1;
+        if (cases[i].version) metadata[count++] = (SafeMetadata){"version", cases[i].version};
+        if (cases[i].config) metadata[count++] = (SafeMetadata){"config", cases[i].config};
+        assert_true(safetensors_write(path, cases[i].tensor, cases[i].tensor ? 1 : 0, metadata,
+                                      count, &error));
         bool opened = checkpoint_open(&file, path, &error);
         assert_int_equal(opened, !cases[i].error);
         if (opened) checkpoint_close(&file);
@@ -333,11 +311,5 @@ static void strangers_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(everything_comes_back),  cmocka_unit_test(the_optional_may_be_missing),
-        cmocka_unit_test(another_shape_is_named), cmocka_unit_test(numbers_must_be_finite),
-        cmocka_unit_test(variants_come_back),     cmocka_unit_test(variants_are_told_apart),
-        cmocka_unit_test(damage_is_found),        cmocka_unit_test(strangers_are_refused),
-    };
-    return cmocka_run_group_tests_name("checkpoint", tests, make, sweep);
+    return run_all_tests("checkpoint", make, sweep);
 }

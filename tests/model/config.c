@@ -4,19 +4,12 @@
 #include <string.h>
 
 #include "commands/train/settings.h"
-#include "tests/fixtures/test.h"
+#include "tests/fixtures/variants.h"
 
-static const ModelConfig good = {.vocab = 20,
-                                 .d_model = 8,
-                                 .heads = 2,
-                                 .ffn = 8,
-                                 .encoder_layers = 1,
-                                 .decoder_layers = 1,
-                                 .max_length = 8};
+static const ModelConfig good = {NETWORK(20, 8, 2, 8, 1, 1, 8)};
 
-static void what_does_not_fit(void **state)
+TEST(what_does_not_fit)
 {
-    (void)state;
     static const struct {
         int heads, vocab, source_vocab, tying;
         const char *error;  // NULL: it fits
@@ -49,9 +42,8 @@ static const char older[] =
     "\"decoder_layers\":4,\"max_length\":256,\"score\":\"scaled-dot\",\"output_bias\":true},"
     "\"training\":{}}";
 
-static void older_configurations(void **state)
+TEST(older_configurations)
 {
-    (void)state;
     Error error = {""};
     ModelConfig config = {0};
     const OptionGroup group = {"The model", "model", model_options, model_option_count,
@@ -64,9 +56,8 @@ static void older_configurations(void **state)
 }
 
 /* Such a run goes on, and not with another network. */
-static void another_network(void **state)
+TEST(another_network)
 {
-    (void)state;
     static const struct {
         const char *option, *value;
     } others[] = {{"activation", "gelu"}, {"norm", "pre"},      {"positions", "learned"},
@@ -92,10 +83,5 @@ static void another_network(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_does_not_fit),
-        cmocka_unit_test(older_configurations),
-        cmocka_unit_test(another_network),
-    };
-    return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+    return run_all_tests("config", NULL, NULL);
 }

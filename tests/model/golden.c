@@ -12,7 +12,7 @@
 
 #include "model/safetensors.h"
 #include "model/transformer.h"
-#include "tests/fixtures/test.h"
+#include "tests/fixtures/variants.h"
 #include "training/adam.h"
 
 typedef struct Network {
@@ -21,19 +21,18 @@ typedef struct Network {
     bool updates;  // are in the file, too
 } Network;
 
-#define SHAPE(width, of_heads, inner)                                                          \
-    .vocab = 37, .d_model = width, .heads = of_heads, .ffn = inner, .encoder_layers = 2,       \
-    .decoder_layers = 2, .max_length = 16, .output_bias = true
-
 static const Network networks[] = {
-    {"tests/fixtures/golden/golden.safetensors", {SHAPE(16, 4, 32)}, true},
+    {"tests/fixtures/golden/golden.safetensors",
+     {NETWORK(37, 16, 4, 32, 2, 2, 16), .output_bias = true},
+     true},
     {"tests/fixtures/golden/pre-gelu.safetensors",
-     {SHAPE(8, 2, 12), .norm = NORM_PRE, .activation = ACTIVATION_GELU,
-      .positions = POSITIONS_LEARNED, .tying = TYING_NONE, .source_vocab = 41},
+     {NETWORK(37, 8, 2, 12, 2, 2, 16), .output_bias = true, .norm = NORM_PRE,
+      .activation = ACTIVATION_GELU, .positions = POSITIONS_LEARNED, .tying = TYING_NONE,
+      .source_vocab = 41},
      false},
     {"tests/fixtures/golden/post-swish.safetensors",
-     {SHAPE(8, 2, 12), .activation = ACTIVATION_SWISH, .positions = POSITIONS_NONE,
-      .tying = TYING_DECODER},
+     {NETWORK(37, 8, 2, 12, 2, 2, 16), .output_bias = true, .activation = ACTIVATION_SWISH,
+      .positions = POSITIONS_NONE, .tying = TYING_DECODER},
      false},
 };
 static const Network *network;
@@ -165,9 +164,8 @@ static int teardown(void **state)
 }
 
 /* Both networks consist of the same tensors, by name and shape. */
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     int weights = 0;
     for (int i = 0; i < g.file.count; i++) {
         const SafeTensor *theirs = &g.file.tensor[i];
@@ -200,9 +198,8 @@ static void compare_attention(const char *name, const Attention *a)
     compare("attention.", name, maps, count, 1e-6);
 }
 
-static void test_forward(void **state)
+TEST(test_forward)
 {
-    (void)state;
     size_t D = (size_t)network->config.d_model;
     g.worst = 0;
     run();
@@ -214,9 +211,8 @@ static void test_forward(void **state)
     print_message("outputs and attention: worst error %.1e\n", g.worst);
 }
 
-static void test_loss(void **state)
+TEST(test_loss)
 {
-    (void)state;
     Loss loss = run();
     real nll = (real)(loss.nll / (double)loss.tokens);
     real objective = (real)(loss.objective / (double)loss.tokens);
@@ -228,9 +224,8 @@ static void test_loss(void **state)
                   (double)objective, g.worst);
 }
 
-static void test_gradients(void **state)
+TEST(test_gradients)
 {
-    (void)state;
     run();
     compare_all("gradient.", g.gradient, 2e-5);
 }
@@ -244,9 +239,9 @@ static double norm(const real *x, size_t count)
 
 /* Five updates with clipping, as torch.nn.utils.clip_grad_norm_ and torch.optim.Adam do them.
  * Last, as it changes the weights. */
-static void test_updates(void **state)
+TEST(test_updates)
 {
-    (void)state;
+    if (!network->updates) return;
     const Params *params = &g.model.params;
     real *m = params_block(params, NULL), *v = params_block(params, NULL);
     float *norms = load("gradient_norm", DTYPE_F32, 5);
@@ -270,19 +265,10 @@ static void test_updates(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest without[] = {
-        cmocka_unit_test(test_names),
-        cmocka_unit_test(test_forward),
-        cmocka_unit_test(test_loss),
-        cmocka_unit_test(test_gradients),
-    };
-    const struct CMUnitTest updates[] = {cmocka_unit_test(test_updates)};
     int failed = 0;
     for (size_t i = 0; i < sizeof networks / sizeof *networks; i++) {
         network = &networks[i];
-        failed += cmocka_run_group_tests_name(network->path, without, setup, teardown);
-        if (network->updates)
-            failed += cmocka_run_group_tests_name(network->path, updates, setup, teardown);
+        failed += run_all_tests(network->path, setup, teardown);
     }
     return failed;
 }

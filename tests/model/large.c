@@ -8,18 +8,10 @@
 #include "model/checkpoint.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
-#include "tests/fixtures/temporary.h"
-#include "tests/fixtures/test.h"
+#include "tests/fixtures/temporary-file.h"
 
 enum { V = 40, D = 512, F = 544, S = 6 };
-static const ModelConfig config = {.vocab = V,
-                                   .d_model = D,
-                                   .heads = 8,
-                                   .ffn = F,
-                                   .encoder_layers = 1,
-                                   .decoder_layers = 1,
-                                   .max_length = 24,
-                                   .output_bias = true};
+static const ModelConfig config = {NETWORK(V, D, 8, F, 1, 1, 24), .output_bias = true};
 static Transformer large, rows;
 static Packed source, target;
 
@@ -35,7 +27,6 @@ static void in_rows(Weights *w)
 
 static int setup(void **state)
 {
-    (void)state;
     Error error;
     if (!transformer_create(&large, &config, &error)) return -1;
     if (!transformer_create(&rows, &config, &error)) return -1;
@@ -48,23 +39,21 @@ static int setup(void **state)
     in_rows(&rows.weights);
     source = random_sentences(S, 23, V, 4);
     target = random_sentences(S, 23, V, 5);
-    return source.rows >= 28 && target.rows >= 28 ? 0 : -1;
+    return source.rows >= 28 && target.rows >= 28 ? path_make(state) : -1;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     transformer_free(&large);
     transformer_free(&rows);
     free_sentences(source);
     free_sentences(target);
-    return 0;
+    return path_remove(state);
 }
 
 /* Exactly the matrices of layers, if this build packs any. */
-static void what_is_packed(void **state)
+TEST(what_is_packed)
 {
-    (void)state;
     for (int t = 0; t < large.params.count; t++) {
         const Tensor *tensor = &large.params.tensor[t];
         bool layer = strstr(tensor->name, "layers") && tensor->dimensions == 2;
@@ -73,9 +62,8 @@ static void what_is_packed(void **state)
     assert_int_equal(large.weights.decoder[0].cross.k.W.layout, matrix_layout_trained(D, D));
 }
 
-static void initialised_the_same(void **state)
+TEST(initialised_the_same)
 {
-    (void)state;
     real *block = params_block(&rows.params, NULL);
     params_initialise(&rows.params, block, 3);
     assert_memory_equal(block, rows.block, rows.params.size * sizeof *block);
@@ -102,9 +90,8 @@ static real *gradients(const Transformer *model, Loss *loss)
     return block;
 }
 
-static void trained_the_same(void **state)
+TEST(trained_the_same)
 {
-    (void)state;
     Loss a, b;
     real *x = gradients(&large, &a), *y = gradients(&rows, &b);
     real *tensor = malloc(large.params.size * sizeof *tensor);
@@ -119,16 +106,12 @@ static void trained_the_same(void **state)
 }
 
 /* A file has rows, whatever the memory has, and reading puts back what was there. */
-static void saved_in_rows(void **state)
+TEST(saved_in_rows)
 {
-    (void)state;
-    char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
     Error error = {""};
     CheckpointFile file;
     const size_t bytes = large.params.size * sizeof(real);
     real *block = params_block(&large.params, NULL);
-    assert_true(temporary_folder(folder, NULL));
-    snprintf(path, sizeof path, "%s/x.safetensors", folder);
     Checkpoint checkpoint = {.params = &large.params,
                              .weights = large.block,
                              .adam_m = large.block,
@@ -144,7 +127,6 @@ static void saved_in_rows(void **state)
     assert_memory_equal(block, rows.block, bytes);
     checkpoint_close(&file);
     free(block);
-    unlink(path), rmdir(folder);
 }
 
 static void assert_same_output(const Transformer *a, const Transformer *b)
@@ -164,9 +146,8 @@ static void assert_same_output(const Transformer *a, const Transformer *b)
 }
 
 /* Last, since it changes the networks. Floats that are packed already stay where they are. */
-static void prepared_the_same(void **state)
+TEST(prepared_the_same)
 {
-    (void)state;
     Error error;
     Transformer again;
     assert_same_output(&large, &rows);
@@ -186,10 +167,5 @@ static void prepared_the_same(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_packed),    cmocka_unit_test(initialised_the_same),
-        cmocka_unit_test(trained_the_same),  cmocka_unit_test(saved_in_rows),
-        cmocka_unit_test(prepared_the_same),
-    };
-    return cmocka_run_group_tests_name("large", tests, setup, teardown);
+    return run_all_tests("large", setup, teardown);
 }

@@ -8,37 +8,11 @@
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
 
-static const ModelConfig small = {.vocab = 37,
-                                  .d_model = 16,
-                                  .heads = 4,
-                                  .ffn = 32,
-                                  .encoder_layers = 2,
-                                  .decoder_layers = 3,
-                                  .max_length = 8,
-                                  .output_bias = true};
-static const ModelConfig wide = {.vocab = 1001,
-                                 .d_model = 128,
-                                 .heads = 4,
-                                 .ffn = 512,
-                                 .encoder_layers = 1,
-                                 .decoder_layers = 1,
-                                 .max_length = 8,
-                                 .output_bias = true};
-static const ModelConfig odd = {.vocab = 5,
-                                .d_model = 3,
-                                .heads = 1,
-                                .ffn = 7,
-                                .encoder_layers = 1,
-                                .decoder_layers = 1,
-                                .max_length = 2};
+static const ModelConfig small = {NETWORK(37, 16, 4, 32, 2, 3, 8), .output_bias = true};
+static const ModelConfig wide = {NETWORK(1001, 128, 4, 512, 1, 1, 8), .output_bias = true};
+static const ModelConfig odd = {NETWORK(5, 3, 1, 7, 1, 1, 2)};
 /* The base model of Vaswani et al. 2017, and its parameters as model/README.md counts them. */
-static const ModelConfig base = {.vocab = 37000,
-                                 .d_model = 512,
-                                 .heads = 8,
-                                 .ffn = 2048,
-                                 .encoder_layers = 6,
-                                 .decoder_layers = 6,
-                                 .max_length = 8};
+static const ModelConfig base = {NETWORK(37000, 512, 8, 2048, 6, 6, 8)};
 enum { BASE_COUNT = 63082496 };
 
 static Params table(const ModelConfig *config)
@@ -50,9 +24,8 @@ static Params table(const ModelConfig *config)
 }
 
 /* The beginning of the table, name by name, as Hugging Face's MarianMT has them. */
-static void test_names(void **state)
+TEST(test_names)
 {
-    (void)state;
     static const char *const first[] = {
         "model.shared.weight",
         "final_logits_bias",
@@ -112,9 +85,8 @@ static void check_places(const ModelConfig *config)
     params_free(&params);
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
-    (void)state;
     check_places(&small);
     check_places(&wide);
     for (int i = 0; i < VARIANTS; i++) {
@@ -123,10 +95,26 @@ static void test_places(void **state)
     }
 }
 
+typedef struct Place {
+    const char *name;
+    const real *at;
+    int rows;
+} Place;
+
 /* A Weights over a block points where the table says. */
-static void test_bind(void **state)
+static void check_bound(const Params *params, const real *block, const Place *place,
+                        size_t count)
 {
-    (void)state;
+    for (size_t i = 0; i < count; i++) {
+        const Tensor *tensor = params_find(params, place[i].name);
+        if (!tensor) fail_msg("no tensor %s", place[i].name);
+        assert_ptr_equal(block + tensor->offset, place[i].at);
+        assert_int_equal(tensor->shape[0], place[i].rows);
+    }
+}
+
+TEST(test_bind)
+{
     static Weights w;
     Params params = table(&small);
     real *block = params_block(&params, NULL);
@@ -134,36 +122,33 @@ static void test_bind(void **state)
     assert_int_equal((uintptr_t)block % 64, 0);
     for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
     params_bind(&w, block, &small);
-    const struct {
-        const char *name;
-        const real *at;
-    } some[] = {
-        {"model.shared.weight", w.source_embedding.at},
-        {"model.shared.weight", w.target_embedding.at},
-        {"model.shared.weight", w.output.at},
-        {"final_logits_bias", w.logits_bias},
-        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W.at},
-        {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b},
-        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W.at},
-        {"model.decoder.layers.2.encoder_attn.v_proj.bias", w.decoder[2].cross.v.b},
-        {"model.decoder.layers.2.encoder_attn_layer_norm.weight", w.decoder[2].cross_norm.g},
-        {"model.decoder.layers.2.self_attn_layer_norm.bias", w.decoder[2].self_norm.b},
-        {"model.decoder.layers.2.final_layer_norm.bias", w.decoder[2].final_norm.b},
+    const Place some[] = {
+        {"model.shared.weight", w.source_embedding.at, 37},
+        {"model.shared.weight", w.target_embedding.at, 37},
+        {"model.shared.weight", w.output.at, 37},
+        {"final_logits_bias", w.logits_bias, 1},
+        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W.at, 16},
+        {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b, 16},
+        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W.at, 16},
+        {"model.decoder.layers.2.encoder_attn.v_proj.bias", w.decoder[2].cross.v.b, 16},
+        {"model.decoder.layers.2.encoder_attn_layer_norm.weight", w.decoder[2].cross_norm.g,
+         16},
+        {"model.decoder.layers.2.self_attn_layer_norm.bias", w.decoder[2].self_norm.b, 16},
+        {"model.decoder.layers.2.final_layer_norm.bias", w.decoder[2].final_norm.b, 16},
     };
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++)
-        assert_ptr_equal(block + params_find(&params, some[i].name)->offset, some[i].at);
-    assert_ptr_equal(w.decoder[1].cross.q.W.at + 16 * 16, w.decoder[1].cross.k.W.at);
-    assert_ptr_equal(w.decoder[1].cross.k.W.at + 16 * 16, w.decoder[1].cross.v.W.at);
-    assert_ptr_equal(w.decoder[1].cross.k.b + 16, w.decoder[1].cross.v.b);
+    check_bound(&params, block, some, sizeof some / sizeof *some);
+    const AttentionWeights *cross = &w.decoder[1].cross;
+    assert_ptr_equal(cross->q.W.at + 16 * 16, cross->k.W.at);
+    assert_ptr_equal(cross->k.W.at + 16 * 16, cross->v.W.at);
+    assert_ptr_equal(cross->k.b + 16, cross->v.b);
     free(block);
     params_free(&params);
 }
 
-/* The names that options add, and where Weights has them. In pre-norm a norm's name says before what
- * it stands, and its place in Weights behind which sum. */
-static void test_names_of_options(void **state)
+/* The names that options add, and where Weights has them. In pre-norm a norm is named by the sublayer
+ * that follows, and stands in Weights by the sum before it. */
+TEST(test_names_of_options)
 {
-    (void)state;
     static Weights w;
     ModelConfig config = small;
     config.norm = NORM_PRE, config.positions = POSITIONS_LEARNED, config.tying = TYING_NONE;
@@ -172,11 +157,7 @@ static void test_names_of_options(void **state)
     real *block = params_block(&params, NULL);
     assert_non_null(block);
     params_bind(&w, block, &config);
-    const struct {
-        const char *name;
-        const real *at;
-        int rows;
-    } some[] = {
+    const Place some[] = {
         {"model.encoder.embed_tokens.weight", w.source_embedding.at, 40},
         {"model.decoder.embed_tokens.weight", w.target_embedding.at, 37},
         {"lm_head.weight", w.output.at, 37},
@@ -192,12 +173,7 @@ static void test_names_of_options(void **state)
         {"model.decoder.layers.2.self_attn_layer_norm.weight", w.decoder[1].final_norm.g, 16},
         {"model.decoder.layer_norm.bias", w.decoder[2].final_norm.b, 16},
     };
-    for (size_t i = 0; i < sizeof some / sizeof *some; i++) {
-        const Tensor *tensor = params_find(&params, some[i].name);
-        if (!tensor) fail_msg("no tensor %s", some[i].name);
-        assert_ptr_equal(block + tensor->offset, some[i].at);
-        assert_int_equal(tensor->shape[0], some[i].rows);
-    }
+    check_bound(&params, block, some, sizeof some / sizeof *some);
     assert_null(params_find(&params, "model.shared.weight"));
     free(block);
     params_free(&params);
@@ -226,17 +202,11 @@ static size_t formula(const ModelConfig *c)
            (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
 }
 
-static void test_count(void **state)
+TEST(test_count)
 {
-    (void)state;
-    const ModelConfig *configs[] = {&small, &wide, &odd, &base};
-    for (int i = 0; i < 4; i++) {
-        Params params = table(configs[i]);
-        assert_int_equal(params_trained(&params), formula(configs[i]));
-        params_free(&params);
-    }
-    for (int i = 0; i < VARIANTS; i++) {
-        ModelConfig config = variant_config(small, &variants[i]);
+    const ModelConfig configs[] = {small, wide, odd, base};
+    for (int i = 0; i < 4 + VARIANTS; i++) {
+        ModelConfig config = i < 4 ? configs[i] : variant_config(small, &variants[i - 4]);
         Params params = table(&config);
         assert_int_equal(params_trained(&params), formula(&config));
         params_free(&params);
@@ -276,9 +246,8 @@ static void check_values(const Tensor *tensor, const real *x, int D)
     assert_true(fabs(sqrt(squares / n) / deviation - 1) < 5 / sqrt(2 * n));
 }
 
-static void test_initial_values(void **state)
+TEST(test_initial_values)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) {
         ModelConfig config = variant_config(wide, &variants[i]);
         Params params = table(&config);
@@ -294,9 +263,8 @@ static void test_initial_values(void **state)
 
 /* A tensor's values follow from the seed and its name: the same in another network where it has
  * the same shape, others for another name or seed. */
-static void test_seed_and_name(void **state)
+TEST(test_seed_and_name)
 {
-    (void)state;
     ModelConfig other = small;
     other.vocab = 50, other.encoder_layers = 1, other.decoder_layers = 1;
     Params a = table(&small), b = table(&other);
@@ -327,9 +295,8 @@ static void test_seed_and_name(void **state)
 }
 
 /* final_logits_bias stays zero unless it is asked for, and does not count. */
-static void test_output_bias(void **state)
+TEST(test_output_bias)
 {
-    (void)state;
     ModelConfig without = small;
     without.output_bias = false;
     Params a = table(&small), b = table(&without);
@@ -341,11 +308,5 @@ static void test_output_bias(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_places),
-        cmocka_unit_test(test_bind),           cmocka_unit_test(test_count),
-        cmocka_unit_test(test_initial_values), cmocka_unit_test(test_seed_and_name),
-        cmocka_unit_test(test_output_bias),    cmocka_unit_test(test_names_of_options),
-    };
-    return cmocka_run_group_tests_name("params", tests, NULL, NULL);
+    return run_all_tests("params", NULL, NULL);
 }

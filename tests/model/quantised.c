@@ -9,34 +9,28 @@
 #include "inference/translator.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
-#include "tests/fixtures/temporary.h"
+#include "tests/fixtures/temporary-file.h"
 
 enum { V = 61, LONGEST = 48, S = 40 };
 
 static Error error;
 static Workers *workers;
 static Packed source, target;
-static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
 
 static int setup(void **state)
 {
-    (void)state;
     source = random_sentences(S, 20, V, 2);
     target = random_sentences(S, 25, V, 3);
-    if (!temporary_folder(folder, NULL)) return -1;
-    snprintf(path, sizeof path, "%s/x.safetensors", folder);
     workers = workers_start(2, &error);
-    return workers ? 0 : -1;
+    return workers ? path_make(state) : -1;
 }
 
 static int teardown(void **state)
 {
-    (void)state;
     workers_stop(workers);
     free_sentences(source);
     free_sentences(target);
-    unlink(path);
-    return rmdir(folder);
+    return path_remove(state);
 }
 
 static bool packs(void)
@@ -86,16 +80,14 @@ static double passes_apart(const Variant *variant, bool int8)
     return outputs > logits ? outputs : logits;
 }
 
-static void floats_are_the_same_network(void **state)
+TEST(floats_are_the_same_network)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) assert_true(passes_apart(&variants[i], false) < 1e-5);
 }
 
 /* Rows of 48 and 40 random numbers: half a unit of 127 in each, through five layers. */
-static void int8_is_nearly_the_same(void **state)
+TEST(int8_is_nearly_the_same)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) assert_true(passes_apart(&variants[i], true) < 0.08);
 }
 
@@ -120,9 +112,8 @@ static Translations translate(const Transformer *model, const Packed *sentences,
 }
 
 /* No product depends on which rows are computed together. */
-static void alone_or_among_others(void **state)
+TEST(alone_or_among_others)
 {
-    (void)state;
     if (!packs()) skip();
     for (int i = 0; i < 4 * VARIANTS; i++) {
         Transformer model = make(&variants[i / 4], true, i % 2);
@@ -141,9 +132,8 @@ static void alone_or_among_others(void **state)
 }
 
 /* A row of a prepared matrix is the row of the original. */
-static void rows_come_back(void **state)
+TEST(rows_come_back)
 {
-    (void)state;
     if (!packs()) skip();
     Transformer plain = make(&variants[0], false, false);
     Transformer prepared = make(&variants[0], true, false);
@@ -184,9 +174,8 @@ static bool load(Transformer *model, const ModelConfig *config)
     return good;
 }
 
-static void a_file_comes_back(void **state)
+TEST(a_file_comes_back)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) {
         Transformer model = make(&variants[i], true, true), again;
         save(&model);
@@ -215,8 +204,25 @@ static void a_file_comes_back(void **state)
     }
 }
 
-/* Writes the file anew with one tensor changed: `change` gets it with its bytes. */
-static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *bytes))
+typedef enum { NOTHING, LEAST, NOT_A_NUMBER, NEGATIVE, GONE, TRANSPOSED, RENAMED } Change;
+
+static void apply(Change change, SafeTensor *tensor, void *bytes)
+{
+    static char name[160];
+    int64_t rows = tensor->shape[0];
+    switch (change) {
+    case NOTHING: break;
+    case LEAST: ((int8_t *)bytes)[7] = -128; break;
+    case NOT_A_NUMBER: ((float *)bytes)[3] = NAN; break;
+    case NEGATIVE: ((float *)bytes)[3] = -1; break;
+    case GONE: tensor->name = NULL; break;
+    case TRANSPOSED: tensor->shape[0] = tensor->shape[1], tensor->shape[1] = rows; break;
+    case RENAMED: snprintf(name, sizeof name, "%s.int8", tensor->name); tensor->name = name;
+    }
+}
+
+/* Writes the file anew with one tensor changed. */
+static void rewrite(const char *name, Change change)
 {
     enum { MOST = 200 };
     static SafeTensor tensor[MOST];
@@ -229,7 +235,7 @@ static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *b
         void *bytes = malloc((size_t)tensor[count].bytes);
         assert_true(safetensors_read(&file.file, &file.file.tensor[i], bytes, &error));
         tensor[count].data = bytes;
-        if (!strcmp(tensor[count].name, name)) change(&tensor[count], bytes);
+        if (!strcmp(tensor[count].name, name)) apply(change, &tensor[count], bytes);
         if (tensor[count].name) count++;
         else free(bytes);
     }
@@ -239,62 +245,21 @@ static void rewrite(const char *name, void (*change)(SafeTensor *tensor, void *b
     checkpoint_close(&file);
 }
 
-static void least(SafeTensor *tensor, void *bytes)
+TEST(hostile_files_are_refused)
 {
-    (void)tensor;
-    ((int8_t *)bytes)[7] = -128;
-}
-
-static void not_a_number(SafeTensor *tensor, void *bytes)
-{
-    (void)tensor;
-    ((float *)bytes)[3] = NAN;
-}
-
-static void negative(SafeTensor *tensor, void *bytes)
-{
-    (void)tensor;
-    ((float *)bytes)[3] = -1;
-}
-
-static void gone(SafeTensor *tensor, void *bytes)
-{
-    (void)bytes;
-    tensor->name = NULL;
-}
-
-static void transposed(SafeTensor *tensor, void *bytes)
-{
-    (void)bytes;
-    int64_t rows = tensor->shape[0];
-    tensor->shape[0] = tensor->shape[1], tensor->shape[1] = rows;
-}
-
-/* A float tensor under its own name beside, or in place of, the int8 one. */
-static void renamed(SafeTensor *tensor, void *bytes)
-{
-    (void)bytes;
-    static char name[160];
-    snprintf(name, sizeof name, "%s.int8", tensor->name);
-    tensor->name = name;
-}
-
-static void hostile_files_are_refused(void **state)
-{
-    (void)state;
     static const struct {
         const char *tensor;
-        void (*change)(SafeTensor *, void *);
+        Change change;
         const char *error;
     } cases[] = {
-        {"model.decoder.layers.1.fc1.weight.int8", least, "holds -128 at place 7"},
-        {"model.shared.weight.scale", not_a_number, "holds nan at place 3"},
-        {"model.shared.weight.scale", negative, "holds -1 at place 3"},
-        {"model.shared.weight.scale", gone, "has no tensor 'model.shared.weight.scale'"},
-        {"model.shared.weight.int8", gone, "has no tensor 'model.shared.weight'"},
-        {"model.decoder.layers.1.fc1.weight.int8", transposed, "I8 [48,40], but"},
-        {"model.decoder.layers.1.fc1.bias", renamed, "F32 [40], but"},
-        {"model.decoder.layers.1.fc1.bias", gone, "has no tensor"},
+        {"model.decoder.layers.1.fc1.weight.int8", LEAST, "holds -128 at place 7"},
+        {"model.shared.weight.scale", NOT_A_NUMBER, "holds nan at place 3"},
+        {"model.shared.weight.scale", NEGATIVE, "holds -1 at place 3"},
+        {"model.shared.weight.scale", GONE, "has no tensor 'model.shared.weight.scale'"},
+        {"model.shared.weight.int8", GONE, "has no tensor 'model.shared.weight'"},
+        {"model.decoder.layers.1.fc1.weight.int8", TRANSPOSED, "I8 [48,40], but"},
+        {"model.decoder.layers.1.fc1.bias", RENAMED, "F32 [40], but"},
+        {"model.decoder.layers.1.fc1.bias", GONE, "has no tensor"},
     };
     Transformer model = make(&variants[0], true, true), again;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -304,7 +269,7 @@ static void hostile_files_are_refused(void **state)
         if (!strstr(error.text, cases[i].error)) fail_msg("said: %s", error.text);
     }
     save(&model);
-    rewrite("", NULL);  // and as it was it is taken
+    rewrite("", NOTHING);  // unchanged, it loads
     assert_true(load(&again, &model.config));
     transformer_free(&again);
     transformer_free(&model);
@@ -312,13 +277,5 @@ static void hostile_files_are_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(floats_are_the_same_network),
-        cmocka_unit_test(int8_is_nearly_the_same),
-        cmocka_unit_test(alone_or_among_others),
-        cmocka_unit_test(rows_come_back),
-        cmocka_unit_test(a_file_comes_back),
-        cmocka_unit_test(hostile_files_are_refused),
-    };
-    return cmocka_run_group_tests_name("quantised", tests, setup, teardown);
+    return run_all_tests("quantised", setup, teardown);
 }

@@ -1,31 +1,14 @@
-/* safetensors.c -- what is written is read; and hostile files: cut at every byte, every byte
- * flipped, lying about every size. The reader gives an error or the right numbers, never a crash. */
+/* safetensors.c -- a file is read as it was written; and damaged files: cut at every byte, every bit
+ * flipped, wrong about every size. The reader gives an error or the right numbers. */
 #include "tests/fixtures/test.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "model/safetensors.h"
-#include "tests/fixtures/temporary.h"
-
-static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 16];
-
-static int make(void **state)
-{
-    (void)state;
-    if (!temporary_folder(folder, NULL)) return -1;
-    snprintf(path, sizeof path, "%s/x.safetensors", folder);
-    return 0;
-}
-
-static int sweep(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
-}
+#include "tests/fixtures/temporary-file.h"
 
 static const float matrix[2][3] = {{1, -2, 3.5f}, {0, 1e-30f, 7}};
 static const int32_t ids[2] = {-1, 1 << 30};
@@ -91,9 +74,8 @@ static bool reads_right(Error *error)
     return good;
 }
 
-static void what_is_written_is_read(void **state)
+TEST(what_is_written_is_read)
 {
-    (void)state;
     Error error;
     write_good();
     assert_true(reads_right(&error));
@@ -116,9 +98,8 @@ static void what_is_written_is_read(void **state)
 }
 
 /* The example of checkpoints/README.md, byte by byte. */
-static void the_documented_example_is_true(void **state)
+TEST(the_documented_example_is_true)
 {
-    (void)state;
     static const float w[4] = {1, -2, 0.5f, 0};
     static const SafeMetadata example_metadata[] = {
         {"format", "qkv"}, {"version", "1"}, {"config", "{\"d\":2}"}};
@@ -142,9 +123,8 @@ static void the_documented_example_is_true(void **state)
     free(bytes);
 }
 
-static void no_truncation_is_taken_for_a_file(void **state)
+TEST(no_truncation_is_taken_for_a_file)
 {
-    (void)state;
     Error error;
     size_t size;
     write_good();
@@ -165,9 +145,8 @@ static void no_truncation_is_taken_for_a_file(void **state)
 
 /* Every bit of every byte. Only damage to the words "crc32.header" themselves can pass, since then
  * there is no such checksum, and then the data are right. */
-static void no_flipped_bit_gives_wrong_data(void **state)
+TEST(no_flipped_bit_gives_wrong_data)
 {
-    (void)state;
     Error error;
     size_t size;
     int passed = 0;
@@ -207,9 +186,8 @@ static void write_raw(const char *header, size_t data)
 #define F32(shape, from, to)                                                                   \
     "{\"dtype\":\"F32\",\"shape\":" shape ",\"data_offsets\":[" from "," to "]}"
 
-static void lies_are_refused(void **state)
+TEST(lies_are_refused)
 {
-    (void)state;
     static const struct {
         const char *header;
         size_t data;
@@ -271,9 +249,8 @@ static void lies_are_refused(void **state)
     }
 }
 
-static void other_files_are_recognised(void **state)
+TEST(other_files_are_recognised)
 {
-    (void)state;
 #define BYTES(text) text, sizeof text - 1
     static const struct {
         const char *bytes;
@@ -313,9 +290,8 @@ static void other_files_are_recognised(void **state)
     unlink(path);
 }
 
-static void an_unknown_dtype_is_listed_but_not_read(void **state)
+TEST(an_unknown_dtype_is_listed_but_not_read)
 {
-    (void)state;
     Error error;
     SafeFile file;
     unsigned char data[4];
@@ -330,14 +306,5 @@ static void an_unknown_dtype_is_listed_but_not_read(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_written_is_read),
-        cmocka_unit_test(the_documented_example_is_true),
-        cmocka_unit_test(no_truncation_is_taken_for_a_file),
-        cmocka_unit_test(no_flipped_bit_gives_wrong_data),
-        cmocka_unit_test(lies_are_refused),
-        cmocka_unit_test(other_files_are_recognised),
-        cmocka_unit_test(an_unknown_dtype_is_listed_but_not_read),
-    };
-    return cmocka_run_group_tests_name("safetensors", tests, make, sweep);
+    return run_all_tests("safetensors", path_make, path_remove);
 }

@@ -12,14 +12,7 @@
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
 
-static const ModelConfig base = {.vocab = 50,
-                                 .d_model = 32,
-                                 .heads = 4,
-                                 .ffn = 48,
-                                 .encoder_layers = 2,
-                                 .decoder_layers = 2,
-                                 .max_length = 24,
-                                 .output_bias = true};
+static const ModelConfig base = {NETWORK(50, 32, 4, 48, 2, 2, 24), .output_bias = true};
 static ModelConfig config;  // of the variant that is being tested
 enum { D = 32, SENTENCES = 5 };
 static const double SMOOTHING = 0.1;
@@ -60,13 +53,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
-{
-    (void)state;
-    transformer_free(&model);
-    return 0;
-}
-
 /* ---- one pass ---- */
 
 typedef struct Run {
@@ -75,11 +61,21 @@ typedef struct Run {
     Loss loss;
 } Run;
 
-static Run run_a, run_b;  // large
+static Run run_a, run_b;  // large; each frees its last arena when it is used again
+
+static int teardown(void **state)
+{
+    (void)state;
+    arena_free(&run_a.arena);
+    arena_free(&run_b.arena);
+    transformer_free(&model);
+    return 0;
+}
 
 static void run_layout(Run *run, const Packed *from, const Packed *to, const Dropout *dropout,
                        PassKind kind)
 {
+    arena_free(&run->arena);
     *run = (Run){.arena = {0}};
     transformer_layout(&run->pass, &run->arena, &model, from, to, dropout, kind);
     assert_true(arena_reserve(&run->arena, NULL));
@@ -125,11 +121,15 @@ static double largest_difference(const real *a, const real *b, size_t count)
     return largest;
 }
 
+static bool same_row(const real *a, const real *b, int n)
+{
+    return !memcmp(a + n * D, b + n * D, D * sizeof *a);
+}
+
 /* ---- sentences ---- */
 
-static void test_packed_equals_alone(void **state)
+TEST(test_packed_equals_alone)
 {
-    (void)state;
     forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     Loss sum = {0};
     for (int s = 0; s < SENTENCES; s++) {
@@ -142,19 +142,16 @@ static void test_packed_equals_alone(void **state)
                                        run_b.pass.encoded, (size_t)from.rows * D) < 1e-5);
         sum.nll += run_b.loss.nll, sum.objective += run_b.loss.objective;
         sum.tokens += run_b.loss.tokens;
-        arena_free(&run_b.arena);
     }
     assert_int_equal(sum.tokens, run_a.loss.tokens);
     assert_true(fabs(sum.nll - run_a.loss.nll) < 1e-6 * sum.nll);
     assert_true(fabs(sum.objective - run_a.loss.objective) < 1e-6 * sum.objective);
-    arena_free(&run_a.arena);
 }
 
 /* Row t+1 is the first that reads token t. All rows up to t, and all other sentences, stay the
  * same to the bit. */
-static void test_future_unseen(void **state)
+TEST(test_future_unseen)
 {
-    (void)state;
     forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int s = 0; s < SENTENCES; s++)
         for (int t = target.start[s]; t < target.start[s + 1]; t++) {
@@ -162,21 +159,15 @@ static void test_future_unseen(void **state)
             target_id[t] = kept % 40 + 1;
             forward(&run_b, &source, &target, NULL, PASS_SNAPSHOT);
             target_id[t] = kept;
-            for (int n = 0; n < target.rows; n++) {
-                bool sees = n > t && n < target.start[s + 1];
-                bool same = !memcmp(run_a.pass.output + n * D, run_b.pass.output + n * D,
-                                    D * sizeof(real));
-                assert_int_equal(same, !sees);
-            }
-            arena_free(&run_b.arena);
+            for (int n = 0; n < target.rows; n++)
+                assert_int_equal(same_row(run_a.pass.output, run_b.pass.output, n),
+                                 n <= t || n >= target.start[s + 1]);
         }
-    arena_free(&run_a.arena);
 }
 
 /* A source token is seen by all of its own sentence, both sides, and by no other. */
-static void test_source_seen(void **state)
+TEST(test_source_seen)
 {
-    (void)state;
     forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int s = 0; s < SENTENCES; s++) {
         int t = source.start[s], kept = source_id[t];
@@ -185,30 +176,23 @@ static void test_source_seen(void **state)
         source_id[t] = kept;
         for (int other = 0; other < SENTENCES; other++) {
             for (int n = source.start[other]; n < source.start[other + 1]; n++)
-                assert_int_equal(!memcmp(run_a.pass.encoded + n * D, run_b.pass.encoded + n * D,
-                                         D * sizeof(real)),
+                assert_int_equal(same_row(run_a.pass.encoded, run_b.pass.encoded, n),
                                  other != s);
             for (int n = target.start[other]; n < target.start[other + 1]; n++)
-                assert_int_equal(!memcmp(run_a.pass.output + n * D, run_b.pass.output + n * D,
-                                         D * sizeof(real)),
-                                 other != s);
+                assert_int_equal(same_row(run_a.pass.output, run_b.pass.output, n), other != s);
         }
-        arena_free(&run_b.arena);
     }
-    arena_free(&run_a.arena);
 }
 
 /* One Packed as both sides: the same as two equal ones. */
-static void test_same_rows_twice(void **state)
+TEST(test_same_rows_twice)
 {
-    (void)state;
     const Packed copy = target;  // whose ids both vocabularies have
     real *a = backward(&run_a, &target, &target, NULL);
     real *b = backward(&run_b, &target, &copy, NULL);
     assert_true(run_a.loss.objective == run_b.loss.objective);
     assert_memory_equal(a, b, model.params.size * sizeof *a);
     free(a), free(b);
-    arena_free(&run_a.arena), arena_free(&run_b.arena);
 }
 
 /* ---- attention ---- */
@@ -235,53 +219,45 @@ static void check_maps(const Attention *a)
     }
 }
 
-static void test_attention_is_a_distribution(void **state)
+TEST(test_attention_is_a_distribution)
 {
-    (void)state;
     forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
     for (int l = 0; l < 2; l++) {
         check_maps(&run_a.pass.encoder.layer[l].self);
         check_maps(&run_a.pass.decoder.layer[l].self);
         check_maps(&run_a.pass.decoder.layer[l].cross);
     }
-    arena_free(&run_a.arena);
 }
 
 /* ---- passes and micro-batches ---- */
 
-static void test_kinds_of_pass(void **state)
+TEST(test_kinds_of_pass)
 {
-    (void)state;
     Loss loss[3];
     for (int kind = PASS_SCORE; kind <= PASS_TRAIN; kind++) {
         forward(&run_a, &source, &target, NULL, (PassKind)kind);
         loss[kind] = run_a.loss;
-        arena_free(&run_a.arena);
     }
     assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_SNAPSHOT], sizeof *loss);
     assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_TRAIN], sizeof *loss);
     free(backward(&run_a, &source, &target, NULL));
     assert_memory_equal(&loss[PASS_SCORE], &run_a.loss, sizeof *loss);
-    arena_free(&run_a.arena);
 }
 
 /* The same pass twice: the same bits. */
-static void test_repeatable(void **state)
+TEST(test_repeatable)
 {
-    (void)state;
     const Dropout dropout = {.residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5};
     real *a = backward(&run_a, &source, &target, &dropout);
     real *b = backward(&run_b, &source, &target, &dropout);
     assert_memory_equal(&run_a.loss, &run_b.loss, sizeof run_a.loss);
     assert_memory_equal(a, b, model.params.size * sizeof *a);
     free(a), free(b);
-    arena_free(&run_a.arena), arena_free(&run_b.arena);
 }
 
 /* With every dropout on: the gradients of all sentences are those of two plus those of three. */
-static void test_micro_batches(void **state)
+TEST(test_micro_batches)
 {
-    (void)state;
     Dropout dropout = {
         .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 9};
     real *all = backward(&run_a, &source, &target, &dropout);
@@ -299,7 +275,6 @@ static void test_micro_batches(void **state)
         for (size_t i = 0; i < model.params.size; i++) sum[i] += some[i];
         loss.objective += run_b.loss.objective;
         free(some);
-        arena_free(&run_b.arena);
     }
     assert_true(fabs(loss.objective - run_a.loss.objective) < 1e-6 * loss.objective);
     double largest = 0;
@@ -307,13 +282,11 @@ static void test_micro_batches(void **state)
         largest = fmax(largest, fabs((double)all[i]));
     assert_true(largest_difference(all, sum, model.params.size) < 1e-5 * largest);
     free(all), free(sum);
-    arena_free(&run_a.arena);
 }
 
 /* What has gone wrong in one weight shows in the loss: no step hides a NaN. */
-static void test_nan_comes_through(void **state)
+TEST(test_nan_comes_through)
 {
-    (void)state;
     for (int t = 0; t < model.params.count; t++) {
         const Tensor *tensor = &model.params.tensor[t];
         size_t at = tensor->offset + (size_t)tensor->shape[tensor->dimensions - 1] - 3;
@@ -326,14 +299,12 @@ static void test_nan_comes_through(void **state)
         forward(&run_a, &source, &target, NULL, PASS_SCORE);
         model.block[at] = kept;
         if (!isnan(run_a.loss.nll)) fail_msg("the loss hides a NaN in %s", tensor->name);
-        arena_free(&run_a.arena);
     }
 }
 
 /* A copy of the weights in their place gives the same, and nothing looks at the old ones. */
-static void test_other_weights(void **state)
+TEST(test_other_weights)
 {
-    (void)state;
     size_t bytes = model.params.size * sizeof(real);
     real *own = model.block, *copy = params_block(&model.params, NULL);
     assert_non_null(copy);
@@ -347,30 +318,16 @@ static void test_other_weights(void **state)
     transformer_use(&model, own);
     assert_true(model.block == own);
     free(copy);
-    arena_free(&run_a.arena);
-    arena_free(&run_b.arena);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_packed_equals_alone),
-        cmocka_unit_test(test_future_unseen),
-        cmocka_unit_test(test_source_seen),
-        cmocka_unit_test(test_same_rows_twice),
-        cmocka_unit_test(test_attention_is_a_distribution),
-        cmocka_unit_test(test_kinds_of_pass),
-        cmocka_unit_test(test_repeatable),
-        cmocka_unit_test(test_micro_batches),
-        cmocka_unit_test(test_nan_comes_through),
-        cmocka_unit_test(test_other_weights),
-    };
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         char name[128];
         snprintf(name, sizeof name, "transformer: %s", variants[i].name);
         config = variant_config(base, &variants[i]);
-        failed += cmocka_run_group_tests_name(name, tests, setup, teardown);
+        failed += run_all_tests(name, setup, teardown);
     }
     return failed;
 }

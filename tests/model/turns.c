@@ -57,9 +57,8 @@ static void run(Line *line, int threads, int stop)
     workers_stop(workers);
 }
 
-static void test_stages_see_passes_in_order(void **state)
+TEST(test_stages_see_passes_in_order)
 {
-    (void)state;
     static Line line;
     turns_init(&line.turns);
     for (int threads = 1; threads <= 5; threads++) {
@@ -73,9 +72,8 @@ static void test_stages_see_passes_in_order(void **state)
 }
 
 /* A pass that fails lets those behind it come to their end. */
-static void test_a_pass_that_stops_holds_up_nobody(void **state)
+TEST(test_a_pass_that_stops_holds_up_nobody)
 {
-    (void)state;
     static Line line;
     turns_init(&line.turns);
     run(&line, 3, 17);
@@ -83,19 +81,13 @@ static void test_a_pass_that_stops_holds_up_nobody(void **state)
     turns_free(&line.turns);
 }
 
-static void test_alone(void **state)
+TEST(test_alone)
 {
-    (void)state;
     turn_next(NULL, 1);
     turn_end(NULL);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stages_see_passes_in_order),
-        cmocka_unit_test(test_a_pass_that_stops_holds_up_nobody),
-        cmocka_unit_test(test_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return run_all_tests("turns", NULL, NULL);
 }
