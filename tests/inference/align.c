@@ -1,5 +1,4 @@
-/* Alignments of words: from known shares to links, from links to error rates by hand, norms by their
- * definition, and words as they stand between spaces. */
+/* Word alignment: links from known shares, error rates by hand, norms and words by their definitions. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -46,15 +45,15 @@ TEST(both_ways)
 /* Och and Ney's AER on an example: A = 4 links, S = 3, P = S and 2 more. */
 TEST(error_rate)
 {
-    Links links = {0}, right = {0};
+    Links links = {0}, gold = {0};
     AlignError counts = {0};
     Error error;
     assert_true(isnan(align_error(&counts)));
     assert_true(links_read(&links, "0-0 1-2 3-3 2-0", "here", 4, 4, &error));
     assert_links(&links, "0-0 1-2 2-0 3-3");
-    assert_true(links_read(&right, " 0-0 2-2  1-2 3?3 0p1\t0-0 ", "here", 4, 4, &error));
-    assert_links(&right, "0-0 0?1 1-2 2-2 3?3");
-    align_compare(&counts, &links, &right);
+    assert_true(links_read(&gold, " 0-0 2-2  1-2 3?3 0p1\t0-0 ", "here", 4, 4, &error));
+    assert_links(&gold, "0-0 0?1 1-2 2-2 3?3");
+    align_compare(&counts, &links, &gold);
     assert_int_equal(counts.links, 4);
     assert_int_equal(counts.sure, 3);
     assert_int_equal(counts.links_sure, 2);
@@ -62,32 +61,32 @@ TEST(error_rate)
     assert_true(fabs(align_error(&counts) - (1 - 5.0 / 7)) < 1e-12);
     assert_true(fabs(align_precision(&counts) - 0.75) < 1e-12);
     assert_true(fabs(align_recall(&counts) - 2.0 / 3) < 1e-12);
-    align_compare(&counts, &right, &right);  // adds up; what is possible counts as found
+    align_compare(&counts, &gold, &gold);  // adds up; what is possible counts as found
     assert_int_equal(counts.links, 9);
     assert_int_equal(counts.links_possible, 8);
     links_free(&links);
-    links_free(&right);
+    links_free(&gold);
 }
 
 TEST(wrong_links)
 {
-    static const struct {
-        const char *text, *sentence;
-    } wrong[] = {
-        {"0-0 4-1", "here: there is no 4-1 between 4 words and 3; words are counted from 0"},
-        {"0-3", "here: there is no 0-3 between 4 words and 3; words are counted from 0"},
-        {"0-", "here: '0-' is not a link like 0-0, or 0?0 if it is possible"},
-        {"-1-0", "here: '-1-0' is not a link like 0-0, or 0?0 if it is possible"},
-        {"0-1x", "here: '0-1x' is not a link like 0-0, or 0?0 if it is possible"},
-        {"99999999999-0",
-         "here: '99999999999-0' is not a link like 0-0, or 0?0 if it is possible"},
-        {"x", "here: 'x' is not a link like 0-0, or 0?0 if it is possible"},
-    };
+    static const char *const no_words[] = {"0-0 4-1", "0-3"}, *const no_links[] = {
+                                                                  "0-", "-1-0", "0-1x",
+                                                                  "99999999999-0", "x"};
     Links links = {0};
     Error error;
-    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_false(links_read(&links, wrong[i].text, "here", 4, 3, &error));
-        assert_string_equal(error.text, wrong[i].sentence);
+    for (int i = 0; i < 2; i++) {
+        assert_false(links_read(&links, no_words[i], "here", 4, 3, &error));
+        assert_non_null(strstr(error.text, " between 4 words and 3; words are counted from 0"));
+    }
+    assert_string_equal(
+        error.text, "here: there is no 0-3 between 4 words and 3; words are counted from 0");
+    for (int i = 0; i < 5; i++) {
+        char expected[128];
+        snprintf(expected, sizeof expected,
+                 "here: '%s' is not a link like 0-0, or 0?0 if it is possible", no_links[i]);
+        assert_false(links_read(&links, no_links[i], "here", 4, 3, &error));
+        assert_string_equal(error.text, expected);
     }
     assert_true(links_read(&links, "", "here", 0, 0, &error));
     links_free(&links);
@@ -95,72 +94,71 @@ TEST(wrong_links)
 
 enum { V = 40, N = 9, M = 12 };
 
-/* ‖Σ_h P_ij V_j W_O‖ term by term; and what shares are made of it. */
-TEST(norms)
+/* ‖Σ_h P_ij V_j W_O‖ over heads first .. last-1, term by term. */
+static double norm(const Transformer *model, const Snapshot *snapshot, int layer, int first,
+                   int last, int i, int j)
+{
+    const real *W = model->weights.decoder[layer].cross.out.W.at;
+    int D = model->config.d_model, dh = D / model->config.heads;
+    double square = 0;
+    for (int o = 0; o < D; o++) {
+        double sum = 0;
+        for (int h = first; h < last; h++) {
+            AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
+            SnapshotRows v = snapshot_vectors(snapshot, ATTENTION_CROSS, layer, h).V;
+            double u = 0;
+            for (int k = 0; k < dh; k++)
+                u += (double)W[o * D + h * dh + k] * (double)v.at[j * v.stride + k];
+            sum += (double)map.at[i * map.width + j] * u;
+        }
+        square += sum * sum;
+    }
+    return sqrt(square);
+}
+
+/* share [M-1,N] must be the rows of weight, divided by their sums. */
+static void check_shares(const float *share, const float *weight)
+{
+    for (int i = 0; i < M - 1; i++) {
+        double sum = 0;
+        for (int j = 0; j < N; j++) sum += (double)weight[i * N + j];
+        for (int j = 0; j < N; j++)
+            assert_true(fabs((double)weight[i * N + j] / sum - (double)share[i * N + j]) <
+                        1e-5);
+    }
+}
+
+TEST(norms_and_shares)
 {
     Error error;
     int source[N] = {3, 4, 5, 6, 7, 8, 9, 10, 0},
         target[M] = {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 0};
     Transformer model = random_model(V, 30, 7);
-    int D = model.config.d_model, H = model.config.heads, dh = D / H;
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
     assert_non_null(snapshot);
-    static float all[M * N], one[M * N], share[(M - 1) * N], mean[M * N];
+    static float all[M * N], one[M * N], share[(M - 1) * N], mean[M * N], sum[M * N];
     for (int layer = 0; layer < 3; layer++) {
-        const real *W = model.weights.decoder[layer].cross.out.W.at;
         assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
         assert_true(snapshot_norms(one, snapshot, ATTENTION_CROSS, layer, 1, &error));
-        for (int i = 0; i < M; i++)
-            for (int j = 0; j < N; j++) {
-                double square = 0, square_one = 0;
-                for (int o = 0; o < D; o++) {
-                    double sum = 0, sum_one = 0;
-                    for (int h = 0; h < H; h++) {
-                        AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, h);
-                        SnapshotRows v =
-                            snapshot_vectors(snapshot, ATTENTION_CROSS, layer, h).V;
-                        double u = 0;
-                        for (int k = 0; k < dh; k++)
-                            u += (double)W[o * D + h * dh + k] * (double)v.at[j * v.stride + k];
-                        sum += (double)map.at[i * map.width + j] * u;
-                        if (h == 1) sum_one = (double)map.at[i * map.width + j] * u;
-                    }
-                    square += sum * sum;
-                    square_one += sum_one * sum_one;
-                }
-                assert_true(fabs(sqrt(square) - (double)all[i * N + j]) < 1e-5);
-                assert_true(fabs(sqrt(square_one) - (double)one[i * N + j]) < 1e-5);
-            }
         snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);
+        for (int at = 0; at < M * N; at++) {
+            int i = at / N, j = at % N;
+            assert_true(fabs(norm(&model, snapshot, layer, 0, model.config.heads, i, j) -
+                             (double)all[at]) < 1e-5);
+            assert_true(fabs(norm(&model, snapshot, layer, 1, 2, i, j) - (double)one[at]) <
+                        1e-5);
+            sum[at] += all[at];
+        }
         for (int step = STEP_WRITES; step <= STEP_READS; step++) {
-            assert_true(
-                align_shares(share, snapshot, layer, ALIGN_NORM, (AlignStep)step, &error));
-            for (int i = 0; i < M - 1; i++) {
-                const float *row = all + (i + step) * N;
-                double sum = 0;
-                for (int j = 0; j < N; j++) sum += (double)row[j];
-                for (int j = 0; j < N; j++)
-                    assert_true(fabs((double)row[j] / sum - (double)share[i * N + j]) < 1e-6);
-            }
-            assert_true(
-                align_shares(share, snapshot, layer, ALIGN_MEAN, (AlignStep)step, &error));
-            for (int i = 0; i < (M - 1) * N; i++)
-                assert_true(fabsf(share[i] - mean[i + step * N]) < 1e-5f);
+            AlignStep which = (AlignStep)step;
+            assert_true(align_shares(share, snapshot, layer, ALIGN_NORM, which, &error));
+            check_shares(share, all + step * N);
+            assert_true(align_shares(share, snapshot, layer, ALIGN_MEAN, which, &error));
+            check_shares(share, mean + step * N);
         }
     }
-    static float sum[(M - 1) * N];
-    memset(sum, 0, sizeof sum);
-    for (int layer = 0; layer < 3; layer++) {
-        assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
-        for (int i = 0; i < (M - 1) * N; i++) sum[i] += all[i];
-    }
     assert_true(align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, &error));
-    for (int i = 0; i < M - 1; i++) {
-        double row = 0;
-        for (int j = 0; j < N; j++) row += (double)sum[i * N + j];
-        for (int j = 0; j < N; j++)
-            assert_true(fabs((double)sum[i * N + j] / row - (double)share[i * N + j]) < 1e-6);
-    }
+    check_shares(share, sum);
     snapshot_close(snapshot);
     transformer_free(&model);
 }

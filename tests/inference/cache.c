@@ -1,5 +1,5 @@
-/* Step by step equals all at once: every row of inference/cache.c against the whole-sentence pass,
- * with sentences that end early and with hypotheses that branch and die. */
+/* Every row of the key-value cache against the whole-sentence pass, with sentences that end early and with
+ * hypotheses that branch and end. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -11,15 +11,14 @@ static Arena cache_create(Cache *cache, const Transformer *model, const Packed *
                           int rows, int steps, int capacity)
 {
     Arena arena = {0};
-    Error error;
     cache_layout(cache, &arena, model, source, rows, steps, capacity);
-    assert_true(arena_reserve(&arena, &error));
-    memset(arena.base, 0x7f, arena.size);  // nothing may count on zeros
+    assert_true(arena_reserve(&arena, NULL));
+    memset(arena.base, 0x7f, arena.size);  // the cache must not rely on zeros
     cache_layout(cache, &arena, model, source, rows, steps, capacity);
     return arena;
 }
 
-/* The largest difference, in parts of the largest expected number. */
+/* The largest difference, divided by the largest expected number. */
 static double difference(const real *x, const real *expected, int n)
 {
     double most = 0, largest = 0;
@@ -42,10 +41,8 @@ static void check_sentences(const Variant *variant)
     const real *expected = forced_pass(&forced, &model, &source, &target);
     Cache cache;
     int D = model.config.d_model, longest = 0;
-    for (int s = 0; s < S; s++) {
-        int length = packed_length(&target, s);
-        if (length > longest) longest = length;
-    }
+    for (int s = 0; s < S; s++)
+        if (packed_length(&target, s) > longest) longest = packed_length(&target, s);
     arena = cache_create(&cache, &model, &source, S, longest, target.rows);
     for (int again = 0; again < 2; again++) {
         cache_encode(&cache, &model);
@@ -62,13 +59,10 @@ static void check_sentences(const Variant *variant)
             for (int i = 0; i < count; i++) {
                 int s = prefix[i].sentence;
                 node[s] = cache.nodes - count + i;
-                double d = difference(X + i * D, expected + (target.start[s] + t) * D, D);
-                if (d > worst) worst = d;
+                worst =
+                    fmax(worst, difference(X + i * D, expected + (target.start[s] + t) * D, D));
             }
         }
-        if (again)
-            print_message("%s: %d rows, worst difference %.1e\n", variant->name, target.rows,
-                          worst);
         assert_true(worst < 1e-5);
         int read[64], last = S - 1, m = target.start[S] - target.start[last];
         assert_int_equal(cache_tokens(read, &cache, node[last]), m - 1);
@@ -87,8 +81,8 @@ TEST(forced_sentences)
     for (int i = 0; i < VARIANTS; i++) check_sentences(&variants[i]);
 }
 
-/* Rows of each sentence pick parents at random, so some branch and some die. Every node must be
- * what the whole-sentence pass says of the tokens on its way. */
+/* The rows choose parents at random, so that some hypotheses branch and some end. Every node must equal
+ * the whole-sentence pass over the tokens of its path. */
 static void check_forest(const Variant *variant)
 {
     enum { V = 30, S = 3, MOST = 4, STEPS = 12, NODES = S * MOST * STEPS };
@@ -124,17 +118,14 @@ static void check_forest(const Variant *variant)
     for (int node = 0; node < cache.nodes; node++) {
         int id[STEPS + 1], length = cache_tokens(id, &cache, node), s = sentence_of[node];
         id[length] = ID_END;
-        int from = source.start[s], n = source.start[s + 1] - from;
-        Packed one = {1, n, source.id + from, (int[]){0, n}};
-        Packed way = {1, length + 1, id, (int[]){0, length + 1}};
-        const real *expected = forced_pass(&forced, &model, &one, &way);
-        double d = difference(seen + node * D, expected + length * D, D);
-        if (d > worst) worst = d;
+        Packed one = packed_slice((int[2]){0}, &source, s, s + 1);
+        Packed path = {1, length + 1, id, (int[]){0, length + 1}};
+        const real *expected = forced_pass(&forced, &model, &one, &path);
+        worst = fmax(worst, difference(seen + node * D, expected + length * D, D));
         arena_free(&forced);
     }
     assert_true(cache.nodes > S * STEPS);
     assert_true(worst < 1e-5);
-    print_message("%s: %d nodes, worst difference %.1e\n", variant->name, cache.nodes, worst);
     free(seen);
     arena_free(&arena);
     free_sentences(source);

@@ -1,4 +1,4 @@
-/* Maps of attention: rows sum to 1, nothing looks ahead, and the summaries are what they say. */
+/* Attention snapshots: the weights and vectors of every head against their definitions. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -10,22 +10,34 @@ enum { V = 40, N = 21, M = 70 };  // M: more than one block of logits
 
 static int source[N], target[M];
 static const Variant *variant;
+static Transformer model;
+static Snapshot *snapshot;
+static Error error;
 
-static Transformer setup(void)
+static int setup(void **state)
 {
+    (void)state;
     Rng rng = rng_stream(81, RNG_TEST, 0);
     for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
     for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
-    if (variant->more_source) source[0] = V + 1;  // which the target's vocabulary has not
-    return random_variant(variant, V, M, 82);
+    if (variant->more_source) source[0] = V + 1;  // not in the vocabulary of the target
+    model = random_variant(variant, V, M, 82);
+    snapshot = snapshot_open(&model, source, N, target, M, &error);
+    return snapshot ? 0 : -1;
 }
 
+static int teardown(void **state)
+{
+    (void)state;
+    snapshot_close(snapshot);
+    snapshot_close(NULL);
+    transformer_free(&model);
+    return 0;
+}
+
+/* Rows sum to 1, the decoder does not attend to later tokens, and the mean is the mean. */
 TEST(maps)
 {
-    Error error;
-    Transformer model = setup();
-    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
-    assert_non_null(snapshot);
     assert_int_equal(snapshot_heads(snapshot), 3);
     assert_int_equal(snapshot_layers(snapshot, ATTENTION_ENCODER), 2);
     assert_int_equal(snapshot_layers(snapshot, ATTENTION_DECODER), 3);
@@ -57,8 +69,6 @@ TEST(maps)
             for (int i = 0; i < rows * columns; i++)
                 assert_true(fabs(mean[i] - sum_of_heads[i] / 3) < 1e-6);
         }
-    snapshot_close(snapshot);
-    transformer_free(&model);
 }
 
 static double dot(const real *a, const real *b, int count)
@@ -87,15 +97,13 @@ static void is_projected(SnapshotRows Y, SnapshotRows X, Linear w, int head)
         }
 }
 
-/* From what a layer read to its queries, keys and values, its map, and what a head read by it: in
- * double, by the definition. */
-static void one_head_again(const Transformer *model, const Snapshot *snapshot,
-                           AttentionKind kind, int layer, int head)
+/* Queries, keys, values, attention weights and output of a head, computed in double. */
+static void check_head(AttentionKind kind, int layer, int head)
 {
-    const AttentionWeights *w = kind == ATTENTION_ENCODER ? &model->weights.encoder[layer].self
-                                : kind == ATTENTION_DECODER
-                                    ? &model->weights.decoder[layer].self
-                                    : &model->weights.decoder[layer].cross;
+    const Weights *weights = &model.weights;
+    const AttentionWeights *w = kind == ATTENTION_ENCODER   ? &weights->encoder[layer].self
+                                : kind == ATTENTION_DECODER ? &weights->decoder[layer].self
+                                                            : &weights->decoder[layer].cross;
     HeadVectors v = snapshot_vectors(snapshot, kind, layer, head);
     AttentionMap map = snapshot_map(snapshot, kind, layer, head);
     assert_int_equal(v.Q.columns, 16);
@@ -123,14 +131,10 @@ static void one_head_again(const Transformer *model, const Snapshot *snapshot,
 
 TEST(vectors)
 {
-    Error error;
-    Transformer model = setup();
-    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
-    assert_non_null(snapshot);
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int layer = 0; layer < snapshot_layers(snapshot, kind); layer++)
             for (int head = 0; head < snapshot_heads(snapshot); head++)
-                one_head_again(&model, snapshot, kind, layer, head);
+                check_head(kind, layer, head);
     int D = model.config.d_model;
     for (int side = 0; side < 2; side++) {
         SnapshotRows X = snapshot_embedded(snapshot, side == 0);
@@ -146,34 +150,27 @@ TEST(vectors)
             }
         }
     }
-    snapshot_close(snapshot);
-    transformer_free(&model);
 }
 
 TEST(refusals)
 {
-    Error error;
-    Transformer model = setup();
     assert_null(snapshot_open(&model, source, N - 1, target, M, &error));
     assert_string_equal(error.text,
                         "source: token 20 of 20 is not </s>, which ends a sentence");
     assert_null(snapshot_open(&model, source, N, target, M + 1, &error));
     assert_string_equal(error.text,
                         "target: a sentence has 71 tokens, but the model takes 1 to 70");
-    target[0] = V + 1;
-    assert_null(snapshot_open(&model, source, N, target, M, &error));
+    int unknown[M];
+    memcpy(unknown, target, sizeof unknown);
+    unknown[0] = V + 1;
+    assert_null(snapshot_open(&model, source, N, unknown, M, &error));
     assert_string_equal(error.text, "target: token 1 is 41, but the vocabulary has 0 to 38");
-    snapshot_close(NULL);
-    transformer_free(&model);
 }
 
-/* However many views ask, a sentence has one snapshot; if none asks, it has none. */
+/* A sentence has one snapshot for all views that need it, and none if no view does. */
 TEST(taken_once)
 {
-    Error error;
-    Transformer model = setup();
     LazySnapshot lazy = {&model, source, target, N, M, NULL};
-    assert_null(lazy.taken);
     const Snapshot *first = snapshot_get(&lazy, &error);
     assert_non_null(first);
     for (int view = 0; view < 4; view++) assert_ptr_equal(snapshot_get(&lazy, &error), first);
@@ -181,11 +178,9 @@ TEST(taken_once)
     assert_int_equal(snapshot_source(first)->rows, N);
     assert_memory_equal(snapshot_target(first)->id, target, sizeof target);
     snapshot_close(lazy.taken);
-    lazy =
-        (LazySnapshot){&model, source, target, N, M + 1, NULL};  // longer than the model takes
+    lazy = (LazySnapshot){&model, source, target, N, M + 1, NULL};  // too long for the model
     assert_null(snapshot_get(&lazy, &error));
     assert_null(lazy.taken);
-    transformer_free(&model);
 }
 
 int main(void)
@@ -193,7 +188,7 @@ int main(void)
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         variant = &variants[i];
-        failed += run_all_tests(variant->name, NULL, NULL);
+        failed += run_all_tests(variant->name, setup, teardown);
     }
     return failed;
 }
