@@ -3,42 +3,39 @@
 #include "tests/fixtures/batch-search.h"
 #include "tests/fixtures/test.h"
 
-/* Returns how many hypotheses end below the limit. */
-static int check_beam_of_one(const Variant *variant)
+/* The best hypotheses of both must be equal, bit for bit. */
+static void same_best(int s)
 {
-    enum { V = 40, S = 50 };
-    SearchConfig config = search_default;
-    config.beam = 1;
-    Transformer model = random_variant(variant, V, MOST_LENGTH, 11);
-    model.weights.logits_bias[ID_END] += 1;
-    Packed source = random_sentences(S, 20, V, 12);
-    assert_true(search(&one, &model, &source, &config, true));
-    assert_true(search(&two, &model, &source, &config, false));
-    int tokens = 0, ended = 0;
-    for (int s = 0; s < S; s++) {
-        assert_int_equal(one.sentence[s].count, 1);
-        assert_int_equal(two.sentence[s].count, 1);
-        assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
-        assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
-        int n = packed_length(&source, s), length = one.hypothesis[s]->length;
-        ended += length < search_limit(&config, &model.config, n, 0);
-        tokens += length;
-    }
-    print_message("%s: %d sentences, %d tokens, %d below the limit\n", variant->name, S, tokens,
-                  ended);
-    free_sentences(source);
-    transformer_free(&model);
-    return ended;
+    assert_true(same_ids(one.hypothesis[s], two.hypothesis[s]));
+    assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
 }
 
 TEST(beam_of_one_is_greedy)
 {
-    assert_in_range(check_beam_of_one(&variants[0]), 10, 50);
-    for (int i = 1; i < VARIANTS; i++) check_beam_of_one(&variants[i]);
+    enum { V = 40, S = 50 };
+    SearchConfig config = search_default;
+    config.beam = 1;
+    for (int v = 0; v < VARIANTS; v++) {
+        int ended = 0;
+        Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 11);
+        model.weights.logits_bias[ID_END] += 1;
+        Packed source = random_sentences(S, 20, V, 12);
+        assert_true(search(&one, &model, &source, &config, true));
+        assert_true(search(&two, &model, &source, &config, false));
+        for (int s = 0; s < S; s++) {
+            assert_int_equal(one.sentence[s].count, 1);
+            assert_int_equal(two.sentence[s].count, 1);
+            same_best(s);
+            int limit = search_limit(&config, &model.config, packed_length(&source, s), 0);
+            ended += one.hypothesis[s]->length < limit;
+        }
+        if (v == 0) assert_in_range(ended, 10, S);
+        free_sentences(source);
+        transformer_free(&model);
+    }
 }
 
-/* Stopping early must not change the best one: alone in its batch a sentence goes through the same
- * steps with n_best = beam, which has to wait for all. */
+/* Early stopping keeps the best: with n_best = beam, the search cannot stop before all have ended. */
 TEST(stopping_early_keeps_the_best)
 {
     enum { V = 40, S = 40 };
@@ -48,15 +45,15 @@ TEST(stopping_early_keeps_the_best)
     Packed source = random_sentences(S, 16, V, 42);
     for (int s = 0; s < S; s++) {
         Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
-        SearchConfig config = {
-            .beam = 2 + s % 5, .length_penalty = PENALTIES[s % 3], .max_length_ratio = 1};
-        config.length_penalty_form = s / 3 % 2;
-        config.n_best = 1;
+        SearchConfig config = {.beam = 2 + s % 5,
+                               .n_best = 1,
+                               .length_penalty = PENALTIES[s % 3],
+                               .length_penalty_form = s / 3 % 2,
+                               .max_length_ratio = 1};
         assert_true(search(&one, &model, &alone, &config, false));
         config.n_best = config.beam;
         assert_true(search(&two, &model, &alone, &config, false));
-        assert_true(same_ids(one.hypothesis[0], two.hypothesis[0]));
-        assert_true(one.hypothesis[0]->score == two.hypothesis[0]->score);
+        same_best(0);
         assert_int_equal(two.sentence[0].count, config.beam);
         for (int i = 1; i < config.beam; i++) {
             assert_true(two.hypothesis[0][i].score <= two.hypothesis[0][i - 1].score);
@@ -68,34 +65,38 @@ TEST(stopping_early_keeps_the_best)
     transformer_free(&model);
 }
 
-/* A model that all but never ends is cut at the limit, and gives whole sentences still. */
+/* A model that hardly ever ends: the limit cuts its hypotheses, which are whole sentences still. */
 TEST(limit)
 {
     enum { V = 12, S = 4 };
+    static const struct {
+        int beam, max_tokens;
+        bool greedy;
+    } cases[] = {{1, 0, false}, {1, 0, true},  {1, 7, false},
+                 {1, 7, true},  {4, 0, false}, {4, 7, false}};
     Transformer model = random_model(V, 30, 51);
     model.weights.logits_bias[ID_END] = -50;
     Packed source = random_sentences(S, 6, V, 52);
-    for (int beam = 1; beam <= 4; beam += 3) {
-        SearchConfig config = {
-            .beam = beam, .n_best = beam, .length_penalty = 1, .max_length_ratio = 1};
-        for (int variant = 0; variant < 4; variant++) {
-            int greedy = variant % 2;
-            config.max_tokens = variant < 2 ? 0 : 7;
-            if (greedy && beam > 1) continue;
-            assert_true(search(&one, &model, &source, &config, greedy));
-            for (int s = 0; s < S; s++) {
-                int n = packed_length(&source, s);
-                int most = variant >= 2 ? 7 : n + 20 < 30 ? n + 20 : 30;
-                assert_int_equal(search_limit(&config, &model.config, n, 0), most);
-                assert_int_equal(one.sentence[s].count, beam);
-                for (int i = 0; i < beam; i++) {
-                    const Hypothesis *hypothesis = &one.hypothesis[s][i];
-                    assert_int_equal(hypothesis->length, most);
-                    assert_int_equal(hypothesis->id[most - 1], ID_END);
-                    assert_true(hypothesis->log_probability < -40);
-                    for (int t = 0; t < most - 1; t++)
-                        assert_in_range(hypothesis->id[t], ID_UNKNOWN + 1, V - 2);
-                }
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        int beam = cases[c].beam;
+        SearchConfig config = {.beam = beam,
+                               .n_best = beam,
+                               .length_penalty = 1,
+                               .max_length_ratio = 1,
+                               .max_tokens = cases[c].max_tokens};
+        assert_true(search(&one, &model, &source, &config, cases[c].greedy));
+        for (int s = 0; s < S; s++) {
+            int n = packed_length(&source, s), most = n + 20 < 30 ? n + 20 : 30;
+            if (config.max_tokens) most = config.max_tokens;
+            assert_int_equal(search_limit(&config, &model.config, n, 0), most);
+            assert_int_equal(one.sentence[s].count, beam);
+            for (int i = 0; i < beam; i++) {
+                const Hypothesis *hypothesis = &one.hypothesis[s][i];
+                assert_int_equal(hypothesis->length, most);
+                assert_int_equal(hypothesis->id[most - 1], ID_END);
+                assert_true(hypothesis->log_probability < -40);
+                for (int t = 0; t < most - 1; t++)
+                    assert_in_range(hypothesis->id[t], ID_UNKNOWN + 1, V - 2);
             }
         }
     }
@@ -133,7 +134,7 @@ TEST(ties_and_unknown)
     transformer_free(&model);
 }
 
-/* ---- every sentence of at most 4 tokens over 3 pieces: 1 + 3 + 9 + 27 ---- */
+/* ---- enumeration of all sentences of at most 4 tokens over 3 pieces: 1 + 3 + 9 + 27 ---- */
 
 enum { ALL = 40, ALL_V = 6, ALL_LENGTH = 4 };
 
@@ -178,13 +179,36 @@ static void log_probabilities(double *log_probability, const Transformer *model,
     arena_free(&arena);
 }
 
+/* All hypotheses of `one` against the sentences id [ALL], length [ALL] with their log-probabilities. */
+static void check_all(int id[ALL][ALL_LENGTH], const int *length, const double *log_probability,
+                      const SearchConfig *config)
+{
+    bool seen[ALL] = {false}, wu = config->length_penalty_form == LENGTH_PENALTY_WU;
+    double best = -INFINITY;
+    for (int i = 0; i < ALL; i++) {
+        const Hypothesis *hypothesis = &one.hypothesis[0][i];
+        int which = 0;
+        while (which < ALL &&
+               !same_ids(hypothesis, &(Hypothesis){id[which], length[which], 0, 0}))
+            which++;
+        assert_true(which < ALL && !seen[which]);
+        seen[which] = true;
+        double score =
+            log_probability[which] /
+            pow(wu ? (5.0 + length[which]) / 6 : length[which], config->length_penalty);
+        assert_true(fabs(hypothesis->log_probability - log_probability[which]) < 1e-4);
+        assert_true(fabs(hypothesis->score - score) < 1e-4);
+        if (i > 0) assert_true(hypothesis->score <= hypothesis[-1].score);
+        best = fmax(best, score);
+    }
+    assert_true(fabs(one.hypothesis[0]->score - best) < 1e-4);
+}
+
 TEST(exhaustive)
 {
     static const double PENALTIES[] = {0, 0.6, 1, 2};
-    int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1],
-        compared = 0;
-    int count = enumerate(id, length);
-    assert_int_equal(count, ALL);
+    int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1];
+    assert_int_equal(enumerate(id, length), ALL);
     Packed target = {ALL, 0, packed, start};
     for (int s = 0; s < ALL; s++) {
         start[s] = target.rows;
@@ -197,80 +221,56 @@ TEST(exhaustive)
         Packed source = random_sentences(2, ALL_LENGTH, ALL_V, 200 + seed);
         for (int s = 0; s < 2; s++) {
             Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
-            double log_probability[ALL], score[ALL];
+            double log_probability[ALL];
             log_probabilities(log_probability, &model, &alone, &target);
             for (int p = 0; p < 8; p++) {
-                double alpha = PENALTIES[p % 4];
-                bool wu = p >= 4;
                 SearchConfig config = {.beam = MAX_BEAM,
                                        .n_best = ALL,
-                                       .length_penalty = alpha,
+                                       .length_penalty = PENALTIES[p % 4],
                                        .length_penalty_form =
-                                           wu ? LENGTH_PENALTY_WU : LENGTH_PENALTY_POWER,
+                                           p < 4 ? LENGTH_PENALTY_POWER : LENGTH_PENALTY_WU,
                                        .max_length_ratio = 3};
                 assert_true(search(&one, &model, &alone, &config, false));
                 config.n_best = 1;  // stops early
                 assert_true(search(&two, &model, &alone, &config, false));
                 assert_int_equal(one.sentence[0].count, ALL);
                 assert_int_equal(two.sentence[0].count, 1);
-                assert_true(same_ids(one.hypothesis[0], two.hypothesis[0]));
-
-                bool seen[ALL] = {false};
-                double best = -INFINITY;
-                for (int i = 0; i < ALL; i++) {
-                    score[i] =
-                        log_probability[i] / pow(wu ? (5.0 + length[i]) / 6 : length[i], alpha);
-                    if (score[i] > best) best = score[i];
-                }
-                for (int i = 0; i < ALL; i++) {
-                    const Hypothesis *hypothesis = &one.hypothesis[0][i];
-                    int which = 0;
-                    while (which < ALL &&
-                           !same_ids(hypothesis, &(Hypothesis){id[which], length[which], 0, 0}))
-                        which++;
-                    assert_true(which < ALL && !seen[which]);
-                    seen[which] = true;
-                    assert_true(fabs(hypothesis->log_probability - log_probability[which]) <
-                                1e-4);
-                    assert_true(fabs(hypothesis->score - score[which]) < 1e-4);
-                    if (i > 0) assert_true(hypothesis->score <= hypothesis[-1].score);
-                    compared++;
-                }
-                assert_true(fabs(one.hypothesis[0]->score - best) < 1e-4);
+                same_best(0);
+                check_all(id, length, log_probability, &config);
             }
         }
         free_sentences(source);
         transformer_free(&model);
     }
-    print_message("%d hypotheses\n", compared);
 }
 
-/* ---- the slow and obvious way: every prefix through the whole network, and a full sort ---- */
+/* ---- a simple implementation: each prefix through the whole network, and a full sort ---- */
 
-typedef struct Slow {
+typedef struct SimpleHypothesis {
     int id[MOST_LENGTH], length;
     double log_probability, score;
-} Slow;
+} SimpleHypothesis;
 
 static int by_probability(const void *a, const void *b)
 {
-    const Slow *x = a, *y = b;
+    const SimpleHypothesis *x = a, *y = b;
     return (x->log_probability < y->log_probability) -
            (x->log_probability > y->log_probability);
 }
 
 static int by_score(const void *a, const void *b)
 {
-    const Slow *x = a, *y = b;
+    const SimpleHypothesis *x = a, *y = b;
     return (x->score < y->score) - (x->score > y->score);
 }
 
-static int slow_search(Slow *ended, const Transformer *model, const Packed *source,
-                       const SearchConfig *config)
+static int simple_search(SimpleHypothesis *finished, const Transformer *model,
+                         const Packed *source, const SearchConfig *config)
 {
     int V = model->config.vocab, D = model->config.d_model, live = 1, count = 0;
     int limit = search_limit(config, &model->config, source->rows, 0);
-    Slow prefix[MAX_BEAM] = {{.length = 0}}, *candidate = malloc(sizeof(Slow) * MAX_BEAM * 64);
+    SimpleHypothesis prefix[MAX_BEAM] = {{.length = 0}},
+                     *candidate = malloc(sizeof(SimpleHypothesis) * MAX_BEAM * 64);
     real *z = malloc(sizeof *z * (size_t)V);
     for (int step = 1; live && step <= limit; step++) {
         int candidates = 0;
@@ -285,7 +285,7 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
             for (int c = 0; c < V - 1; c++) sum += exp(z[c]);
             for (int c = 0; c < V - 1; c++) {
                 if (c == ID_UNKNOWN || (step == limit && c != ID_END)) continue;
-                Slow *next = &candidate[candidates++];
+                SimpleHypothesis *next = &candidate[candidates++];
                 *next = prefix[i];
                 next->id[step - 1] = c;
                 next->length = step;
@@ -294,22 +294,21 @@ static int slow_search(Slow *ended, const Transformer *model, const Packed *sour
             }
         }
         qsort(candidate, (size_t)candidates, sizeof *candidate, by_probability);
-        int room = config->beam - count;
+        int places = config->beam - count;
         live = 0;
-        for (int i = 0; i < candidates && i < room; i++) {
-            if (candidate[i].id[step - 1] == ID_END) ended[count++] = candidate[i];
+        for (int i = 0; i < candidates && i < places; i++) {
+            if (candidate[i].id[step - 1] == ID_END) finished[count++] = candidate[i];
             else prefix[live++] = candidate[i];
         }
     }
-    qsort(ended, (size_t)count, sizeof *ended, by_score);
+    qsort(finished, (size_t)count, sizeof *finished, by_score);
     free(candidate), free(z);
     return count;
 }
 
-TEST(same_as_slow_search)
+TEST(same_as_simple_search)
 {
     enum { V = 150, S = 5 };  // V: more than one block of logits
-    int compared = 0;
     Transformer model = random_model(V, 12, 31);
     model.weights.logits_bias[ID_END] += 2;
     Packed source = random_sentences(S, 10, V, 32);
@@ -319,18 +318,17 @@ TEST(same_as_slow_search)
         assert_true(search(&one, &model, &source, &config, false));
         for (int s = 0; s < S; s++) {
             Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
-            Slow expected[MAX_BEAM];
-            assert_int_equal(slow_search(expected, &model, &alone, &config),
+            SimpleHypothesis expected[MAX_BEAM];
+            assert_int_equal(simple_search(expected, &model, &alone, &config),
                              one.sentence[s].count);
             assert_int_equal(one.sentence[s].count, beam);
-            for (int i = 0; i < beam; i++, compared++) {
+            for (int i = 0; i < beam; i++) {
                 Hypothesis same = {expected[i].id, expected[i].length, 0, 0};
                 assert_true(same_ids(&one.hypothesis[s][i], &same));
                 assert_true(fabs(one.hypothesis[s][i].score - expected[i].score) < 1e-4);
             }
         }
     }
-    print_message("%d hypotheses\n", compared);
     free_sentences(source);
     transformer_free(&model);
 }
