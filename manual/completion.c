@@ -13,7 +13,7 @@ enum { WIDTH = 92 };
 
 static const char SAFE[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
 
-/* ---- what the table says ---- */
+/* ---- the option table ---- */
 
 typedef enum { OFFER_NONE, OFFER_CHOICES, OFFER_FILES, OFFER_FOLDERS } Offer;
 
@@ -30,14 +30,14 @@ static Offer offer_of(const Option *option)
     return strcmp(argument, "DIR") ? OFFER_NONE : OFFER_FOLDERS;
 }
 
-/* Whether --no-NAME is one that the help shows: of a flag that is on. */
+/* Whether the help shows --no-NAME: for a flag that is on by default. */
 static bool shows_no(const OptionGroup *group, const Option *option)
 {
     const void *field = (const char *)group->values + option->offset;
     return option->kind == OPTION_FLAG && *(const bool *)field;
 }
 
-/* Each option of the program in turn, in the order of the help: for (Place p = {0}; next(…); ) */
+/* Iterates over the options in the order of the help: for (Place p = {0}; next(…); ) */
 typedef struct Place {
     const OptionGroup *group;
     const Option *option;
@@ -65,7 +65,7 @@ static void write_choices(FILE *out, const Option *option)
     }
 }
 
-/* "qkv_train": the name as a shell's functions have it. */
+/* "qkv_train": the name in shell functions. */
 static void write_function(FILE *out, const CompletedProgram *program)
 {
     for (const char *s = program->name; *s; s++) fputc(*s == '-' ? '_' : *s, out);
@@ -73,7 +73,7 @@ static void write_function(FILE *out, const CompletedProgram *program)
 
 /* ---- text in quotes ---- */
 
-/* Text between single quotes: as a shell needs it, with a backslash before each of `marked`. */
+/* Text for single quotes, escaped for the shell, with a backslash before each character of `marked`. */
 static void write_quoted(FILE *out, Shell shell, const char *text, size_t length,
                          const char *marked)
 {
@@ -83,7 +83,7 @@ static void write_quoted(FILE *out, Shell shell, const char *text, size_t length
     }
 }
 
-/* How much of a help is enough beside a name in a list: up to a semicolon or a sentence's end. */
+/* The length of a help up to its first semicolon or full stop, to show beside a name. */
 static size_t brief(const char *help)
 {
     size_t length = 0;
@@ -95,7 +95,7 @@ static size_t brief(const char *help)
 
 /* ---- bash ---- */
 
-/* The names, wrapped; `taken_back`: those of --no-NAME that the others do not have. */
+/* The names, wrapped; taken_back: the --no-NAMEs that the help does not show. */
 static void bash_names(FILE *out, const CompletedProgram *program, bool taken_back)
 {
     int column = WIDTH;

@@ -1,5 +1,5 @@
-/* generate.c -- writes what is made of the two programs' tables of options: man pages and
- * completion. make runs it; it goes nowhere else.
+/* generate.c -- writes the man pages and the shell completion of the two programs from their option
+ * tables. make runs it; it is not installed.
  *
  *     generate FILE >OUT
  *
@@ -46,7 +46,7 @@ static void write_line(FILE *out, const char *line)
     fputs(line, out);
 }
 
-/* The page of this program, or of none. */
+/* Writes manual/NAME.in as a page; program NULL: without options and presets. */
 static bool write_page(FILE *out, const char *name, const CompletedProgram *program,
                        Error *error)
 {
@@ -70,7 +70,7 @@ static bool write_page(FILE *out, const char *name, const CompletedProgram *prog
     return good;
 }
 
-/* ---- what is asked for ---- */
+/* ---- files ---- */
 
 static bool write_file(FILE *out, const char *name, const CompletedProgram *program,
                        int programs, Error *error)

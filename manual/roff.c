@@ -1,4 +1,4 @@
-/* manual.c -- the option table as roff; see manual.h. */
+/* roff.c -- the option table as roff; see roff.h. */
 #include "manual/roff.h"
 
 #include <ctype.h>
@@ -9,7 +9,7 @@
 
 enum { WIDTH = 64 };  // before there are escapes in it
 
-/* The code point at *text, and *text moves behind it; bytes that are no UTF-8 count one by one. */
+/* Returns the code point at *text and advances *text. A byte that is not UTF-8 is a code point. */
 static unsigned decode(const char **text)
 {
     unsigned code;
@@ -19,7 +19,7 @@ static unsigned decode(const char **text)
     return code;
 }
 
-/* One character as roff; `literal`: a minus and a straight quote, no hyphen and no apostrophe. */
+/* Writes a character; literal: as minus and straight quote instead of hyphen and apostrophe. */
 static void write_character(FILE *out, unsigned point, bool literal)
 {
     switch (point) {
@@ -40,7 +40,7 @@ static void write_literal(FILE *out, const char *text, size_t length)
     for (const char *s = text; s < text + length;) write_character(out, decode(&s), true);
 }
 
-/* The length of the option's name that stands here, "--name"; 0 if none does. */
+/* The length of the option name "--name" at s; 0 if there is none. */
 static size_t option_here(const char *s)
 {
     if (strncmp(s, "--", 2) || !islower((unsigned char)s[2])) return 0;
@@ -49,7 +49,7 @@ static size_t option_here(const char *s)
     return length;
 }
 
-/* Whether a word is to be copied rather than read: it has a digit, or a mark inside. */
+/* Whether a word is code: it has a digit, or punctuation inside. */
 static bool is_literal(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -60,7 +60,7 @@ static bool is_literal(const char *word, size_t length)
     return false;
 }
 
-/* Hyphens and apostrophes are what stands between two letters of a word to be read. */
+/* Hyphens and apostrophes are those between two letters of a word that is not code. */
 static void write_word(FILE *out, const char *word, size_t length)
 {
     bool literal = is_literal(word, length);
@@ -79,8 +79,8 @@ static void write_word(FILE *out, const char *word, size_t length)
     }
 }
 
-/* A line of roff must not begin with a control character, nor end as a sentence does where none
- * ends ("Wu et al."), nor grow too long to be read. */
+/* A line of roff must not begin with a control character, and must not end with a full stop that ends
+ * no sentence ("Wu et al."). Lines are wrapped. */
 void manual_text(FILE *out, const char *text)
 {
     size_t column = 0;
@@ -102,7 +102,7 @@ void manual_text(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-/* FILE and N stand for something, and are in italics; mean and .png are meant as they are. */
+/* Placeholders such as FILE and N are italic; literal text such as mean and .png is bold. */
 static void write_argument(FILE *out, const char *text)
 {
     while (*text) {

@@ -1,5 +1,5 @@
-/* manual.h -- the option table as the OPTIONS of a man page, in roff: what the help says, said by
- * the same functions, so that the page cannot drift from the program.
+/* roff.h -- the option table as the OPTIONS of a man page, in roff. The texts come from the functions
+ * that print the help, so the page cannot differ from it.
  *
  *     .SS Training
  *     .TP
@@ -16,7 +16,7 @@
 
 #include <stdio.h>
 
-/* The groups with their headings, with the present values as defaults. False: memory is short. */
+/* Writes the groups with their titles; the current values are the defaults. False: out of memory. */
 bool manual_options(FILE *out, const OptionGroup *groups, int count);
 
 /* UTF-8 text as lines of roff that show it as it is, with the names of options in bold. What

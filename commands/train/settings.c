@@ -21,87 +21,87 @@ static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL}
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
     {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
-     "toy, tiny, small or base: defaults for all below", true},
+     "toy, tiny, small or base: defaults for the options below", true},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
-     "a config.json as a run writes it", true},
+     "read options from a config.json of another run", true},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
-     "the run's folder; default: checkpoints/<preset>. If there is a run in it, it goes on", true},
+     "folder of the run; default: checkpoints/<preset>. A run that is in it is resumed", true},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
-     "threads; 0: one for each processor. The result is the same, to the bit", true},
+     "threads; 0: one for each processor. The result has the same bits for any number", true},
     {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
-     "a sentence, or SENTENCE ||| TRANSLATION, whose attention becomes an animation, watch.png; "
-     "default: one for the toy corpus", true},
+     "record the attention of a sentence, or of SENTENCE ||| TRANSLATION, as an animation, "
+     "watch.png; default: a sentence of the toy corpus, if that is used", true},
     {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
-     "the decoder layer whose attention to the source is watched, and whose W_Q, W_K and W_V are "
-     "drawn in weights.png; 0: the last", true},
+     "decoder layer whose attention --watch records, and whose W_Q, W_K and W_V weights.png "
+     "shows; 0: the last", true},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
-     "report on corpus and model, and stop", true},
+     "report on corpus, model and memory, and exit", true},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
-    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this help", true},
     {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
 };
 #undef FIELD
 #define FIELD(name) offsetof(DataConfig, name)
 static const Option data_options[] = {
     {"train-source", OPTION_LIST, FIELD(train.source), 0, 0, NULL, "FILE",
-     "source sentences, one a line, plain or .gz", false},
+     "source sentences, one per line, plain text or .gz", false},
     {"train-target", OPTION_LIST, FIELD(train.target), 0, 0, NULL, "FILE",
      "their translations, line by line", false},
     {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
-     "or both in one file, source TAB target", false},
+     "source and target in one file, separated by a TAB", false},
     {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
-     "sentences to validate on", false},
+     "source sentences for validation", false},
     {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
      "their translations", false},
     {"valid-tsv", OPTION_LIST, FIELD(valid.tsv), 0, 0, NULL, "FILE",
-     "or both in one file, source TAB target", false},
+     "source and target in one file, separated by a TAB", false},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
-     "or so many pairs held out of the training text; 0: a tenth, at most 500", false},
+     "without validation files: hold out N training pairs; 0: a tenth, at most 500", false},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
-     "how the BLEU of their translations cuts text into words, as sacrebleu names it; char for "
-     "languages without spaces", false},
+     "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
+     "spaces", false},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
-     "how text is cut into tokens, learned from the training text", false},
+     "type of the SentencePiece tokenizer, learned from the training text", false},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
-     "one for both languages, or one each, learned from that side's text", false},
+     "one vocabulary for both languages, or one for each", false},
     {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
-     "tokens in the vocabulary, or in each of two, at most", false},
+     "maximum size of the vocabulary, or of each of two", false},
     {"source-vocab-size", OPTION_INT, FIELD(source_vocab_size), 0, 1000000, NULL, NULL,
-     "of separate vocabularies, the source's; 0: --vocab-size", false},
+     "size of a separate source vocabulary; 0: --vocab-size", false},
     {"target-vocab-size", OPTION_INT, FIELD(target_vocab_size), 0, 1000000, NULL, NULL,
-     "of separate vocabularies, the target's; 0: --vocab-size", false},
+     "size of a separate target vocabulary; 0: --vocab-size", false},
     {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
-     "use this SentencePiece .model instead of learning one; for separate vocabularies twice, "
-     "source and target", false},
+     "use this SentencePiece model instead of learning one; give it twice, source and target, for "
+     "separate vocabularies", false},
     {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
-     "share of the text's characters that get a token, 0.98 to 1; 0: 0.9995, or 1 for words "
-     "and characters", false},
+     "share of the text's characters that get a token, 0.98 to 1; 0: 1 for word and char, else "
+     "0.9995", false},
     {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
-     "of characters, before the text is cut; _cf folds case", false},
+     "Unicode normalization before tokenization; _cf folds case", false},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "fold case, in and out: the same as that normalization with _cf", false},
+     "fold the case of source and target: the normalization with _cf", false},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
-     "spell characters without a token in bytes (unigram and bpe)", false},
+     "encode characters without a token as bytes (unigram and bpe)", false},
 };
 #undef FIELD
 
 static const struct { const char *what, *settings; } PRESETS[] = {  // as PRESET_NAMES
-    {"the built-in corpus of whole words, in a minute",
+    {"the built-in corpus, whole words, about a minute",
      "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
      "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
      "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
      "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
-    {"some 10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
+    {"10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
      "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
      "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
      "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
      "label-smoothing=0.1 clip-norm=25 patience=10"},
-    {"some 100,000 pairs",
+    {"about 100,000 pairs",
      "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
      "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
      "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
      "clip-norm=5 patience=10"},
-    {"a million pairs and more: the base model of Vaswani et al. 2017",
+    {"a million pairs or more: the base model of Vaswani et al. 2017",
      "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
      "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 accumulators=1 "
      "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
@@ -145,8 +145,8 @@ static const char *preset_settings(const char *name)
     return NULL;
 }
 
-/* data/toy below this folder; or beside the program, so that ./train works from any folder; or
- * share/qkv/toy beside the folder of the program, once it is installed. */
+/* Looks in data/toy of the working folder, then of the program's folder, then in the ../share/qkv/toy
+ * of an installed program. */
 static bool toy_file(StringList *list, const char *name, Error *error)
 {
     char path[4200], program[4096];
@@ -257,8 +257,8 @@ static bool read_config(Settings *s, const char *text, const char *path, Error *
                      path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
 }
 
-/* One pass over all sources of values; `preset` is NULL at first, to see whether a corpus is
- * named and so which preset it is. The toy corpus has a sentence to watch. */
+/* Applies all sources of values in their order. The first call has preset NULL: it finds out whether
+ * a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to watch. */
 static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
                   char *const *argv, Error *error)
 {
@@ -349,8 +349,7 @@ char *settings_to_json(const Settings *s)
     return options_to_json(s->groups, SETTINGS_GROUPS);
 }
 
-/* Whether flags, whole numbers and choices of a group are what they were: those that a model or a
- * tokenizer is made by. */
+/* Whether the flags, integers and choices of a group, which define model and tokenizer, are equal. */
 static bool same_group(Settings *was, const Settings *is, int group, const char *path,
                        Error *error)
 {

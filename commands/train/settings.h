@@ -1,4 +1,4 @@
-/* settings.h -- all that ./train can be told: its options, its presets, and where they come from. */
+/* settings.h -- the options of ./train and its presets. */
 #ifndef COMMANDS_TRAIN_SETTINGS_H
 #define COMMANDS_TRAIN_SETTINGS_H
 
@@ -46,39 +46,39 @@ typedef struct Settings {
     OptionGroup groups[SETTINGS_GROUPS];  // of the four above, in this order
 } Settings;
 
-/* The defaults; groups point into settings, which must stay where it is. */
+/* Sets the defaults. groups point into settings, which must not be moved. */
 void settings_defaults(Settings *settings);
 
-/* Defaults, preset, --config, command line. Without a corpus it is the toy corpus, preset toy,
- * into checkpoints/toy; with one, preset tiny, into checkpoints/<preset>. A false is wrong use,
- * but for a config file that cannot be read. */
+/* Applies defaults, preset, --config and command line, in this order. Without a corpus: the toy
+ * corpus, preset toy. The default preset for a corpus is tiny, the default output
+ * checkpoints/<preset>. False is wrong use, or a config file that cannot be read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
 
 void settings_free(Settings *settings);
 
-/* The presets in the order of the help; one with a NULL name is behind the last. */
+/* Preset i in the order of the help; after the last one the name is NULL. */
 typedef struct Preset {
     const char *name, *what, *settings;
 } Preset;
 Preset settings_preset(int i);
 
-/* The help, presets included, of the program of this name; free() it. */
+/* The help of the program with this name, presets included; free() it. */
 char *settings_help(const char *program);
 
-/* What is saved as config.json and in checkpoints; free() it. */
+/* The text of config.json, which checkpoints have too; free() it. */
 char *settings_to_json(const Settings *settings);
 
-/* Whether a run that was started with this configuration may go on with these settings: model and
- * tokenizer must be the same. If not, the sentence names what differs. */
+/* Whether a run with this configuration can be resumed with these settings: model and tokenizer must
+ * be equal. If not, the error names the option that differs. */
 bool settings_agree(const Settings *settings, const char *config, const char *path,
                     Error *error);
 
-/* Where they are not given (0, or the 1 that a preset gives), as many accumulators as the run with
- * this configuration has; without one (NULL) or if it does not say, what a run begins with. */
+/* Replaces a number of accumulators of 0 or 1 by that of the run with this configuration. If there is
+ * no run (config NULL) or it has none, by trainer_first_accumulators. */
 bool settings_accumulators(Settings *settings, const char *config, const char *path,
                            Error *error);
 
-/* What a side's vocabulary, or the joint one (TARGET), is learned with. */
+/* The settings to learn the vocabulary of a side, or the joint one (TARGET). */
 TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
 
 #endif
