@@ -1,5 +1,5 @@
-/* What --explain prints, taken apart again: every step follows from the numbers printed before it,
- * and the table and the map are the network's. */
+/* The text of --explain, parsed: every step follows from the numbers printed before it, and the table and the
+ * map are the network's. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -83,17 +83,18 @@ typedef struct Row {
     double dot, z, e, share;
 } Row;
 
-/* The table of step 6; returns how many keys it has. */
+/* The table of step 6; returns the number of its keys. */
 static int read_table(Row *row, double *sum, const char *text)
 {
     const char *line = behind(text, "  weight\n");
-    for (int j = 0;; j++, line = strchr(line, '\n') + 1) {
-        if (sscanf(line, "  sum %lf", sum) == 1) return j;
+    int j = 0;
+    for (; sscanf(line, "  sum %lf", sum) != 1; j++, line = strchr(line, '\n') + 1) {
         assert_true(j < M);
         assert_int_equal(sscanf(line, " %31s %lf %lf %lf %lf", row[j].key, &row[j].dot,
                                 &row[j].z, &row[j].e, &row[j].share),
                          5);
     }
+    return j;
 }
 
 static void softmax_follows(const Row *row, int keys, double sum)
@@ -147,12 +148,12 @@ static void mix_follows(const char *text, const Row *row, int keys)
     for (int k = 0; k < SHOWN; k++) assert_true(fabs(sum[k] - v[k]) < slack[k]);
 }
 
-static const char *name_of(int id)
+static void is_token(const char *label, int id)
 {
-    return tokenizer_label(vocabulary.tokenizer[TARGET], id);
+    assert_string_equal(label, tokenizer_label(vocabulary.tokenizer[TARGET], id));
 }
 
-/* The table and the map say what the network's map says. */
+/* The table and the map have the weights of the network's map. */
 static void all_rows_are_the_networks(const char *text, const Transformer *model, Choice choice)
 {
     Error error;
@@ -160,24 +161,22 @@ static void all_rows_are_the_networks(const char *text, const Transformer *model
     AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
     const char *line = strchr(behind(text, "| weight\n"), '\n') + 1;
     const char *cells = strchr(behind(text, "rows sum to 1\n\n"), '\n') + 1;
-    for (int i = 0; i < map.rows;
-         i++, line = strchr(line, '\n') + 1, cells = strchr(cells, '\n') + 1) {
+    bool encoder = choice.kind == ATTENTION_ENCODER, decoder = choice.kind == ATTENTION_DECODER;
+    for (int i = 0; i < map.rows; i++) {
         char q[32], k[32];
-        double p;
+        double p, cell[M];
+        const real *weight = map.at + i * map.width;
+        int most = 0, seen = decoder ? i + 1 : map.columns;
+        for (int j = 0; j < seen; j++)
+            if (weight[j] > weight[most]) most = j;
         assert_int_equal(sscanf(line, " %31s | %31s | %lf", q, k, &p), 3);
-        int most = 0, seen = choice.kind == ATTENTION_DECODER ? i + 1 : map.columns;
-        for (int j = 0; j < seen; j++)
-            if (map.at[i * map.width + j] > map.at[i * map.width + most]) most = j;
-        assert_true(fabs(p - (double)map.at[i * map.width + most]) < 1e-4);
-        assert_string_equal(q,
-                            name_of(choice.kind == ATTENTION_ENCODER ? source[i] : target[i]));
-        assert_string_equal(k, name_of(choice.kind != ATTENTION_DECODER ? source[most]
-                                       : most                           ? target[most - 1]
-                                                                        : V - 1));
-        double cell[M];
+        assert_true(fabs(p - (double)weight[most]) < 1e-4);
+        is_token(q, encoder ? source[i] : target[i]);
+        is_token(k, !decoder ? source[most] : most ? target[most - 1] : V - 1);
         read_numbers(cell, cells + strspn(cells, " ") + strlen(q), seen);
-        for (int j = 0; j < seen; j++)
-            assert_true(fabs(cell[j] - (double)map.at[i * map.width + j]) < 0.0051);
+        for (int j = 0; j < seen; j++) assert_true(fabs(cell[j] - (double)weight[j]) < 0.0051);
+        line = strchr(line, '\n') + 1;
+        cells = strchr(cells, '\n') + 1;
     }
     snapshot_close(snapshot);
 }

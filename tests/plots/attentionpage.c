@@ -1,10 +1,55 @@
-/* Pages of attention maps: the maps do not overlap and line up, and any size gives a picture or an
- * error. */
+/* Heat maps and pages of them: every cell is where the plan says, in the colour of its number; maps do not
+ * overlap; and any size gives a picture or an error. */
 #include "tests/fixtures/test.h"
 
 #include <time.h>
 
 #include "tests/fixtures/heatmap-checks.h"
+
+static void test_known_matrix(void **state)
+{
+    (void)state;
+    static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
+    static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
+    HeatMap map = {weight, 2, 4, rows, columns, "title", "note", NULL, NULL, false};
+    for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
+        HeatMapPlan plan;
+        Canvas *page = draw_alone(&plan, &map, theme);
+        Colormap colors = colormap_make(theme);
+        const Color want[][4] = {
+            {colors.color[0], colors.color[64], colors.color[128], colors.color[191]},
+            {colors.color[255], theme_palette(theme)->invalid, colors.color[0],
+             colors.color[255]}};
+        assert_map(page, &plan, &map, false);
+        for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
+        canvas_free(page);
+    }
+}
+
+/* Large cells show their numbers, small ones are plain. */
+static void test_numbers_in_cells(void **state)
+{
+    (void)state;
+    for (int size = 3; size <= 60; size += 57) {
+        float *weight = make_weights(size, size, false);
+        HeatMap map = {.weight = weight, .rows = size, .columns = size};
+        HeatMapPlan plan;
+        Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+        Colormap colors = colormap_make(THEME_LIGHT);
+        Color plain = colormap_color(&colors, weight[0]);
+        int inked = 0;
+        int side = plan.cell - plan.gap;
+        for (int k = 0; k < side * side; k++) {
+            Color c =
+                canvas_pixel(page, plan.x + plan.left + k % side, plan.y + plan.top + k / side);
+            inked += memcmp(&c, &plain, sizeof c) != 0;
+        }
+        assert_int_equal(plan.number_size > 0, size == 3);
+        assert_true(size == 3 ? inked > 20 : inked == 0);
+        canvas_free(page);
+        free(weight);
+    }
+}
 
 static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
 {
@@ -25,14 +70,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_true(marks && all);
     marks[columns - 1] = true;
-    HeatMap large = {.weight = weight[0],
-                     .rows = rows,
-                     .columns = columns,
-                     .row_labels = target,
-                     .column_labels = source,
-                     .column_marks = marks,
-                     .title = "mean",
-                     .note = "%s"};
+    HeatMap large = {weight[0], rows, columns, target, source,
+                     "mean",    "%s", NULL,    marks,  false};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
@@ -78,6 +117,8 @@ static void test_pages(void **state)
     check_page(6, 5, 2, 4, THEME_LIGHT);
     check_page(6, 5, 2, 4, THEME_DARK);
     check_page(1, 1, 1, 1, THEME_LIGHT);
+    check_page(1, 200, 1, 1, THEME_DARK);
+    check_page(200, 1, 1, 1, THEME_LIGHT);
     check_page(30, 28, 3, 4, THEME_LIGHT);
     check_page(2, 70, 1, 2, THEME_DARK);
     check_page(200, 180, 2, 2, THEME_LIGHT);
@@ -187,19 +228,6 @@ static void test_speed(void **state)
 #endif
 }
 
-/* A page of one large causal map, without title and captions. */
-static void test_large_alone(void **state)
-{
-    (void)state;
-    float *weight = make_weights(4, 4, true);
-    HeatMap large = {weight, 4, 4, words, words, NULL, NULL, NULL, NULL, false};
-    HeatMapPlan plan;
-    Canvas *page = draw_alone(&plan, &large, true, THEME_LIGHT);
-    assert_map(page, &plan, &large, true);
-    canvas_free(page);
-    free(weight);
-}
-
 /* If the maps do not fit into a picture, the error says what to choose. */
 static void test_too_much(void **state)
 {
@@ -222,10 +250,10 @@ static void test_too_much(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pages),    cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_scale),    cmocka_unit_test(test_small_cells),
-        cmocka_unit_test(test_speed),    cmocka_unit_test(test_large_alone),
-        cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_known_matrix), cmocka_unit_test(test_numbers_in_cells),
+        cmocka_unit_test(test_pages),        cmocka_unit_test(test_frame),
+        cmocka_unit_test(test_scale),        cmocka_unit_test(test_small_cells),
+        cmocka_unit_test(test_speed),        cmocka_unit_test(test_too_much),
     };
     return cmocka_run_group_tests_name("attentionpage", tests, NULL, NULL);
 }
