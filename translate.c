@@ -93,7 +93,7 @@ static void read_chunk(Program *p, Error *error)
 
 /* answer (=) one translation of line s: its alignment, its attention in the table, its text. lazy (=)
  * their snapshot, for the caller to close. */
-static bool make_answer(Program *p, Answer *answer, LazySnapshot *lazy,
+static bool make_answer(Program *p, AnswerText *answer, LazySnapshot *lazy,
                         const Hypothesis *hypothesis, int s, Error *error)
 {
     const IdLines *lines = &p->lines;
@@ -119,7 +119,7 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
     int count = empty || !r->several ? 1 : translation->count;
     LazySnapshot best = {0};
-    Answer *answers = calloc((size_t)count, sizeof *answers);
+    AnswerText *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_set(error, "not enough memory for %d texts", count);
     for (int h = 0; h < count && good; h++) {
         LazySnapshot lazy;

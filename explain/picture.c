@@ -279,9 +279,9 @@ static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns
                      .rows = map->rows,
                      .columns = map->columns,
                      .row_labels = (const char *const *)rows->text,
-                     .row_marks = rows->special,
+                     .row_special = rows->special,
                      .column_labels = (const char *const *)columns->text,
-                     .column_marks = columns->special};
+                     .column_special = columns->special};
 }
 
 /* What is drawn of a section; it points into the section and the drawing. */

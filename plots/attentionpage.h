@@ -36,7 +36,7 @@ typedef struct AttentionPage {
     const HeatMapSection *sections;  // [count]
     int count;
     Theme theme;
-    int scale;  // the picture is enlarged so many times; 0 is 1
+    int scale;  // factor of enlargement; 0 is 1
 } AttentionPage;
 
 /* Where the maps of a section lie on the page. */

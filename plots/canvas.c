@@ -17,13 +17,13 @@
 
 enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
 
-typedef struct Line {
+typedef struct ShapedLine {
     char *text;  // as given; NULL: the entry is empty
     double size, max_width;
     bool bold;
     PangoLayout *layout;
     double x, width, height, baseline;  // of the layout's logical box
-} Line;
+} ShapedLine;
 
 struct Canvas {
     Theme theme;
@@ -34,7 +34,7 @@ struct Canvas {
     PangoFontMap *fonts;
     PangoContext *pango;
     bool failed;  // memory ran out while a line of text was laid out
-    Line line[CACHE_LINES];
+    ShapedLine line[CACHE_LINES];
 };
 
 // clang-format off
@@ -153,11 +153,11 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     return true;
 }
 
-static void line_free(Line *line)
+static void line_free(ShapedLine *line)
 {
     if (line->layout) g_object_unref(line->layout);
     free(line->text);
-    *line = (Line){0};
+    *line = (ShapedLine){0};
 }
 
 void canvas_free(Canvas *canvas)
@@ -275,7 +275,7 @@ TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_
                        .max_width = max_width};
 }
 
-static bool line_is(const Line *line, const char *text, const TextStyle *style)
+static bool line_is(const ShapedLine *line, const char *text, const TextStyle *style)
 {
     return line->text && line->size == style->size && line->bold == style->bold &&
            line->max_width == style->max_width && strcmp(line->text, text) == 0;
@@ -289,7 +289,7 @@ static uint64_t line_hash(const char *text, const TextStyle *style)
     return hash_folded(hash_word(hash, style->bold));
 }
 
-static void line_shape(Line *line, PangoContext *pango, const char *clean)
+static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
 {
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
@@ -315,9 +315,9 @@ static void line_shape(Line *line, PangoContext *pango, const char *clean)
 }
 
 /* The shaped line, from the cache or new; NULL if memory is short. */
-static const Line *line_find(Canvas *canvas, const char *text, const TextStyle *style)
+static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextStyle *style)
 {
-    Line *line = &canvas->line[line_hash(text, style) % CACHE_LINES];
+    ShapedLine *line = &canvas->line[line_hash(text, style) % CACHE_LINES];
     if (line_is(line, text, style)) return line;
     line_free(line);
     char *clean = utf8_clean(text, LONGEST_LINE, false);
@@ -337,13 +337,13 @@ static const Line *line_find(Canvas *canvas, const char *text, const TextStyle *
 
 double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
 {
-    const Line *line = text[0] ? line_find(canvas, text, style) : NULL;
+    const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
     return line ? line->width : 0;
 }
 
 void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
 {
-    const Line *line = text[0] ? line_find(canvas, text, style) : NULL;
+    const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
     if (!line) return;
     double left = -line->x, top = 0;
     if (style->across != ALIGN_START)

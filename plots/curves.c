@@ -21,18 +21,18 @@ static bool is_drawn(const Series *series, int i, bool log)
 
 /* ---- ranges ---- */
 
-typedef struct Range {
+typedef struct AxisRange {
     double low, high;  // infinite the wrong way round while empty
-} Range;
+} AxisRange;
 
-static void range_add(Range *range, double value)
+static void range_add(AxisRange *range, double value)
 {
     range->low = fmin(range->low, value);
     range->high = fmax(range->high, value);
 }
 
 /* Widens x and y to the points of all series that are drawn. */
-static void find_ranges(Range *x, Range *y, const Series *series, int count, bool log)
+static void find_ranges(AxisRange *x, AxisRange *y, const Series *series, int count, bool log)
 {
     for (int s = 0; s < count; s++)
         for (int i = 0; i < series[s].count; i++) {
@@ -205,11 +205,11 @@ static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *pa
 static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, int count,
                        int y)
 {
-    Range x = {INFINITY, -INFINITY};
+    AxisRange x = {INFINITY, -INFINITY};
     TextStyle style = canvas_style(canvas, 12, false, 0);
     double labels = 0;
     for (int p = 0; p < count; p++) {
-        Range range = {INFINITY, -INFINITY};
+        AxisRange range = {INFINITY, -INFINITY};
         find_ranges(&x, &range, panels[p].series, panels[p].count, panels[p].log_y);
         charts[p].up = axis_make(range.low, range.high, panels[p].log_y, false, p == 0 ? 6 : 4);
         for (int i = 0; i < charts[p].up.ticks; i++)
@@ -258,7 +258,7 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
 
 void chart_fit(Chart *chart, const Series *series, int count)
 {
-    Range x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
+    AxisRange x = {INFINITY, 1}, y = {INFINITY, -INFINITY};
     find_ranges(&x, &y, series, count, true);
     chart->across = axis_make(0, x.high, false, true, SMALL_X_TICKS);
     chart->up = axis_make(y.low, y.high, true, false, SMALL_Y_TICKS);

@@ -28,11 +28,11 @@ enum {
 
 /* ---- styles ---- */
 
-static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool mark)
+static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool special)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
     return (TextStyle){.size = plan->label_size,
-                       .color = mark ? palette->muted : palette->ink,
+                       .color = special ? palette->muted : palette->ink,
                        .across = ALIGN_END,
                        .down = ALIGN_CENTRE,
                        .max_width = plan->label_width};
@@ -118,12 +118,13 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 {
     double half = 0.5 * (plan->cell - plan->gap);
     for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
-        TextStyle style = label_style(canvas, plan, map->row_marks && map->row_marks[i]);
+        TextStyle style = label_style(canvas, plan, map->row_special && map->row_special[i]);
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE, y + i * plan->cell + half,
                     &style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
-        TextStyle style = label_style(canvas, plan, map->column_marks && map->column_marks[j]);
+        TextStyle style =
+            label_style(canvas, plan, map->column_special && map->column_special[j]);
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
         double above = plan->slant > 0 ? LABEL_SPACE - 1 : LABEL_SPACE + 0.3 * plan->label_size;
@@ -184,10 +185,10 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
             bool unseen = causal && j > i && value == 0;
-            bool mark = map->column_marks && map->column_marks[j];
-            Color color = unseen ? palette->neutral
-                          : mark ? colormap_grey(colors, value)
-                                 : colormap_color(colors, value);
+            bool special = map->column_special && map->column_special[j];
+            Color color = unseen    ? palette->neutral
+                          : special ? colormap_grey(colors, value)
+                                    : colormap_color(colors, value);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)

@@ -15,8 +15,8 @@ typedef struct HeatMap {
     const char *const *column_labels;  // [columns], or NULL
     const char *title;                 // or NULL
     const char *note;                  // below the map, or NULL
-    const bool *row_marks;             // [rows] labels in grey: special tokens; or NULL
-    const bool *column_marks;          // [columns] labels and cells in grey, or NULL
+    const bool *row_special;           // [rows] labels in grey: special tokens; or NULL
+    const bool *column_special;        // [columns] labels and cells in grey, or NULL
     bool outlined;                     // with a frame: the best map
 } HeatMap;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 /* The members of one translation, into the object that is open. */
-static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *tokenizer)
+static void put_answer(JsonWriter *json, const AnswerText *answer, const Tokenizer *tokenizer)
 {
     const Hypothesis *hypothesis = answer->hypothesis;
     json_put_text(json, "text", answer->text);
@@ -19,7 +19,7 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
 
-static void write_json(const AnswerFormat *format, const Answer *answers, int count,
+static void write_json(const AnswerFormat *format, const AnswerText *answers, int count,
                        long long number)
 {
     JsonWriter json = {.out = format->out};
@@ -37,12 +37,12 @@ static void write_json(const AnswerFormat *format, const Answer *answers, int co
     fputc('\n', format->out);
 }
 
-void answer_write(const AnswerFormat *format, const Answer *answers, int count,
+void answer_write(const AnswerFormat *format, const AnswerText *answers, int count,
                   long long number)
 {
     if (format->json) write_json(format, answers, count, number);
     for (int h = 0; h < count && !format->json; h++) {
-        const Answer *answer = &answers[h];
+        const AnswerText *answer = &answers[h];
         if (format->several) fprintf(format->out, "%lld ||| ", number);
         fputs(answer->text, format->out);
         if (format->several) fprintf(format->out, " ||| %.4f", answer->hypothesis->score);
@@ -51,7 +51,7 @@ void answer_write(const AnswerFormat *format, const Answer *answers, int count,
     }
 }
 
-void answers_free(Answer *answers, int count)
+void answers_free(AnswerText *answers, int count)
 {
     for (int h = 0; answers && h < count; h++) free(answers[h].text), free(answers[h].links);
     free(answers);

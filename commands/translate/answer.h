@@ -25,14 +25,14 @@ typedef struct AnswerFormat {
 } AnswerFormat;
 
 /* One translation of a line. */
-typedef struct Answer {
+typedef struct AnswerText {
     const Hypothesis *hypothesis;
     char *text, *links;  // owned; links NULL: no alignment
-} Answer;
+} AnswerText;
 
 /* Writes answers [count], best first, to line `number` of the input. */
-void answer_write(const AnswerFormat *format, const Answer *answers, int count,
+void answer_write(const AnswerFormat *format, const AnswerText *answers, int count,
                   long long number);
-void answers_free(Answer *answers, int count);  // NULL is fine
+void answers_free(AnswerText *answers, int count);  // NULL is fine
 
 #endif

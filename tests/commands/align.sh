@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 cd "$scratch" || exit 1
 
-# The translation is the sentence backwards, so the right alignment is known.
+# The translation is the reversed sentence, so the gold alignment is known.
 language 800 60
 "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
@@ -20,32 +20,32 @@ check "a line of links a pair" sh -c 'test "$(grep -cE "^([0-9]+-[0-9]+( |$))+$"
 awk 'NR == FNR { n[NR] = split($0, w, " "); next }
     { for (i = 1; i <= NF; i++) { split($i, at, "-"); if (at[1] >= n[FNR] || at[2] >= n[FNR]) bad = 1 } }
     END { exit bad }' valid.s links
-check "links are of words that there are" test $? -eq 0
+check "links are of words that exist" test $? -eq 0
 
 translate --align --target valid.t --gold gold --align-save <valid.s >table 2>err
 check "the error rate of every layer and head, at both steps" sh -c \
     'test "$(grep -cE "^layer [12] ( +[01][.][0-9]{4}){4}$" table)" = 4'
-# The links printed before, scored by awk: by default they are made of the norms of all layers.
+# The links printed before, scored by awk. By default they come from the norms of all layers.
 aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }
     { for (i = 1; i <= NF; i++) hit += ((FNR, $i) in right); links += NF }
     END { printf "%.4f", 1 - 2 * hit / (links + sure) }' gold links)
 check "their error rate is the table's: norm, all layers" grep -q "^all .*  $aer\$" table
 least=$(grep -E '^(layer|all)' table | grep -oE '[01][.][0-9]{4}' | sort -n | head -n 1)
-check "the best is the least of them" grep -q "^best  *layer.*AER $least, " table
+check "the best is the lowest of them" grep -q "^best  *layer.*AER $least, " table
 check "the words of this language are aligned" awk -v a="$least" 'BEGIN { exit !(a < 0.2) }'
-check "the best is kept" grep -q '"aer": 0' run/alignment.json
+check "the best is saved" grep -q '"aer": 0' run/alignment.json
 translate --align --target valid.t <valid.s >best
 aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }
     { for (i = 1; i <= NF; i++) hit += ((FNR, $i) in right); links += NF }
     END { printf "%.4f", 1 - 2 * hit / (links + sure) }' gold best)
-check "and is what --align then does" test "$aer" = "$least"
+check "and --align uses it" test "$aer" = "$least"
 check "also for --head best" sh -c "'$BIN/translate' --model run --align --head best one >/dev/null"
 
 translate --align "one two three" "" >out
 check "the translation, then its links" grep -qE '^[A-Z ]+ \|\|\| [0-9]+-[0-9]+' out
 check "an empty line stays empty" sh -c 'test "$(wc -l <out)" = 2 && test -z "$(sed -n 2p out)"'
 translate --align --align-threshold 1 "one two" >out
-check "a threshold that nothing reaches" grep -qE '\|\|\| $' out
+check "a threshold that no pair reaches" grep -qE '\|\|\| $' out
 
 translate --attention-tsv t.tsv --attention-kind all "one two" >out
 awk -F '\t' 'NR == 1 { next } NF != 9 { bad = 1 }
@@ -54,7 +54,7 @@ awk -F '\t' 'NR == 1 { next } NF != 9 { bad = 1 }
 check "a table of attention, whose rows add up to 1" test $? -eq 0
 check "of every kind" sh -c 'test "$(cut -f 2 t.tsv | sort -u | tr "\n" " ")" = "cross decoder encoder kind "'
 translate --attention-tsv t.tsv --layer 2 --head mean "one two" "three" >out
-check "of what was chosen" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1p;2p" | tr "\t\n" "  ")" = "1 cross 2 mean 2 cross 2 mean "'
+check "of the chosen layer and head" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1p;2p" | tr "\t\n" "  ")" = "1 cross 2 mean 2 cross 2 mean "'
 
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
@@ -67,7 +67,7 @@ translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
 check "a pair that is too long is not counted" sh -c \
     'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
 
-wrong "gold with a link that cannot be" 1 "gold1:1: there is no 99-0" sh -c \
+wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
@@ -75,7 +75,7 @@ wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gol
 wrong "--align-save without --gold" 2 "goes with --gold" translate --align --align-save one
 wrong "--align with --explain" 2 "one at a time" translate --align --explain one
 wrong "--align with --head max" 1 "not max" translate --align --head max one
-wrong "a layer that is not there" 1 "2 decoder layers" translate --align --layer 3 one
+wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one
 wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one
 echo '{"layer":9,"heads":"norm","step":"writes"}' >run/alignment.json

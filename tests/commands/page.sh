@@ -1,6 +1,6 @@
 #!/bin/sh
-# page.sh -- the page of attention in a browser: it loads without an error, and pointing, keys and
-# switches do what they say. Takes Chromium, if it is there; tests/explain/page.c needs none.
+# page.sh -- the page of attention in a browser: it loads without an error, and pointer, keys and controls
+# work. It needs Chromium and is skipped without it; tests/explain/page.c needs no browser.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -15,18 +15,18 @@ if [ -z "$browser" ]; then
 fi
 cd "$scratch" || exit 1
 
-# A model of letters, which knows those of markup.
+# A model of characters, whose vocabulary has those of markup.
 hostile="<script>document.title='gone'</script> <img src=x onerror=alert(1)> &amp; ]]> one"
 language 200 20
 for i in 1 2 3 4 5 6; do echo "$hostile"; done | tee -a train.t >>train.s
 "$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
     --tokenizer char --vocab-size 80 --d-model 32 --heads 4 --ffn 32 --encoder-layers 2 --decoder-layers 2 \
     --max-length 100 --batch-tokens 600 --micro-tokens 300 --max-updates 4 --quiet --output run >out 2>&1
-check "a model to look at" test -s run/best.safetensors
+check "a model to draw" test -s run/best.safetensors
 check "a page is drawn" "$BIN/translate" --model run --attention page.html --quiet \
     --given "one $hostile" "$hostile"
 
-# Troubles are listened for before the page's scripts; the checks come behind them.
+# Errors are recorded from before the page's scripts on; the checks run after them.
 awk -v checks="$here/tests/fixtures/page-checks.js" '
     /^<title>/ {
         print "<script>window.troubles = [];"

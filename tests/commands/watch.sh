@@ -1,6 +1,6 @@
 #!/bin/sh
-# watch.sh -- ./train --watch: the looks are the same whether a run was killed or not, and change
-# nothing in the training.
+# watch.sh -- ./train --watch: the snapshots are the same whether a run was killed or not, and do not change
+# the training.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -16,45 +16,45 @@ train() { "$BIN/train" $options "$@" 2>>err; }
 pair="one two three ||| THREE TWO ONE"
 
 train --max-updates 70 --output whole --watch "$pair"
-check "looks at 0, 10, … 50, then a quarter later, and at validations" test \
+check "snapshots at 0, 10, … 50, then a quarter later, and at validations" test \
     "$(sed -n 's/.*"update":\([0-9]*\).*/\1/p' whole/watch.jsonl | tr '\n' ' ')" = \
     "0 10 20 25 30 40 50 62 70 "
-check "the rows of every look are the translation that was given" test \
+check "the rows of every snapshot are the given translation" test \
     "$(grep -c '"target":\["THREE","TWO","ONE","</s>"\]' whole/watch.jsonl)" = 9
-check "a row adds up to 1" awk -F '"share":' '/"look"/ {
+check "a row sums to 1" awk -F '"share":' '/"look"/ {
     gsub(/[^0-9]+/, " ", $2); n = split($2, p, " "); if (n != 2 * 4 * 4) bad = 1
     for (i = 1; i <= n; i += 4) { s = p[i] + p[i + 1] + p[i + 2] + p[i + 3]; if (s < 997 || s > 1003) bad = 1 }
     } END { exit bad }' whole/watch.jsonl
 check "an animation of them" sh -c 'dd if=whole/watch.png bs=1 skip=37 count=8 2>/dev/null |
     od -An -tx1 | grep -q "61 63 54 4c 00 00 00 09"'
 
-check "weights.png, too" sh -c 'head -c 8 whole/weights.png | od -An -c | grep -q "P   N   G"'
+check "and weights.png" sh -c 'head -c 8 whole/weights.png | od -An -c | grep -q "P   N   G"'
 "$BIN/train" $options --max-updates 70 --output second --log-every 10 --watch-layer 1 --watch "$pair" 2>err
 check "--watch-layer watches another layer" sh -c 'grep -q "\"layer\":1" second/watch.jsonl &&
     ! cmp -s second/watch.jsonl whole/watch.jsonl && test "$(grep -c gradient_norm_v second/metrics.jsonl)" = 7'
 "$BIN/train" $options --dry-run --output none --watch-layer 3 2>err
-check "that there is" grep -q "^train: --watch-layer 3: the decoder has 2 layers" err
+check "that must exist" grep -q "^train: --watch-layer 3: the decoder has 2 layers" err
 
 train --max-updates 40 --output parts --watch "$pair"
 cp parts/watch.jsonl before
 train --max-updates 70 --output parts --watch "$pair"
-check "a run that went on has the same looks" cmp whole/watch.jsonl parts/watch.jsonl
-check "and keeps those that it had" sh -c 'head -n "$(wc -l <before)" parts/watch.jsonl | cmp - before'
+check "a resumed run has the same snapshots" cmp whole/watch.jsonl parts/watch.jsonl
+check "and keeps its earlier ones" sh -c 'head -n "$(wc -l <before)" parts/watch.jsonl | cmp - before'
 
-# Killed: the file has looks that the checkpoint does not know, and half a line.
+# Killed: the file has snapshots newer than the checkpoint, and half a line.
 train --max-updates 25 --output killed --watch "$pair"
 sed -n '6,$p' whole/watch.jsonl >>killed/watch.jsonl
 printf '{"type":"look","upd' >>killed/watch.jsonl
 train --max-updates 70 --output killed --watch "$pair"
-check "a run that was killed has the same looks" cmp whole/watch.jsonl killed/watch.jsonl
-check "and the same animation but for its name" sh -c \
+check "a killed run has the same snapshots" cmp whole/watch.jsonl killed/watch.jsonl
+check "and the same animation except for its name" sh -c \
     'test "$(wc -c <whole/watch.png)" -eq "$(($(wc -c <killed/watch.png) - 1))"'
 
 train --max-updates 70 --output blind
 check "no sentence, no animation" sh -c '! test -e blind/watch.png && ! test -e blind/watch.jsonl'
-check "watching changes no bit of the training" cmp whole/last.safetensors blind/last.safetensors
+check "watching does not change the training" cmp whole/last.safetensors blind/last.safetensors
 train --max-updates 80 --output blind --watch "two one"
-check "what is said stands in the rows, if nothing is given" sh -c \
+check "without a given translation the rows are the model's" sh -c \
     'head -n 1 blind/watch.jsonl | grep -q "\"given\":false" && test "$(grep -c look blind/watch.jsonl)" -ge 1'
 "$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
 check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 can be watched" err'

@@ -60,12 +60,12 @@ static char *explained(const Transformer *model, Choice choice, const char *word
     return NULL;
 }
 
-/* The text behind the first `mark` behind `text`. */
-static const char *behind(const char *text, const char *mark)
+/* The text after the first `word` in `text`. */
+static const char *behind(const char *text, const char *word)
 {
-    const char *found = strstr(text, mark);
+    const char *found = strstr(text, word);
     assert_non_null(found);
-    return found + strlen(mark);
+    return found + strlen(word);
 }
 
 static void read_numbers(double *x, const char *text, int count)

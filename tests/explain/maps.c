@@ -206,12 +206,12 @@ static void measures(void **state)
     /* An alignment of words is better than always looking at one word, or at </s>. */
     static const float right[] = {1, 0, 0, 0, 1, 0, 0, 0, 1},
                        one[] = {1, 0, 0, 1, 0, 0, 1, 0, 0}, end[] = {0, 0, 1, 0, 0, 1, 0, 0, 1};
-    static const bool mark[] = {false, false, true};
+    static const bool special[] = {false, false, true};
     double score[3];
     const float *maps[] = {right, one, end};
     for (int i = 0; i < 3; i++) {
         map = copy(maps[i], 3, 3);
-        score[i] = map_alignment(&map, mark, mark);
+        score[i] = map_alignment(&map, special, special);
         map_free(&map);
     }
     assert_true(score[0] == 1 && score[1] == 0.75 && score[2] == 0);

@@ -188,7 +188,7 @@ static void frames_come_back(void **state)
     unlink(path);
 }
 
-/* Until apng_end, and after giving up, the old file is there. */
+/* The old file is kept until apng_end, and after apng_abandon. */
 static void all_or_nothing(void **state)
 {
     (void)state;

@@ -66,12 +66,12 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     float *weight[3] = {make_weights(rows, columns, false),
                         make_weights(columns, columns, false), make_weights(rows, rows, true)};
     const char **target = make_labels(rows), **source = make_labels(columns);
-    bool *marks = calloc((size_t)columns, sizeof *marks);
+    bool *special = calloc((size_t)columns, sizeof *special);
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
-    assert_true(marks && all);
-    marks[columns - 1] = true;
-    HeatMap large = {weight[0], rows, columns, target, source,
-                     "mean",    "%s", NULL,    marks,  false};
+    assert_true(special && all);
+    special[columns - 1] = true;
+    HeatMap large = {weight[0], rows, columns, target,  source,
+                     "mean",    "%s", NULL,    special, false};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
@@ -82,7 +82,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
                                           .rows = s == 1 ? columns : rows,
                                           .columns = s == 2 ? rows : columns,
                                           .note = "0.4 bits",
-                                          .column_marks = s < 2 ? marks : NULL,
+                                          .column_special = s < 2 ? special : NULL,
                                           .outlined = i == maps - 1};
         sections[s].maps = all + s * maps;
         sections[s].layers = layers;
@@ -106,7 +106,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
     free(all);
-    free(marks);
+    free(special);
     free(target);
     free(source);
 }

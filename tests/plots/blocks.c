@@ -1,4 +1,4 @@
-/* Text and heat maps in a terminal: columns that characters take, colours, and lines that fit. */
+/* Text and heat maps in a terminal: the columns of characters, colours, and lines that fit. */
 #include "tests/fixtures/test.h"
 
 #include <stdio.h>
@@ -64,7 +64,7 @@ static void numbers(void **state)
     assert_string_equal(text, "       one  two\n  un   1.0\ndeux   .25  .75\n");
 }
 
-/* A cell has the colour of its number behind it, and letters that can be read. */
+/* A cell has the colour of its number as background, and text with contrast. */
 static void colours(void **state)
 {
     (void)state;
@@ -86,7 +86,7 @@ static void colours(void **state)
     fclose(out);
 }
 
-/* 40 columns do not fit one line: the map continues below, and nothing is lost. */
+/* 40 columns do not fit into one line: the map continues below, and no cell is lost. */
 static void wide_maps(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* Colours: equal steps look equal, letters stand out, grey is as light; by formulas of others. */
+/* Colour maps, checked with other formulas: equal steps look equal, text has contrast, greys are as light as
+ * the colours. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>

@@ -101,7 +101,7 @@ static void test_texts(void **state)
     assert_texts(&input, all, 2);
 }
 
-/* One word, nothing but </s>, and as many as the model takes. */
+/* Sentences of one word, of </s> alone, and of as many tokens as the model takes. */
 static void test_lengths(void **state)
 {
     (void)state;
@@ -135,11 +135,11 @@ static void test_lengths(void **state)
 
 enum { WORDS = 7, ALONG = 6, LAYERS = 2, HEADS = 4, BLOCK = 8 };
 
-/* Each head has a diagonal of its own; rows sum to 1. transposed: as it must not look. */
-static Canvas *known_page(Theme theme, bool transposed)
+/* Each head has another diagonal; rows sum to 1. mirrored: a page that must not pass. */
+static Canvas *known_page(Theme theme, bool mirrored)
 {
     static float weight[LAYERS * HEADS + 1][WORDS * ALONG];
-    static const bool marks[ALONG] = {[ALONG - 1] = true};
+    static const bool special[ALONG] = {[ALONG - 1] = true};
     static HeatMap maps[LAYERS * HEADS];
     HeatMap large = {0};
     for (int m = 0; m <= LAYERS * HEADS; m++) {
@@ -147,7 +147,7 @@ static Canvas *known_page(Theme theme, bool transposed)
         for (int i = 0; i < rows; i++) {
             double sum = 0;
             for (int j = 0; j < columns; j++) {
-                int from = transposed ? columns - 1 - j : j;
+                int from = mirrored ? columns - 1 - j : j;
                 sum += weight[m][i * columns + j] =
                     (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) +
                     (m % 3 == 0 && j + 1 == columns);
@@ -158,7 +158,7 @@ static Canvas *known_page(Theme theme, bool transposed)
                        .rows = rows,
                        .columns = columns,
                        .title = "",
-                       .column_marks = marks,
+                       .column_special = special,
                        .outlined = m == 5};
         if (m < LAYERS * HEADS) maps[m] = map;
         else large = map;
