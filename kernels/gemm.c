@@ -1,11 +1,11 @@
 /* gemm.c -- matrix products, cut into blocks that fit the caches.
  *
- *   for a block of 512 rows of C                  A's block lies in the second-level cache,
+ *   for a block of 512 rows of C                  A's block fits the second-level cache,
  *     for a block of 256 numbers of k             512 · 256 floats
  *       for a block of 512 columns
  *         copy the block of B                     and so does B's: 256 · 512 floats
  *         for a panel of TILE_COLUMNS columns     B's panel comes to lie in the first-level
- *           for a tile of TILE_ROWS rows          cache, and C's tile lies in registers
+ *           for a tile of TILE_ROWS rows          cache, and C's tile is in registers
  *
  * B is copied panel by panel, each with its rows consecutive in memory, whether B is stored by
  * rows or, in X Wᵀ, by columns. A is read in place, unless its rows are so long that those of a
@@ -38,7 +38,7 @@ enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 /* Each thread's copies. */
 static _Thread_local struct {
     _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
-    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile behind tile
+    _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile by tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;
 

@@ -28,8 +28,8 @@ const Option model_options[] = {
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
      "between the two matrices of the feed-forward network", false},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
-     "where the layer norms stand: behind each residual sum, or before each sublayer, which "
-     "trains deep stacks without a long warm-up", false},
+     "layer norm after each residual sum (post), or before each sublayer (pre), which trains "
+     "deep stacks without a long warm-up", false},
     {"positions", OPTION_CHOICE, FIELD(positions), 0, 0, POSITIONS, NULL,
      "what tells the network the order of the tokens", false},
     {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,

@@ -15,7 +15,7 @@ typedef enum { SCORE_SCALED_DOT } Score;  // q·k / √dh   (Vaswani et al. 2017
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
 
-/* Where a sublayer's norm stands: behind the residual sum, or before the sublayer (addnorm.h). */
+/* The place of a sublayer's norm: after the residual sum, or before the sublayer (addnorm.h). */
 typedef enum { NORM_POST, NORM_PRE } Norm;
 
 /* What tells the network where in its sentence a token stands (position.h). */

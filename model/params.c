@@ -1,4 +1,4 @@
-/* params.c -- the table of every parameter, in the order in which it lies in memory.
+/* params.c -- the table of every parameter, in the order of memory.
  *
  * network() describes it once, tensor by tensor. Given a table, it fills a line a tensor; given a
  * Weights and a block, it points each field into the block. So the table and the pointers cannot

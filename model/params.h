@@ -3,7 +3,7 @@
  * The checkpoint, Adam, the gradient checks and the golden vectors iterate the table. Weights,
  * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the same
  * offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store every matrix
- * row by row; in memory, Tensor.layout says how it lies. */
+ * row by row; in memory its layout is Tensor.layout. */
 #ifndef MODEL_PARAMS_H
 #define MODEL_PARAMS_H
 
@@ -76,7 +76,7 @@ typedef struct LayerWeights {
     NormWeights final_norm;
 } LayerWeights;
 
-/* Where each tensor lies in one block: the same struct over the weights and over the gradients. */
+/* Pointers to each tensor of one block: the same struct over the weights and over the gradients. */
 typedef struct Weights {
     Matrix source_embedding;  // [config_source_vocab,D]
     Matrix target_embedding;  // [V,D]

@@ -5,53 +5,46 @@
 
 enum { IN_ENCODER_LAYER = 4, IN_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
 
-static void add(Transformer *model, Matrix *W, int rows, int columns)
+/* A matrix that has the layout already stays as it is. */
+static void add(Transformer *model, Matrix *W, int rows, int columns, MatrixLayout layout)
 {
     Prepared *p = &model->prepared;
+    if (W->layout == layout) return;
     size_t offset = (size_t)(W->at - model->block);
     p->matrix[p->count++] =
         (PreparedMatrix){.rows = rows, .columns = columns, .offset = offset, .original = W};
 }
 
-/* A matrix that is packed already stays as it is. */
-static void add_linear(Transformer *model, Linear *w, int D_out, int D_in, bool int8)
-{
-    if (int8 || w->W.layout != MATRIX_PACKED) add(model, &w->W, D_out, D_in);
-}
-
-/* Rows of int8 embeddings are looked up in the prepared matrix, rows of floats in the block. */
-static void add_embeddings(Transformer *model, bool int8)
-{
-    const ModelConfig *c = &model->config;
-    Weights *w = &model->weights;
-    add(model, &w->output, c->vocab, c->d_model);
-    if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, c->vocab, c->d_model);
-    if (int8 && c->tying != TYING_ALL)
-        add(model, &w->source_embedding, config_source_vocab(c), c->d_model);
-}
-
 static void add_stack(Transformer *model, LayerWeights *layer, int layers, bool decoder,
-                      bool int8)
+                      MatrixLayout layout)
 {
     int D = model->config.d_model, F = model->config.ffn;
     for (; layers > 0; layers--, layer++) {
-        add_linear(model, &layer->self.q, 3 * D, D, int8);
-        add_linear(model, &layer->self.out, D, D, int8);
+        add(model, &layer->self.q.W, 3 * D, D, layout);
+        add(model, &layer->self.out.W, D, D, layout);
         if (decoder) {
-            add_linear(model, &layer->cross.q, D, D, int8);
-            add_linear(model, &layer->cross.k, 2 * D, D, int8);
-            add_linear(model, &layer->cross.out, D, D, int8);
+            add(model, &layer->cross.q.W, D, D, layout);
+            add(model, &layer->cross.k.W, 2 * D, D, layout);
+            add(model, &layer->cross.out.W, D, D, layout);
         }
-        add_linear(model, &layer->ffn.fc1, F, D, int8);
-        add_linear(model, &layer->ffn.fc2, D, F, int8);
+        add(model, &layer->ffn.fc1.W, F, D, layout);
+        add(model, &layer->ffn.fc2.W, D, F, layout);
     }
 }
 
-static void add_all(Transformer *model, bool int8)
+/* Rows of int8 embeddings are looked up in the prepared matrix, rows of floats in the block. */
+static void add_all(Transformer *model, MatrixLayout layout)
 {
-    add_embeddings(model, int8);
-    add_stack(model, model->weights.encoder, model->config.encoder_layers, false, int8);
-    add_stack(model, model->weights.decoder, model->config.decoder_layers, true, int8);
+    const ModelConfig *c = &model->config;
+    Weights *w = &model->weights;
+    bool int8 = layout == MATRIX_INT8;
+    int V = c->vocab, D = c->d_model;
+    add(model, &w->output, V, D, layout);
+    if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, V, D, layout);
+    if (int8 && c->tying != TYING_ALL)
+        add(model, &w->source_embedding, config_source_vocab(c), D, layout);
+    add_stack(model, w->encoder, c->encoder_layers, false, layout);
+    add_stack(model, w->decoder, c->decoder_layers, true, layout);
 }
 
 /* Lists the matrices and reserves their memory, which is to be filled. */
@@ -61,13 +54,14 @@ static bool create(Transformer *model, bool int8, Error *error)
     Prepared *p = &model->prepared;
     size_t most = (size_t)(EMBEDDINGS + c->encoder_layers * IN_ENCODER_LAYER +
                            c->decoder_layers * IN_DECODER_LAYER);
+    MatrixLayout layout = int8 ? MATRIX_INT8 : MATRIX_PACKED;
     p->matrix = calloc(most, sizeof *p->matrix);
     bool good = p->matrix;
-    if (good) add_all(model, int8);
+    if (good) add_all(model, layout);
     for (int pass = 0; pass < 2 && good; pass++) {
         for (int i = 0; i < p->count; i++)
-            p->matrix[i].W = matrix_take(&p->arena, int8 ? MATRIX_INT8 : MATRIX_PACKED,
-                                         p->matrix[i].rows, p->matrix[i].columns);
+            p->matrix[i].W =
+                matrix_take(&p->arena, layout, p->matrix[i].rows, p->matrix[i].columns);
         if (pass == 0) good = arena_reserve(&p->arena, NULL);
     }
     if (good) return true;
@@ -92,7 +86,7 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
     if (!int8 && matrix_layout_inference() == MATRIX_ROWS) return true;
     if (!create(model, int8, error)) return false;
     for (int i = 0; i < model->prepared.count;
-         i++) {  // so that there is one matrix twice, not all
+         i++) {  // one by one: only one matrix exists twice
         const PreparedMatrix *to = &model->prepared.matrix[i];
         Matrix from = *to->original;
         matrix_unpack(from.layout, from.at, to->rows, to->columns);

@@ -327,7 +327,7 @@ static int by_place(const void *a, const void *b)
     return (x->bytes > y->bytes) - (x->bytes < y->bytes);  // empty ones first
 }
 
-/* The format allows neither gaps nor overlaps, and no bytes behind the last tensor. */
+/* The format allows neither gaps nor overlaps, and no bytes after the last tensor. */
 static bool check_places(const SafeFile *file, Error *error)
 {
     uint64_t end = 0;

@@ -10,7 +10,7 @@ typedef struct Transformer {
     ModelConfig config;
     Params params;    // the table
     real *block;      // the numbers
-    Weights weights;  // where each tensor lies in the block
+    Weights weights;  // pointers into the block
     real *sinusoids;  // [max_length,D], or NULL: positions are learned, or there are none
     const real *source_positions, *target_positions;  // [max_length,D], or NULL: none
     Prepared prepared;  // its matrices for inference (quantised.h), if any
@@ -51,7 +51,7 @@ void transformer_forward(Pass *pass, const Transformer *model);
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
 
 /* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward.
- * turn: of a pass that shares dw with others (turns.h), or NULL */
+ * turn: the place of a pass that shares dw with others (turns.h); NULL when no ordering is needed */
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
                           Turn *turn, double smoothing, real scale);
 

@@ -40,7 +40,7 @@ TEST(test_packing)
     check_packing(2 * C, WIDEST);
 }
 
-/* The copy of a block of W is the same whether W is packed or lies in rows. */
+/* The copy of a block of W is the same whether W is packed or stored by rows. */
 TEST(test_transposing)
 {
     enum { ROWS = 3 * C, COLUMNS = 2 * C + LANES };

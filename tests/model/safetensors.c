@@ -171,7 +171,7 @@ TEST(no_flipped_bit_gives_wrong_data)
     assert_true(reads_right(&error));
 }
 
-/* A file of this header, padded, and of so many bytes of data. */
+/* A file of this header, padded, and `data` zeros as data. */
 static void write_raw(const char *header, size_t data)
 {
     Error error;

@@ -1,4 +1,4 @@
-/* turns.c -- passes on several threads come to every stage in the order of their numbers. */
+/* turns.c -- passes on several threads enter every stage in the order of their numbers. */
 #include "tests/fixtures/test.h"
 
 #include <sched.h>
@@ -14,7 +14,7 @@ enum { PASSES = 60, STAGES = 9 };
 typedef struct Line {
     Turns turns;
     atomic_int next;
-    int log[STAGES][PASSES], count[STAGES];  // guarded by the turns alone
+    int log[STAGES][PASSES], count[STAGES];  // only the order guards them
     int stop;  // the pass that ends before its stages do; -1: none
 } Line;
 
@@ -71,8 +71,8 @@ TEST(test_stages_see_passes_in_order)
     turns_free(&line.turns);
 }
 
-/* A pass that fails lets those behind it come to their end. */
-TEST(test_a_pass_that_stops_holds_up_nobody)
+/* After a pass that fails, the later ones still finish. */
+TEST(test_a_failed_pass_blocks_no_other)
 {
     static Line line;
     turns_init(&line.turns);
