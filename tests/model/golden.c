@@ -101,11 +101,6 @@ static void compare_all(const char *prefix, const real *block, double limit)
     print_message("%s*: worst error %.1e\n", prefix, g.worst);
 }
 
-static void layout(void)
-{
-    transformer_layout(&g.pass, &g.arena, &g.model, &g.source, &g.target, NULL, PASS_TRAIN);
-}
-
 /* Forward and backward: the gradient of the mean over the target tokens. */
 static Loss run(void)
 {
@@ -146,9 +141,8 @@ static int setup(void **state)
                params->tensor[t].count * sizeof *weights);
         free(weights);
     }
-    layout();
-    assert_true(arena_reserve(&g.arena, &error));
-    layout();
+    LAYOUT(&g.arena, transformer_layout(&g.pass, &g.arena, &g.model, &g.source, &g.target, NULL,
+                                        PASS_TRAIN));
     return 0;
 }
 
