@@ -160,4 +160,8 @@ else
     echo "skipped prompt and progress bar: script(1) is missing or gets no pseudo-terminal"
 fi
 
+# ---- scripts that read what it prints ----
+check "why-sqrt reads the explanation" sh -c \
+    "cd '$here' && scripts/why-sqrt 16 | awk 'NR == 2 && \$3 > 0 && \$5 > 1 / 6 && \$6 <= \$5 { ok = 1 } END { exit !ok }'"
+
 [ $failures -eq 0 ]
