@@ -109,7 +109,7 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
             report->trains++;
         }
     say("%s", "");
-    report_training(report);
+    report_training(report, stdout);
     return true;
 }
 
@@ -141,7 +141,7 @@ static bool decode(Report *report, const Plan *plan, const Corpus *corpus, Error
             if (!decode_row(report, row, plan, corpus, error)) return false;
         }
     say("%s", "");
-    report_decoding(report);
+    report_decoding(report, stdout);
     return true;
 }
 
@@ -153,7 +153,7 @@ static bool start(Report *report, const Plan *plan, Error *error)
         return false;
     report->started = true;
     say("%s", "");
-    report_startup(report);
+    report_startup(report, stdout);
     return true;
 }
 
@@ -170,7 +170,7 @@ static bool scale(Report *report, const Plan *plan, Error *error)
         }
     report->scaled = true;
     say("%s", "");
-    report_scaling(report);
+    report_scaling(report, stdout);
     return true;
 }
 
@@ -180,7 +180,7 @@ static bool whole_story(Report *report, const Plan *plan, Error *error)
     say("%s", "the corpus …");
     bool good = get_corpus(&corpus, report, plan, error);
     say("%s", "");
-    if (good) report_head(report);
+    if (good) report_head(report, stdout);
     good = good && (!plan->wants[SECTION_TRAIN] || train(report, plan, &corpus, error)) &&
            (!plan->wants[SECTION_DECODE] || decode(report, plan, &corpus, error)) &&
            (!plan->wants[SECTION_STARTUP] || start(report, plan, error)) &&

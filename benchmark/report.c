@@ -72,12 +72,12 @@ static double value(const Column *column, const void *result)
 
 /* ---- tables ---- */
 
-static void print_titles(const Column *columns, int count)
+static void print_titles(FILE *out, const Column *columns, int count)
 {
-    for (int c = 0; c < count; c++) printf("  %s", columns[c].title);
+    for (int c = 0; c < count; c++) fprintf(out, "  %s", columns[c].title);
 }
 
-static void print_values(const Column *columns, int count, const void *result)
+static void print_values(FILE *out, const Column *columns, int count, const void *result)
 {
     for (int c = 0; c < count; c++) {
         double number = value(&columns[c], result);
@@ -86,20 +86,20 @@ static void print_values(const Column *columns, int count, const void *result)
         else if (columns[c].format == PERCENT)
             snprintf(text, sizeof text, "%.1f%%", 100 * number);
         else snprintf(text, sizeof text, "%.*f", columns[c].format - WHOLE, number);
-        printf("  %*s", (int)strlen(columns[c].title), text);
+        fprintf(out, "  %*s", (int)strlen(columns[c].title), text);
     }
 }
 
-static void print_part_titles(const ProfilePart *parts, int count, bool decoding)
+static void print_part_titles(FILE *out, const ProfilePart *parts, int count, bool decoding)
 {
-    for (int p = 0; p < count; p++) printf("  %9s", part_name(parts[p], decoding));
-    putchar('\n');
+    for (int p = 0; p < count; p++) fprintf(out, "  %9s", part_name(parts[p], decoding));
+    fputc('\n', out);
 }
 
-static void print_parts(const ProfilePart *parts, int count, const double *share)
+static void print_parts(FILE *out, const ProfilePart *parts, int count, const double *share)
 {
-    for (int p = 0; p < count; p++) printf("  %9.1f", 100 * share[parts[p]]);
-    putchar('\n');
+    for (int p = 0; p < count; p++) fprintf(out, "  %9.1f", 100 * share[parts[p]]);
+    fputc('\n', out);
 }
 
 /* What /proc/cpuinfo calls the processor, or "". */
@@ -114,89 +114,92 @@ static const char *find_processor(char text[128])
     return text;
 }
 
-void report_head(const Report *report)
+void report_head(const Report *report, FILE *out)
 {
     char name[128];
     int count = workers_processors();
-    printf("machine  %d processor%s%s%s, %s\ncorpus   %s\n", count, count > 1 ? "s" : "",
-           *find_processor(name) ? " of " : "", name, peak_library(), report->corpus);
+    fprintf(out, "machine  %d processor%s%s%s, %s\ncorpus   %s\n", count, count > 1 ? "s" : "",
+            *find_processor(name) ? " of " : "", name, peak_library(), report->corpus);
 }
 
-void report_training(const Report *report)
+void report_training(const Report *report, FILE *out)
 {
     if (!report->trains) return;
     int peer = report->peered ? COUNT(peer_columns) : 0;
-    printf("\nTraining      threads");
-    print_titles(training_columns, COUNT(training_columns));
-    print_titles(peer_columns, peer);
-    putchar('\n');
+    fprintf(out, "\nTraining      threads");
+    print_titles(out, training_columns, COUNT(training_columns));
+    print_titles(out, peer_columns, peer);
+    fputc('\n', out);
     for (int i = 0; i < report->trains; i++) {
         const TrainingRow *row = &report->train[i];
-        printf("%-12s  %7d", row->preset, row->threads);
-        print_values(training_columns, COUNT(training_columns), &row->result);
-        print_values(peer_columns, peer, &row->result);
-        putchar('\n');
+        fprintf(out, "%-12s  %7d", row->preset, row->threads);
+        print_values(out, training_columns, COUNT(training_columns), &row->result);
+        print_values(out, peer_columns, peer, &row->result);
+        fputc('\n', out);
     }
-    printf("\nTime, %%       threads");
-    print_part_titles(training_parts, COUNT(training_parts), false);
+    fprintf(out, "\nTime, %%       threads");
+    print_part_titles(out, training_parts, COUNT(training_parts), false);
     for (int i = 0; i < report->trains; i++) {
-        printf("%-12s  %7d", report->train[i].preset, report->train[i].threads);
-        print_parts(training_parts, COUNT(training_parts), report->train[i].result.part);
+        fprintf(out, "%-12s  %7d", report->train[i].preset, report->train[i].threads);
+        print_parts(out, training_parts, COUNT(training_parts), report->train[i].result.part);
     }
 }
 
-static void print_search(const DecodingRow *row)
+static void print_search(FILE *out, const DecodingRow *row)
 {
     char search[16] = "greedy";
     if (row->beam > 1) snprintf(search, sizeof search, "beam %d", row->beam);
-    printf("%-12s  %6s  %7s  %7d", row->preset, search, row->int8 ? "int8" : "float",
-           row->threads);
+    fprintf(out, "%-12s  %6s  %7s  %7d", row->preset, search, row->int8 ? "int8" : "float",
+            row->threads);
 }
 
-void report_decoding(const Report *report)
+void report_decoding(const Report *report, FILE *out)
 {
     if (!report->decodes) return;
-    printf("\nTranslating %d sentences to %d tokens each\n"
-           "              search  weights  threads",
-           report->decode[0].result.sentences, OUTPUT_TOKENS);
-    print_titles(decoding_columns, COUNT(decoding_columns));
-    putchar('\n');
+    fprintf(out,
+            "\nTranslating %d sentences to %d tokens each\n"
+            "              search  weights  threads",
+            report->decode[0].result.sentences, OUTPUT_TOKENS);
+    print_titles(out, decoding_columns, COUNT(decoding_columns));
+    fputc('\n', out);
     for (int i = 0; i < report->decodes; i++) {
         const DecodingResult *result = &report->decode[i].result;
-        print_search(&report->decode[i]);
-        print_values(decoding_columns, COUNT(decoding_columns) - !result->single, result);
-        putchar('\n');
+        print_search(out, &report->decode[i]);
+        print_values(out, decoding_columns, COUNT(decoding_columns) - !result->single, result);
+        fputc('\n', out);
     }
-    printf("\nTime, %%       search  weights  threads");
-    print_part_titles(decoding_parts, COUNT(decoding_parts), true);
+    fprintf(out, "\nTime, %%       search  weights  threads");
+    print_part_titles(out, decoding_parts, COUNT(decoding_parts), true);
     for (int i = 0; i < report->decodes; i++) {
-        print_search(&report->decode[i]);
-        print_parts(decoding_parts, COUNT(decoding_parts), report->decode[i].result.part);
+        print_search(out, &report->decode[i]);
+        print_parts(out, decoding_parts, COUNT(decoding_parts), report->decode[i].result.part);
     }
 }
 
-void report_startup(const Report *report)
+void report_startup(const Report *report, FILE *out)
 {
     const Startup *s = &report->startup;
-    printf("\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
-           1000 * s->translate, s->model, STARTS);
+    fprintf(out, "\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
+            1000 * s->translate, s->model, STARTS);
     if (s->dry_run > 0)
-        printf("./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",
-               s->dry_run, DRY_RUNS);
+        fprintf(out,
+                "./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",
+                s->dry_run, DRY_RUNS);
 }
 
-void report_scaling(const Report *report)
+void report_scaling(const Report *report, FILE *out)
 {
     static const char *const titles[] = {NULL, "  tokens/s", "  at equal peak", "  of peak",
                                          "  memory MB"};
     const Scaling *scaling = &report->scaling;
-    printf("\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
-           "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
-           "of all points, at each)\n",
-           scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
+    fprintf(out,
+            "\nCost of training the tiny model, %d thread%s, one number changed at a time\n"
+            "(at equal peak: tokens/s if sgemm had reached %.1f GFLOP/s a thread, the median "
+            "of all points, at each)\n",
+            scaling->threads, scaling->threads > 1 ? "s" : "", scaling_peak(scaling) / 1e9);
     for (int s = 0; s < SCALES; s++)
         for (int row = 0; row < COUNT(titles); row++) {
-            printf("%s%-22s", s && !row ? "\n" : "", row ? titles[row] : scale_titles[s]);
+            fprintf(out, "%s%-22s", s && !row ? "\n" : "", row ? titles[row] : scale_titles[s]);
             for (int i = 0; i < scaling->count[s]; i++) {
                 const ScalePoint *point = &scaling->point[s][i];
                 const TrainingResult *r = &point->result;
@@ -206,9 +209,9 @@ void report_scaling(const Report *report)
                 char text[NUMBER_TEXT];
                 if (row == 3) snprintf(text, sizeof text, "%.1f%%", numbers[row]);
                 else number_text(text, numbers[row]);
-                printf("  %8s", text);
+                fprintf(out, "  %8s", text);
             }
-            putchar('\n');
+            fputc('\n', out);
         }
 }
 

@@ -6,6 +6,8 @@
 #include "benchmark/scaling.h"
 #include "benchmark/startup.h"
 
+#include <stdio.h>
+
 typedef struct TrainingRow {
     const char *preset;
     int threads;
@@ -34,12 +36,12 @@ typedef struct Report {
     bool scaled;
 } Report;
 
-/* Each prints one table to standard output. */
-void report_head(const Report *report);
-void report_training(const Report *report);
-void report_decoding(const Report *report);
-void report_startup(const Report *report);
-void report_scaling(const Report *report);
+/* Each prints one table. */
+void report_head(const Report *report, FILE *out);
+void report_training(const Report *report, FILE *out);
+void report_decoding(const Report *report, FILE *out);
+void report_startup(const Report *report, FILE *out);
+void report_scaling(const Report *report, FILE *out);
 
 /* {"machine":…,"corpus":…,"train":[…],…}, without the sections that were not measured. */
 bool report_json(const Report *report, const char *path, Error *error);

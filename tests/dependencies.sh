@@ -105,6 +105,27 @@ code() {
     }' "$@" /dev/null
 }
 
+# dashes FILE...: "FILE:LINE" of each statement with "--option" in a text. A table of options may have
+# it in its help, and the explanation of ./translate --explain in what it says.
+dashes() {
+    awk 'FNR == 1 { comment = 0; statement = "" }
+    {
+        line = $0
+        if (comment && !sub(/^.*\*\//, "", line)) next
+        comment = 0
+        sub(/^[ \t]*(#|\/\/).*/, "", line)
+        gsub(/\/\*([^*]|\*+[^*\/])*\*+\//, "", line)
+        if (sub(/\/\*.*/, "", line)) comment = 1
+        if (statement == "") start = FNR
+        statement = statement line
+        if (line ~ /[;{}][ \t]*(\/\/.*)?$/) {
+            if (statement ~ /"[^"]*--[a-z]/ && statement !~ /OPTION_[A-Z]|^ *say\(/)
+                print FILENAME ":" start
+            statement = ""
+        }
+    }' "$@" /dev/null
+}
+
 # arrow FOLDER MAY_INCLUDE...
 arrow() {
     folder=$1
@@ -174,6 +195,9 @@ report 'only kernels/ names panels of matrices' "$({
     includes $all
 } | grep -v '^kernels/' | grep -E '(^|[^A-Za-z0-9])(gemm_[a-z]+_panels|in_panels|panels_[a-z]+ *\()|kernels/(panels|tile)[.]h' |
     sed 's/:  */: /')"
+# shellcheck disable=SC2046
+report 'no error message below commands names a --option' "$(dashes $(files \
+    base kernels model training data inference plots explain library | grep -v '^base/options'))"
 report 'only commands end the program' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])($ending) *\\(" | sed 's/:  */: /')"
 
