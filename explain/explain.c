@@ -95,14 +95,14 @@ static double sharpness(const Explanation *e, AttentionMap map)
 static void choose_head(Explanation *e, const Choice *choice)
 {
     double best = -1;
-    for (int l = 0; l < snapshot_layers(e->snapshot, e->kind); l++)
-        for (int h = 0; h < snapshot_heads(e->snapshot); h++) {
-            if ((choice->layer >= 0 && choice->layer != l) ||
-                (choice->head >= 0 && choice->head != h))
-                continue;
-            double sharp = sharpness(e, snapshot_map(e->snapshot, e->kind, l, h));
-            if (sharp > best) best = sharp, e->layer = l, e->head = h;
-        }
+    int layers = snapshot_layers(e->snapshot, e->kind), heads = snapshot_heads(e->snapshot);
+    for (int k = 0; k < layers * heads; k++) {
+        int l = k / heads, h = k % heads;
+        bool chosen = (choice->layer < 0 || choice->layer == l) &&
+                      (choice->head < 0 || choice->head == h);
+        double sharp = chosen ? sharpness(e, snapshot_map(e->snapshot, e->kind, l, h)) : -1;
+        if (sharp > best) best = sharp, e->layer = l, e->head = h;
+    }
 }
 
 static bool find_word(Explanation *e, const char *word, Error *error)
@@ -300,13 +300,11 @@ static void say_input(const Explanation *e)
 {
     const char *word = e->row[e->word];
     int layers = e->config->encoder_layers;
-    if (e->kind == ATTENTION_ENCODER && e->layer == 0)
-        say(e, "Encoder layer 1 reads these vectors.");
-    else if (e->kind == ATTENTION_ENCODER)
-        say(e,
-            "Encoder layer %d reads the output of the layer%s below. Each vector already holds "
-            "information about the words around it.",
-            e->layer + 1, e->layer == 1 ? "" : "s");
+    if (e->kind == ATTENTION_ENCODER)
+        say(e, "Encoder layer %d reads %s", e->layer + 1,
+            e->layer ? "the output of the layer below. Each vector already holds information "
+                       "about the words around it."
+                     : "these vectors.");
     else if (e->kind == ATTENTION_DECODER)
         say(e,
             "The decoder is about to generate \"%s\". At this position it has read \"%s\". It "

@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-TokenSide labels_rows(AttentionKind kind)
-{
-    return kind == ATTENTION_ENCODER ? TOKENS_SOURCE : TOKENS_TARGET;
-}
-
-TokenSide labels_columns(AttentionKind kind)
-{
-    return kind == ATTENTION_DECODER ? TOKENS_READ : TOKENS_SOURCE;
-}
-
 const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side)
 {
     return vocabulary->tokenizer[side == TOKENS_SOURCE ? SOURCE : TARGET];

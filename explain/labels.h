@@ -13,8 +13,15 @@ typedef enum {
     TOKEN_SIDES
 } TokenSide;
 
-TokenSide labels_rows(AttentionKind kind);
-TokenSide labels_columns(AttentionKind kind);
+static inline TokenSide labels_rows(AttentionKind kind)
+{
+    return kind == ATTENTION_ENCODER ? TOKENS_SOURCE : TOKENS_TARGET;
+}
+
+static inline TokenSide labels_columns(AttentionKind kind)
+{
+    return kind == ATTENTION_DECODER ? TOKENS_READ : TOKENS_SOURCE;
+}
 
 const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
 int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number

@@ -75,13 +75,9 @@ static void repair(Axis *axis)
         axis->low = axis->log ? 1 : 0;
         axis->high = axis->log ? 10 : 1;
     }
-    if (axis->low > axis->high) {
-        double low = axis->high;
-        axis->high = axis->low;
-        axis->low = low;
-    }
-    axis->low = fmin(fmax(axis->low, axis->log ? least : -most), most);
-    axis->high = fmin(fmax(axis->high, axis->low), most);
+    double low = fmin(axis->low, axis->high), high = fmax(axis->low, axis->high);
+    axis->low = fmin(fmax(low, axis->log ? least : -most), most);
+    axis->high = fmin(fmax(high, axis->low), most);
     double size = fabs(axis->low);
     if (axis->log && axis->high < axis->low * 1.01) {
         axis->low /= 2;

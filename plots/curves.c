@@ -80,8 +80,7 @@ static void trace_column(Trace *trace, const Series *series, int first, int last
     }
     if (keep[1] > keep[2]) {
         int low = keep[1];
-        keep[1] = keep[2];
-        keep[2] = low;
+        keep[1] = keep[2], keep[2] = low;
     }
     for (int k = 0; k < 4; k++) {
         if (k > 0 && keep[k] == keep[k - 1]) continue;

@@ -128,8 +128,7 @@ function moveFocus(view, name, event) {
   if (event.key === "Escape") choose(view, "free");
   if (!to || at < 0) return;
   event.preventDefault();
-  for (const button of view[name].concat(view[name === "rows" ? "columns" : "rows"]))
-    if (button.button === document.activeElement) button.button.tabIndex = -1;
+  buttons[at].tabIndex = -1;
   to.tabIndex = 0;
   to.focus();
 }
