@@ -1,4 +1,4 @@
-/* arena.c -- memory that is sized once; see arena.h. */
+/* arena.c -- memory that is sized once, and large blocks; see arena.h. */
 #include "base/arena.h"
 
 #include <assert.h>
@@ -33,11 +33,11 @@ void *block_allocate(size_t size)
     if (size > SIZE_MAX - HUGE_PAGE) return NULL;
     size_t bytes = block_bytes(size);
     void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT, bytes);
-    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // only a wish
+    if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // may be ignored
     return block;
 }
 
-/* Whole pages of private memory that are not needed are zeros from then on (madvise(2)). */
+/* After MADV_DONTNEED whole pages of private memory read as zeros (madvise(2)). */
 void *block_zeros(size_t size, Error *error)
 {
     unsigned char *block = block_allocate(size);
@@ -55,8 +55,7 @@ void *block_resident(size_t size, Error *error)
     return memset(block, 0, size);
 }
 
-/* Small pages from now on: with huge ones, what lies between two released parts would take in
- * their place again. */
+/* MADV_NOHUGEPAGE keeps the kernel from filling released pages again to form a huge one. */
 void block_release(void *at, size_t size)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)at;

@@ -1,16 +1,15 @@
-/* denormals.h -- while a thread computes, numbers below 1.2e-38 are zeros.
+/* denormals.h -- switches a thread to treat numbers below 1.2e-38 as zeros.
  *
- * Between 1.2e-38 and 0 lie the denormal numbers, which a processor's multiply-add takes a hundred
- * times as long for. Attention that has become sharp is full of them: a share of 1e-30 times a
- * gradient of 1e-9. Nothing is lost with them, since what they are added to is larger by far; but
- * training is twice as fast without them (docs/speed.md). */
+ * A multiply-add of such denormal numbers takes a hundred times as long. Sharp attention is
+ * full of them: a probability of 1e-30 times a gradient of 1e-9. They are added to far larger
+ * numbers, so nothing is lost, and training is twice as fast without them (docs/speed.md). */
 #ifndef BASE_DENORMALS_H
 #define BASE_DENORMALS_H
 
 #if defined __SSE2__
 #include <immintrin.h>
 
-/* Returns what denormals_restore takes. */
+/* Returns the mode before, for denormals_restore. */
 static inline unsigned denormals_off(void)
 {
     enum { FLUSH_RESULTS_TO_ZERO = 0x8000, TAKE_INPUTS_FOR_ZERO = 0x0040 };

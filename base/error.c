@@ -1,4 +1,4 @@
-/* error.c -- one sentence about what is wrong; see error.h. */
+/* error.c -- error messages; see error.h. */
 #include "base/error.h"
 
 #include <stdarg.h>

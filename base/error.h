@@ -1,8 +1,8 @@
-/* error.h -- one sentence about what is wrong, for the person who can put it right.
+/* error.h -- error messages: one sentence that says what is wrong.
  *
- * A function that can fail takes an Error last and returns false (or NULL). The sentence says what
- * is wrong, where, and what would be right. It has no full stop at its end and does not name the
- * program; main prints that before it:
+ * A function that can fail takes an Error last and returns false (or NULL). The sentence says
+ * what is wrong, where, and what would be right. It has no full stop at its end and does not
+ * name the program; main prints that before it:
  *
  *     if (!file) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
  *
@@ -20,8 +20,8 @@ typedef struct Error {
     char text[1024];
 } Error;
 
-/* Writes the sentence into error unless that is NULL; returns false. A sentence that is too long
- * ends in "..."; a control character, as a file's text may have, becomes '?'. */
+/* Writes the sentence into error unless that is NULL; returns false. A sentence that is too
+ * long ends in "..."; a control character, as a file's text may have, becomes '?'. */
 bool error_set(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " before the sentence in error unless that is NULL; returns false. */

@@ -22,8 +22,8 @@ static bool fail(AtomicFile *file, const char *doing, Error *error)
     return false;
 }
 
-/* Whether the path still names the open file: another process may have renamed it between our open
- * and our lock. */
+/* Whether the path still names the open file: another process may have renamed it between our
+ * open and our lock. */
 static bool same_file(int fd, const char *path)
 {
     struct stat open_one, named;

@@ -1,15 +1,16 @@
 /* file.h -- files that are replaced in one instant, and folders.
  *
- * An AtomicFile is written under "PATH.tmp", in the same folder and so on the same disk, and then
+ * An AtomicFile is written under "PATH.tmp", in the same folder and so on the same disk, and
+ * then
  *
  *     fsync(file)     the bytes are on the disk before the name points at them
  *     rename          POSIX: at every instant PATH is the old file or the new one
  *     fsync(folder)   the new name is on the disk too
  *
- * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same, so
- * the next process overwrites what a killed one left. A lock on it (flock) keeps two processes
- * from writing the same file. A symbolic link is followed. A pipe or /dev/stdout cannot be
- * replaced and is written directly. */
+ * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same,
+ * so the next process overwrites what a killed one left. A lock on it (flock) keeps two
+ * processes from writing the same file. A symbolic link is followed. A pipe or /dev/stdout
+ * cannot be replaced and is written directly. */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 
@@ -35,8 +36,8 @@ void file_abandon(AtomicFile *file);
 /* Begins, writes and commits. */
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);
 
-/* Replaces path by `text` and opens it for appending. NULL on error; a NULL text is one: memory is
- * short. */
+/* Replaces path by `text` and opens it for appending. NULL on error; a NULL text is one: memory
+ * is short. */
 FILE *file_restart(const char *path, const char *text, Error *error);
 
 /* Reads a whole file of at most `limit` bytes, with a NUL behind it, for free(). NULL on error.
@@ -46,8 +47,8 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 /* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */
 bool stream_flush(FILE *out, const char *what, Error *error);
 
-/* A stream into memory. textstream_open returns it, or NULL; textstream_close closes it and returns the text for
- * free(), NULL if memory was short at any time. */
+/* A stream into memory. textstream_open returns it, or NULL; textstream_close closes it and
+ * returns the text for free(), NULL if memory was short at any time. */
 typedef struct TextStream {
     FILE *out;
     char *text;

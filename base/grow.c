@@ -6,17 +6,17 @@
 #include <string.h>
 
 /* The pointer is copied bytewise, as it may be of any type. */
-bool grow(void **block, size_t *room, size_t wanted, size_t size)
+bool grow(void **block, size_t *capacity, size_t wanted, size_t size)
 {
-    if (wanted <= *room) return true;
-    size_t more = *room + *room / 2 < wanted ? wanted : *room + *room / 2;
+    if (wanted <= *capacity) return true;
+    size_t more = *capacity + *capacity / 2 < wanted ? wanted : *capacity + *capacity / 2;
     if (more < 16) more = 16;
     void *old;
     memcpy(&old, (const void *)block, sizeof old);
     void *grown = more > SIZE_MAX / size ? NULL : realloc(old, more * size);
     if (!grown) return false;
     memcpy((void *)block, &grown, sizeof grown);
-    *room = more;
+    *capacity = more;
     return true;
 }
 

@@ -1,4 +1,4 @@
-/* hash.h -- FNV-1a, 64 bits (Fowler, Noll, Vo 1991), of bytes or of whole words. */
+/* hash.h -- FNV-1a, 64 bits (Fowler, Noll, Vo 1991), over bytes or over words. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 
@@ -18,7 +18,7 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* For a table: the high bits, which are the better ones, folded onto the low ones. */
+/* The high bits, which mix better, folded onto the low ones, to index a table. */
 static inline uint64_t hash_folded(uint64_t hash)
 {
     return hash ^ hash >> 32;

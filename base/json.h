@@ -1,8 +1,8 @@
 /* json.h -- writing JSON to a stream, and reading strict JSON into a tree.
  *
- * The writer prints every number as the shortest text that reads back to the same double ("0.1",
- * not "0.10000000000000001"), and NaN and infinity as null. The reader is jansson: strict, with
- * the place of an error; a key given twice is an error. */
+ * The writer prints every number as the shortest text that reads back to the same double
+ * ("0.1", not "0.10000000000000001"), and NaN and infinity as null. The reader is jansson:
+ * strict, with the place of an error; a key given twice is an error. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 
@@ -38,7 +38,8 @@ void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
 void json_put_text(JsonWriter *json, const char *key, const char *text);  // NULL: null
 
-/* The shortest decimal text that strtod reads back to the same number: "0.1", "4000", "1e-08". */
+/* The shortest decimal text that strtod reads back to the same number: "0.1", "4000", "1e-08".
+ * */
 enum { REAL_TEXT = 32 };
 const char *real_text(char text[REAL_TEXT], double value);
 
@@ -62,8 +63,8 @@ typedef enum {
 Json *json_parse(const char *bytes, size_t length, const char *source, Error *error);
 void json_free(Json *json);  // the whole tree, from its root
 
-/* These accept NULL and values of another kind, and then return JSON_NOTHING, NULL, 0 or false. Test
- * json_kind where that matters. */
+/* These accept NULL and values of another kind, and then return JSON_NOTHING, NULL, 0 or false.
+ * Test json_kind where that matters. */
 JsonKind json_kind(const Json *json);
 const Json *json_member(const Json *map, const char *key);
 int json_count(const Json *json);  // members of a list or a map

@@ -1,5 +1,5 @@
-/* options.c -- checks and stores the text of an option, and reads a command line; see options.h.
- * options-help.c has the help, options-json.c config.json. */
+/* options.c -- checks and stores the text of an option, and reads a command line; see
+ * options.h. options-help.c has the help, options-json.c config.json. */
 #include "base/options.h"
 #include "base/json.h"
 #include "base/real.h"
@@ -75,7 +75,8 @@ static void describe(char *text, size_t size, const Option *option)
              limited ? " from " : "", limited ? range : "");
 }
 
-/* Digits, sign, point and exponent only: strtod alone would take "nan", "inf", "0x1p3", " 1". */
+/* Digits, sign, point and exponent only: strtod alone would take "nan", "inf", "0x1p3", " 1".
+ * */
 static bool read_number(double *number, const char *text, const Option *option)
 {
     char *end;
@@ -195,7 +196,8 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* Suggests the nearest name: up to a third of the letters differ, or the word is its beginning. */
+/* Suggests the nearest name: up to a third of the letters differ, or the word is its beginning.
+ * */
 static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
 {
     char typed[NAME_LIMIT + 1];

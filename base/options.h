@@ -7,22 +7,23 @@
  *         {.name = "learning-rate", .kind = OPTION_REAL, .offset = offsetof(Training, rate),
  *          .least = 1e-8, .most = 1, .help = "the peak of the schedule"}, ...
  *
- * It is --learning-rate on the command line, learning-rate=0.001 in a preset and "learning_rate"
- * in config.json. Values come from four sources, applied in this order, the later ones winning:
+ * It is --learning-rate on the command line, learning-rate=0.001 in a preset and
+ * "learning_rate" in config.json. Values come from four sources, applied in this order; a later
+ * one overrides:
  *
  *     1. the defaults    the struct as it was initialised
  *     2. the preset      options_set_all(groups, count, "d-model=256 heads=4 ...")
  *     3. config.json     options_from_json
  *     4. command line    options_parse
  *
- * The command line names 2 and 3; options_find_text looks that up before anything is set.
+ * 2 and 3 are named on the command line; options_find_text finds them before anything is set.
  *
- * Spelling: --name value, --name=value, --flag, --no-flag, and --no-name to take back a text or a
- * list. `--` ends the options; a lone `-` is an argument. Names are written out: an abbreviation
- * that is clear today would change its meaning with the next option.
+ * Spelling: --name value, --name=value, --flag, --no-flag, and --no-name to unset a text or a
+ * list. `--` ends the options; a lone `-` is an argument. Names are not abbreviated: a new
+ * option could change the meaning of an abbreviation.
  *
- * A false from a function here is wrong use (exit status 2). Only memory running short is not,
- * and it says so. Numbers are read and written with a decimal point: no main sets LC_NUMERIC. */
+ * A function here returns false on wrong use (exit status 2), or if memory is short. Numbers
+ * have a decimal point: no main sets LC_NUMERIC. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -38,9 +39,9 @@ typedef enum {
     OPTION_INT,     // int
     OPTION_UINT64,  // uint64_t, at most 2^63 - 1, which is where JSON's integers end
     OPTION_REAL,    // double, finite
-    OPTION_TEXT,    // char *, an owned copy; NULL is none, and an empty text is refused
-    OPTION_LIST,    // StringList: every mention adds one
-    OPTION_CHOICE   // int (or an enum): the place in choices
+    OPTION_TEXT,    // char *, an owned copy, not empty; NULL: unset
+    OPTION_LIST,    // StringList: every mention adds an item
+    OPTION_CHOICE   // int (or an enum): the index in choices
 } OptionKind;
 
 typedef struct StringList {
@@ -53,9 +54,9 @@ typedef struct Option {
     OptionKind kind;
     size_t offset;               // of the field in the group's values
     double least, most;          // of a number, both included; no limit if both are 0
-    const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: some good ones
+    const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: suggestions
     const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
-    const char *help;            // a phrase, without range and default, which are added
+    const char *help;            // a phrase; range and default are added to it
     bool unsaved;                // not part of config.json
 } Option;
 
@@ -67,24 +68,24 @@ typedef struct OptionGroup {
     void *values;  // the struct that the offsets are in
 } OptionGroup;
 
-/* Reads a command line into the values; argv[0] is the program and is skipped. What is no option
- * is added to `positional`; if that is NULL, it is an error. The first mention of a list replaces
- * what a weaker source put there, further ones add. */
+/* Reads a command line into the values; skips argv[0], the program. Arguments that are not
+ * options are added to `positional`, or are errors if that is NULL. A list that is mentioned
+ * loses the items of earlier sources. */
 bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
                    StringList *positional, Error *error);
 
-/* What the command line says for one option, the last mention: the text as written, "true" or
- * "false" for a flag, NULL if it is not mentioned (or taken back). Sets and checks nothing. */
+/* The text of an option's last mention on the command line, "true" or "false" for a flag; NULL
+ * if it is not mentioned, or unset. Sets and checks nothing. */
 const char *options_find_text(const OptionGroup *groups, int count, int argc, char *const *argv,
                               const char *name);
 
-/* Sets one option, checked as on the command line: a flag from "true" or "false", a list to this
- * one item. */
+/* Sets one option with the checks of the command line: a flag to "true" or "false", a list to
+ * this one item. */
 bool options_set(const OptionGroup *groups, int count, const char *name, const char *text,
                  Error *error);
 
-/* The same for one line of a table; `label` is its name in errors ("--heads", "model.heads"). The
- * text is added to a list. A NULL text takes back a text and empties a list. */
+/* Sets the field of one line of a table; `label` is its name in errors ("--heads",
+ * "model.heads"). Adds the text to a list. A NULL text unsets a text and empties a list. */
 bool option_store(const Option *option, void *values, const char *label, const char *text,
                   Error *error);
 
@@ -95,25 +96,26 @@ bool option_range(char text[RANGE_TEXT], const Option *option);
 /* Sets options from words separated by white space: name=value, flag, no-flag. */
 bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
 
-/* The help of all groups, with the present values as defaults: call it before anything is set.
- * free() it; NULL if memory is short. */
+/* The help of all groups, with the current values as defaults: call it before setting anything.
+ * For free(); NULL if memory is short. */
 char *options_help(const OptionGroup *groups, int count);
 
-/* A line of the help in its two parts: "--heads N", and "attention heads (1 to 64; default 8)".
- * free() them; NULL if memory is short. */
+/* The two columns of a line of the help: "--heads N", and "attention heads (1 to 64; default
+ * 8)". For free(); NULL if memory is short. */
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
 
-/* Whether there is a --no-NAME. */
+/* Whether --no-NAME exists. */
 bool option_can_take_back(const Option *option);
 
-/* The saved configuration, {"model":{"d_model":256,...},"training":{...}}, indented, with a
- * newline at its end. The same values give the same text. free() it; NULL if memory is short. */
+/* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a
+ * newline at its end. The same values give the same text. For free(); NULL if memory is short.
+ * */
 char *options_to_json(const OptionGroup *groups, int count);
 
-/* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong types
- * and numbers out of range are errors; so are objects of no group, unless `partly` (a program that
- * wants only "model" from a checkpoint). */
+/* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong
+ * types and numbers out of range are errors; so are objects of no group, unless `partly` (a
+ * program that wants only "model" from a checkpoint). */
 bool options_from_json(const OptionGroup *groups, int count, const char *text,
                        const char *source, bool partly, Error *error);
 

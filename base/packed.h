@@ -1,4 +1,4 @@
-/* packed.h -- sentences of token ids, one behind the other, without padding.
+/* packed.h -- sentences of token ids, one after the other, without padding.
  *
  *   row     0  1  2  3 | 4  5 | 6  7  8
  *   id      a  b  c </s>  d </s>  e  f </s>
@@ -29,8 +29,8 @@ static inline Packed packed_slice(int *start, const Packed *all, int first, int 
     return slice;  // as C++ has it, too
 }
 
-/* Ids that mean the same in every vocabulary. The last id, V-1, is <pad>: the decoder's first
- * input, never produced. */
+/* Special tokens with the same id in every vocabulary. The last id, V-1, is <pad>: the
+ * decoder's first input, never an output. */
 enum { ID_END = 0, ID_UNKNOWN = 1 };
 
 #endif

@@ -1,4 +1,5 @@
-/* profile.h -- how long things take: a clock, and a profile of each thread's time by kind of work.
+/* profile.h -- how long things take: a clock, and a profile of each thread's time by kind of
+ * work.
  *
  * Each thread has one profile, which always counts for one part of the work. A function that is
  * such a part switches the profile on entry and back on return:
@@ -7,9 +8,9 @@
  *     …
  *     profile_leave(before);
  *
- * Time counts for the innermost part. PROFILE_ENCODER is the exception: it keeps the time of all
- * that it calls, so that decoding can tell the encoder's layers from the decoder's. A switch takes
- * about 25 ns: use it around work on a micro-batch, not on a row. */
+ * Time counts for the innermost part. PROFILE_ENCODER is the exception: it keeps the time of
+ * all that it calls, so that decoding can tell the encoder's layers from the decoder's. A
+ * switch takes about 25 ns: use it around work on a micro-batch, not on a row. */
 #ifndef BASE_PROFILE_H
 #define BASE_PROFILE_H
 

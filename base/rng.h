@@ -1,14 +1,14 @@
-/* rng.h -- random numbers that are a function of what they are for.
+/* rng.h -- counter-based random numbers.
  *
  * Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a 128-bit
- * counter is encrypted under a 64-bit key, which gives four 32-bit numbers. There is no state to
- * save: the same seed, purpose and index give the same numbers, on any thread, after any resume. */
+ * counter is encrypted under a 64-bit key, which gives four 32-bit numbers. No state is saved:
+ * the same seed, purpose and index give the same numbers on any thread and after any resume. */
 #ifndef BASE_RNG_H
 #define BASE_RNG_H
 
 #include <stdint.h>
 
-/* What a stream of numbers is for. Streams of one seed with different purposes are independent. */
+/* Streams of one seed with different purposes are independent. */
 typedef enum { RNG_INIT = 1, RNG_SHUFFLE, RNG_DROPOUT, RNG_SAMPLE, RNG_TEST } RngPurpose;
 
 /* out = Philox4x32-10(counter, key). Inline, so that a loop over counters vectorises. */
@@ -31,7 +31,7 @@ static inline void philox4x32(uint32_t out[4], const uint32_t counter[4], const 
 /* A stream read in order: the numbers 0, 1, 2, … of (seed, purpose, index). */
 typedef struct Rng {
     uint32_t key[2], counter[4], word[4];
-    int next;  // the word that comes next; 4 when a new block is due
+    int next;  // index of the next word; 4: generate a block first
 } Rng;
 
 Rng rng_stream(uint64_t seed, RngPurpose purpose, uint64_t index);

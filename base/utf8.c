@@ -6,8 +6,8 @@
  *     0800 ..  FFFF   E0..EF 80..BF 80..BF            without overlong forms and surrogates
  *    10000 .. 10FFFF  F0..F4 80..BF 80..BF 80..BF     without overlong forms and what is above
  *
- * Pango complains on stderr about anything else, and a PNG reader may reject the file: tokens of
- * a byte-level model are often half a character, so both must be protected. */
+ * Pango complains on stderr about anything else, and a PNG reader may reject the file: tokens
+ * of a byte-level model are often half a character, so both must be protected. */
 #include "base/utf8.h"
 
 #include <stdlib.h>

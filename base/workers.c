@@ -1,4 +1,4 @@
-/* workers.c -- threads that wait for work; see workers.h. */
+/* workers.c -- a pool of threads; see workers.h. */
 #include "base/workers.h"
 
 #include "base/denormals.h"

@@ -1,8 +1,8 @@
-/* workers.h -- threads that wait for work.
+/* workers.h -- a pool of threads that wait for work.
  *
  * workers_run calls one function on every thread, the caller's included, and returns when all
- * have returned. Which piece of work a thread takes is the function's own matter; the results
- * must not depend on it. Denormal numbers are zeros in it (denormals.h). */
+ * calls have returned. The function decides which piece of work each thread takes; its results
+ * must not depend on that. In it, denormal numbers are zeros (denormals.h). */
 #ifndef BASE_WORKERS_H
 #define BASE_WORKERS_H
 
@@ -10,8 +10,7 @@
 
 typedef struct Workers Workers;
 
-/* Starts threads - 1 threads, as the caller is worker 0. Signals are left to the caller's thread.
- * NULL with a sentence if a thread cannot be started. */
+/* Starts threads - 1 threads; the caller is worker 0. They block all signals. NULL on error. */
 Workers *workers_start(int threads, Error *error);
 
 /* Runs work(context, worker) with worker = 0 .. threads-1 at the same time. */
@@ -20,7 +19,7 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
 int workers_count(const Workers *workers);
 void workers_stop(Workers *workers);
 
-/* Processors that this process may use: the default of --threads. */
+/* The number of processors that this process may use. */
 int workers_processors(void);
 
 #endif

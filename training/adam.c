@@ -1,4 +1,5 @@
-/* adam.c -- Adam (Kingma and Ba 2015, algorithm 1), decoupled weight decay, and a moving average.
+/* adam.c -- Adam (Kingma and Ba 2015, algorithm 1), decoupled weight decay, and a moving
+ * average.
  *
  *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        u = 1, 2, …, the update
  *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)
@@ -7,8 +8,9 @@
  *   w = w - rate · decay · w                         before that: decoupled weight decay
  *   ema = ema + share · (w - ema)                    after that
  *
- * The decay is that of AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with the
- * schedule over both terms, as in PyTorch: their λ is rate · decay here. It does not enter m and v.
+ * The decay is that of AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with
+ * the schedule over both terms, as in PyTorch: their λ is rate · decay here. It does not enter
+ * m and v.
  *
  * Weights whose gradient is always zero (the embedding of <pad>, the gaps between tensors) keep
  * their bits. */

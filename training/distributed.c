@@ -1,8 +1,8 @@
 /* distributed.c -- the ranks of one training, by MPI; see distributed.h.
  *
- * Errors are returned, not fatal (MPI_ERRORS_RETURN): they become a sentence. After an error MPI
- * promises nothing (chapter 8.3), so the only call that follows is MPI_Abort. If a rank is killed,
- * mpirun ends the others.
+ * Errors are returned, not fatal (MPI_ERRORS_RETURN): they become a sentence. After an error
+ * MPI promises nothing (chapter 8.3), so the only call that follows is MPI_Abort. If a rank is
+ * killed, mpirun ends the others.
  *
  * Only the main thread calls MPI (MPI_THREAD_FUNNELED). */
 #include "training/distributed.h"

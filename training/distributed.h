@@ -1,11 +1,11 @@
 /* distributed.h -- several processes, the ranks of mpirun or srun, that train one model.
  *
- * A single process is rank 0 of 1; every function here then returns at once. MPI is used only if
- * the environment says that mpirun or srun started this process.
+ * A single process is rank 0 of 1; every function here then returns at once. MPI is used only
+ * if the environment says that mpirun or srun started this process.
  *
- * All functions but the first three are collective: every rank calls them, in the same order, from
- * its main thread. An operation that can fail on one rank alone (a file, memory) must not be
- * followed by a collective call without distributed_agree() between them, or the other ranks
+ * All functions but the first three are collective: every rank calls them, in the same order,
+ * from its main thread. An operation that can fail on one rank alone (a file, memory) must not
+ * be followed by a collective call without distributed_agree() between them, or the other ranks
  * would wait for a rank that has returned:
  *
  *     if (!distributed_agree(read_corpus(…, error), error)) return false;
@@ -35,8 +35,8 @@ bool distributed_start(Error *error);
 /* Call it last. If contact with a rank was lost, it ends the whole job with status 1. */
 void distributed_stop(void);
 
-/* Whether `good` is true on every rank. If not, every rank gets the error of the lowest rank for
- * which it is false, with its number and machine. */
+/* Whether `good` is true on every rank. If not, every rank gets the error of the lowest rank
+ * for which it is false, with its number and machine. */
 bool distributed_agree(bool good, Error *error);
 
 /* Whether contact was lost; then this rank prints its own error. */
@@ -45,8 +45,8 @@ bool distributed_broken(void);
 /* bytes (=) those of rank 0. */
 bool distributed_share(void *bytes, size_t size, Error *error);
 
-/* x [count] (=) the sum over the ranks, with the same bits on every rank. The bits do not depend on
- * the number of ranks if for each i at most one rank has a number other than 0. */
+/* x [count] (=) the sum over the ranks, with the same bits on every rank. The bits do not
+ * depend on the number of ranks if for each i at most one rank has a number other than 0. */
 bool distributed_sum(double *x, size_t count, Error *error);
 
 /* *x (=) the least or the greatest over the ranks. */
@@ -64,8 +64,8 @@ bool distributed_exchange(real *received, const real *block, const bool *sends,
 /* block (=) of each rank r its part r. */
 bool distributed_allgather(real *block, const size_t *part, Error *error);
 
-/* Sends all parts to rank 0, or from it to their ranks. `own` is this rank's part; on rank 0, whose
- * part is the first, it is the whole block. */
+/* Sends all parts to rank 0, or from it to their ranks. `own` is this rank's part; on rank 0,
+ * whose part is the first, it is the whole block. */
 bool distributed_gather(real *own, const size_t *part, Error *error);
 bool distributed_scatter(real *own, const size_t *part, Error *error);
 

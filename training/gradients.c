@@ -193,7 +193,8 @@ static void sum_local(void *context, size_t begin, size_t count)
             g->block[g->pairs[p].right - g->first] + begin, count);
 }
 
-/* (b): in round 0 the first root of every rank, in round 1 the second of those that have two, …. */
+/* (b): in round 0 the first root of every rank, in round 1 the second of those that have two,
+ * …. */
 static bool exchange(Gradients *g, int used, Error *error)
 {
     int ranks = g->reduction.ranks, rank = distributed_rank();

@@ -1,24 +1,26 @@
-/* gradients.h -- the accumulators of an update's gradients, and their sum over threads and ranks.
+/* gradients.h -- the accumulators of an update's gradients, and their sum over threads and
+ * ranks.
  *
  * Each of the A accumulators is a block in the layout of the parameters; a rank holds some of
- * them. For the sum, the block is divided into parts of whole slices, one for each rank, its owner:
+ * them. For the sum, the block is divided into parts of whole slices, one for each rank, its
+ * owner:
  *
  *   (a)  outside its own part, a rank sums its accumulators as far as reduction.h allows
  *   (b)  it sends the roots that are left to their owners: block · (R-1)/R numbers a root
  *   (c)  an owner finishes the sum of its part, and squares it slice by slice for the norm
  *
- * With one rank there is only (c), over the whole block. Every rank gets the squares of all slices
- * and adds them in the order of the slices. So the bits of the sum and of its norm depend neither
- * on the threads nor on the ranks.
+ * With one rank there is only (c), over the whole block. Every rank gets the squares of all
+ * slices and adds them in the order of the slices. So the bits of the sum and of its norm
+ * depend neither on the threads nor on the ranks.
  *
- * All threads share a single accumulator: their micro-batches add to it one after the other, stage
- * by stage (model/turns.h). If the output layer and the embeddings are one matrix, the gradients
- * of the embedding lookups then go to a block of their own, which (c) adds.
+ * All threads share a single accumulator: their micro-batches add to it one after the other,
+ * stage by stage (model/turns.h). If the output layer and the embeddings are one matrix, the
+ * gradients of the embedding lookups then go to a block of their own, which (c) adds.
  *
- * An owner also holds its part of Adam's moments, and updates its part of the weights, which then
- * goes to all ranks: block · (R-1)/R numbers again. Together that is what a ring all-reduce moves
- * (Patarasuk and Yuan 2009: 2 · (R-1)/R, the least possible), with Adam's work and memory divided
- * by R, as in ZeRO-1 (Rajbhandari et al. 2020, arXiv 1910.02054). */
+ * An owner also holds its part of Adam's moments, and updates its part of the weights, which
+ * then goes to all ranks: block · (R-1)/R numbers again. Together that is what a ring
+ * all-reduce moves (Patarasuk and Yuan 2009: 2 · (R-1)/R, the least possible), with Adam's work
+ * and memory divided by R, as in ZeRO-1 (Rajbhandari et al. 2020, arXiv 1910.02054). */
 #ifndef TRAINING_GRADIENTS_H
 #define TRAINING_GRADIENTS_H
 
@@ -33,8 +35,8 @@ enum { SLICE = 16384 };  // numbers
 
 typedef void SliceWork(void *context, size_t begin, size_t count);
 
-/* Calls work on all threads, in any order, for every slice of numbers begin .. end-1. begin is a
- * multiple of SLICE, and so is every begin that work gets. */
+/* Calls work on all threads, in any order, for every slice of numbers begin .. end-1. begin is
+ * a multiple of SLICE, and so is every begin that work gets. */
 void slices_run(Workers *workers, size_t begin, size_t end, SliceWork *work, void *context);
 
 /* Numbers begin .. end-1 of a block; empty if begin >= end. */

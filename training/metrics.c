@@ -72,8 +72,8 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
     return true;
 }
 
-/* Keeps a line of an interrupted run unless it is of an update after `update`. A line that is not
- * JSON (the last one of a run that was killed) is dropped. */
+/* Keeps a line of an interrupted run unless it is of an update after `update`. A line that is
+ * not JSON (the last one of a run that was killed) is dropped. */
 static bool read_line(Metrics *metrics, const char *text, size_t length, long long update,
                       Error *error)
 {

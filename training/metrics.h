@@ -5,14 +5,14 @@
  *    "gradient_norm_q":…,"gradient_norm_k":…,"gradient_norm_v":…}
  *   {"type":"valid","update":…,"epoch":…,"loss":…,"ppl":…,"exact":…,"bleu":…,"chrf":…,"seconds":…}
  *
- * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective is
- * the label-smoothed loss that is minimised; gradient_norm is before clipping; tokens are source
- * plus target tokens, </s> included; gflops counts the matrix products that the mathematics needs.
- * A train line is the mean over the updates since the line before it. exact, bleu and chrf are in
- * percent, of the validation sentences that were translated (greedily); null if none were.
- * seconds is the training time so far. gradient_norm_q, _k and _v are the norms of three tensors'
- * gradients in the last of the updates: W_Q, W_K and W_V of one decoder layer's encoder-decoder
- * attention (--watch-layer). */
+ * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective
+ * is the label-smoothed loss that is minimised; gradient_norm is before clipping; tokens are
+ * source plus target tokens, </s> included; gflops counts the matrix products that the
+ * mathematics needs. A train line is the mean over the updates since the line before it. exact,
+ * bleu and chrf are in percent, of the validation sentences that were translated (greedily);
+ * null if none were. seconds is the training time so far. gradient_norm_q, _k and _v are the
+ * norms of three tensors' gradients in the last of the updates: W_Q, W_K and W_V of one decoder
+ * layer's encoder-decoder attention (--watch-layer). */
 #ifndef TRAINING_METRICS_H
 #define TRAINING_METRICS_H
 
@@ -40,13 +40,13 @@ typedef struct Metrics {
     size_t count, size;
 } Metrics;
 
-/* Opens path for adding lines. Drops the lines of updates after `update`: they are of a run that
- * was killed after its last checkpoint, and will be written again. */
+/* Opens path for adding lines. Drops the lines of updates after `update`: they are of a run
+ * that was killed after its last checkpoint, and will be written again. */
 bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error);
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
 
-/* number (=) "update", "loss" or another key of all lines of one kind; returns their number. Pass
- * NULL to count them. */
+/* number (=) "update", "loss" or another key of all lines of one kind; returns their number.
+ * Pass NULL to count them. */
 int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key);
 
 /* The training time at the last line; 0 if there is none. */

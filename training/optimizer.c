@@ -5,8 +5,8 @@
  *
  * The average of Polyak and Juditsky 1992, "Acceleration of Stochastic Approximation by
  * Averaging", in its exponential form. The second term of d is that of
- * tf.train.ExponentialMovingAverage: without it the initial weights would stay in the average for
- * about 1/(1-X) updates. */
+ * tf.train.ExponentialMovingAverage: without it the initial weights would stay in the average
+ * for about 1/(1-X) updates. */
 #include "training/optimizer.h"
 
 #include <math.h>
@@ -37,7 +37,8 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-/* Weight decay is for matrices, not for biases (initialised to 0) and gains (initialised to 1). */
+/* Weight decay is for matrices, not for biases (initialised to 0) and gains (initialised to 1).
+ * */
 static void decay_matrices(const Optimizer *o, Range slice)
 {
     const Params *params = &o->model->params;

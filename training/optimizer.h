@@ -1,8 +1,8 @@
 /* optimizer.h -- from the sum of an update's gradients to new weights, and to their average.
  *
- * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with --ema, a
- * moving average of the weights. A rank holds and updates its own part of them (gradients.h);
- * rank 0, which writes checkpoints, allocates the whole. */
+ * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with
+ * --ema, a moving average of the weights. A rank holds and updates its own part of them
+ * (gradients.h); rank 0, which writes checkpoints, allocates the whole. */
 #ifndef TRAINING_OPTIMIZER_H
 #define TRAINING_OPTIMIZER_H
 
@@ -25,8 +25,8 @@ bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients 
                       const TrainingConfig *config, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
-/* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update` is
- * 1, 2, … */
+/* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update`
+ * is 1, 2, … */
 void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
                       Workers *workers);
 

@@ -9,8 +9,8 @@
 #include "base/profile.h"
 #include "base/real.h"
 
-/* An update has a multiple of this number of micro-batches if all threads share an accumulator, so
- * that 2 or 4 threads finish together. */
+/* An update has a multiple of this number of micro-batches if all threads share an accumulator,
+ * so that 2 or 4 threads finish together. */
 enum { SHARING = 4 };
 
 static int accumulators(const Passes *p)
@@ -119,8 +119,8 @@ static bool pass(Passes *p, PassWorker *worker, Turn *turn, int k)
     return true;
 }
 
-/* Returns the first micro-batch of this rank whose accumulator is free, or shared; -1 if there is
- * none now. *more (=) whether micro-batches are left. */
+/* Returns the first micro-batch of this rank whose accumulator is free, or shared; -1 if there
+ * is none now. *more (=) whether micro-batches are left. */
 static int take(Passes *p, bool *more)
 {
     int first = -1, A = accumulators(p);

@@ -6,8 +6,8 @@
  * time, unless A is 1: all threads share a single accumulator, stage by stage of the network
  * (model/turns.h).
  *
- * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and objective
- * are means over both copies. */
+ * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and
+ * objective are means over both copies. */
 #ifndef TRAINING_PASSES_H
 #define TRAINING_PASSES_H
 
@@ -81,8 +81,8 @@ int passes_at_work(const Passes *passes, int threads, int accumulators);
 /* Bytes of all threads' activations so far. */
 size_t passes_memory(const Passes *passes);
 
-/* *bytes (=) of activations once every thread that can work has had the largest micro-batch of an
- * update of these sentences. */
+/* *bytes (=) of activations once every thread that can work has had the largest micro-batch of
+ * an update of these sentences. */
 bool passes_activations(Passes *passes, size_t *bytes, const Packed *source,
                         const Packed *target, Error *error);
 

@@ -14,7 +14,8 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* Validations whose weights are files (commands/train/candidate.h), by their updates in order. */
+/* Validations whose weights are files (commands/train/candidate.h), by their updates in order.
+ * */
 typedef struct UpdateList {
     long long update[MAX_SNAPSHOTS];
     int count;
@@ -41,8 +42,8 @@ Progress progress_start(void);
 /* Whether a validation is better than the best so far. */
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion);
 
-/* Adds `update` to the kept ones, of which at most `most` stay; the oldest become the dropped ones.
- * With most = 0 both lists become empty. */
+/* Adds `update` to the kept ones, of which at most `most` stay; the oldest become the dropped
+ * ones. With most = 0 both lists become empty. */
 void progress_keep(Progress *progress, long long update, int most);
 
 /* One line of JSON, for free(); NULL if memory is short. */

@@ -9,8 +9,8 @@ typedef enum {
     SCHEDULE_CONSTANT
 } Schedule;
 
-/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`; with
- * last = 0 they stay at the peak. */
+/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`;
+ * with last = 0 they stay at the peak. */
 double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
                      long long last);
 

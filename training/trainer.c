@@ -69,8 +69,8 @@ size_t trainer_memory(const Trainer *t)
            passes_memory(&t->passes) + optimizer_memory(&t->optimizer);
 }
 
-/* Names the first tensor whose gradient is not finite, and the sentences of the first micro-batch
- * whose loss is not. */
+/* Names the first tensor whose gradient is not finite, and the sentences of the first
+ * micro-batch whose loss is not. */
 static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;

@@ -1,9 +1,10 @@
-/* trainer.h -- one update of the weights from one update's sentences, on all threads of all ranks.
+/* trainer.h -- one update of the weights from one update's sentences, on all threads of all
+ * ranks.
  *
  * The sentences are cut into micro-batches of about micro_tokens, by the data and the
  * configuration alone; their gradients go to A accumulators in a fixed order (passes.h), which
- * are then summed pairwise. So the bits are the same whatever the number of threads. With R-Drop,
- * loss and objective are means over both copies.
+ * are then summed pairwise. So the bits are the same whatever the number of threads. With
+ * R-Drop, loss and objective are means over both copies.
  *
  * With several ranks (distributed.h) every rank gets the same sentences, holds some of the
  * accumulators, and runs their micro-batches. gradients.h says how they are summed, and why the
@@ -49,8 +50,8 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
                         Error *error);
 void trainer_free(Trainer *trainer);
 
-/* Makes update number 1, 2, …. False if the loss or a gradient is not finite: the error names the
- * update and the first such tensor, stats has the sentences, and the weights are as before.
+/* Makes update number 1, 2, …. False if the loss or a gradient is not finite: the error names
+ * the update and the first such tensor, stats has the sentences, and the weights are as before.
  * Collective; calls distributed_agree before any other collective function. */
 bool trainer_update(Trainer *trainer, long long update, const Packed *source,
                     const Packed *target, UpdateStats *stats, Error *error);
