@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static Error error;
+
 /* A side of pair i has 1 to longest tokens 2 i + 2 + side, and ID_END. */
 static Corpus corpus_of(size_t pairs, uint32_t longest)
 {
@@ -44,7 +46,6 @@ static size_t pair_of(const Corpus *corpus, const Packed *packed, int sentence, 
 static Batches batches_of(const Corpus *corpus, uint64_t seed, int batch_tokens)
 {
     Batches batches;
-    Error error;
     assert_true(batches_init(&batches, corpus, seed, batch_tokens, &error));
     return batches;
 }
@@ -52,7 +53,6 @@ static Batches batches_of(const Corpus *corpus, uint64_t seed, int batch_tokens)
 static size_t updates_of(Batches *batches, uint64_t epoch)
 {
     size_t updates;
-    Error error;
     assert_true(batches_updates(batches, &updates, epoch, &error));
     return updates;
 }
@@ -72,7 +72,6 @@ static void assert_packed(const Corpus *corpus, const Packed *source, const Pack
 
 static size_t update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u)
 {
-    Error error;
     assert_true(batches_update(batches, source, target, epoch, u, &error));
     assert_packed(batches->corpus, source, target);
     return (size_t)(source->rows + target->rows);
@@ -170,7 +169,6 @@ TEST(ranges)
 {
     Corpus corpus = corpus_of(200, 15);
     Batches batches = batches_of(&corpus, 1, 100);
-    Error error;
     Packed source, target;
     size_t ranges = 0;
     for (size_t first = 0, end; first < corpus.pairs; first = end, ranges++) {

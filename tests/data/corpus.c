@@ -16,6 +16,10 @@
 
 static char folder[TEMPORARY_SIZE], path[3][TEMPORARY_SIZE + 8];
 
+static CorpusText text;
+static CorpusReport report;
+static Error error;
+
 static int setup(void **state)
 {
     (void)state;
@@ -31,30 +35,29 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-static void write_file(const char *name, const char *text)
+static void write_file(const char *name, const char *bytes)
 {
     FILE *file = fopen(name, "wb");
     assert_non_null(file);
-    fputs(text, file);
+    fputs(bytes, file);
     fclose(file);
 }
 
 /* Reads path[0] and path[1] as source and target, and the next path as TSV. */
-static bool read_corpus(CorpusText *text, CorpusReport *report, bool pairs, bool tsvs,
-                        Error *error)
+static bool read_corpus(bool pairs, bool tsvs)
 {
     const char *source = path[0], *target = path[1], *tsv = path[pairs ? 2 : 0];
     CorpusFiles files = {pairs, pairs, tsvs, &source, &target, &tsv};
-    return corpus_read(text, report, &files, error);
+    return corpus_read(&text, &report, &files, &error);
 }
 
-static void assert_pair(const CorpusText *text, size_t pair, const char *source,
+static void assert_pair(const CorpusText *of, size_t pair, const char *source,
                         const char *target)
 {
     const char *const wanted[SIDES] = {source, target};
     for (int side = 0; side < SIDES; side++) {
         size_t length;
-        const char *got = corpus_sentence(text, side, pair, &length);
+        const char *got = corpus_sentence(of, side, pair, &length);
         assert_int_equal(length, strlen(wanted[side]));
         assert_memory_equal(got, wanted[side], length);
     }
@@ -75,16 +78,11 @@ TEST(reads_pairs)
     write_file(path[0], "a\nb\n\nd\n \t\nf");
     write_file(path[1], "A\nB\nC\n\n\nF\n");
     write_file(path[2], "g\tG\th\n\n\tI\nj\t\nk k\tK K\n");
-    CorpusText text;
-    CorpusReport report;
-    Error error;
-    assert_true(read_corpus(&text, &report, 1, 1, &error));
+    assert_true(read_corpus(1, 1));
     assert_int_equal(text.pairs, 5);
-    assert_pair(&text, 0, "a", "A");
-    assert_pair(&text, 1, "b", "B");
-    assert_pair(&text, 2, "f", "F");
-    assert_pair(&text, 3, "g", "G");
-    assert_pair(&text, 4, "k k", "K K");
+    static const char *const PAIR[][SIDES] = {
+        {"a", "A"}, {"b", "B"}, {"f", "F"}, {"g", "G"}, {"k k", "K K"}};
+    for (size_t i = 0; i < 5; i++) assert_pair(&text, i, PAIR[i][SOURCE], PAIR[i][TARGET]);
     assert_int_equal(text.line[2].file, 0);
     assert_int_equal(text.line[2].line, 6);
     assert_int_equal(text.line[4].file, 1);
@@ -122,29 +120,25 @@ TEST(bad_files)
         {"a\nb\xe9\n", "A\nB\n", "/a:2: not valid UTF-8 (byte 2 of the line is 0xe9)"},
         {"a\nb\n", "A\nB\nC\n\xe9\n", "/b:4: not valid UTF-8"},
     };
-    CorpusText text;
-    CorpusReport report;
-    Error error;
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         write_file(path[0], CASE[i].source);
         if (CASE[i].target) write_file(path[1], CASE[i].target);
-        assert_false(
-            read_corpus(&text, &report, CASE[i].target != NULL, !CASE[i].target, &error));
+        assert_false(read_corpus(CASE[i].target != NULL, !CASE[i].target));
         if (!strstr(error.text, CASE[i].wanted)) fail_msg("case %zu: %s", i, error.text);
     }
-    assert_false(read_corpus(&text, &report, 0, 0, &error));
+    assert_false(read_corpus(0, 0));
     CorpusFiles files = {.sources = 2, .targets = 1};
     assert_false(corpus_read(&text, &report, &files, &error));
     assert_string_equal(error.text,
                         "there are 2 source files but 1 target files: give one target "
                         "for every source");
     unlink(path[1]);
-    assert_false(read_corpus(&text, &report, 1, 0, &error));
+    assert_false(read_corpus(1, 0));
     assert_non_null(strstr(error.text, "No such file"));
 }
 
 /* Pair i is "source i" and "target i". */
-static void numbered(CorpusText *text, CorpusReport *report, int pairs)
+static void numbered(int pairs)
 {
     FILE *source = fopen(path[0], "wb"), *target = fopen(path[1], "wb");
     for (int i = 0; i < pairs; i++) {
@@ -152,23 +146,18 @@ static void numbered(CorpusText *text, CorpusReport *report, int pairs)
         fprintf(target, "target %d\n", i);
     }
     fclose(source), fclose(target);
-    Error error;
-    assert_true(read_corpus(text, report, 1, 0, &error));
+    assert_true(read_corpus(1, 0));
 }
 
-static int number_of(const CorpusText *text, size_t pair)
+/* The number of a pair, which is also that of its line. */
+static int number_of(const CorpusText *of, size_t pair)
 {
-    int number[SIDES];
-    for (int side = 0; side < SIDES; side++) {
-        size_t length;
-        const char *got = corpus_sentence(text, side, pair, &length);
-        char line[64] = "";
-        memcpy(line, got, length);
-        assert_int_equal(sscanf(line, side ? "target %d" : "source %d", &number[side]), 1);
-    }
-    assert_int_equal(number[SOURCE], number[TARGET]);
-    assert_int_equal(text->line[pair].line, number[SOURCE] + 1);
-    return number[SOURCE];
+    int number = (int)of->line[pair].line - 1;
+    char source[32], target[32];
+    snprintf(source, sizeof source, "source %d", number);
+    snprintf(target, sizeof target, "target %d", number);
+    assert_pair(of, pair, source, target);
+    return number;
 }
 
 TEST(split)
@@ -178,10 +167,8 @@ TEST(split)
     int first_of_seed[2] = {0};
     for (size_t i = 0; i < sizeof HELD / sizeof *HELD; i++) {
         for (uint64_t seed = 1; seed <= 2; seed++) {
-            CorpusText text, held;
-            CorpusReport report;
-            Error error;
-            numbered(&text, &report, PAIRS);
+            CorpusText held;
+            numbered(PAIRS);
             assert_true(corpus_split(&held, &text, &report, HELD[i], seed, &error));
             assert_int_equal(held.pairs, HELD[i]);
             assert_int_equal(text.pairs, PAIRS - HELD[i]);
@@ -204,23 +191,20 @@ TEST(split)
 
 /* ---- ids ---- */
 
-/* Words from the corpus's text. */
-static Tokenizer *learn_words(const CorpusText *text, int vocab_size)
+/* Learns the words of the text. */
+static Tokenizer *learn_words(int vocab_size)
 {
     TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = vocab_size};
-    return learn(corpus_sentences(text, SIDES), settings);
+    return learn(corpus_sentences(&text, SIDES), settings);
 }
 
 /* Reads the corpus in path[0] and path[1]. Learns words from it, unless it has a tokenizer, and encodes
  * it with at most 5 tokens a sentence. */
 static Corpus encoded(Tokenizer **tokenizer, Workers *workers)
 {
-    CorpusText text;
-    CorpusReport report;
     Corpus corpus;
-    Error error = {""};
-    assert_true(read_corpus(&text, &report, 1, 0, &error));
-    if (!*tokenizer) *tokenizer = learn_words(&text, 20);
+    assert_true(read_corpus(1, 0));
+    if (!*tokenizer) *tokenizer = learn_words(20);
     const Tokenizer *const both[] = {*tokenizer, *tokenizer};
     if (!corpus_encode(&corpus, &text, &report, both, workers, 5, false, &error))
         fail_msg("%s", error.text);
@@ -233,13 +217,10 @@ TEST(encoded_sentences)
     write_file(path[0], "a b c\n\xc2\xa0\na b c d e f\nb\nc d\n\xe3\x80\x80\nd\n");
     write_file(path[1], "c b a\nb\nf f\na b c d e f\nd c\n\xc2\xa0\na b c d e\n");
     for (int keep = 0; keep < 2; keep++) {
-        CorpusText text;
-        CorpusReport report;
         Corpus corpus;
-        Error error;
-        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        assert_true(read_corpus(1, 0));
         assert_int_equal(text.pairs, 7);
-        Tokenizer *tokenizer = learn_words(&text, 7 + 1);  // one letter too few
+        Tokenizer *tokenizer = learn_words(7 + 1);  // one letter too few
         const Tokenizer *const both[] = {tokenizer, tokenizer};
         assert_true(corpus_encode(&corpus, &text, &report, both, NULL, 5, keep, &error));
         assert_int_equal(corpus.pairs, 3);
@@ -273,15 +254,12 @@ TEST(encoded_sentences)
         assert_int_equal(report.unknown[TARGET], 1);
         static const unsigned LINES[] = {1, 5, 7};
         for (int i = 0; i < 3; i++) assert_int_equal(corpus.line[i].line, LINES[i]);
-        if (keep) {
-            assert_int_equal(text.pairs, 3);
-        } else {
-            assert_null(text.bytes[SOURCE]);
-        }
+        if (keep) assert_int_equal(text.pairs, 3);
+        else assert_null(text.bytes[SOURCE]);
         corpus_free(&corpus);
         corpus_text_free(&text);
 
-        assert_true(read_corpus(&text, &report, 1, 0, &error));
+        assert_true(read_corpus(1, 0));
         assert_false(corpus_encode(&corpus, &text, &report, both, NULL, 0, keep, &error));
         assert_non_null(strstr(error.text, "no pair is left: 6 have more than 0 tokens"));
         assert_null(text.bytes[SOURCE]);
@@ -294,7 +272,6 @@ TEST(overlap)
 {
     Corpus corpus[2];
     Tokenizer *tokenizer = NULL;
-    Error error = {""};
     static const char *const LINES[2] = {"a b\nc\nd e\na b\nb a\n", "a b\nf\nd e\na b c\n"};
     for (int i = 0; i < 2; i++) {
         write_file(path[0], LINES[i]);
@@ -351,13 +328,10 @@ static double peak_memory(void)
 /* The exit status of the child: 0, or what is wrong. */
 static int measure_memory(const Tokenizer *tokenizer, size_t pairs)
 {
-    CorpusText text;
-    CorpusReport report;
     Corpus corpus;
-    Error error;
     const Tokenizer *const both[] = {tokenizer, tokenizer};
     double before = peak_memory();
-    if (!read_corpus(&text, &report, 1, 0, &error)) return 2;
+    if (!read_corpus(1, 0)) return 2;
     double size = (double)(text.start[SOURCE][pairs] + text.start[TARGET][pairs]);
     double read = (peak_memory() - before) / size;
     if (!corpus_encode(&corpus, &text, &report, both, NULL, 100, false, &error)) return 3;

@@ -2,7 +2,7 @@
 #include "data/text.h"
 #include "base/rng.h"
 #include "base/utf8.h"
-#include "tests/fixtures/temporary.h"
+#include "tests/fixtures/temporary-file.h"
 #include "tests/fixtures/test.h"
 
 #include <fcntl.h>
@@ -11,24 +11,11 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8];
-
-static int setup(void **state)
-{
-    (void)state;
-    if (!temporary_folder(folder, NULL)) return -1;
-    snprintf(path, sizeof path, "%s/text", folder);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    unlink(path);
-    return rmdir(folder);
-}
+static TextReader reader;
+static const char *line;
+static size_t length;
+static Error error;
 
 static void write_file(const void *bytes, size_t count)
 {
@@ -46,30 +33,25 @@ static void compress_file(void)
     assert_int_equal(system(command), 0);
 }
 
-/* All lines joined by "|", or the error without the path. */
-static const char *lines_of(TextReader *reader)
+/* All lines that are left, joined by "|", or the error without the path. */
+static const char *rest_of_lines(void)
 {
     static char joined[1 << 12];
-    Error error = {{0}};
-    const char *line;
-    size_t length, at = 0;
     TextResult result;
-    joined[0] = 0;
-    while ((result = text_next(reader, &line, &length, &error)) == TEXT_LINE) {
+    *joined = 0;
+    while ((result = text_next(&reader, &line, &length, &error)) == TEXT_LINE) {
         assert_int_equal(strlen(line), length);
-        at += (size_t)snprintf(joined + at, sizeof joined - at, "%s|", line);
+        strcat(strcat(joined, line), "|");
     }
-    if (result == TEXT_ERROR) strcpy(joined, strstr(error.text, "text:") + strlen("text:"));
-    text_close(reader);
+    if (result == TEXT_ERROR) strcpy(joined, strstr(error.text, path) + strlen(path) + 1);
+    text_close(&reader);
     return joined;
 }
 
 static const char *lines_of_file(void)
 {
-    TextReader reader;
-    Error error;
     assert_true(text_open(&reader, path, &error));
-    return lines_of(&reader);
+    return rest_of_lines();
 }
 
 TEST(lines)
@@ -112,11 +94,9 @@ TEST(lines)
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         write_file(CASE[i].bytes, CASE[i].count);
         assert_string_equal(lines_of_file(), CASE[i].wanted);
-        TextReader reader;
-        Error error;
         int descriptor = open(path, O_RDONLY);
-        assert_true(text_open_descriptor(&reader, descriptor, "text", &error));
-        assert_string_equal(lines_of(&reader), CASE[i].wanted);
+        assert_true(text_open_descriptor(&reader, descriptor, path, &error));
+        assert_string_equal(rest_of_lines(), CASE[i].wanted);
         close(descriptor);
         compress_file();
         assert_string_equal(lines_of_file(), CASE[i].wanted);
@@ -130,9 +110,9 @@ static bool decodes(const char *bytes, size_t count)
     memcpy(text, bytes, count);
     for (size_t i = 0; i < count;) {
         unsigned code;
-        int length = utf8_next(text + i, &code);
-        if (code == 0xfffd && length == 1) return false;
-        i += (size_t)length;
+        int taken = utf8_next(text + i, &code);
+        if (code == 0xfffd && taken == 1) return false;
+        i += (size_t)taken;
     }
     return true;
 }
@@ -155,8 +135,6 @@ TEST(utf8_exhaustively)
 
 TEST(unreadable_files)
 {
-    TextReader reader;
-    Error error;
     assert_false(text_open(&reader, "tests/no-such-file", &error));
     assert_string_equal(error.text,
                         "cannot read 'tests/no-such-file': No such file or directory");
@@ -165,8 +143,6 @@ TEST(unreadable_files)
     text_close(&reader);
     text_close(&reader);
     assert_true(text_open(&reader, "/dev/zero", &error));
-    const char *line;
-    size_t length;
     assert_int_equal(text_next(&reader, &line, &length, &error), TEXT_ERROR);
     assert_non_null(strstr(error.text, "/dev/zero:1: byte 1 of the line is NUL"));
     text_close(&reader);
@@ -203,10 +179,6 @@ TEST(damaged_gz)
 
     write_file(whole, size);
     int descriptor = open(path, O_RDONLY);
-    TextReader reader;
-    Error error;
-    const char *line;
-    size_t length;
     assert_true(text_open_descriptor(&reader, descriptor, "text", &error));
     assert_int_equal(text_next(&reader, &line, &length, &error), TEXT_ERROR);
     text_close(&reader);
@@ -222,10 +194,6 @@ TEST(long_lines)
     const size_t wanted[] = {MIB, 0, 3 * MIB - 2, MIB - 1};
     write_file(text, 5 * MIB);
     for (int compressed = 0; compressed < 2; compressed++) {
-        TextReader reader;
-        Error error;
-        const char *line;
-        size_t length;
         assert_true(text_open(&reader, path, &error));
         for (int i = 0; i < 4; i++) {
             assert_int_equal(text_next(&reader, &line, &length, &error), TEXT_LINE);
@@ -247,14 +215,10 @@ static int read_in_little_memory(void)
     FILE *sizes = fopen("/proc/self/statm", "r");
     if (!sizes || fscanf(sizes, "%ld", &pages) != 1) return 2;
     rlim_t most = (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + (48 << 20);
-    TextReader reader;
-    Error error;
-    const char *line;
-    size_t length;
     if (!text_open(&reader, path, &error)) return 3;
     setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
     if (text_next(&reader, &line, &length, &error) != TEXT_ERROR) return 4;
-    return strstr(error.text, "text:1: out of memory") ? 0 : 5;
+    return strstr(error.text, ":1: out of memory") ? 0 : 5;
 }
 #endif
 
@@ -264,10 +228,10 @@ TEST(a_line_larger_than_memory)
     skip();  // the sanitizer's own memory is larger than any limit
 #else
     enum { LENGTH = 64 << 20 };
-    char *line = malloc(LENGTH);
-    memset(line, 'x', LENGTH);
-    write_file(line, LENGTH);
-    free(line);
+    char *text = malloc(LENGTH);
+    memset(text, 'x', LENGTH);
+    write_file(text, LENGTH);
+    free(text);
     pid_t pid = fork();
     if (pid == 0) _exit(read_in_little_memory());
     int status;
@@ -281,10 +245,6 @@ TEST(pipes)
 {
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    TextReader reader;
-    Error error;
-    const char *line;
-    size_t length;
     assert_true(text_open_descriptor(&reader, ends[0], "standard input", &error));
     for (int i = 0; i < 3; i++) {
         assert_int_equal(write(ends[1], "hello\nwor", 9), 9);
@@ -314,11 +274,11 @@ TEST(random_bytes)
         bool valid = true;
         char *from = strncmp(bytes, "\xef\xbb\xbf", 3) ? bytes : bytes + 3;
         for (bool last = !*bytes; !last;) {
-            size_t length = strcspn(from, "\n"), next = length + 1;
-            last = !from[length] || !from[next];
-            if (length && from[length - 1] == '\r') length--;
-            valid = valid && decodes(from, length);
-            strcat(strncat(wanted, from, length), "|");
+            size_t count = strcspn(from, "\n"), next = count + 1;
+            last = !from[count] || !from[next];
+            if (count && from[count - 1] == '\r') count--;
+            valid = valid && decodes(from, count);
+            strcat(strncat(wanted, from, count), "|");
             from += next;
         }
         const char *got = lines_of_file();
@@ -331,5 +291,5 @@ TEST(random_bytes)
 
 int main(void)
 {
-    return run_all_tests("text", setup, teardown);
+    return run_all_tests("text", path_make, path_remove);
 }

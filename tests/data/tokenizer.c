@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+static Error error;
+
 /* A larger corpus: TEXT from its first words on, from its second words on, and so on. */
 static const char *rest_at(const void *context, size_t i, size_t *length)
 {
@@ -53,7 +55,6 @@ static void assert_decodes(const Tokenizer *tokenizer, const char *text, const c
 {
     Ids ids = encode(tokenizer, text);
     char *back;
-    Error error;
     assert_true(tokenizer_decode(tokenizer, &back, ids.id, ids.count, &error));
     assert_string_equal(back, wanted);
     free(back);
@@ -82,7 +83,6 @@ static void assert_layout(const Tokenizer *tokenizer, bool words_only)
                     tokenizer_label(tokenizer, id) == tokenizer_piece(tokenizer, id) + 3);
     const int32_t silent[] = {ID_END, V - 1, ID_END}, outside[] = {V}, negative[] = {-1};
     char *text;
-    Error error;
     assert_true(tokenizer_decode(tokenizer, &text, silent, 3, &error));
     assert_string_equal(text, "");
     free(text);
@@ -200,7 +200,6 @@ TEST(any_bytes)
                                       .vocab_size = 340,
                                       .byte_fallback = type < TOKENIZER_WORD};
         Tokenizer *tokenizer = learn(sentences_of(TEXT, TEXTS), settings);
-        Error error;
         for (int round = 0; round < 300; round++) {
             char bytes[64], *text;
             size_t length = rng_below(&rng, sizeof bytes);
@@ -260,7 +259,6 @@ TEST(bad_settings)
         Sentences sentences = sentences_of(CASE[i].text, CASE[i].count);
         unsigned char *model = NULL;
         size_t size = 0;
-        Error error = {{0}};
         bool good = tokenizer_train(&model, &size, &sentences, &CASE[i].settings, &error);
         assert_true(!good || !*CASE[i].wanted);
         if (good)  // the library can make a model without pieces
@@ -296,15 +294,15 @@ TEST(learning_is_deterministic)
 /* ---- models that cannot be trusted ---- */
 
 /* A model that is loaded must work. */
-static bool loads(const void *model, size_t size, Error *error)
+static bool loads(const void *model, size_t size, Error *why)
 {
-    Tokenizer *tokenizer = tokenizer_load(model, size, error);
+    Tokenizer *tokenizer = tokenizer_load(model, size, why);
     if (!tokenizer) return false;
     Ids ids = {0};
     for (int i = 0; i < TEXTS; i++)
-        tokenizer_encode(tokenizer, &ids, TEXT[i], strlen(TEXT[i]), error);
+        tokenizer_encode(tokenizer, &ids, TEXT[i], strlen(TEXT[i]), why);
     char *text;
-    if (tokenizer_decode(tokenizer, &text, ids.id, ids.count, error)) {
+    if (tokenizer_decode(tokenizer, &text, ids.id, ids.count, why)) {
         assert_true(text_is_utf8(text, strlen(text), NULL));
         free(text);
     }
@@ -315,7 +313,6 @@ static bool loads(const void *model, size_t size, Error *error)
 
 TEST(damaged_models)
 {
-    Error error;
     assert_false(loads("", 0, &error));
     assert_false(loads("garbage", 7, &error));
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
@@ -342,7 +339,6 @@ static bool accepts_table(const uint32_t *unit, uint32_t units, const char *stri
     small_model_begin(&model, TOKENIZER_UNIGRAM, false);
     small_model_piece(&model, "▁a", -1, PIECE_NORMAL);
     small_model_put(&model, 3, spec.bytes, spec.size);
-    Error error;
     if (loads(model.bytes, model.size, &error)) return true;
     assert_non_null(strstr(error.text, "normalisation table is broken"));
     return false;

@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+static Error error;
+
 /* "▁a|b|<unk>" by a tokenizer. */
 static char *pieces_of(const Tokenizer *tokenizer, const char *text)
 {
@@ -27,7 +29,6 @@ static Tokenizer *adopt(const unsigned char *model, size_t size)
 {
     unsigned char *adopted = NULL;
     size_t adopted_size;
-    Error error = {""};
     if (!tokenizer_adopt(&adopted, &adopted_size, model, size, &error))
         fail_msg("%s", error.text);
     Tokenizer *tokenizer = tokenizer_load(adopted, adopted_size, &error);
@@ -97,7 +98,6 @@ TEST(adopted_models)
 {
     size_t size, once_size, twice_size;
     unsigned char *model = model_of(&size, "--model_type=bpe"), *once, *twice;
-    Error error;
     char *text;
     assert_true(tokenizer_adopt(&once, &once_size, model, size, &error));
     assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, &error));
@@ -113,11 +113,11 @@ TEST(adopted_models)
     free(model), free(once), free(twice);
 }
 
-static bool adopts(const void *model, size_t size, Error *error)
+static bool adopts(const void *model, size_t size, Error *why)
 {
     unsigned char *adopted;
     size_t adopted_size;
-    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, error)) return false;
+    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, why)) return false;
     free(adopted);
     return true;
 }
@@ -132,7 +132,6 @@ TEST(hostile_models)
     static SmallModel nested;  // the library's limit is 64 pieces that begin with one another
     for (int pieces = 60; pieces <= 70; pieces += 10) {
         char text[100] = "";
-        Error error;
         small_model_begin(&nested, TOKENIZER_BPE, false);
         for (int i = 0; i < pieces; i++)
             small_model_piece(&nested, strcat(text, "a"), 0, PIECE_USER_DEFINED);
@@ -144,7 +143,6 @@ TEST(hostile_models)
 /* Source is the English half of TEXT, target the French one. */
 static void read_text(CorpusText *text)
 {
-    Error error = {""};
     char path[SIDES][TEMPORARY_SIZE];
     for (int side = 0; side < SIDES; side++) {
         FILE *out = fdopen(temporary_file(path[side], &error), "w");
@@ -161,7 +159,6 @@ static void read_text(CorpusText *text)
 TEST(one_or_two)
 {
     CorpusText text;
-    Error error = {""};
     read_text(&text);
     TokenizerSettings source = {.type = TOKENIZER_CHAR, .vocab_size = 100},
                       target = {.type = TOKENIZER_BPE, .vocab_size = 60};
