@@ -6,6 +6,9 @@
 #ifndef BASE_REAL_H
 #define BASE_REAL_H
 
+/* A function that becomes one loop without conditions for each call with constant arguments. */
+#define INLINED static inline __attribute__((always_inline))
+
 #ifdef REAL_IS_DOUBLE
 typedef double real;
 #else

@@ -18,7 +18,6 @@
  * near zero. */
 #include "model/attention.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/profile.h"
@@ -34,25 +33,11 @@ int attention_width(int m)
     return (m + VECTOR - 1) / VECTOR * VECTOR;
 }
 
-real attention_scale(int score, int dh)
-{
-    switch ((Score)score) {
-    case SCORE_SCALED_DOT: break;
-    }
-    return 1 / (real)sqrt(dh);
-}
-
-/* How many numbers the map of one head has. */
-static size_t map_count(const Attention *a, int sentence)
-{
-    return (size_t)packed_length(a->queries, sentence) *
-           (size_t)attention_width(packed_length(a->keys, sentence));
-}
-
 /* Where in P the map of a head begins. */
 static size_t map_at(const Attention *a, int sentence, int head)
 {
-    return a->map[sentence] + (size_t)head * map_count(a, sentence);
+    size_t maps = a->map[sentence + 1] - a->map[sentence];
+    return a->map[sentence] + maps / (size_t)a->H * (size_t)head;
 }
 
 const real *attention_map(const Attention *a, int sentence, int head)
@@ -78,11 +63,11 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     int D = config->d_model, H = config->heads, S = queries->sentences;
     size_t total = 0, widest = 0, largest = 0;
     *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
-    a->causal = causal, a->D = D, a->H = H, a->score = config->score;
+    a->causal = causal, a->D = D, a->H = H, a->dh = D / H;
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
         size_t width = (size_t)attention_width(packed_length(a->keys, s));
-        size_t one = map_count(a, s);
+        size_t one = (size_t)packed_length(queries, s) * width;
         if (a->map) a->map[s] = total;
         total += (size_t)H * one;
         if (one > largest) largest = one;
@@ -94,7 +79,7 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     real *buffer = ARENA_TAKE(arena, real, rows * (size_t)D);
     if (buffer) a->heads = heads_in(buffer, a);
     a->P = ARENA_TAKE(arena, real, total);
-    a->Kt = ARENA_TAKE(arena, real, (size_t)(D / H) * widest);
+    a->Kt = ARENA_TAKE(arena, real, (size_t)a->dh * widest);
     if (training) {
         a->Pd = ARENA_TAKE(arena, real, largest);
         a->dP = ARENA_TAKE(arena, real, largest);
@@ -172,11 +157,11 @@ static void head_nt(Rows C, Rows A, Rows B, real *Bt, int m, int n, int k, real 
 /* ---- one head of one sentence ---- */
 
 void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
-                             real scale, bool causal)
+                             bool causal)
 {
     int width = attention_width(m);
     // (2) S = Q Kᵀ / √dh
-    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
+    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, attention_scale(dh));
     // (3) P = softmax_rows(S); causal mask: query i sees keys 0..i, the others get weight 0
     for (int i = 0; i < n; i++) {
         int seen = causal ? i + 1 : m, filled = attention_width(seen);
@@ -188,7 +173,7 @@ void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, in
 
 /* n queries, m keys, and the map P [n,width]. */
 typedef struct Head {
-    int n, m, width, dh;
+    int n, m, width;
     HeadRows x;  // Q, O [n,dh]   K, V [m,dh]
     real *P;
     const uint8_t *keep;  // as P, or NULL: no dropout
@@ -202,7 +187,7 @@ static Rows rows_from(Rows X, int row, int column)
 /* The part of `all` that belongs to head h of sentence s. */
 static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
 {
-    int query = a->queries->start[s], key = a->keys->start[s], column = h * (a->D / a->H);
+    int query = a->queries->start[s], key = a->keys->start[s], column = h * a->dh;
     return (HeadRows){rows_from(all->Q, query, column), rows_from(all->K, key, column),
                       rows_from(all->V, key, column), rows_from(all->O, query, column)};
 }
@@ -210,14 +195,11 @@ static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
 static Head head_of(const Attention *a, int s, int h)
 {
     size_t at = map_at(a, s, h);
-    int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-    return (Head){n,
-                  m,
-                  attention_width(m),
-                  a->D / a->H,
-                  head_rows(a, &a->heads, s, h),
-                  a->P + at,
-                  dropout_keep(&a->mask, at)};
+    Head head = {.n = packed_length(a->queries, s), .m = packed_length(a->keys, s)};
+    head.width = attention_width(head.m);
+    head.x = head_rows(a, &a->heads, s, h);
+    head.P = a->P + at, head.keep = dropout_keep(&a->mask, at);
+    return head;
 }
 
 /* dropout(P): in the scratch Pd, or P itself without dropout. */
@@ -232,11 +214,10 @@ static Rows dropped(const Attention *a, const Head *h)
 
 static void head_forward(const Attention *a, const Head *h)
 {
-    real scale = attention_scale(a->score, h->dh);
     // (2) S = Q Kᵀ / √dh      (3) P = softmax_rows(S)
-    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, h->dh, scale, a->causal);
+    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, a->dh, a->causal);
     // (4) O = dropout(P) V
-    head_nn(h->x.O, dropped(a, h), h->x.V, h->n, h->dh, h->m, 1);
+    head_nn(h->x.O, dropped(a, h), h->x.V, h->n, a->dh, h->m, 1);
 }
 
 /* dP (=) dS: the gradient of dropout, then that of the softmax, row by row. */
@@ -261,8 +242,8 @@ static void softmax_backward(real *dP, const Head *h, real keep_scale)
 /* d (=) the gradients of Q, K and V; of d->O it reads the gradient of O */
 static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
 {
-    int n = h->n, m = h->m, dh = h->dh;
-    real scale = attention_scale(a->score, dh);
+    int n = h->n, m = h->m, dh = a->dh;
+    real scale = attention_scale(dh);
     Rows dP = {a->dP, h->width}, dS = dP;
     // (4) dV = dropout(P)ᵀ dO
     head_tn(d->V, dropped(a, h), d->O, m, dh, n, 1);

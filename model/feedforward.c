@@ -29,9 +29,8 @@ void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const Mode
     saved->mask = dropout_layout(arena, count, dropout ? dropout->activation : 0);
 }
 
-/* h (=) dropout(max(0, h + b)). Each of its two calls becomes a loop without conditions. */
-static inline __attribute__((always_inline)) void
-relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
+/* h (=) dropout(max(0, h + b)) */
+INLINED void relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
 {
 #pragma omp simd
     for (int k = 0; k < F; k++) {
@@ -42,8 +41,7 @@ relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
 
 /* h (=) f(h + b), slope (=) f'(h + b). Inlined with a constant f: one loop for each activation.
  * Training and inference share it, so that they compute the same bits. */
-static inline __attribute__((always_inline)) void smooth_row(Activated (*f)(real), real *h,
-                                                             real *slope, const real *b, int F)
+INLINED void smooth_row(Activated (*f)(real), real *h, real *slope, const real *b, int F)
 {
 #pragma omp simd
     for (int k = 0; k < F; k++) {

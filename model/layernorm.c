@@ -8,15 +8,10 @@
  *                   (+ the dx of the residual connection in pre-norm, where x itself goes on)
  *              dF = dropout(dx)                                  dbias += Σ_rows dF
  *
- * var divides by D (biased), eps is inside the root: Ba et al. 2016 (arXiv 1607.06450).
- *
- * The inlined functions are called with constants for what is optional: each call becomes a loop
- * without conditions. */
+ * var divides by D (biased), eps is inside the root: Ba et al. 2016 (arXiv 1607.06450). */
 #include "model/layernorm.h"
 
 #include <math.h>
-
-#define INLINED static inline __attribute__((always_inline))
 
 void layernorm_layout(LayerNormSaved *saved, Arena *arena, int N, int D, double rate)
 {

@@ -39,7 +39,7 @@ typedef struct Use {
 
 static void check_use(const Use *use)
 {
-    const ModelConfig config = {.d_model = D, .heads = H, .score = SCORE_SCALED_DOT};
+    const ModelConfig config = {.d_model = D, .heads = H};
     const Dropout dropout = {.attention = use->rate, .seed = 5, .update = 2};
     bool self = !use->keys;
     size_t n = (size_t)use->queries->rows * D, m = self ? n : (size_t)use->keys->rows * D;

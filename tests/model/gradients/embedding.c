@@ -47,17 +47,12 @@ static void check_case(const char *layer, const Packed *rows, bool shifted, bool
     check_report(&check);
 }
 
-static void test_source(void **state)
+static void test_sides(void **state)
 {
     (void)state;
     check_case("source", &source_rows, false, true, 0);
     check_case("source, dropout", &source_rows, false, true, 0.3);
     check_case("source, no positions", &source_rows, false, false, 0);
-}
-
-static void test_target(void **state)
-{
-    (void)state;
     check_case("target, shifted", &target_rows, true, true, 0);
     check_case("target, shifted, dropout", &target_rows, true, true, 0.3);
     check_case("target, shifted, no positions, dropout", &target_rows, true, false, 0.3);
@@ -65,9 +60,6 @@ static void test_target(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_source, check_teardown),
-        cmocka_unit_test_teardown(test_target, check_teardown),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_sides, check_teardown)};
     return cmocka_run_group_tests_name("gradients/embedding", tests, NULL, NULL);
 }

@@ -80,36 +80,24 @@ static const struct {
     {"pre-norm, GELU, dropout", NORM_PRE, ACTIVATION_GELU, &DROPOUT},
 };
 
-static void check_stack(const char *stack, bool decodes)
+static void test_stacks(void **state)
 {
-    config.encoder_layers = decodes ? 1 : 2, config.decoder_layers = decodes ? 2 : 1;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s, %s", stack, cases[i].name);
-        config.norm = cases[i].norm, config.activation = cases[i].activation;
-        check_case(name, decodes, cases[i].dropout);
-        check_teardown(NULL);
+    for (int decodes = 0; decodes < 2; decodes++) {
+        config.encoder_layers = decodes ? 1 : 2, config.decoder_layers = decodes ? 2 : 1;
+        for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+            char name[64];
+            snprintf(name, sizeof name, "%s, %s", decodes ? "decoder" : "encoder",
+                     cases[i].name);
+            config.norm = cases[i].norm, config.activation = cases[i].activation;
+            check_case(name, decodes, cases[i].dropout);
+            check_teardown(state);
+        }
     }
-}
-
-static void test_encoder(void **state)
-{
-    (void)state;
-    check_stack("encoder", false);
-}
-
-static void test_decoder(void **state)
-{
-    (void)state;
-    check_stack("decoder", true);
 }
 
 int main(void)
 {
     gemm_setup();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_encoder, check_teardown),
-        cmocka_unit_test_teardown(test_decoder, check_teardown),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_stacks, check_teardown)};
     return cmocka_run_group_tests_name("gradients/stacks", tests, NULL, NULL);
 }
