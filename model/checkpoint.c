@@ -255,36 +255,35 @@ static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *pref
                      c->file.path, found->name, is, should_be);
 }
 
-static bool fits_float(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
-                       Error *error)
-{
-    return fits(c, tensor, prefix, "", DTYPE_F32, tensor->dimensions, error);
-}
-
 static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *error)
 {
     return fits(c, tensor, "", CHECKPOINT_INT8, DTYPE_I8, tensor->dimensions, error) &&
            fits(c, tensor, "", CHECKPOINT_SCALE, DTYPE_F32, 1, error);
 }
 
+/* int8: a tensor may be int8 instead. */
+static bool all_fit(const CheckpointFile *c, const Params *params, const char *prefix,
+                    bool int8, Error *error)
+{
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        if (!(int8 && checkpoint_has_int8(c, tensor)
+                  ? fits_int8(c, tensor, error)
+                  : fits(c, tensor, prefix, "", DTYPE_F32, tensor->dimensions, error)))
+            return false;
+    }
+    return true;
+}
+
 bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
                      Error *error)
 {
-    for (int i = 0; i < params->count; i++)
-        if (!fits_float(c, &params->tensor[i], prefix, error)) return false;
-    return true;
+    return all_fit(c, params, prefix, false, error);
 }
 
 bool checkpoint_fits_inference(const CheckpointFile *c, const Params *params, Error *error)
 {
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        if (!(checkpoint_has_int8(c, tensor)
-                  ? fits_int8(c, tensor, error)
-                  : fits_float(c, tensor, CHECKPOINT_WEIGHTS, error)))
-            return false;
-    }
-    return true;
+    return all_fit(c, params, CHECKPOINT_WEIGHTS, true, error);
 }
 
 bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
