@@ -1,49 +1,41 @@
-#include "data/toy/sentence.h"
+/* sentence.c -- the words of a sentence and of its translation. */
+#include "data/toy/grammar.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Adds the words of a text, each with the same link. */
+/* Adds the words of a text. Digits after a word choose words of the link, counted from 0. */
 static void words_add(Words *words, const char *text, Link link)
 {
-    while (*text) {
-        size_t length = strcspn(text, " ");
-        assert(words->count < MAX_WORDS && length > 0 && length < WORD_BYTES);
-        Word *word = &words->word[words->count++];
-        memcpy(word->text, text, length);
-        word->text[length] = '\0';
-        word->link = link;
-        text += length + (text[length] == ' ');
+    for (size_t length; *text; text += length + (text[length] == '_')) {
+        length = strcspn(text, "_");
+        assert(words->count < MAX_WORDS && length < WORD_BYTES);
+        char *word = words->text[words->count];
+        Link *own = &words->link[words->count++];
+        memcpy(word, text, length);
+        word[length] = '\0';
+        size_t letters = strcspn(word, "0123456789");
+        *own = word[letters] ? 0 : link;
+        for (char *digit = word + letters; *digit; *digit++ = '\0')
+            *own |= (link & -link) << (*digit - '0');
     }
 }
 
-Link sentence_english(Sentence *sentence, const char *words)
+Link sentence_english(Sentence *sentence, const char *text)
 {
-    int first = sentence->en.count;
-    words_add(&sentence->en, words, 0);
-    Link link = 0;
-    for (int w = first; w < sentence->en.count; w++) link |= BIT(w);
-    return link;
+    Words *en = &sentence->en;
+    int first = en->count;
+    if (*text == '\'') strcat(en->text[first - 1], text);
+    else words_add(en, text, 0);
+    return (1u << en->count) - (1u << first);
 }
 
-void sentence_french(Sentence *sentence, const char *pieces, Link link)
+void sentence_french(Sentence *sentence, const char *text, Link link)
 {
-    words_add(&sentence->fr, pieces, link);
+    words_add(&sentence->fr, text, link);
 }
 
-void sentence_expression(Sentence *sentence, const Expression *expression, Link link)
-{
-    int first_en = 0, first_fr = sentence->fr.count;
-    while (!(link & BIT(first_en))) first_en++;
-    words_add(&sentence->fr, expression->fr, 0);
-    for (const char *pair = expression->links; *pair; pair += 2) {
-        int fr = first_fr + (pair[1] - '0');
-        assert(fr < sentence->fr.count);
-        sentence->fr.word[fr].link |= BIT(first_en + (pair[0] - '0'));
-    }
-}
-
-bool starts_with_vowel(const char *french)
+static bool starts_with_vowel(const char *french)
 {
     static const char *const vowels[] = {"a", "e", "i", "o", "u", "y",
                                          "h", "â", "é", "è", "ê", "œ"};
@@ -52,75 +44,44 @@ bool starts_with_vowel(const char *french)
     return false;
 }
 
-static bool is(const char *a, const char *b)
+/* The text takes the place of word w from `at` on, and of the next word. The links unite. */
+static void words_join(Words *words, int w, size_t at, const char *text)
 {
-    return strcmp(a, b) == 0;
+    memmove(words->text[w] + at, text, strlen(text) + 1);
+    words->link[w] |= words->link[w + 1];
+    for (words->count--; ++w < words->count;) {
+        strcpy(words->text[w], words->text[w + 1]);
+        words->link[w] = words->link[w + 1];
+    }
 }
 
-/* Removes word w + 1, whose link word w takes over. */
-static void words_join(Words *words, int w)
+void sentence_sandhi(Words *fr, const char *word, const char *next, const char *result)
 {
-    words->word[w].link |= words->word[w + 1].link;
-    words->count--;
-    memmove(&words->word[w + 1], &words->word[w + 2],
-            (size_t)(words->count - w - 1) * sizeof(Word));
-}
-
-static void elide(Words *words)
-{
-    static const char *const pieces[] = {"le", "la", "je", "ne", "de", "que", "me", "ce"};
-    for (int w = 0; w + 1 < words->count; w++)
-        for (size_t p = 0; p < sizeof(pieces) / sizeof(*pieces); p++)
-            if (is(words->word[w].text, pieces[p]) &&
-                starts_with_vowel(words->word[w + 1].text)) {
-                words->word[w].text[strlen(pieces[p]) - 1] = '\'';
-                break;
-            }
-}
-
-static void contract(Words *words)
-{
-    static const char *const table[][3] = {
-        {"de", "le", "du"}, {"de", "les", "des"}, {"à", "le", "au"}, {"à", "les", "aux"}};
-    for (int w = 0; w + 1 < words->count; w++)
-        for (size_t t = 0; t < sizeof(table) / sizeof(*table); t++)
-            if (is(words->word[w].text, table[t][0]) &&
-                is(words->word[w + 1].text, table[t][1])) {
-                strcpy(words->word[w].text, table[t][2]);
-                words_join(words, w);
-                break;
-            }
-}
-
-/* A piece that ends in an apostrophe and the one after it are one word. */
-static void attach(Words *words)
-{
-    for (int w = 0; w + 1 < words->count;) {
-        char *text = words->word[w].text, *next = words->word[w + 1].text;
-        size_t length = strlen(text);
-        if (text[length - 1] != '\'') {
-            w++;
+    bool ending = *word == '-';
+    size_t length = strlen(word += ending);
+    for (int w = 0; w < fr->count; w++) {
+        const char *following = w + 1 < fr->count ? fr->text[w + 1] : "";
+        size_t letters = strlen(fr->text[w]), at = letters - length;
+        if (letters < length || (at > 0 && !ending) || strcmp(fr->text[w] + at, word) != 0)
             continue;
-        }
-        assert(length + strlen(next) < WORD_BYTES);
-        memcpy(text + length, next, strlen(next) + 1);
-        words_join(words, w);
+        if (next && strcmp(following, next) == 0) words_join(fr, w, 0, result);
+        else if (!next || *next == (starts_with_vowel(following) ? 'V' : 'C'))
+            strcpy(fr->text[w] + at, result);
     }
 }
 
 void sentence_finish(Sentence *sentence, bool question)
 {
-    Words *en = &sentence->en;
+    Words *en = &sentence->en, *fr = &sentence->fr;
     for (int w = 0; w + 1 < en->count; w++)
-        if (is(en->word[w].text, "a") && strchr("aeiou", en->word[w + 1].text[0]))
-            strcpy(en->word[w].text, "an");
-
-    elide(&sentence->fr);
-    contract(&sentence->fr);
-    attach(&sentence->fr);
-
-    if (question) {
-        strcat(en->word[en->count - 1].text, "?");
-        sentence_french(sentence, "?", BIT(en->count - 1));
+        if (strcmp(en->text[w], "a") == 0 && strchr("aeiou", en->text[w + 1][0]))
+            strcpy(en->text[w], "an");
+    for (int w = 0; w + 1 < fr->count;) {
+        size_t length = strlen(fr->text[w]);
+        if (fr->text[w][length - 1] == '\'') words_join(fr, w, length, fr->text[w + 1]);
+        else w++;
     }
+    if (!question) return;
+    strcat(en->text[en->count - 1], "?");
+    words_add(fr, "?", 1u << (en->count - 1));
 }
