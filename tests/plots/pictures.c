@@ -138,32 +138,26 @@ enum { WORDS = 7, ALONG = 6, LAYERS = 2, HEADS = 4, BLOCK = 8 };
 /* Each head has another diagonal; rows sum to 1. mirrored: a page that must not pass. */
 static Canvas *known_page(Theme theme, bool mirrored)
 {
-    static float weight[LAYERS * HEADS + 1][WORDS * ALONG];
+    enum { MAPS = LAYERS * HEADS };
+    static float weight[MAPS + 1][WORDS][ALONG];
     static const bool special[ALONG] = {[ALONG - 1] = true};
-    static HeatMap maps[LAYERS * HEADS];
-    HeatMap large = {0};
-    for (int m = 0; m <= LAYERS * HEADS; m++) {
-        int rows = WORDS, columns = ALONG;
-        for (int i = 0; i < rows; i++) {
+    static HeatMap maps[MAPS + 1];  // the last is the large one
+    for (int m = 0; m <= MAPS; m++) {
+        for (int i = 0; i < WORDS; i++) {
+            float *row = weight[m][i];
             double sum = 0;
-            for (int j = 0; j < columns; j++) {
-                int from = mirrored ? columns - 1 - j : j;
-                sum += weight[m][i * columns + j] =
-                    (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) +
-                    (m % 3 == 0 && j + 1 == columns);
+            for (int j = 0; j < ALONG; j++) {
+                int from = mirrored ? ALONG - 1 - j : j;
+                sum += row[j] = (float)exp(-(0.3 + 0.2 * m) * abs(i - from)) +
+                                (m % 3 == 0 && j + 1 == ALONG);
             }
-            for (int j = 0; j < columns; j++) weight[m][i * columns + j] /= (float)sum;
+            for (int j = 0; j < ALONG; j++) row[j] /= (float)sum;
         }
-        HeatMap map = {.weight = weight[m],
-                       .rows = rows,
-                       .columns = columns,
-                       .title = "",
-                       .column_special = special,
-                       .outlined = m == 5};
-        if (m < LAYERS * HEADS) maps[m] = map;
-        else large = map;
+        maps[m] =
+            (HeatMap){weight[m][0], WORDS, ALONG, NULL, NULL, "", NULL, NULL, special, m == 5};
     }
-    HeatMapSection section = {.maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
+    HeatMapSection section = {
+        .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &maps[MAPS]};
     Canvas *page;
     Error error;
     const AttentionPage all = {.sections = &section, .count = 1, .theme = theme};
