@@ -38,8 +38,8 @@ void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);
 void json_put_text(JsonWriter *json, const char *key, const char *text);  // NULL: null
 
-/* The shortest decimal text that strtod reads back to the same number: "0.1", "4000", "1e-08".
- * */
+/* The shortest decimal text that strtod reads back to the same number: "0.1", "4000",
+ * "1e-08". */
 enum { REAL_TEXT = 32 };
 const char *real_text(char text[REAL_TEXT], double value);
 

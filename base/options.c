@@ -75,8 +75,8 @@ static void describe(char *text, size_t size, const Option *option)
              limited ? " from " : "", limited ? range : "");
 }
 
-/* Digits, sign, point and exponent only: strtod alone would take "nan", "inf", "0x1p3", " 1".
- * */
+/* Digits, sign, point and exponent only: strtod alone would take "nan", "inf", "0x1p3", "
+ * 1". */
 static bool read_number(double *number, const char *text, const Option *option)
 {
     char *end;
@@ -196,8 +196,8 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* Suggests the nearest name: up to a third of the letters differ, or the word is its beginning.
- * */
+/* Suggests the nearest name: up to a third of the letters differ, or the word is its
+ * beginning. */
 static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
 {
     char typed[NAME_LIMIT + 1];

@@ -109,8 +109,8 @@ char *option_meaning(const OptionGroup *group, const Option *option);
 bool option_can_take_back(const Option *option);
 
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a
- * newline at its end. The same values give the same text. For free(); NULL if memory is short.
- * */
+ * newline at its end. The same values give the same text. For free(); NULL if memory is
+ * short. */
 char *options_to_json(const OptionGroup *groups, int count);
 
 /* Sets what the JSON text mentions. `source` is its name in errors. Unknown options, wrong

@@ -24,9 +24,9 @@ const Option training_options[] = {
     {"micro-tokens", OPTION_INT, FIELD(micro_tokens), 1, 1 << 20, NULL, NULL,
      "tokens of a micro-batch, which one thread works on at a time", false},
     {"accumulators", OPTION_INT, FIELD(accumulators), 0, MAX_ACCUMULATORS, NULL, NULL,
-     "blocks that gradients are summed in, which limits the threads of all ranks that can work; "
-     "0: one for each processor, 2 to 8; 1: all threads share it; 0 and 1: at least one for each "
-     "rank", false},
+     "blocks that gradients are summed in, which limits the threads of all ranks that can "
+     "work; 0: one for each processor, 2 to 8; 1: all threads share it; 0 and 1: at least one "
+     "for each rank", false},
     {"learning-rate", OPTION_REAL, FIELD(learning_rate), 1e-8, 1, NULL, NULL,
      "learning rate at the peak of the schedule", false},
     {"schedule", OPTION_CHOICE, FIELD(schedule), 0, 0, SCHEDULES, NULL,
@@ -55,8 +55,8 @@ const Option training_options[] = {
     {"activation-dropout", OPTION_REAL, FIELD(activation_dropout), 0, 0.9, NULL, NULL,
      "dropout rate inside the feed-forward network", false},
     {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
-     "weight of R-Drop, the divergence between two passes of a sentence with different dropout; "
-     "an update takes twice the time; 0: one pass", false},
+     "weight of R-Drop, the divergence between two passes of a sentence with different "
+     "dropout; an update takes twice the time; 0: one pass", false},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "updates from one validation to the next", false},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,
@@ -68,8 +68,8 @@ const Option training_options[] = {
     {"patience", OPTION_INT, FIELD(patience), 0, MILLIARD, NULL, NULL,
      "stop after this many validations without a better one; 0: never", false},
     {"average", OPTION_INT, FIELD(average), 0, MAX_SNAPSHOTS, NULL, NULL,
-     "validate and save as best the average of the weights of this many last validations, which "
-     "are kept as files; 0: no average", false},
+     "validate and save as best the average of the weights of this many last validations, "
+     "which are kept as files; 0: no average", false},
     {"keep-last", OPTION_INT, FIELD(keep_last), 0, MAX_SNAPSHOTS, NULL, NULL,
      "keep the weights of this many last validations, as update-N.safetensors", false},
     {"log-every", OPTION_INT, FIELD(log_every), 1, MILLIARD, NULL, NULL,

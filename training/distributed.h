@@ -53,8 +53,10 @@ bool distributed_sum(double *x, size_t count, Error *error);
 bool distributed_least(int *x, Error *error);
 bool distributed_greatest(int *x, Error *error);
 
-/* ---- blocks ---- A block of part[ranks] numbers is divided into parts: rank r's part is numbers
- * part[r] .. part[r+1]-1. A block has at most INT_MAX numbers, the limit of MPI 3.1. */
+/* ---- blocks ----
+ *
+ * A block of part[ranks] numbers is divided into parts: rank r's part is numbers part[r] ..
+ * part[r+1]-1. A block has at most INT_MAX numbers, the limit of MPI 3.1. */
 
 /* Each rank r with sends[r] sends part q of its block to rank q, other than itself: received
  * [r][own part] (=). The block of a rank that does not send may be NULL. */

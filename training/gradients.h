@@ -28,8 +28,10 @@
 #include "model/transformer.h"
 #include "training/reduction.h"
 
-/* ---- slices ---- A loop over the numbers of a block is cut into slices, so that a slice of each
- * block that it touches (both sides of a sum, weights and moments) stays in a thread's cache. */
+/* ---- slices ----
+ *
+ * A loop over the numbers of a block is cut into slices, so that a slice of each block that it
+ * touches (both sides of a sum, weights and moments) stays in a thread's cache. */
 
 enum { SLICE = 16384 };  // numbers
 

@@ -37,8 +37,8 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-/* Weight decay is for matrices, not for biases (initialised to 0) and gains (initialised to 1).
- * */
+/* Weight decay is for matrices, not for biases (initialised to 0) and gains (initialised to
+ * 1). */
 static void decay_matrices(const Optimizer *o, Range slice)
 {
     const Params *params = &o->model->params;

@@ -14,8 +14,8 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* Validations whose weights are files (commands/train/candidate.h), by their updates in order.
- * */
+/* Validations whose weights are files (commands/train/candidate.h), by their updates in
+ * order. */
 typedef struct UpdateList {
     long long update[MAX_SNAPSHOTS];
     int count;

@@ -1,5 +1,5 @@
-/* reduction.c -- the fixed order of a sum over accumulators on several ranks; see reduction.h.
- * */
+/* reduction.c -- the fixed order of a sum over accumulators on several ranks; see
+ * reduction.h. */
 #include "training/reduction.h"
 
 #include "base/real.h"

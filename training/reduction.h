@@ -39,8 +39,8 @@ int reduction_rank(Reduction reduction, int accumulator);
 int reduction_pairs(ReductionPair *pairs, Reduction reduction, int used, int rank, bool owner);
 
 /* place [A] (=) the number of a root among the roots of its rank, from 0; -1 for other leaves.
- * Returns the largest number of roots that a rank has; a smaller `used` never makes it larger.
- * */
+ * Returns the largest number of roots that a rank has; a smaller `used` never makes it
+ * larger. */
 int reduction_places(int *place, Reduction reduction, int used);
 
 #endif

@@ -2,7 +2,7 @@
  *
  *   linear warm-up             peak · u / w                  for updates u <= w
  *   inverse square root decay  peak · √(w / u)               Vaswani et al. 2017, §5.3
- *   cosine decay               peak · (1 + cos(π x)) / 2     Loshchilov and Hutter 2017, no restarts
+ *   cosine decay               peak · (1 + cos(π x)) / 2     Loshchilov and Hutter 2017
  *   linear decay               peak · (1 - x)
  *   constant                   peak
  *

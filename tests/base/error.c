@@ -1,4 +1,4 @@
-/* error.c -- sentences that fit, that do not fit, and that nobody wants. */
+/* error.c -- messages that fit, messages that are too long, and a NULL error. */
 #include "tests/fixtures/test.h"
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void a_sentence_is_kept(void **state)
     assert_string_equal(error.text, "line 3: cannot read 'a%sb': 7");
 }
 
-static void nobody_asked(void **state)
+static void null_is_allowed(void **state)
 {
     (void)state;
     assert_false(error_set(NULL, "text"));
@@ -51,7 +51,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_sentence_is_kept),
-        cmocka_unit_test(nobody_asked),
+        cmocka_unit_test(null_is_allowed),
         cmocka_unit_test(a_long_sentence_ends_in_dots),
     };
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);

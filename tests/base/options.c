@@ -18,47 +18,25 @@ typedef struct Values {
 
 static const char *const schedules[] = {"inverse-sqrt", "cosine", "constant", NULL};
 
-#define AT(field) .offset = offsetof(Values, field)
+#define AT(field) offsetof(Values, field)
+// clang-format off
 static const Option model_options[] = {
-    {.name = "d-model",
-     .kind = OPTION_INT,
-     AT(width),
-     .least = 1,
-     .most = 8192,
-     .help = "width of the network"},
-    {.name = "output-bias",
-     .kind = OPTION_FLAG,
-     AT(bias),
-     .help = "learn a bias for every word"},
+    {"d-model", OPTION_INT, AT(width), 1, 8192, NULL, NULL, "width of the network", false},
+    {"output-bias", OPTION_FLAG, AT(bias), 0, 0, NULL, NULL, "learn a bias for every word", false},
 };
 static const Option training_options[] = {
-    {.name = "learning-rate",
-     .kind = OPTION_REAL,
-     AT(rate),
-     .least = 1e-8,
-     .most = 1,
-     .help = "the peak of the schedule"},
-    {.name = "free", .kind = OPTION_REAL, AT(free), .help = "any number"},
-    {.name = "seed", .kind = OPTION_UINT64, AT(seed), .help = "of all random numbers"},
-    {.name = "schedule",
-     .kind = OPTION_CHOICE,
-     AT(schedule),
-     .choices = schedules,
-     .argument = "NAME",
-     .help = "how the learning rate changes"},
-    {.name = "output",
-     .kind = OPTION_TEXT,
-     AT(output),
-     .argument = "DIR",
-     .help = "the folder of the run, with everything that is needed to go on with it later, "
-             "or on another machine"},
-    {.name = "train-source",
-     .kind = OPTION_LIST,
-     AT(source),
-     .argument = "FILE",
-     .help = "text to learn from"},
-    {.name = "quiet", .kind = OPTION_FLAG, AT(quiet), .help = "say nothing", .unsaved = true},
+    {"learning-rate", OPTION_REAL, AT(rate), 1e-8, 1, NULL, NULL, "the peak of the schedule", false},
+    {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "any number", false},
+    {"seed", OPTION_UINT64, AT(seed), 0, 0, NULL, NULL, "of all random numbers", false},
+    {"schedule", OPTION_CHOICE, AT(schedule), 0, 0, schedules, "NAME",
+     "how the learning rate changes", false},
+    {"output", OPTION_TEXT, AT(output), 0, 0, NULL, "DIR",
+     "the folder of the run, with everything that is needed to go on with it later, or on another "
+     "machine", false},
+    {"train-source", OPTION_LIST, AT(source), 0, 0, NULL, "FILE", "text to learn from", false},
+    {"quiet", OPTION_FLAG, AT(quiet), 0, 0, NULL, NULL, "say nothing", true},
 };
+// clang-format on
 
 /* The table over fresh values. */
 typedef struct Fixture {

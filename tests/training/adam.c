@@ -1,5 +1,5 @@
-/* adam.c -- Adam and AdamW against their papers' algorithms in double, written down again here;
- * what a decay touches, clipping, and the moving average. */
+/* adam.c -- Adam and AdamW against their papers' algorithms in double; weight decay, clipping, the
+ * moving average, and the learning-rate schedules. */
 #include <math.h>
 #include <string.h>
 
@@ -7,6 +7,7 @@
 #include "tests/fixtures/test.h"
 #include "training/adam.h"
 #include "training/optimizer.h"
+#include "training/schedule.h"
 
 enum { COUNT = 1000, UPDATES = 40 };
 
@@ -139,12 +140,32 @@ static void test_moving_average(void **state)
     assert_true(ema[0] == 0.25f && ema[1] == 3.5f && ema[2] == 0);
 }
 
+/* Learning rates by hand. */
+static void test_schedule(void **state)
+{
+    (void)state;
+    static const struct {
+        Schedule schedule;
+        long long update;
+        int warmup;
+        double rate;
+    } known[] = {
+        {SCHEDULE_INVERSE_SQRT, 50, 100, 0.05},  {SCHEDULE_INVERSE_SQRT, 100, 100, 0.1},
+        {SCHEDULE_INVERSE_SQRT, 400, 100, 0.05}, {SCHEDULE_INVERSE_SQRT, 4, 0, 0.05},
+        {SCHEDULE_COSINE, 600, 100, 0.05},       {SCHEDULE_COSINE, 1100, 100, 0},
+        {SCHEDULE_LINEAR, 850, 100, 0.025},      {SCHEDULE_CONSTANT, 9999, 100, 0.1}};
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        assert_true(
+            fabs(schedule_rate(known[i].schedule, 0.1, known[i].update, known[i].warmup, 1100) -
+                 known[i].rate) < 1e-12);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_step),         cmocka_unit_test(test_clipping_scales),
         cmocka_unit_test(test_adamw_is_its_paper), cmocka_unit_test(test_decay_is_for_matrices),
-        cmocka_unit_test(test_moving_average),
+        cmocka_unit_test(test_moving_average),     cmocka_unit_test(test_schedule),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

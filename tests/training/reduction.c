@@ -17,7 +17,7 @@ static void draw_leaves(uint64_t draw)
     for (int a = 0; a < MOST; a++) leaf[a] = (float)rng_normal(&rng);
 }
 
-/* The definition, as reduction.h has it. */
+/* The definition, in reduction.h. */
 static float expected(int used)
 {
     float node[MOST];
@@ -32,8 +32,8 @@ static void add(float *node, const ReductionPair *pairs, int count)
     for (int p = 0; p < count; p++) node[pairs[p].left] += node[pairs[p].right];
 }
 
-/* What the owner of a number gets: every rank sums its leaves, and of others only roots arrive;
- * all else is NaN. The owner's own leaves come unsummed. */
+/* The sum that the owner of a number makes: every rank makes its local sums and sends its roots; what
+ * is not sent is NaN. The owner's own leaves are not summed before. */
 static float summed(Reduction reduction, int used, int owner)
 {
     ReductionPair pairs[MOST];
@@ -68,7 +68,7 @@ static void test_ranks_change_no_bit(void **state)
                 }
 }
 
-/* Else the test above could not fail. */
+/* Otherwise the test above could not fail. */
 static void test_the_order_matters(void **state)
 {
     (void)state;
