@@ -94,7 +94,7 @@ static void sort_distinct(Links *links)
     links->count = kept;
 }
 
-/* The index of the largest of `count` numbers, `stride` apart; the first one if several are equal. */
+/* The index of the largest of `count` numbers, `stride` apart; the first of equals. */
 static int largest(const float *x, int count, int stride)
 {
     int at = 0;
@@ -136,7 +136,7 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
 
 /* ---- a gold alignment ---- */
 
-/* Reads a decimal number of at most `limit` at *text and moves *text behind it. -1: there is none. */
+/* Reads a decimal number of at most `limit`, and moves *text behind it. -1: there is none. */
 static int read_number(const char **text, int limit)
 {
     const char *c = *text;

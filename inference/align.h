@@ -1,16 +1,16 @@
 /* align.h -- from attention to a word alignment, and its alignment error rate.
  *
- *   (1)  weights   W_ij, how much target token i takes from source token j: a head's attention
- *                  weights, the mean of a layer's heads, or their norms (snapshot_norms); or the
- *                  sum of means or norms over the layers, which all add to the same residual stream
+ *   (1)  weights   W_ij, how much target token i takes from source token j: the attention weights
+ *                  of a head, the mean of a layer's heads, or their norms (snapshot_norms); or
+ *                  the sum of these over the layers, as all add to one residual stream
  *   (2)  shares    every row divided by its sum, </s> included
- *   (3)  links     each target word with the source word that has the largest share in one of its
- *                  tokens; then each source word without a link, with the target word in which its
- *                  share is largest. Or, with a threshold: all pairs with at least that share
+ *   (3)  links     each target word with the source word of the largest share in one of its
+ *                  tokens; then each source word without a link, with the target word in which
+ *                  its share is largest. Or, with a threshold: all pairs of at least that share
  *
  * Which row belongs to target token i? Row i produces it (STEP_WRITES); row i+1 has read it
- * (STEP_READS). Chen et al. 2020 (arXiv 2004.14837) take row i+1, because there the query knows the
- * word. Which is better depends on the layer, so both are possible.
+ * (STEP_READS). Chen et al. 2020 (arXiv 2004.14837) take row i+1, because there the query knows
+ * the word. Which is better depends on the layer, so both are possible.
  *
  * The alignment error rate compares links A with sure links S and possible links P, S within P:
  *
@@ -25,8 +25,8 @@ typedef enum { STEP_WRITES, STEP_READS } AlignStep;
 enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -1 };
 
 /* share [m-1,n] (=) the shares, (1) and (2), of all target tokens except </s>.
- * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.   layer: 0 .. L-1, or, for ALIGN_MEAN and ALIGN_NORM,
- * ALIGN_LAYERS for the sum of all layers. */
+ * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.
+ * layer: 0 .. L-1, or ALIGN_LAYERS for the sum of all layers (not of a single head). */
 bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, AlignStep step,
                   Error *error);
 

@@ -5,27 +5,28 @@
  *     (1)  runs every live prefix through the decoder, and gives each token c the candidate
  *          ln p(prefix) + ln p(c | prefix, x);
  *     (2)  keeps the best candidates of all prefixes, one for each free place;
- *     (3)  makes candidates that end in </s> finished hypotheses, and closes their places. The other
- *          candidates are the live prefixes of the next step.
+ *     (3)  makes candidates that end in </s> finished hypotheses, and closes their places. The
+ *          other candidates are the live prefixes of the next step.
  *
- * With one place this is greedy search. With `alternatives` N, the first step that is not forced
- * keeps the N best candidates, and each of them starts a search of its own with one result.
+ * With one place this is greedy search. With `alternatives` N, the first step that is not
+ * forced keeps the N best candidates, and each of them starts a search of its own with one
+ * result.
  *
- * A search ends when it has no live prefix, or when no live prefix can still get among the n best.
- * Let g <= 0 be ln p of a live prefix, and L the limit. Each further token adds ln p <= 0, the
- * hypothesis will have at most L tokens, and the length penalty lp grows with the length (search.h:
- * α >= 0), so
+ * A search ends when it has no live prefix, or when no live prefix can still get among the n
+ * best. Let g <= 0 be ln p of a live prefix, and L the limit. Each further token adds ln p <=
+ * 0, the hypothesis will have at most L tokens, and the length penalty lp grows with the length
+ * (search.h: α >= 0), so
  *
  *     score = ln p / lp(length) <= g / lp(length) <= g / lp(L)
  *
- * (the second step holds because g <= 0: a larger divisor brings it nearer to 0). If the n-th best
- * finished hypothesis scores at least the best live prefix's g / lp(L), more steps change nothing:
- * early stopping keeps the best. Constraints only remove hypotheses or lower ln p (constraints.h), so
- * the bound holds with them.
+ * (the second step holds because g <= 0: a larger divisor brings it nearer to 0). If the n-th
+ * best finished hypothesis scores at least the best live prefix's g / lp(L), more steps change
+ * nothing: early stopping keeps the best. Constraints only remove hypotheses or lower ln p
+ * (constraints.h), so the bound holds with them.
  *
- * The candidates are never sorted as a whole: a block of logits is skipped if its largest cannot be
- * kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one with the lower
- * id. */
+ * The candidates are never sorted as a whole: a block of logits is skipped if its largest
+ * cannot be kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one
+ * with the lower id. */
 #include "inference/beam.h"
 
 #include <math.h>

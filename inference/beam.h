@@ -43,7 +43,7 @@ typedef struct BeamSearch {
     BeamPrefix *live_of, *next_of;  // [S search_rows]
 } BeamSearch;
 
-/* Takes the buffers for a batch, or measures them (arena.h). The batch must stay where it is. */
+/* Takes the buffers for a batch, or measures them (arena.h). Keep the batch in place. */
 void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch);
 
 /* Fills in the batch's results. false: a number of the network is not finite. */

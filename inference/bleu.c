@@ -1,16 +1,17 @@
 /* bleu.c -- BLEU: Papineni, Roukos, Ward and Zhu 2002 (ACL P02-1040).
  *
- *   p_n   = correct n-grams / n-grams, both summed over the corpus (correct is clipped: ngrams.h)
+ *   p_n   = correct n-grams / n-grams, both summed over the corpus (clipped counts: ngrams.h)
  *   bp    = 1 if h >= r, else exp(1 - r/h),   h, r = words of all hypotheses, all references
  *   BLEU  = 100 · bp · exp(1/4 Σ_n log p_n),  n = 1 .. 4
  *
  * Smoothing ("exp"): the first order without a correct n-gram gets p_n = 1 / (2 · total), the
- * second 1 / (4 · total), and so on, as in mteval-v13a.pl; it is method 3 of Chen and Cherry 2014
- * (W14-3346). The score is 0 if no word is correct, and if the corpus has no n-gram of some order
- * (every hypothesis shorter than 4 words): the order is always 4 ("eff:no").
+ * second 1 / (4 · total), and so on, as in mteval-v13a.pl; it is method 3 of Chen and Cherry
+ * 2014 (W14-3346). The score is 0 if no word is correct, and if the corpus has no n-gram of
+ * some order (every hypothesis shorter than 4 words): the order is always 4 ("eff:no").
  *
- * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and the
- * scores agree with it. Identical texts get exactly 100, because the logarithms are of fractions. */
+ * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and
+ * the scores agree with it. Identical texts get exactly 100, because the logarithms are of
+ * fractions. */
 #include "inference/bleu.h"
 
 #include "inference/ngrams.h"

@@ -1,4 +1,4 @@
-/* bundle.h -- a trained model with its vocabulary and configuration, as loaded from a checkpoint. */
+/* bundle.h -- a trained model with its vocabulary and configuration. */
 #ifndef INFERENCE_BUNDLE_H
 #define INFERENCE_BUNDLE_H
 
@@ -13,20 +13,20 @@ typedef struct Bundle {
     int max_length;  // longest line in tokens, </s> included; the model's, or less
 } Bundle;
 
-/* file (=) the checkpoint that `path` means: a file, or best.safetensors (else last.safetensors) of
- * a run's folder. false: there is none. */
+/* file (=) the checkpoint that `path` means: a file, or best.safetensors (else
+ * last.safetensors) of a run's folder. false: there is none. */
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
 
 /* Loads the checkpoint that bundle_find finds. */
 bool bundle_load(Bundle *bundle, const char *path, Error *error);
 
-/* Loads a checkpoint file in memory. `bytes` may be freed afterwards; `name` is for the errors. */
+/* Loads a checkpoint file in memory. Errors name it `name`. `bytes` may be freed afterwards. */
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
                        Error *error);
 void bundle_free(Bundle *bundle);
 
-/* Prepares the matrices for inference (model/quantised.h): quantised to int8, or as they are. Does nothing
- * if the checkpoint holds int8. */
+/* Prepares the matrices for inference (model/quantised.h): quantised to int8, or as they are.
+ * Does nothing if the checkpoint holds int8. */
 bool bundle_prepare(Bundle *bundle, bool int8, Error *error);
 
 /* Writes a checkpoint with int8 matrices. Call bundle_prepare with int8 first. */

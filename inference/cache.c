@@ -5,12 +5,12 @@
  *              (3)  b = LayerNorm(a + attend(a W_Qᵀ + b_Q, source keys and values))
  *              (4)  x = LayerNorm(b + FeedForward(b))
  *
- * (post-norm; in pre-norm the norms are applied before q, k, v, before the second q and before the
- * FeedForward). The rows are those that stacks.c computes for a whole sentence, where the causal
- * mask lets row t see rows 0..t. In (2) each row has keys of its own, scattered over the nodes: the
- * code is plain loops with a dot product for each key and head. In (3) the rows of a sentence share
- * their keys, which are transposed once and used in one small product for each head. Everything else
- * is one product for all rows. */
+ * (post-norm; in pre-norm the norms are applied before q, k, v, before the second q and before
+ * the FeedForward). The rows are those that stacks.c computes for a whole sentence, where the
+ * causal mask lets row t see rows 0..t. In (2) each row has keys of its own, scattered over the
+ * nodes: the code is plain loops with a dot product for each key and head. In (3) the rows of a
+ * sentence share their keys, which are transposed once and used in one small product for each
+ * head. Everything else is one product for all rows. */
 #include "inference/cache.h"
 
 #include <assert.h>

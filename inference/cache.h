@@ -1,15 +1,15 @@
-/* cache.h -- the key-value cache: the decoder one step at a time, for all live hypotheses of a batch.
+/* cache.h -- the key-value cache: one step of the decoder for all live hypotheses of a batch.
  *
- * Hypotheses share their beginnings, so they are stored as a forest. A node is one row that went
- * through the decoder: its input token, its parent, and its key and value in every layer. A
- * hypothesis is a prefix: a parent node and one more token.
+ * Hypotheses share their beginnings, so they are stored as a forest. A node is one row that
+ * went through the decoder: its input token, its parent, and its key and value in every layer.
+ * A hypothesis is a prefix: a parent node and one more token.
  *
  *     <pad> ── the ── old ── man
  *                 └── cat
  *
  * A key and a value are written once, and choosing hypotheses moves nothing: a step follows the
- * parents up to the root, which gives the places of the keys. The nodes of one step are numbered
- * consecutively, and a hypothesis that has ended takes no row. */
+ * parents up to the root, which gives the places of the keys. The nodes of one step are
+ * numbered consecutively, and a hypothesis that has ended takes no row. */
 #ifndef INFERENCE_CACHE_H
 #define INFERENCE_CACHE_H
 
@@ -43,13 +43,13 @@ typedef struct Cache {
     AddNorm norm_first, self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
 
-    /* Keys and values, [layers,rows of the step,2D] for each step. It is the last buffer and is filled
-     * from the front, so that the part that no hypothesis reaches is never touched. */
+    /* Keys and values, [layers,rows of the step,2D] for each step. It is the last buffer and is
+     * filled from the front, so that the part that no hypothesis reaches is never touched. */
     real *KV;  // [capacity · layers,2D]
 } Cache;
 
-/* Takes the buffers for at most `steps` steps of at most `rows` prefixes, and `capacity` rows in all,
- * or measures them (arena.h). */
+/* Takes the buffers for at most `steps` steps of at most `rows` prefixes, and `capacity` rows
+ * in all, or measures them (arena.h). */
 void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Packed *source,
                   int rows, int steps, int capacity);
 
@@ -59,9 +59,9 @@ size_t cache_node_bytes(const ModelConfig *config);
 /* Encodes the source, keeps its keys and values, and empties the forest. */
 void cache_encode(Cache *cache, const Transformer *model);
 
-/* Runs the decoder over one row for each prefix. The prefixes of a sentence must be consecutive, and
- * all parents must be nodes of the step before. Returns the decoder's output [count,D], of which
- * logits_forward makes scores. Prefix i becomes node cache->nodes - count + i. */
+/* Runs the decoder over one row for each prefix. The prefixes of a sentence must be
+ * consecutive, and all parents nodes of the step before. Returns the decoder's output
+ * [count,D], the input of logits_forward. Prefix i becomes node cache->nodes - count + i. */
 const real *cache_step(Cache *cache, const Transformer *model, const Prefix *prefix, int count);
 
 /* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */

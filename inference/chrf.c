@@ -5,14 +5,14 @@
  *   chrFβ = 100 · (1 + β²) · P · R / (β² · P + R),   β = 2 (Popović 2016, W16-2341)
  *
  * n-grams of 1 to 6 characters without white space; for chrF++ also of 1 to 2 words. All counts
- * are summed over the corpus first. The averages leave out an order if one side has no n-gram of it
- * ("eff:yes"). If a reference has no n-gram of an order, those of its hypothesis are not counted.
- * Both rules are sacrebleu's, and the scores agree with it; Popović's own script takes a tiny number
- * for an empty order instead.
+ * are summed over the corpus first. The averages leave out an order if one side has no n-gram
+ * of it ("eff:yes"). If a reference has no n-gram of an order, those of its hypothesis are not
+ * counted. Both rules are sacrebleu's, and the scores agree with it; Popović's own script takes
+ * a tiny number for an empty order instead.
  *
- * White space separates words. In a word of two characters or more, the last character becomes a
- * word of its own if it is ASCII punctuation; otherwise the first one does, if it is. "(so)" becomes
- * "(so" and ")". */
+ * White space separates words. In a word of two characters or more, the last character becomes
+ * a word of its own if it is ASCII punctuation; otherwise the first one does, if it is. "(so)"
+ * becomes "(so" and ")". */
 #include "inference/chrf.h"
 
 #include "inference/ngrams.h"

@@ -34,8 +34,8 @@ bool chrf_add(Chrf *chrf, const char *hypothesis, const char *reference, Error *
 /* The score of the sentences counted so far, 0 to 100; 0 if there are none. */
 double chrf_score(const Chrf *chrf);
 
-/* "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0 = 47.17", with chrF2++ for
- * word order 2 */
+/* "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0 = 47.17", with chrF2++
+ * for word order 2 */
 void chrf_format(const Chrf *chrf, char *text, size_t size);
 
 #endif

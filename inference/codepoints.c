@@ -1,20 +1,20 @@
 /* codepoints.c -- a sentence as Unicode code points.
  *
- * Categories and the case of single letters come from GLib's tables. Python differs from GLib in four
- * points, and this file follows Python:
+ * Categories and the case of single letters come from GLib's tables. Python differs from GLib
+ * in four points, and this file follows Python:
  *
  *   U+0130  İ  becomes two code points, i and U+0307 (SpecialCasing.txt). g_unichar_tolower
  *              gives i alone.
  *   U+03A3  Σ  becomes ς at the end of a word and σ elsewhere. Unicode 14, section 3.13, table
  *              3-17, Final_Sigma: it follows a cased character and does not precede one; any
- *              case-ignorable characters between are skipped. g_utf8_strdown tests only the next
- *              character, so that a Σ alone becomes ς.
+ *              case-ignorable characters between are skipped. g_utf8_strdown tests only the
+ *              next character, so that a Σ alone becomes ς.
  *   Ⅰ…Ⅿ Ⓐ…Ⓩ   become ⅰ…ⅿ and ⓐ…ⓩ, though they are not letters: U+2160 to U+216F and
  *              U+24B6 to U+24CF. g_unichar_tolower does not change them.
  *   spaces     U+0085 and the separators U+001C to U+001F split words too; U+200B does not.
  *
- * A character that is both cased and case-ignorable (U+02B0, U+0345) is skipped. "Cased" therefore
- * only has to be right for the others: Lu, Ll, Lt and the letter-like ones of
+ * A character that is both cased and case-ignorable (U+02B0, U+0345) is skipped. "Cased"
+ * therefore only has to be right for the others: Lu, Ll, Lt and the letter-like ones of
  * DerivedCoreProperties.txt. */
 #include "inference/codepoints.h"
 

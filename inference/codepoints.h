@@ -1,4 +1,4 @@
-/* codepoints.h -- a sentence as Unicode code points, and the character classes that the scores need.
+/* codepoints.h -- a sentence as Unicode code points, and their classes for the scores.
  *
  * BLEU and chrF compare texts character by character, so a sentence is decoded once into 32-bit
  * numbers. White space and lower case follow Python's str.split() and str.lower(), because
@@ -20,7 +20,8 @@ typedef struct Codepoints {
 enum { CODEPOINTS_LIMIT = 1 << 20 };  // bytes of UTF-8
 
 /* Decodes UTF-8. Fails, with nothing to free, if the text is not valid UTF-8 (overlong forms,
- * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is short. */
+ * surrogates and numbers past U+10FFFF included) or exceeds the limit, or if memory is
+ * short. */
 bool codepoints_read(Codepoints *text, const char *utf8, Error *error);
 void codepoints_free(Codepoints *text);
 
@@ -28,7 +29,7 @@ void codepoints_free(Codepoints *text);
 bool codepoints_read_pair(Codepoints pair[2], const char *hypothesis, const char *reference,
                           bool lowercase, Error *error);
 
-/* Lower case with Unicode's full mapping. Fails if memory is short; the text is then unchanged. */
+/* Lower case with Unicode's full mapping. Fails, changing nothing, if memory is short. */
 bool codepoints_lower(Codepoints *text, Error *error);
 
 /* An array for `length` code points, or NULL and an Error. */

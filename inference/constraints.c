@@ -1,5 +1,5 @@
-/* constraints.c -- see constraints.h. All loops are over the hypothesis, some tens of tokens, and
- * change only a few of the scores of the vocabulary. */
+/* constraints.c -- see constraints.h. All loops are over the hypothesis, some tens of tokens,
+ * and change only a few of the scores of the vocabulary. */
 #include "inference/constraints.h"
 
 #include <math.h>

@@ -8,12 +8,12 @@
  *   penalised   a token that the hypothesis already has: ln p'(c) = θ ln p(c)
  *               (repetition_penalty θ)
  *
- * Forcing and forbidding changes no probability: log p stays the model's, and the other tokens do not
- * share the forbidden ones' probability. θ does change it: the search adds up ln p'. Keskar et al.
- * 2019 (arXiv 1909.05858, §4.1) divide the logit by θ instead; but a constant may be added to all
- * logits, so that the result depends on their sign. ln p is never positive. θ >= 1 therefore always
- * makes a token less probable, and the bound of beam.c holds. If all tokens are forbidden, the
- * hypothesis ends. */
+ * Forcing and forbidding changes no probability: log p stays the model's, and the other tokens
+ * do not share the forbidden ones' probability. θ does change it: the search adds up ln p'.
+ * Keskar et al. 2019 (arXiv 1909.05858, §4.1) divide the logit by θ instead; but a constant may
+ * be added to all logits, so that the result depends on their sign. ln p is never positive. θ
+ * >= 1 therefore always makes a token less probable, and the bound of beam.c holds. If all
+ * tokens are forbidden, the hypothesis ends. */
 #ifndef INFERENCE_CONSTRAINTS_H
 #define INFERENCE_CONSTRAINTS_H
 
@@ -27,7 +27,8 @@ int constraints_forced(const SearchTask *task, int step);
 /* Whether constraints_apply reads `written`. */
 bool constraints_need_written(const SearchTask *task, const SearchConfig *config);
 
-/* z [C]: forbidden tokens get -infinity, and then z - normaliser is ln p'. Only θ reads normaliser.
+/* z [C]: forbidden tokens get -infinity, and then z - normaliser is ln p'. Only θ reads
+ * normaliser.
  * written [step-1]: the tokens of the hypothesis, if constraints_need_written. */
 void constraints_apply(real *z, int C, double normaliser, const int *written, int step,
                        const SearchTask *task, const SearchConfig *config);

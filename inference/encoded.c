@@ -1,9 +1,9 @@
 /* encoded.c -- the encoder, slice by slice; see encoded.h.
  *
- * A batch may have some thousand tokens, and their activations do not fit into a cache. The encoder
- * therefore runs over one slice of the sentences at a time, in memory for the largest slice. Only the
- * keys and values of the decoder's layers are kept. In Kt each sentence's keys are transposed and
- * padded with zeros for the product of attention. */
+ * A batch may have some thousand tokens, and their activations do not fit into a cache. The
+ * encoder therefore runs over one slice of the sentences at a time, in memory for the largest
+ * slice. Only the keys and values of the decoder's layers are kept. In Kt each sentence's keys
+ * are transposed and padded with zeros for the product of attention. */
 #include "inference/encoded.h"
 
 #include <string.h>

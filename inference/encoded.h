@@ -1,5 +1,5 @@
-/* encoded.h -- the encoder's output as the decoder uses it: the keys and values of encoder-decoder
- * attention, computed once for each sentence and layer. */
+/* encoded.h -- the encoder's output as the decoder uses it: the keys and values of
+ * encoder-decoder attention, computed once for each sentence and layer. */
 #ifndef INFERENCE_ENCODED_H
 #define INFERENCE_ENCODED_H
 

@@ -1,4 +1,4 @@
-/* ensemble.c -- the list of models; see ensemble.h. predictor.c and scoring.c compute the mean. */
+/* ensemble.c -- the list of models; see ensemble.h. */
 #include "inference/ensemble.h"
 
 Ensemble ensemble_of(const Transformer *model)

@@ -2,10 +2,10 @@
  *
  *   p(c | y_<t, x) = 1/M Σ_m p_m(c | y_<t, x)
  *
- * This is the mean of the probabilities, not of their logarithms. It is a distribution, so log p,
- * perplexity and sampling mean the same as for one model. By Jensen's inequality its loss is at most
- * the mean of the models' losses. And one model that is certain and wrong cannot rule out a token
- * that all others predict, as it can if logarithms are added.
+ * This is the mean of the probabilities, not of their logarithms. It is a distribution, so log
+ * p, perplexity and sampling mean the same as for one model. By Jensen's inequality its loss is
+ * at most the mean of the models' losses. And one model that is certain and wrong cannot rule
+ * out a token that all others predict, as it can if logarithms are added.
  *
  * The models may have different shapes, but must have the same vocabularies. */
 #ifndef INFERENCE_ENSEMBLE_H

@@ -2,9 +2,9 @@
  *
  *     y_t = argmax_c p(c | y_<t, x)          until y_t = </s>, or the limit forces it
  *
- * or y_t ~ p(· | y_<t, x) (sampling.h). If several tokens are equally probable, the first is taken. A
- * hypothesis that ends leaves the batch. The argmax of the logits is that of the probabilities, so
- * the softmax is only computed if log p is needed. */
+ * or y_t ~ p(· | y_<t, x) (sampling.h). If several tokens are equally probable, the first is
+ * taken. A hypothesis that ends leaves the batch. The argmax of the logits is that of the
+ * probabilities, so the softmax is only computed if log p is needed. */
 #include "inference/greedy.h"
 
 #include <math.h>

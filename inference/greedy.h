@@ -1,5 +1,5 @@
-/* greedy.h -- greedy search and sampling: one token after the other, without going back. Greedy search
- * takes the most probable token; with `sample` the token is drawn. */
+/* greedy.h -- greedy search and sampling: one token after the other, without going back. Greedy
+ * search takes the most probable token; with `sample` the token is drawn. */
 #ifndef INFERENCE_GREEDY_H
 #define INFERENCE_GREEDY_H
 

@@ -35,7 +35,8 @@ typedef struct IdLines {
 } IdLines;
 
 /* Appends a line and </s>. A line of more than max_length - 1 tokens is cut to that length.
- * *cut (=) the number of tokens before the cut, or 0 if the line was not cut. Pass NULL if not needed. */
+ * *cut (=) the number of tokens before the cut, or 0 if the line was not cut. Pass NULL if not
+ * needed. */
 bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
                  size_t length, size_t *cut, Error *error);
 

@@ -3,13 +3,13 @@
  *   root -the-> 1 -cat-> 2 -sat-> 3        an n-gram is the node its n symbols lead to, and the
  *      \-cat-> 4 -sat-> 5                  next longer one is a single step further
  *
- * The key of the table is an edge, (node, symbol), 64 bits in all. Equal n-grams meet at one node
- * and different ones never do, whatever the hash, so nothing is compared a second time and no
- * n-gram is copied. A step costs the same for a 6-gram as for a word. Words are numbered in the
- * same way, as paths of characters.
+ * The key of the table is an edge, (node, symbol), 64 bits in all. Equal n-grams meet at one
+ * node and different ones never do, whatever the hash, so nothing is compared a second time and
+ * no n-gram is copied. A step costs the same for a 6-gram as for a word. Words are numbered in
+ * the same way, as paths of characters.
  *
- * The number of edges is bounded beforehand. The table therefore has a fixed size and is at most
- * half full, and an edge's place in it gives the number of the node that it leads to. */
+ * The number of edges is bounded beforehand. The table therefore has a fixed size and is at
+ * most half full, and an edge's place in it gives the number of the node that it leads to. */
 #include "inference/ngrams.h"
 
 #include <stdlib.h>
@@ -34,8 +34,8 @@ static bool tree_reserve(NgramTree *tree, size_t edges, Error *error)
     return true;
 }
 
-/* The edge of this symbol from this node, or the empty place for it: linear probing from the top
- * bits of the key times 2^64/φ (Knuth, volume 3, section 6.4). */
+/* The edge of this symbol from this node, or the empty place for it: linear probing from the
+ * top bits of the key times 2^64/φ (Knuth, volume 3, section 6.4). */
 static Edge *tree_edge(const NgramTree *tree, uint32_t node, uint32_t symbol)
 {
     uint64_t key = ((uint64_t)node << 32 | symbol) * 0x9E3779B97F4A7C15u;

@@ -2,8 +2,8 @@
  *
  *   z_c = ln Σ_m e^(z_mc - n_m),   n_m = ln Σ_c e^(z_mc),      ln p(c) = z_c - ln M
  *
- * Two terms a ≥ b are added as a + ln(1 + e^(b - a)), so that ln p is right even if every model's
- * probability is too small for a float (e^-90). Why this mean: ensemble.h. */
+ * Two terms a ≥ b are added as a + ln(1 + e^(b - a)), so that ln p is right even if every
+ * model's probability is too small for a float (e^-90). Why this mean: ensemble.h. */
 #include "inference/predictor.h"
 
 #include <assert.h>

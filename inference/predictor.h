@@ -1,5 +1,5 @@
-/* predictor.h -- the scores of every next token, for all live hypotheses of a batch, from one model or
- * an ensemble.
+/* predictor.h -- the scores of every next token, for all live hypotheses of a batch, from one
+ * model or an ensemble.
  *
  *     predictor_encode(&predictor);
  *     for each step:
@@ -33,7 +33,8 @@ void predictor_encode(Predictor *predictor);
 int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
 
 /* The scores [V-1] of row r, which the caller may overwrite. Call it for r = 0, 1, … in order.
- * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not needed. */
+ * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
+ * needed. */
 real *predictor_row(Predictor *predictor, int r, double *normaliser);
 
 /* Applies the constraints of a task to the scores z of row r (constraints_apply). */

@@ -1,23 +1,23 @@
 /* sampling.c -- the weights of the tokens, top-k and top-p, and the draw.
  *
- * The draw: the tokens are split in halves again and again. Each time, one random number chooses a
- * half with the halves' weights as the probabilities:
+ * The draw: the tokens are split in halves again and again. Each time, one random number
+ * chooses a half with the halves' weights as the probabilities:
  *
- *     P(left) = Σ left / Σ both            ⌈log2 C⌉ times; the product of the probabilities is q(c)
+ *     P(left) = Σ left / Σ both            ⌈log2 C⌉ times; their product is q(c)
  *
- * The usual method, searching the running sum of all weights for one random number, is simpler. But
- * there an error in an early weight moves all borders between later tokens: of 4,000 sentences
- * sampled that way from a model of Multi30k with 8,000 tokens, 28 differed between batch_rows 1 and
- * 128. Here an error moves one border for each split, and none differed.
+ * The usual method, searching the running sum of all weights for one random number, is simpler.
+ * But there an error in an early weight moves all borders between later tokens: of 4,000
+ * sentences sampled that way from a model of Multi30k with 8,000 tokens, 28 differed between
+ * batch_rows 1 and 128. Here an error moves one border for each split, and none differed.
  *
  * Top-k and top-p: the tokens that may be among the most probable ones go into a heap. The most
  * probable ones are removed one by one, until there are k or their sum reaches p, so that the
  * vocabulary is never sorted. These tokens go into the heap:
  *
- *   top-k   those whose weight is at least the k-th largest maximum of the 64-token blocks: at least
- *           k tokens are, so the k largest are among them
- *   top-p   those with q(c) >= (1 - p) / C: the others are fewer than C, so they sum to less than
- *           1 - p, and the tokens in the heap to more than p */
+ *   top-k   those whose weight is at least the k-th largest maximum of the 64-token blocks: at
+ *           least k tokens are, so the k largest are among them
+ *   top-p   those with q(c) >= (1 - p) / C: the others are fewer than C, so they sum to less
+ *           than 1 - p, and the tokens in the heap to more than p */
 #include "inference/sampling.h"
 
 #include <math.h>
@@ -39,7 +39,8 @@ void sampling_layout(Sampling *sampling, Arena *arena, int C)
     sampling->heap = ARENA_TAKE(arena, TokenWeight, (size_t)C);
 }
 
-/* The first counter of the stream selects its part: 2^13 blocks of four numbers for every token. */
+/* The first counter of the stream selects its part: 2^13 blocks of four numbers for every
+ * token. */
 Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step)
 {
     Rng rng = rng_stream(seed, RNG_SAMPLE, line);
@@ -129,7 +130,8 @@ static int collect(TokenWeight *heap, const real *weight, int C, real least)
     return count;
 }
 
-/* The tokens by rank, sorted as far as needed: `taken` of them are behind the heap, in reverse. */
+/* The tokens by rank, sorted as far as needed: `taken` of them are behind the heap, in
+ * reverse. */
 typedef struct Ranking {
     TokenWeight *heap;
     int count, taken;

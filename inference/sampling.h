@@ -1,17 +1,19 @@
 /* sampling.h -- draws a token from the model's distribution.
  *
  *   temperature T   q(c) ∝ e^(z_c / T)                   T = 1: the model's own
- *   top-k           only the k most probable tokens      (Fan et al. 2018, arXiv 1805.04833, §5)
- *   top-p           only the smallest set of most probable tokens whose q, among those that top-k
- *                   keeps, sums to p                     (Holtzman et al. 2019, arXiv 1904.09751, §3.1)
+ *   top-k           only the k most probable tokens
+ *                   (Fan et al. 2018, arXiv 1805.04833, §5)
+ *   top-p           only the smallest set of most probable tokens whose q, among those that
+ *                   top-k keeps, sums to p (Holtzman et al. 2019, arXiv 1904.09751, §3.1)
  *
- * They are applied in this order. Then c is drawn with its share of the remaining probability. Of
- * equally probable tokens, the lower id ranks first.
+ * They are applied in this order. Then c is drawn with its share of the remaining probability.
+ * Of equally probable tokens, the lower id ranks first.
  *
- * The draw depends only on the seed, the number of the line in the user's input, the number of the
- * sample and the position of the token, and not on the batch or the thread. (Where OpenBLAS
- * multiplies, gemm.h, the rounding errors of the scores depend on the batch. They change a draw that
- * falls within a rounding error of a border between two tokens; sampling.c has few borders.) */
+ * The draw depends only on the seed, the number of the line in the user's input, the number of
+ * the sample and the position of the token, and not on the batch or the thread. (Where OpenBLAS
+ * multiplies, gemm.h, the rounding errors of the scores depend on the batch. They change a draw
+ * that falls within a rounding error of a border between two tokens; sampling.c has few
+ * borders.) */
 #ifndef INFERENCE_SAMPLING_H
 #define INFERENCE_SAMPLING_H
 

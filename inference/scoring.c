@@ -3,9 +3,9 @@
  *   ln p(y_t | y_<t, x) = z[y_t] - ln Σ_c e^(z_c)                     of one model
  *                       = ln 1/M Σ_m e^(ln p_m(y_t | y_<t, x))        of several
  *
- * Pairs are packed without padding, so they need no sorting: a batch is the next pairs with at most
- * BATCH_TOKENS tokens (or one longer pair). Each thread takes the next batch when it is free. The
- * logits of LOGITS_ROWS rows are in memory at a time. */
+ * Pairs are packed without padding, so they need no sorting: a batch is the next pairs with at
+ * most BATCH_TOKENS tokens (or one longer pair). Each thread takes the next batch when it is
+ * free. The logits of LOGITS_ROWS rows are in memory at a time. */
 #include "inference/scoring.h"
 
 #include <math.h>

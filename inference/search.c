@@ -10,8 +10,9 @@
 enum { EXTRA_LENGTH = 20 };  // tokens; short sources may have much longer translations
 
 // clang-format off
-#define DEFAULTS .beam = 4, .n_best = 1, .length_penalty = 1, .max_length_ratio = 3,             \
-                 .repetition_penalty = 1, .temperature = 1, .top_p = 1, .seed = 1, .batch_rows = 84
+#define DEFAULTS .beam = 4, .n_best = 1, .length_penalty = 1, .max_length_ratio = 3,           \
+                 .repetition_penalty = 1, .temperature = 1, .top_p = 1, .seed = 1,             \
+                 .batch_rows = 84
 // clang-format on
 const SearchConfig search_default = {DEFAULTS};
 const SearchConfig search_copying = {DEFAULTS, .copy_unknown = true};
@@ -44,7 +45,7 @@ const Option search_options[] = {
     {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
      "allow it for unknown words of the source, and copy these words in its place", false},
     {"alternatives", OPTION_INT, FIELD(alternatives), 0, MAX_BEAM, NULL, "N",
-     "the best translation for each of the N most probable first tokens (after --prefix)", false},
+     "the best translation for each of the N most probable tokens after --prefix", false},
     {"sample", OPTION_FLAG, FIELD(sample), 0, 0, NULL, NULL,
      "draw --n-best translations from the model's distribution instead of searching", false},
     {"temperature", OPTION_REAL, FIELD(temperature), 0.01, 100, NULL, NULL,

@@ -1,21 +1,21 @@
 /* search.h -- the settings, scores and results of greedy search, beam search and sampling.
  *
- * A hypothesis is a target sentence of 1 .. limit tokens that ends in </s>. Its log-probability and
- * score count </s>:
+ * A hypothesis is a target sentence of 1 .. limit tokens that ends in </s>. Its log-probability
+ * and score count </s>:
  *
  *   log p(y | x) = Σ_t ln p(y_t | y_<t, x)          score = log p / lp(length)
  *   lp(n) = n^α                                     length penalty, the default
  *   lp(n) = ((5 + n) / 6)^α                         length penalty of Wu et al. 2016
  *                                                   (arXiv 1609.08144, §7)
  *
- * The searches look for the highest score. At the limit only </s> is allowed, at the probability
- * that the model gives it. Every hypothesis is therefore a whole sentence, and its log p is what
- * scoring.h computes for it (except with a repetition penalty: constraints.h).
+ * The searches look for the highest score. At the limit only </s> is allowed, at the
+ * probability that the model gives it. Every hypothesis is therefore a whole sentence, and its
+ * log p is what scoring.h computes for it (except with a repetition penalty: constraints.h).
  *
- * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since it
- * cannot be turned back into text, or, with `copy_unknown`, as often as the source has it: the
- * caller then replaces it (copying.h). The other tokens keep their probabilities, so log p stays the
- * model's. */
+ * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since
+ * it cannot be turned back into text, or, with `copy_unknown`, as often as the source has it:
+ * the caller then replaces it (copying.h). The other tokens keep their probabilities, so log p
+ * stays the model's. */
 #ifndef INFERENCE_SEARCH_H
 #define INFERENCE_SEARCH_H
 
@@ -46,7 +46,7 @@ typedef struct SearchConfig {
     int top_k;  // 0: all
     double top_p;
     uint64_t seed;
-    int batch_rows;  // hypotheses in a batch, of all its sentences; at least those of one sentence
+    int batch_rows;  // hypotheses in a batch, of all its sentences; one sentence at least
     bool no_scores;  // do not compute score and log_probability where that is faster
 } SearchConfig;
 
@@ -103,7 +103,8 @@ int search_limit(const SearchConfig *config, const ModelConfig *model, int lengt
 /* log_probability / lp(length) */
 double search_score(const SearchConfig *config, double log_probability, int length);
 
-/* Log-sum-exp of z [C], ln Σ_c e^(z_c); at least the largest z. NaN if a z is NaN or +infinity. */
+/* Log-sum-exp of z [C], ln Σ_c e^(z_c); at least the largest z. NaN if a z is NaN or
+ * +infinity. */
 double search_normaliser(const real *z, int C);
 
 /* Whether all of z [C] are finite. */

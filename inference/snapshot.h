@@ -5,8 +5,9 @@
  *     snapshot_close(snapshot);
  *
  * In an attention map a row is a query, a column is a key, and each row sums to 1. Row i of the
- * decoder's maps belongs to the step that produces target[i]. The decoder has then read <pad> and
- * target[0 .. i-1], so the columns of ATTENTION_DECODER are <pad> target[0] … target[m-2]. */
+ * decoder's maps belongs to the step that produces target[i]. The decoder has then read <pad>
+ * and target[0 .. i-1], so the columns of ATTENTION_DECODER are <pad> target[0] …
+ * target[m-2]. */
 #ifndef INFERENCE_SNAPSHOT_H
 #define INFERENCE_SNAPSHOT_H
 
@@ -14,7 +15,7 @@
 
 typedef enum {
     ATTENTION_ENCODER,  // encoder self-attention: queries source [n], keys source [n]
-    ATTENTION_DECODER,  // decoder self-attention: queries target [m], keys the decoder's input [m]
+    ATTENTION_DECODER,  // decoder self-attention: queries target [m], keys its input [m]
     ATTENTION_CROSS     // encoder-decoder attention: queries target [m], keys source [n]
 } AttentionKind;
 
@@ -26,14 +27,14 @@ typedef struct AttentionMap {
 } AttentionMap;
 
 /* Runs the network over the pair. Each sentence has 1 .. max_length tokens and ends in </s>.
- * NULL, with the reason in *error, if one does not, or memory is short. Free the model only after
- * closing the snapshot. */
+ * NULL, with the reason in *error, if one does not, or memory is short. Free the model only
+ * after closing the snapshot. */
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
                         const int *target, int target_length, Error *error);
 void snapshot_close(Snapshot *snapshot);  // does nothing for NULL
 
-/* A sentence pair whose snapshot several views share. It is taken when the first of them needs it,
- * and at most once. The caller sets all but `taken`, and closes that at the end. */
+/* A sentence pair whose snapshot several views share. It is taken when the first of them needs
+ * it, and at most once. The caller sets all but `taken`, and closes that at the end. */
 typedef struct LazySnapshot {
     const Transformer *model;
     const int *source, *target;  // [n] [m] ids
@@ -54,7 +55,8 @@ int snapshot_heads(const Snapshot *snapshot);
 
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* Rows of vectors in the memory of the forward pass: row i is at[i · stride .. i · stride + columns - 1]. */
+/* Rows of vectors in the memory of the forward pass: row i is at[i · stride .. i · stride +
+ * columns - 1]. */
 typedef struct SnapshotRows {
     const real *at;
     int rows, columns, stride;
@@ -80,10 +82,10 @@ void snapshot_head(float *out, const Snapshot *snapshot, AttentionKind kind, int
                    int head);
 void snapshot_mean(float *out, const Snapshot *snapshot, AttentionKind kind, int layer);
 
-/* out [rows,columns] (=) the norm of the vector that each column adds to each row, ‖Σ_h P_ij V_j W_O‖,
- * summed over all heads (head < 0) or of one head only (head >= 0). Unlike the attention weight P_ij
- * alone it includes the size of the value (Kobayashi et al. 2020, arXiv 2004.10102). Rows do not sum
- * to 1. false: not enough memory. */
+/* out [rows,columns] (=) the norm of the vector that each column adds to each row, ‖Σ_h P_ij
+ * V_j W_O‖, summed over all heads (head < 0) or of one head only (head >= 0). Unlike the
+ * attention weight P_ij alone it includes the size of the value (Kobayashi et al. 2020, arXiv
+ * 2004.10102). Rows do not sum to 1. false: not enough memory. */
 bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                     int head, Error *error);
 

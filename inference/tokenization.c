@@ -1,14 +1,15 @@
 /* tokenization.c -- the rules of mteval-v13a and mteval-v14, each as a table.
  *
- * Source: NIST's mteval-v13a.pl and mteval-v14.pl (in Moses, scripts/generic), the first with its
- * default language-dependent part, the second with --international-tokenization; and Post 2018
- * (arXiv 1804.08771), whose sacrebleu made both the reference and whose order of steps this is.
+ * Source: NIST's mteval-v13a.pl and mteval-v14.pl (in Moses, scripts/generic), the first with
+ * its default language-dependent part, the second with --international-tokenization; and Post
+ * 2018 (arXiv 1804.08771), whose sacrebleu made both the reference and whose order of steps
+ * this is.
  *
  * First, in all of them, white space at the end is removed. It decides a case in `intl`, below.
  *
  * 13a   1. "<skipped>" is removed.
- *       2. A hyphen at the end of a line is removed together with the newline. Any other newline
- *          becomes a space.
+ *       2. A hyphen at the end of a line is removed with the newline. Any other newline becomes
+ *          a space.
  *       3. &quot; &amp; &lt; &gt; become " & < >, one after the other: &amp;lt; becomes <.
  *       4. A space is added at both ends, so that every character has neighbours.
  *       5. Each ASCII punctuation character except ' , - . is a word.
@@ -18,21 +19,21 @@
  * intl  1. Punctuation (P*) is a word unless it follows a number (N*) ...
  *       2. ... and also then, unless it precedes a number.
  *       3. A symbol (S*) is a word.
- *       A rule about a neighbour does not match without one: in "in 2010." the period stays with
- *       the year, and punctuation at the beginning of a line is split off only by rule 2.
+ *       A rule about a neighbour does not match without one: in "in 2010." the period stays
+ *       with the year, and only rule 2 splits off punctuation at the beginning of a line.
  * char  1. Every character is a word.
  * none  Nothing.
  *
- * Each rule goes over the whole text, from left to right, before the next one begins. It does not
- * test the characters of a match again. This makes a difference for rules such as 13a 6 and 7 in
- * runs like "1,.2", so the rules are applied one by one and not merged. */
+ * Each rule goes over the whole text, from left to right, before the next one begins. It does
+ * not test the characters of a match again. This makes a difference for rules such as 13a 6 and
+ * 7 in runs like "1,.2", so the rules are applied one by one and not merged. */
 #include "inference/tokenization.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* If `first` holds of a character and `second` of the next one, one of the two becomes a word: it
- * gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
+/* If `first` holds of a character and `second` of the next one, one of the two becomes a word:
+ * it gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
 typedef struct Rule {
     bool (*first)(uint32_t);
     bool (*second)(uint32_t);

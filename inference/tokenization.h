@@ -1,8 +1,8 @@
 /* tokenization.h -- where BLEU puts the boundaries between words.
  *
- * It belongs to the score; the model's own tokenizer is in data/. BLEU counts words, so two scores
- * compare only if the same rules made the words. The score's signature names the rules (Post 2018,
- * arXiv 1804.08771). */
+ * It belongs to the score; the model's own tokenizer is in data/. BLEU counts words, so two
+ * scores compare only if the same rules made the words. The score's signature names the rules
+ * (Post 2018, arXiv 1804.08771). */
 #ifndef INFERENCE_TOKENIZATION_H
 #define INFERENCE_TOKENIZATION_H
 
@@ -18,8 +18,9 @@ typedef enum {
 /* Indexed by Tokenization: "13a", "none", "char", "intl"; then NULL. */
 extern const char *const tokenization_names[];
 
-/* Adds white space, so that white space separates the words. There may be several spaces between
- * two words, and some at both ends. Fails if memory is short; the text may then be half done. */
+/* Adds white space, so that white space separates the words. There may be several spaces
+ * between two words, and some at both ends. Fails if memory is short; the text may then be half
+ * done. */
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error);
 
 #endif

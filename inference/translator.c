@@ -1,11 +1,13 @@
-/* translator.c -- batches of sentences of similar length; each thread searches one after the other.
+/* translator.c -- batches of sentences of similar length; each thread searches one after the
+ * other.
  *
  * The sentences of a batch are searched together, so that a step is a product of many rows. The
- * longest sentences come first, so that the threads finish at about the same time. A batch has at
- * most batch_rows prefixes, and BATCH_BYTES of keys and values if all of them reached their limit,
- * which they do not. Smaller batches read the weights more often; larger ones leave threads idle if
- * there are few sentences. 200 sentences, beam 4, 20 tokens each, D 256, 3 layers, V 8000 took 3.4,
- * 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256 rows. */
+ * longest sentences come first, so that the threads finish at about the same time. A batch has
+ * at most batch_rows prefixes, and BATCH_BYTES of keys and values if all of them reached their
+ * limit, which they do not. Smaller batches read the weights more often; larger ones leave
+ * threads idle if there are few sentences. 200 sentences, beam 4, 20 tokens each, D 256, 3
+ * layers, V 8000 took 3.4, 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256
+ * rows. */
 #include "inference/translator.h"
 
 #include <stdatomic.h>
@@ -152,7 +154,8 @@ static void plan_layout(TranslatorRun *run, Arena *arena)
     }
 }
 
-/* Allocates the results and cuts the sentences into batches. On failure there is nothing to free. */
+/* Allocates the results and cuts the sentences into batches. On failure there is nothing to
+ * free. */
 static bool plan_create(TranslatorRun *run, Error *error)
 {
     if (!result_create(run, error)) return false;

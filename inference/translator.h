@@ -3,19 +3,21 @@
  *     Translations out;
  *     TranslatorInput input = {.source = source};
  *     Ensemble ensemble = ensemble_of(&model);
- *     if (!translator_run(&out, &ensemble, &input, &search, workers, NULL, error)) return false;
+ *     if (!translator_run(&out, &ensemble, &input, &search, workers, NULL, error))
+ *         return false;
  *     const Hypothesis *best = out.sentence[s].hypothesis;      best->id, best->length
  *     translations_free(&out);
  *
- * The sentences are sorted by length and cut into batches. Each thread takes the next batch when it
- * is free. The batches depend only on the sentences, the model and the search, so the number of
- * threads does not change the results, not by one bit. If the model's matrices are prepared for
- * inference (model/quantised.h), neither do the other sentences of the call: a row of a product then does
- * not depend on the other rows. With OpenBLAS (in training, and in builds without AVX) it does: the
- * order of additions depends on the number of rows. That changes the last bits of a score. It can
- * decide between hypotheses whose scores are equal up to rounding, or change a sample that is drawn
- * within a rounding error of the border between two tokens (tests/inference/translator.c: 99 of 100
- * log p differ, by at most 3e-5; no ids). */
+ * The sentences are sorted by length and cut into batches. Each thread takes the next batch
+ * when it is free. The batches depend only on the sentences, the model and the search, so the
+ * number of threads does not change the results, not by one bit. If the model's matrices are
+ * prepared for inference (model/quantised.h), neither do the other sentences of the call: a row
+ * of a product then does not depend on the other rows. With OpenBLAS (in training, and in
+ * builds without AVX) it does: the order of additions depends on the number of rows. That
+ * changes the last bits of a score. It can decide between hypotheses whose scores are equal up
+ * to rounding, or change a sample that is drawn within a rounding error of the border between
+ * two tokens (tests/inference/translator.c: 99 of 100 log p differ, by at most 3e-5; no
+ * ids). */
 #ifndef INFERENCE_TRANSLATOR_H
 #define INFERENCE_TRANSLATOR_H
 
@@ -41,8 +43,8 @@ typedef struct TranslatorInput {
     void *context;                // the number of sentences done; NULL if not needed
 } TranslatorInput;
 
-/* stop: a flag that a signal handler sets, checked between batches; NULL if not needed.
- * false, with nothing to free: a sentence that a model cannot take, not enough memory, or a number of
+/* stop: a flag that a signal handler sets, checked between batches; NULL if not needed. false,
+ * with nothing to free: a sentence that a model cannot take, not enough memory, or a number of
  * the network that is not finite. */
 bool translator_run(Translations *translations, const Ensemble *ensemble,
                     const TranslatorInput *input, const SearchConfig *config, Workers *workers,

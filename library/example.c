@@ -1,5 +1,5 @@
-/* example.c -- a program that uses the library. It translates its arguments, and prints for each token of
- * the first translation the source token with the largest attention weight.
+/* example.c -- a program that uses the library. It translates its arguments, and prints for
+ * each token of the first translation the source token with the largest attention weight.
  *
  *     cc example.c -o example $(pkg-config --cflags --libs qkv)
  *     ./example checkpoints/toy "jane visits africa in september" */

@@ -11,8 +11,8 @@ struct QkvModel {
     Bundle bundle;
 };
 
-/* Between the two the thread's locale is "C", so that numbers have a decimal point. Pass the result of
- * library_enter to library_leave. */
+/* Between the two the thread's locale is "C", so that numbers have a decimal point. Pass the
+ * result of library_enter to library_leave. */
 locale_t library_enter(void);
 void library_leave(locale_t before);
 

@@ -7,18 +7,19 @@
  *     puts(out->sentence[0].hypothesis[0].text);
  *     qkv_translations_free(out), qkv_translator_free(translator), qkv_model_free(model);
  *
- * A call that fails returns NULL or false and writes one sentence to *error; there is nothing to
- * free. Pass NULL for error if the sentence is not needed. No call prints, ends the program, changes
- * a signal's action or depends on the locale. There are no global variables.
+ * A call that fails returns NULL or false and writes one sentence to *error; there is nothing
+ * to free. Pass NULL for error if the sentence is not needed. No call prints, ends the program,
+ * changes a signal's action or depends on the locale. There are no global variables.
  *
- * Threads: a model never changes. Any number of translators, on any threads, can share it. Use a
- * translator from one thread at a time; it has worker threads of its own. The same texts and settings
- * give the same translations, to the bit, whatever the number of threads and the other texts of the
- * call. (Builds without AVX compute with OpenBLAS. There the other texts can change the last digits
- * of a score, and the library sets OpenBLAS to one thread, for the whole process.)
+ * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
+ * a translator from one thread at a time; it has worker threads of its own. The same texts and
+ * settings give the same translations, to the bit, whatever the number of threads and the other
+ * texts of the call. (Builds without AVX compute with OpenBLAS. There the other texts can
+ * change the last digits of a score, and the library sets OpenBLAS to one thread, for the whole
+ * process.)
  *
- * Texts are UTF-8 and end in NUL. Tokens (`piece`s of the vocabulary) belong to the model and are
- * freed with it. */
+ * Texts are UTF-8 and end in NUL. Tokens (`piece`s of the vocabulary) belong to the model and
+ * are freed with it. */
 #ifndef LIBRARY_QKV_H
 #define LIBRARY_QKV_H
 
@@ -53,8 +54,8 @@ QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
 /* The longest sentence in tokens, </s> included. A longer text is cut (QkvTranslation.cut). */
 int qkv_model_max_length(const QkvModel *model);
 
-/* Free all translators and attentions of the model first. Does nothing for NULL, as all functions
- * qkv_…_free. */
+/* Free all translators and attentions of the model first. Does nothing for NULL, as all
+ * functions qkv_…_free. */
 void qkv_model_free(QkvModel *model);
 
 /* ---- translating ---- */
@@ -65,9 +66,9 @@ typedef struct QkvTranslator QkvTranslator;
 QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *error);
 void qkv_translator_free(QkvTranslator *translator);
 
-/* Sets one of the options that qkv-translate --help lists under Searching. Name and value are as
- * there, without dashes: ("beam", "5"), ("length-penalty", "0.6"), ("sample", "true"). Errors name
- * options in back quotes. */
+/* Sets one of the options that qkv-translate --help lists under Searching. Name and value are
+ * as there, without dashes: ("beam", "5"), ("length-penalty", "0.6"), ("sample", "true").
+ * Errors name options in back quotes. */
 bool qkv_translator_set(QkvTranslator *translator, const char *option, const char *value,
                         QkvError *error);
 
@@ -125,9 +126,9 @@ void qkv_attention_free(QkvAttention *attention);
 
 enum { QKV_MEAN = -1 };
 
-/* weights [rows,columns] (=) the attention weights of one head, or their mean over all heads of a
- * layer (QKV_MEAN). Each row is a query, each column a key, and each row sums to 1. Layers and heads
- * count from 0. */
+/* weights [rows,columns] (=) the attention weights of one head, or their mean over all heads of
+ * a layer (QKV_MEAN). Each row is a query, each column a key, and each row sums to 1. Layers
+ * and heads count from 0. */
 bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAttentionKind kind,
                            int layer, int head, QkvError *error);
 

@@ -1,4 +1,5 @@
-/* Word alignment: links from known shares, error rates by hand, norms and words by their definitions. */
+/* Word alignment: links from known shares, error rates by hand, norms and words by their
+ * definitions. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -23,13 +24,15 @@ static void assert_links(const Links *links, const char *expected)
 
 TEST(both_ways)
 {
-    /* source words A (two tokens), B, C; target words x, y (two tokens); the last column is </s>. */
+    /* source words A (two tokens), B, C; target words x, y (two tokens); the last column is
+     * </s>. */
     static const float share[3][5] = {
         {.1f, .6f, .1f, .1f, .1f}, {.1f, .0f, .1f, .0f, .8f}, {.0f, .1f, .7f, .2f, .0f}};
     static const int source_word[] = {0, 0, 1, 2}, target_word[] = {0, 1, 1};
     Links links = {0};
     Error error;
-    /* x: A; y's first token, of what is no </s>, A (the first of equals); its second B. C is left
+    /* x: A; y's first token, of what is no </s>, A (the first of equals); its second B. C is
+     * left
      * over: y has most of it. */
     assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0, &error));
     assert_links(&links, "0-0 0-1 1-1 2-1");

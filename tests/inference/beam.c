@@ -1,5 +1,5 @@
-/* Beam search against greedy search, against an enumeration of all sentences, and against a simple
- * implementation; the limit, ties, <unk> and scores that are not finite. */
+/* Beam search against greedy search, against an enumeration of all sentences, and against a
+ * simple implementation; the limit, ties, <unk> and scores that are not finite. */
 #include "tests/fixtures/batch-search.h"
 #include "tests/fixtures/test.h"
 
@@ -35,7 +35,8 @@ TEST(beam_of_one_is_greedy)
     }
 }
 
-/* Early stopping keeps the best: with n_best = beam, the search cannot stop before all have ended. */
+/* Early stopping keeps the best: with n_best = beam, the search cannot stop before all have
+ * ended. */
 TEST(stopping_early_keeps_the_best)
 {
     enum { V = 40, S = 40 };
@@ -65,7 +66,8 @@ TEST(stopping_early_keeps_the_best)
     transformer_free(&model);
 }
 
-/* A model that hardly ever ends: the limit cuts its hypotheses, which are whole sentences still. */
+/* A model that hardly ever ends: the limit cuts its hypotheses, which are whole sentences
+ * still. */
 TEST(limit)
 {
     enum { V = 12, S = 4 };
@@ -179,7 +181,8 @@ static void log_probabilities(double *log_probability, const Transformer *model,
     arena_free(&arena);
 }
 
-/* All hypotheses of `one` against the sentences id [ALL], length [ALL] with their log-probabilities. */
+/* All hypotheses of `one` against the sentences id [ALL], length [ALL] with their
+ * log-probabilities. */
 static void check_all(int id[ALL][ALL_LENGTH], const int *length, const double *log_probability,
                       const SearchConfig *config)
 {

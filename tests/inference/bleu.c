@@ -26,9 +26,9 @@ static Bleu bleu_of(const char *hypothesis, const char *reference)
     return bleu;
 }
 
-/* Corpora of one or two sentences, counted by hand. In the first, the clipped precision of "the" is
- * 2/7 (Papineni et al. 2002, section 2.1, example 2); no longer n-gram is correct, so 1/6, 1/5 and 1/4
- * are smoothed by 2, 4 and 8. */
+/* Corpora of one or two sentences, counted by hand. In the first, the clipped precision of
+ * "the" is 2/7 (Papineni et al. 2002, section 2.1, example 2); no longer n-gram is correct, so
+ * 1/6, 1/5 and 1/4 are smoothed by 2, 4 and 8. */
 TEST(test_by_hand)
 {
     // clang-format off
@@ -45,7 +45,7 @@ TEST(test_by_hand)
          {80, 75, 200.0 / 3, 50}, 1, 66.874030497642},
         {{{"a b c d", "a b c d"}, {"e x g h", "e f g h"}}, {7, 4, 2, 1}, {8, 6, 4, 2},
          {87.5, 200.0 / 3, 50, 50}, 1, 100 * pow(7.0 / 48, 0.25)},      // counts are summed
-        {{{"a a", "a"}, {"b", "a b"}}, {2, 0, 0, 0}, {3, 1, 0, 0},      // each its own reference
+        {{{"a a", "a"}, {"b", "a b"}}, {2, 0, 0, 0}, {3, 1, 0, 0},  // each its own reference
          {200.0 / 3, 50, 0, 0}, 1, 0},
         {{{"a b c d e", "v w x y z"}}, {0}, {5, 4, 3, 2}, {0}, 1, 0},
         {{{"", "a b c d e"}}, {0}, {0}, {0}, 0, 0},

@@ -1,5 +1,5 @@
-/* Every row of the key-value cache against the whole-sentence pass, with sentences that end early and with
- * hypotheses that branch and end. */
+/* Every row of the key-value cache against the whole-sentence pass, with sentences that end
+ * early and with hypotheses that branch and end. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -81,8 +81,8 @@ TEST(forced_sentences)
     for (int i = 0; i < VARIANTS; i++) check_sentences(&variants[i]);
 }
 
-/* The rows choose parents at random, so that some hypotheses branch and some end. Every node must equal
- * the whole-sentence pass over the tokens of its path. */
+/* The rows choose parents at random, so that some hypotheses branch and some end. Every node
+ * must equal the whole-sentence pass over the tokens of its path. */
 static void check_forest(const Variant *variant)
 {
     enum { V = 30, S = 3, MOST = 4, STEPS = 12, NODES = S * MOST * STEPS };

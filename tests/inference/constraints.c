@@ -65,7 +65,8 @@ static int count_unknown(const int *id, int length)
     return count;
 }
 
-/* Without an option no <unk>; with copy_unknown as many as the source has; with unknown any number. */
+/* Without an option no <unk>; with copy_unknown as many as the source has; with unknown any
+ * number. */
 TEST(number_of_unknown)
 {
     enum { NONE, COPY, ANY };

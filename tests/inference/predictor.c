@@ -97,8 +97,8 @@ TEST(tiny_probabilities)
     model[0].weights.logits_bias[9] += 150;
 }
 
-/* Searches with the ensemble: their log-probabilities are those of scoring, the other models change the
- * result, and the same model twice gives the result of the model alone. */
+/* Searches with the ensemble: their log-probabilities are those of scoring, the other models
+ * change the result, and the same model twice gives the result of the model alone. */
 TEST(searches)
 {
     TranslatorInput input = {.source = source, .line = 1};

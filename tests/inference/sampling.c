@@ -1,4 +1,5 @@
-/* Samples against the distribution they are drawn from, and the few that count against a sort. */
+/* Samples against the distribution they are drawn from, and the few that count against a
+ * sort. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -66,8 +67,8 @@ static int distribution(const real *z, int C, const SearchConfig *config)
     return possible;
 }
 
-/* Draws, and compares how often each token came with how often it should: a χ² of so many degrees
- * of freedom stays below twice them and 30, and what should not come never does. */
+/* Draws, and compares how often each token came with how often it should: a χ² of so many
+ * degrees of freedom stays below twice them and 30, and what should not come never does. */
 static void check(int C, SearchConfig config, uint64_t seed)
 {
     enum { DRAWS = 20000 };

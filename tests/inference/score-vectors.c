@@ -1,10 +1,11 @@
 /* BLEU and chrF of whole files against the figures in a table.
  *
- * tests/fixtures/score-vectors holds one worked out by hand. The environment variable QKV_SCORE_VECTORS
- * can name a folder with another, such as the output of another scorer: expected.json, and in it,
- * by "cases", the files "hypothesis" and "reference", "bleu_13a", "bleu_13a_lc", "bleu_none", …
- * (each with "score", "precisions", "bp", "sys_len", "ref_len"), "chrf2", "chrf2pp" and
- * "chrf2_lc". Scores are rounded to 4 decimals, the brevity penalty to 6. */
+ * tests/fixtures/score-vectors holds one worked out by hand. The environment variable
+ * QKV_SCORE_VECTORS can name a folder with another, such as the output of another scorer:
+ * expected.json, and in it, by "cases", the files "hypothesis" and "reference", "bleu_13a",
+ * "bleu_13a_lc", "bleu_none", … (each with "score", "precisions", "bp", "sys_len", "ref_len"),
+ * "chrf2", "chrf2pp" and "chrf2_lc". Scores are rounded to 4 decimals, the brevity penalty to
+ * 6. */
 #include "base/json.h"
 #include "inference/bleu.h"
 #include "inference/chrf.h"

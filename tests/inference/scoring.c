@@ -1,5 +1,5 @@
-/* Scoring against the training loss, of all and of each token, and an ensemble against the mean of
- * its models' probabilities. */
+/* Scoring against the training loss, of all and of each token, and an ensemble against the mean
+ * of its models' probabilities. */
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -32,7 +32,8 @@ static int teardown(void **state)
     return 0;
 }
 
-/* The loss as training computes it, all pairs in one pass; own [rows] (=) of each token alone. */
+/* The loss as training computes it, all pairs in one pass; own [rows] (=) of each token
+ * alone. */
 static Loss training_loss(double *own, const Transformer *model)
 {
     Pass *pass = calloc(1, sizeof *pass);

@@ -28,8 +28,8 @@ TEST(threads_change_nothing)
     }
 }
 
-/* Alone or with others: the same order and ids, and the log-probability up to rounding, since BLAS
- * adds in another order for another number of rows. */
+/* Alone or with others: the same order and ids, and the log-probability up to rounding, since
+ * BLAS adds in another order for another number of rows. */
 TEST(alone_or_with_others)
 {
     enum { MANY = 100 };

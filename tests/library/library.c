@@ -1,5 +1,5 @@
-/* The library: the same translations as those of inference/, from a file, from memory and from many
- * threads at once; attention weights; and errors. */
+/* The library: the same translations as those of inference/, from a file, from memory and from
+ * many threads at once; attention weights; and errors. */
 #include "tests/fixtures/test.h"
 
 #include <locale.h>
@@ -207,8 +207,8 @@ TEST(samples_are_reproducible)
     assert_same(a, translate(model, 3, sample, NULL));
 }
 
-/* A text without a beginning is translated as before. Its scores are equal only if no product's rounding
- * depends on the other rows. */
+/* A text without a beginning is translated as before. Its scores are equal only if no product's
+ * rounding depends on the other rows. */
 TEST(translations_begin_as_they_must)
 {
     const char *beginnings[TEXTS];
