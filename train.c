@@ -247,7 +247,7 @@ static bool print_help_or_version(const Settings *settings, Error *error)
     if (help) puts(help);
     else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
     free(help);
-    return stream_flush(stdout, "what was asked for", error);
+    return stream_flush(stdout, settings->run.help ? "the help" : "the version", error);
 }
 
 /* Returns the exit status; error is set if it is 1 or 2. */

@@ -2,7 +2,7 @@
  *
  *   read the options, load the models
  *   chunk by chunk: lines → ids → search → text, in the order of the input;
- *       for each translation, the views that were asked for (commands/translate/view.h)
+ *       for each translation, what --attention, --explain and --align show (commands/translate/view.h)
  *   with --reference: BLEU and chrF of all translations
  *
  * Other options select something else: --score prints the log probability of given translations
@@ -109,7 +109,7 @@ static bool make_answer(Program *p, AnswerText *answer, LazySnapshot *lazy,
                           hypothesis, lazy, error);
 }
 
-/* Answers line s of the chunk: its translations, and the views of them that were asked for. All views
+/* Answers line s of the chunk with its translations and the requested views of them. All views
  * of a translation share one snapshot. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {

@@ -1,9 +1,8 @@
-/* decoding.h -- how fast the real translator translates, against the yardstick of rate.h.
+/* decoding.h -- the speed of the translator, and its share of the peak (rate.h).
  *
- * The network has random weights: what it says is nonsense, but costs what sense would. Only the
- * length would be left to chance, so it is fixed: the bias of </s> is -100, which ends no sentence
- * early, and max_tokens is OUTPUT_TOKENS, where every sentence ends. That is the mean length of a
- * German sentence of Multi30k (synthetic.h), </s> included. */
+ * The network has random weights, which cost the same as trained ones. The output length is fixed:
+ * the bias of </s> is -100, so that no sentence ends early, and max_tokens is OUTPUT_TOKENS, the
+ * mean length of a German sentence of Multi30k (synthetic.h), </s> included. */
 #ifndef BENCHMARK_DECODING_H
 #define BENCHMARK_DECODING_H
 
@@ -15,19 +14,19 @@
 enum { OUTPUT_TOKENS = 15, DECODED_SENTENCES = 1000 };
 
 typedef struct DecodingCase {
-    const Corpus *corpus;  // its first DECODED_SENTENCES sources, or all it has
+    const Corpus *corpus;  // its first DECODED_SENTENCES sources, or all
     ModelConfig model;     // vocab included
     int beam;              // 1: greedy
-    bool int8;             // weights rounded, or floats
+    bool int8;             // quantised weights
     int threads;
-    double seconds;  // to measure for; at least one pass over the sentences
+    double seconds;  // to measure for; at least one pass
 } DecodingCase;
 
 typedef struct DecodingResult {
     Rate rate;  // a piece of work is a pass over all sentences
     int sentences;
     double sentences_per_second;
-    double tokens_per_second;    // written ones
+    double tokens_per_second;    // of the output
     double memory;               // bytes, the most that was resident
     double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
     double single;  // seconds of one sentence alone, the median; 0: with several threads

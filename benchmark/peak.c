@@ -25,7 +25,7 @@ struct Peak {
     PeakWorker worker[];  // [threads]
 };
 
-/* Touched by the worker that uses it, so that it lies in that worker's memory. */
+/* Each worker fills its own matrices, so that they are in memory near it. */
 static void fill(void *context, int number)
 {
     PeakWorker *worker = &((Peak *)context)->worker[number];

@@ -1,10 +1,9 @@
-/* peak.h -- how fast this processor multiplies matrices right now: the yardstick.
+/* peak.h -- the speed of this processor's matrix multiplication, to compare with.
  *
- * On every worker at the same time, OpenBLAS's own cblas_sgemm on one thread, 1024 x 1024 x 1024:
- * large enough that packing and memory no longer show, small enough (12 MB a worker, about 20 ms a
+ * Every worker runs OpenBLAS's single-threaded cblas_sgemm of 1024 x 1024 x 1024 at the same time.
+ * That is large enough to hide packing and memory, and small enough (12 MB a worker, about 20 ms a
  * product) to be measured between two updates of a training. A machine's speed changes from second
- * to second with its temperature and its other work, so a yardstick laid beside the work within
- * the same second compares, where one from another minute does not. */
+ * to second with its temperature and its other work, so both must be measured in the same second. */
 #ifndef BENCHMARK_PEAK_H
 #define BENCHMARK_PEAK_H
 
@@ -12,18 +11,18 @@
 
 typedef struct Peak Peak;
 
-/* Matrices for every worker, filled and multiplied once. NULL with a sentence. */
+/* Allocates and fills the matrices of every worker, and multiplies them once. NULL on error. */
 Peak *peak_create(Workers *workers, Error *error);
 void peak_free(Peak *peak);
 
-/* Every worker computes `products` products; returns the FLOP/s of all together, which is the sum
- * of what each reached in its own time: nobody waits for the slowest. */
+/* Every worker computes `products` products. Returns the sum of the workers' FLOP/s, each measured in
+ * its own time. */
 double peak_burst(Peak *peak, int products);
 
-/* So many products as take about this many seconds, at least one. */
+/* The number of products that take about `seconds`, at least one. */
 int peak_products(const Peak *peak, double seconds);
 
-/* "OpenBLAS 0.3.21 (Haswell)": the library and the processor that it takes this one for. */
+/* "OpenBLAS 0.3.21 (Haswell)": the library and the processor type that it detected. */
 const char *peak_library(void);
 
 #endif

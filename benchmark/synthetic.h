@@ -1,9 +1,8 @@
-/* synthetic.h -- a corpus without a language: only its lengths and its frequencies are real.
+/* synthetic.h -- a random corpus with real sentence lengths and token frequencies.
  *
- * What a network costs depends on how long the sentences are and how often tokens come back, not
- * on what they mean. So the benchmark needs no corpus at hand: it draws pairs with the lengths of
- * Multi30k English-German in 10,000 joint BPE tokens (Elliott et al. 2016, arXiv 1605.00459; 29,000
- * pairs, encoded by this project's tokenizer, </s> counted):
+ * The cost of a network depends on these, not on the meaning. The pairs have the lengths of Multi30k
+ * English-German in 10,000 joint BPE tokens (Elliott et al. 2016, arXiv 1605.00459; 29,000 pairs,
+ * encoded by this project's tokenizer, </s> counted):
  *
  *   source   the histogram itself: 5 to 49 tokens, mean 15.0
  *   target   round(0.8 + 0.97 n + (0.65 + 0.13 n) z), z normal, at least 3: mean and deviation

@@ -1,4 +1,4 @@
-/* training.h -- how fast the real trainer trains, against the yardstick of rate.h. */
+/* training.h -- the speed of the trainer, and its share of the peak (rate.h). */
 #ifndef BENCHMARK_TRAINING_H
 #define BENCHMARK_TRAINING_H
 
@@ -8,7 +8,6 @@
 #include "model/config.h"
 #include "training/config.h"
 
-/* What is trained. */
 typedef struct TrainingCase {
     const Corpus *corpus;
     ModelConfig model;  // vocab included
@@ -26,7 +25,7 @@ typedef struct PeerResult {
     double tokens_per_second, padding, ratio;  // padding: share of the places
 } PeerResult;
 
-/* What was measured, over the counted updates. */
+/* Over the measured updates. */
 typedef struct TrainingResult {
     Rate rate;         // a piece of work is an update
     long long tokens;  // source + target tokens, </s> included
@@ -36,8 +35,7 @@ typedef struct TrainingResult {
     double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
-/* The model and the training of a preset of ./train (tiny, small, base) with so many tokens an
- * update, for this corpus. */
+/* plan (=) the model and training of a preset of ./train (tiny, small, base) for this corpus. */
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error);
 

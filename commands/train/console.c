@@ -153,7 +153,7 @@ static void print_candidate(const TrainingConfig *c)
     if (c->ema > 0)
         snprintf(ema, sizeof ema, "the moving average of the weights, decay %g", c->ema);
     if (c->average > 1)
-        line("validated", "the mean of %s, as of the last %d validations", ema, c->average);
+        line("validated", "the average of %s at the last %d validations", ema, c->average);
     else if (c->ema > 0) line("validated", "%s", ema);
 }
 
@@ -169,8 +169,8 @@ static void print_warnings(const Run *run)
              tokens_each, D > 128 ? "--preset tiny, or " : "");
     if (run->seen * 50 > run->valid.pairs)
         line("warning",
-             "%zu of %zu source sentences to validate with are in the training text, too: the "
-             "scores will say too much",
+             "%zu of %zu source sentences of the validation are in the training text too: the "
+             "scores are too optimistic",
              run->seen, run->valid.pairs);
     for (int side = 0; side < SIDES; side++) {
         double unknown =
@@ -184,8 +184,9 @@ static void print_warnings(const Run *run)
     int threads = workers_count(run->workers), at_work = trainer_at_work(run->trainer, threads);
     if (at_work < threads)
         line("warning",
-             "%d of %d threads can work at a time: --accumulators %d, at %.0f MB for each "
-             "more, lets all",
+             "only %d of %d threads can work at a time: --accumulators %d lets all work, and "
+             "takes "
+             "%.0f MB for each one more",
              at_work, threads, threads, (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
         line("warning",

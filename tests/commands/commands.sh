@@ -20,7 +20,7 @@ translate() { "$BIN/translate" "$@"; }
 train --max-updates 20 --output run >out 2>err
 check "train runs" test $? -eq 0
 check "training prints nothing to standard output" test ! -s out
-check "training tells its story" grep -q "^validation after update 20: loss" err
+check "training prints its progress" grep -q "^validation after update 20: loss" err
 for file in last.safetensors best.safetensors metrics.jsonl config.json loss.png attention.png; do
     check "train leaves $file" test -s "run/$file"
 done
@@ -78,7 +78,7 @@ done
 check "a picture says what it is of" sh -c \
     "'$BIN/translate' --model run --attention said.png --layer 1 --head 2 'one two' &&
      for text in 'Model.run' 'Source.one two' 'Head.head 2' 'Layer.1'; do grep -aq \"\$text\" said.png || exit 1; done"
-check "--given is looked at, and printed" sh -c \
+check "--given is printed, and its attention drawn" sh -c \
     "test \"\$('$BIN/translate' --model run --attention given.png --given 'TWO ONE' 'one two')\" = 'TWO ONE' &&
      grep -aq 'Translation.TWO ONE' given.png"
 check "--attention makes a page" sh -c \
@@ -107,7 +107,7 @@ wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png or .html" translate --attention look.jpg one
 wrong "a head that is none" 2 "must be a number from 1" translate --head 1,x one
-wrong "a head that the model has not" 1 "a layer of the model has 2 heads" \
+wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
     translate --model run --attention look.png --head 1,5 one
 wrong "--rollout on a page" 2 "is for pictures" translate --attention look.html --rollout one
 wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two

@@ -29,7 +29,7 @@ says "vocabulary" "^vocabulary *[0-9]* tokens (word)"
 says "parameters" "^model *0.0[0-9] million parameters"
 says "memory" "^memory *[0-9]* MB"
 says "disk" "^disk *[0-9.]* MB"
-says "validation sentences that were trained on" "^warning *[0-9]* of 60 source sentences to validate with are in the training text"
+says "validation sentences that were trained on" "^warning *[0-9]* of 60 source sentences of the validation are in the training text"
 
 # Several files, of all kinds.
 gzip -c train.s >train.s.gz
