@@ -19,7 +19,7 @@ typedef struct Reader {
     char *paradigm[MAX_COLUMNS];
 } Reader;
 
-static void complain(const Reader *r, const char *what, const char *word)
+_Noreturn static void complain(const Reader *r, const char *what, const char *word)
 {
     die("%s:%d: %s '%s'", r->path, r->line, what, word);
 }
@@ -114,6 +114,7 @@ static void declaration_read(Reader *r)
 {
     Grammar *g = r->grammar;
     const char *what = r->item[0];
+    if (r->words < 2) complain(r, "no name after", what);
     int s = declare(r, r->item[1]);
     Symbol *named = &g->symbol[s];
     if (!strcmp(what, "slots") || !strcmp(what, "forms")) {
@@ -186,6 +187,7 @@ static void terms_read(Reader *r, Op *op, char *text)
         op->terms++;
         if (mark == '{' || *text == '"') {
             char *from = text + (mark != '{'), *end = strchr(from, mark == '{' ? '}' : '"');
+            if (!end) complain(r, "does not end:", text);
             *end = '\0';
             term->text = joined(from, "");
             text = end + 1;
