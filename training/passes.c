@@ -165,8 +165,19 @@ static void work(void *context, int number)
     pthread_mutex_unlock(&p->lock);
 }
 
-static bool run(Passes *p, Error *error)
+static void begin(Passes *p, const Packed *source, const Packed *target, bool training,
+                  long long update)
 {
+    p->source = source;
+    p->target = target;
+    p->training = training;
+    p->update = update;
+}
+
+static bool run(Passes *p, const Packed *source, const Packed *target, bool training,
+                long long update, Error *error)
+{
+    begin(p, source, target, training, update);
     memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
     if (!plan(p, error)) return false;
@@ -181,26 +192,15 @@ static bool run(Passes *p, Error *error)
     return true;
 }
 
-static void begin(Passes *p, const Packed *source, const Packed *target, bool training,
-                  long long update)
-{
-    p->source = source;
-    p->target = target;
-    p->training = training;
-    p->update = update;
-}
-
 bool passes_train(Passes *p, long long update, const Packed *source, const Packed *target,
                   Error *error)
 {
-    begin(p, source, target, true, update);
-    return run(p, error);
+    return run(p, source, target, true, update, error);
 }
 
 bool passes_score(Passes *p, const Packed *source, const Packed *target, Error *error)
 {
-    begin(p, source, target, false, 0);
-    return run(p, error);
+    return run(p, source, target, false, 0, error);
 }
 
 Loss passes_loss(const Passes *p)

@@ -108,8 +108,8 @@ static size_t resident(const unsigned char *block, size_t size)
     return count * page;
 }
 
-/* Zeros whatever was there before, and no memory until it is written; what is released goes, and
- * its neighbours stay. */
+/* Zeros whatever was there before, and no memory until it is written; what is released goes,
+ * and its neighbours stay. */
 static void zeros_take_no_memory(void **state)
 {
     (void)state;
@@ -137,12 +137,10 @@ static void zeros_take_no_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(buffers_are_aligned_and_apart),
-        cmocka_unit_test(an_empty_arena_is_one),
-        cmocka_unit_test(too_much_is_an_error),
-        cmocka_unit_test(taking_more_stops_the_program),
-        cmocka_unit_test(zeros_take_no_memory),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(buffers_are_aligned_and_apart),
+                                       cmocka_unit_test(an_empty_arena_is_one),
+                                       cmocka_unit_test(too_much_is_an_error),
+                                       cmocka_unit_test(taking_more_stops_the_program),
+                                       cmocka_unit_test(zeros_take_no_memory)};
     return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
 }

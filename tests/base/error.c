@@ -49,10 +49,8 @@ static void a_long_sentence_ends_in_dots(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_sentence_is_kept),
-        cmocka_unit_test(null_is_allowed),
-        cmocka_unit_test(a_long_sentence_ends_in_dots),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sentence_is_kept),
+                                       cmocka_unit_test(null_is_allowed),
+                                       cmocka_unit_test(a_long_sentence_ends_in_dots)};
     return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

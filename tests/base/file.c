@@ -1,5 +1,5 @@
-/* file.c -- a file is the old one or the new one: after kill -9 at any instant, after a full disk,
- * with two writers; and folders. */
+/* file.c -- a file is the old one or the new one: after kill -9 at any instant, after a full
+ * disk, with two writers; and folders. */
 #include "tests/fixtures/test.h"
 #include <fcntl.h>
 #include <signal.h>
@@ -138,8 +138,8 @@ static void a_full_disk_leaves_the_old_file(void **state)
     assert_int_not_equal(access(temporary, F_OK), 0);
 }
 
-/* A child replaces the file again and again, each time with one letter LENGTH times; it is killed
- * after a random time. Whatever is there must be whole. */
+/* A child replaces the file again and again, each time with one letter LENGTH times; it is
+ * killed after a random time. Whatever is there must be whole. */
 static void killed_at_any_instant_the_file_is_whole(void **state)
 {
     (void)state;
@@ -235,7 +235,6 @@ int main(void)
         cmocka_unit_test(a_full_disk_leaves_the_old_file),
         cmocka_unit_test(killed_at_any_instant_the_file_is_whole),
         cmocka_unit_test(reading_has_a_limit),
-        cmocka_unit_test(folders_are_made),
-    };
+        cmocka_unit_test(folders_are_made)};
     return cmocka_run_group_tests_name("file", tests, make, sweep);
 }

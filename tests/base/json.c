@@ -1,4 +1,5 @@
-/* json.c -- numbers that come back to the last bit, texts that stay valid, and a strict reader. */
+/* json.c -- numbers that come back to the last bit, texts that stay valid, and a strict
+ * reader. */
 #include "tests/fixtures/test.h"
 #include <float.h>
 #include <math.h>
@@ -14,22 +15,20 @@ static void reals_are_short_and_exact(void **state)
     static const struct {
         double value;
         const char *text;
-    } known[] = {
-        {0, "0"},
-        {-0.0, "-0"},
-        {0.1, "0.1"},
-        {4000, "4000"},
-        {3e-4, "0.0003"},
-        {1e-8, "1e-08"},
-        {1e15, "1e+15"},
-        {999999999999999, "999999999999999"},
-        {1.0 / 3, "0.3333333333333333"},
-        {0.1 + 0.2, "0.30000000000000004"},
-        {-2.5, "-2.5"},
-        {1234567.25, "1234567.25"},
-        {DBL_MAX, "1.7976931348623157e+308"},
-        {5e-324, "5e-324"},
-    };
+    } known[] = {{0, "0"},
+                 {-0.0, "-0"},
+                 {0.1, "0.1"},
+                 {4000, "4000"},
+                 {3e-4, "0.0003"},
+                 {1e-8, "1e-08"},
+                 {1e15, "1e+15"},
+                 {999999999999999, "999999999999999"},
+                 {1.0 / 3, "0.3333333333333333"},
+                 {0.1 + 0.2, "0.30000000000000004"},
+                 {-2.5, "-2.5"},
+                 {1234567.25, "1234567.25"},
+                 {DBL_MAX, "1.7976931348623157e+308"},
+                 {5e-324, "5e-324"}};
     char text[REAL_TEXT];
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         assert_string_equal(real_text(text, known[i].value), known[i].text);
@@ -91,8 +90,8 @@ static void a_line_is_an_object(void **state)
     free(line);
 }
 
-/* All texts of three bytes from those where UTF-8 has its borders: valid JSON comes out, and what
- * was valid UTF-8 comes back. */
+/* All texts of three bytes from those where UTF-8 has its borders: valid JSON comes out, and
+ * what was valid UTF-8 comes back. */
 static void any_bytes_become_valid_json(void **state)
 {
     (void)state;
@@ -202,9 +201,8 @@ static void what_is_not_json_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_are_short_and_exact),   cmocka_unit_test(a_line_is_an_object),
+        cmocka_unit_test(reals_are_short_and_exact), cmocka_unit_test(a_line_is_an_object),
         cmocka_unit_test(any_bytes_become_valid_json), cmocka_unit_test(a_tree_is_read),
-        cmocka_unit_test(what_is_not_json_is_refused),
-    };
+        cmocka_unit_test(what_is_not_json_is_refused)};
     return cmocka_run_group_tests_name("json", tests, NULL, NULL);
 }

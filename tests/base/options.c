@@ -1,5 +1,5 @@
-/* options.c -- the option table: command line, presets, help, config.json, and every kind of wrong
- * use, as data. */
+/* options.c -- the option table: command line, presets, help, config.json, and every kind of
+ * wrong use, as data. */
 #include "tests/fixtures/test.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,17 +22,19 @@ static const char *const schedules[] = {"inverse-sqrt", "cosine", "constant", NU
 // clang-format off
 static const Option model_options[] = {
     {"d-model", OPTION_INT, AT(width), 1, 8192, NULL, NULL, "width of the network", false},
-    {"output-bias", OPTION_FLAG, AT(bias), 0, 0, NULL, NULL, "learn a bias for every word", false},
+    {"output-bias", OPTION_FLAG, AT(bias), 0, 0, NULL, NULL,
+     "learn a bias for every word", false},
 };
 static const Option training_options[] = {
-    {"learning-rate", OPTION_REAL, AT(rate), 1e-8, 1, NULL, NULL, "the peak of the schedule", false},
+    {"learning-rate", OPTION_REAL, AT(rate), 1e-8, 1, NULL, NULL,
+     "the peak of the schedule", false},
     {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "any number", false},
     {"seed", OPTION_UINT64, AT(seed), 0, 0, NULL, NULL, "of all random numbers", false},
     {"schedule", OPTION_CHOICE, AT(schedule), 0, 0, schedules, "NAME",
      "how the learning rate changes", false},
     {"output", OPTION_TEXT, AT(output), 0, 0, NULL, "DIR",
-     "the folder of the run, with everything that is needed to go on with it later, or on another "
-     "machine", false},
+     "the folder of the run, with everything that is needed to go on with it later, or on "
+     "another machine", false},
     {"train-source", OPTION_LIST, AT(source), 0, 0, NULL, "FILE", "text to learn from", false},
     {"quiet", OPTION_FLAG, AT(quiet), 0, 0, NULL, NULL, "say nothing", true},
 };
@@ -351,14 +353,12 @@ static void wrong_configurations_are_explained(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_is_read),
-        cmocka_unit_test(wrong_use_is_explained),
-        cmocka_unit_test(names_in_errors_become_options),
-        cmocka_unit_test(stronger_sources_win),
-        cmocka_unit_test(help_shows_the_table),
-        cmocka_unit_test(saved_configuration_comes_back),
-        cmocka_unit_test(wrong_configurations_are_explained),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_is_read),
+                                       cmocka_unit_test(wrong_use_is_explained),
+                                       cmocka_unit_test(names_in_errors_become_options),
+                                       cmocka_unit_test(stronger_sources_win),
+                                       cmocka_unit_test(help_shows_the_table),
+                                       cmocka_unit_test(saved_configuration_comes_back),
+                                       cmocka_unit_test(wrong_configurations_are_explained)};
     return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* rng.c -- Philox4x32-10 against the known answers of its authors, and streams and distributions
- * against what they promise. */
+/* rng.c -- Philox4x32-10 against the known answers of its authors, and streams and
+ * distributions against what they promise. */
 #include "tests/fixtures/test.h"
 #include <math.h>
 
@@ -27,7 +27,8 @@ static void philox_gives_the_known_answers(void **state)
     }
 }
 
-/* A stream is the blocks of its counter, in order: 64 bits of index above, 32 of place below. */
+/* A stream is the blocks of its counter, in order: 64 bits of index above, 32 of place
+ * below. */
 static void a_stream_is_its_blocks(void **state)
 {
     (void)state;
@@ -54,8 +55,9 @@ static void streams_differ(void **state)
         for (int j = 0; j < i; j++) assert_int_not_equal(first[i], first[j]);
 }
 
-/* A count of n draws of probability p has deviation √(n p (1-p)), and five of them are allowed. Of
- * 3·2^30 numbers, a plain `word % n` gives the first third half of the time: 87 deviations. */
+/* A count of n draws of probability p has deviation √(n p (1-p)), and five of them are allowed.
+ * Of 3·2^30 numbers, a plain `word % n` gives the first third half of the time: 87
+ * deviations. */
 static void below_is_even(void **state)
 {
     (void)state;
@@ -110,12 +112,10 @@ static void uniform_and_normal_have_their_moments(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(philox_gives_the_known_answers),
-        cmocka_unit_test(a_stream_is_its_blocks),
-        cmocka_unit_test(streams_differ),
-        cmocka_unit_test(below_is_even),
-        cmocka_unit_test(uniform_and_normal_have_their_moments),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(philox_gives_the_known_answers),
+                                       cmocka_unit_test(a_stream_is_its_blocks),
+                                       cmocka_unit_test(streams_differ),
+                                       cmocka_unit_test(below_is_even),
+                                       cmocka_unit_test(uniform_and_normal_have_their_moments)};
     return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
 }

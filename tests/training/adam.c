@@ -1,5 +1,5 @@
-/* adam.c -- Adam and AdamW against their papers' algorithms in double; weight decay, clipping, the
- * moving average, and the learning-rate schedules. */
+/* adam.c -- Adam and AdamW against their papers' algorithms in double; weight decay, clipping,
+ * the moving average, and the learning-rate schedules. */
 #include <math.h>
 #include <string.h>
 
@@ -165,7 +165,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_step),         cmocka_unit_test(test_clipping_scales),
         cmocka_unit_test(test_adamw_is_its_paper), cmocka_unit_test(test_decay_is_for_matrices),
-        cmocka_unit_test(test_moving_average),     cmocka_unit_test(test_schedule),
-    };
+        cmocka_unit_test(test_moving_average),     cmocka_unit_test(test_schedule)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -104,9 +104,7 @@ static void test_by_hand(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_even),
-        cmocka_unit_test(test_by_hand),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_even),
+                                       cmocka_unit_test(test_by_hand)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* reduction.c -- the sum over accumulators has the same bits on any number of ranks: every A up to 20,
- * every number of accumulators in use, every number of ranks, every owner. */
+/* reduction.c -- the sum over accumulators has the same bits on any number of ranks: every A up
+ * to 20, every number of accumulators in use, every number of ranks, every owner. */
 #include <math.h>
 #include <string.h>
 
@@ -32,8 +32,8 @@ static void add(float *node, const ReductionPair *pairs, int count)
     for (int p = 0; p < count; p++) node[pairs[p].left] += node[pairs[p].right];
 }
 
-/* The sum that the owner of a number makes: every rank makes its local sums and sends its roots; what
- * is not sent is NaN. The owner's own leaves are not summed before. */
+/* The sum that the owner of a number makes: every rank makes its local sums and sends its
+ * roots; what is not sent is NaN. The owner's own leaves are not summed before. */
 static float summed(Reduction reduction, int used, int owner)
 {
     ReductionPair pairs[MOST];
@@ -127,12 +127,10 @@ static void test_fewer_leaves_have_no_more_roots(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranks_change_no_bit),
-        cmocka_unit_test(test_the_order_matters),
-        cmocka_unit_test(test_every_accumulator_has_one_rank),
-        cmocka_unit_test(test_powers_of_two_send_one_root),
-        cmocka_unit_test(test_fewer_leaves_have_no_more_roots),
-    };
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_change_no_bit),
+                                       cmocka_unit_test(test_the_order_matters),
+                                       cmocka_unit_test(test_every_accumulator_has_one_rank),
+                                       cmocka_unit_test(test_powers_of_two_send_one_root),
+                                       cmocka_unit_test(test_fewer_leaves_have_no_more_roots)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

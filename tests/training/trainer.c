@@ -1,5 +1,5 @@
-/* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and what
- * happens to a gradient that is not finite. */
+/* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and
+ * what happens to a gradient that is not finite. */
 #include "tests/fixtures/lesson.h"
 #include "tests/fixtures/test.h"
 
@@ -95,8 +95,8 @@ static void test_moving_average(void **state)
     free(first);
 }
 
-/* Micro-batches of any size sum to the same gradient, up to rounding: dropout's decisions do not
- * depend on the cut. */
+/* Micro-batches of any size sum to the same gradient, up to rounding: dropout's decisions do
+ * not depend on the cut. */
 static void test_the_cut_changes_only_rounding(void **state)
 {
     (void)state;
@@ -235,7 +235,6 @@ int main(void)
         cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
         cmocka_unit_test(test_training_lowers_the_loss),
         cmocka_unit_test(test_not_finite_stops_and_names_the_tensor),
-        cmocka_unit_test(test_not_finite_names_the_sentence),
-    };
+        cmocka_unit_test(test_not_finite_names_the_sentence)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
