@@ -11,7 +11,7 @@ enum { MOST = 1000 };
 
 static Sampling sampling;
 static Arena arena;
-static double q[MOST];  // what a token should come with
+static double q[MOST];  // the expected probabilities
 
 static int setup(void **state)
 {
@@ -29,7 +29,7 @@ static int teardown(void **state)
     return 0;
 }
 
-/* Scores with ties and with tokens that may not come. */
+/* Scores with ties and with tokens of probability 0. */
 static void random_scores(real *z, int C, uint64_t seed)
 {
     Rng rng = rng_stream(seed, RNG_TEST, 0);
@@ -45,18 +45,19 @@ static int by_probability(const void *a, const void *b)
     return x - y;
 }
 
-/* q [C] (=) the slow and obvious way. */
+/* q [C] (=) the expected distribution, with a full sort. Returns the number of possible
+ * tokens. */
 static int distribution(const real *z, int C, const SearchConfig *config)
 {
-    int order[MOST], few = C;
+    int order[MOST], most = C;
     double total = 0, sum = 0;
     for (int c = 0; c < C; c++) q[c] = exp((double)z[c] / config->temperature);
     for (int c = 0; c < C; c++) order[c] = c;
     qsort(order, (size_t)C, sizeof *order, by_probability);
-    if (config->top_k && config->top_k < C) few = config->top_k;
-    for (int i = 0; i < few; i++) total += q[order[i]];
+    if (config->top_k && config->top_k < C) most = config->top_k;
+    for (int i = 0; i < most; i++) total += q[order[i]];
     int kept = 0;
-    while (kept < few && (kept == 0 || sum < config->top_p * total * (1 - 1e-6)))
+    while (kept < most && (kept == 0 || sum < config->top_p * total * (1 - 1e-6)))
         sum += q[order[kept++]];
     for (int i = kept; i < C; i++) q[order[i]] = 0;
     int possible = 0;
@@ -67,8 +68,8 @@ static int distribution(const real *z, int C, const SearchConfig *config)
     return possible;
 }
 
-/* Draws, and compares how often each token came with how often it should: a χ² of so many
- * degrees of freedom stays below twice them and 30, and what should not come never does. */
+/* Draws, and compares the counts of the tokens with their probabilities: the χ² of n degrees of
+ * freedom must stay below 2 n + 30, and tokens of probability 0 must not be drawn. */
 static void check(int C, SearchConfig config, uint64_t seed)
 {
     enum { DRAWS = 20000 };
@@ -81,7 +82,7 @@ static void check(int C, SearchConfig config, uint64_t seed)
         Rng rng = sampling_rng(seed, 1 + (uint64_t)(i / 50), i % 5, 1 + i / 5 % 10);
         int c = sampling_draw(&sampling, z, C, rng, &config);
         assert_in_range(c, 0, C - 1);
-        if (q[c] == 0) fail_msg("token %d of %d came, which should not", c, C);
+        if (q[c] == 0) fail_msg("drew token %d of %d, whose probability is 0", c, C);
         count[c]++;
     }
     double chi2 = 0, rest = 0, rest_count = 0;
@@ -101,7 +102,7 @@ static void check(int C, SearchConfig config, uint64_t seed)
                  config.top_p, chi2, degrees);
 }
 
-TEST(as_often_as_it_should)
+TEST(frequencies)
 {
     static const int SIZES[] = {1, 2, 5, 63, 64, 65, 128, 130, 1000};
     static const double TEMPERATURES[] = {1, 0.5, 3};
@@ -120,7 +121,7 @@ TEST(as_often_as_it_should)
                               (uint64_t)checked);
 }
 
-/* Only one is left, or all are equal. */
+/* One possible token, and equally probable ones. */
 TEST(edges)
 {
     real z[MOST];
@@ -145,7 +146,7 @@ TEST(edges)
                         MOST / 2 - 1);
 }
 
-/* Places, samples, lines and seeds have numbers of their own. */
+/* Each seed, line, sample and step has its own random numbers. */
 TEST(streams)
 {
     enum { N = 5 };
