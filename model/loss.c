@@ -42,7 +42,7 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w
     buffers->at_target = ARENA_TAKE(arena, real, rows);
     if (!pairs) return;
     buffers->weighted = ARENA_TAKE(arena, real, rows * chunks);
-    buffers->lse = ARENA_TAKE(arena, real, rows / 2);
+    buffers->lse_change = ARENA_TAKE(arena, real, rows / 2);
     buffers->KL = ARENA_TAKE(arena, real, rows);
 }
 
@@ -83,19 +83,21 @@ static real exponentials(real *z, real *largest, double *total, int width)
     return sum;
 }
 
-/* A block of rows of X: rows first, first + 1, …; with R-Drop the second half of the block are the
- * copies of the first half. The rows are one piece of X, or two, `apart` rows from each other. */
+/* A block of rows of X from row `first` on. With R-Drop the second half of the block are the copies
+ * of the first half. X holds the block in one piece, or in two, `apart` rows from each other. */
 typedef struct RowBlock {
-    int first, rows, own;  // own: rows without their copies
+    int first, rows;
+    int own;  // rows without the copies
     int pieces, piece, apart;
 } RowBlock;
 
 static RowBlock block_at(int first, int M, bool pairs)
 {
-    int end = pairs ? M / 2 : M, own = at_most(end - first, pairs ? LOSS_ROWS / 2 : LOSS_ROWS);
-    bool two = pairs && own < end;
-    return (RowBlock){first,       pairs ? 2 * own : own,         own,
-                      two ? 2 : 1, pairs && !two ? 2 * own : own, end};
+    int own = at_most(M - first, LOSS_ROWS), half = M / 2;
+    if (!pairs) return (RowBlock){first, own, own, 1, own, 0};
+    own = at_most(half - first, LOSS_ROWS / 2);
+    if (own == half) return (RowBlock){first, M, own, 1, M, 0};
+    return (RowBlock){first, 2 * own, own, 2, own, half};
 }
 
 /* Where piece i begins in a matrix [M,D]. */
@@ -118,7 +120,7 @@ static real *chunk_logits(const LossBuffers *b, int k, int rows)
     return b->training ? b->Z + (size_t)k * LOSS_CLASSES * (size_t)rows : b->Z;
 }
 
-/* The number of row n's target in chunk k, or -1. */
+/* The index in chunk k of row n's target, or -1. */
 static int own_class(const Objective *objective, const RowBlock *block, int n, int k, int width)
 {
     int c = objective->target[block->first + n % block->own] - k * LOSS_CLASSES;
@@ -167,7 +169,7 @@ static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m,
     // KL(p‖q) and KL(q‖p)
     double change = lse[0] - lse[1], KL[2] = {weighted[0] - change, weighted[1] + change};
     loss->objective += objective->r_drop / 2 * (KL[0] + KL[1]);
-    b->lse[n] = (real)change;
+    b->lse_change[n] = (real)change;
     for (int i = 0; i < 2; i++) b->KL[row[i]] = (real)KL[i];
 }
 
@@ -218,8 +220,8 @@ static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
             int m = n + own, copy_at = m * chunks + k;
             rdrop_chunk_backward(dz, copy, (RDropRow){b->largest[at], b->sum[at], b->KL[n]},
                                  (RDropRow){b->largest[copy_at], b->sum[copy_at], b->KL[m]},
-                                 b->lse[n], (real)(objective->r_drop / 2), scale, uniform,
-                                 width);
+                                 b->lse_change[n], (real)(objective->r_drop / 2), scale,
+                                 uniform, width);
             if (target >= 0) copy[target] -= on_target;
         } else {
             real p_factor = scale * b->largest[at];

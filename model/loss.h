@@ -44,15 +44,15 @@ typedef struct Loss {
 /* Scratch for a block of R rows, R = M but at most LOSS_ROWS. */
 typedef struct LossBuffers {
     bool training, pairs;
-    real *Z;          // logits [R,C] chunk by chunk; only one chunk if not training
-    real *X;          // the block's rows of X [R,D], as gemm_repeated copies them
-    real *largest;    // [R,chunks] m: the largest logit of a row in a chunk
-    real *sum;        // [R,chunks] Σ e^(z - m)
-    double *total;    // [R] Σ_c z_c
-    real *at_target;  // [R] z of the target
-    real *weighted;   // [R,chunks] R-Drop only, as the next: Σ e^(z - m) (z - z')
-    real *lse;        // [R/2] lse of a row less that of its copy
-    real *KL;         // [R] from this row's distribution to its copy's
+    real *Z;           // logits [R,C] chunk by chunk; only one chunk if not training
+    real *X;           // the block's rows of X [R,D], as gemm_repeated copies them
+    real *largest;     // [R,chunks] m: the largest logit of a row in a chunk
+    real *sum;         // [R,chunks] Σ e^(z - m)
+    double *total;     // [R] Σ_c z_c
+    real *at_target;   // [R] z of the target
+    real *weighted;    // [R,chunks] R-Drop only, as the next: Σ e^(z - m) (z - z')
+    real *lse_change;  // [R/2] lse of a row less that of its copy
+    real *KL;          // [R] from this row's distribution to its copy's
 } LossBuffers;
 
 /* pairs: for R-Drop, where row n + M/2 is the copy of row n; training is then implied */
