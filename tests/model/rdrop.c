@@ -1,5 +1,5 @@
 /* rdrop.c -- updates with R-Drop: reproducible bit for bit, and what the second copy changes. */
-#include "tests/fixtures/lesson.h"
+#include "tests/fixtures/small-training.h"
 #include "tests/fixtures/test.h"
 
 /* The same bits with any number of threads and after resuming; another cut into micro-batches changes

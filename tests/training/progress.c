@@ -1,4 +1,4 @@
-/* progress.c -- how far a run has come: to JSON and back, what is better, which files stay. */
+/* progress.c -- the state of a run: to JSON and back, the best validation, which files stay. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,7 +77,7 @@ static void test_kept_and_dropped(void **state)
     assert_int_equal(p.kept.update[1], 2001);
     assert_int_equal(p.dropped.count, MAX_SNAPSHOTS - 1);
     assert_int_equal(p.dropped.update[0], 1001);
-    progress_keep(&p, 2002, 0);  // files are no longer the run's matter
+    progress_keep(&p, 2002, 0);  // nothing is kept, and nothing dropped
     assert_int_equal(p.kept.count, 0);
     assert_int_equal(p.dropped.count, 0);
 }

@@ -1,6 +1,6 @@
 /* trainer.c -- updates: the same bits for any number of threads, the sum of micro-batches, and
  * what happens to a gradient that is not finite. */
-#include "tests/fixtures/lesson.h"
+#include "tests/fixtures/small-training.h"
 #include "tests/fixtures/test.h"
 
 static void test_norms_of_tensors_make_the_norm(void **state)
@@ -148,11 +148,11 @@ static void test_a_bias_that_is_not_learned_stays_zero(void **state)
     ModelConfig shape = SHAPE;
     shape.output_bias = false;
     TrainingConfig c = config();
-    Lesson l;
-    begin_lesson(&l, &shape, &c, 1);
-    for (int u = 1; u <= 3; u++) assert_true(take_lesson(&l, u));
+    SmallTraining l;
+    begin_training(&l, &shape, &c, 1);
+    for (int u = 1; u <= 3; u++) assert_true(make_update(&l, u));
     for (int i = 0; i < V; i++) assert_true(l.model.weights.logits_bias[i] == 0);
-    end_lesson(&l);
+    end_training(&l);
 }
 
 static void test_training_lowers_the_loss(void **state)
@@ -160,27 +160,27 @@ static void test_training_lowers_the_loss(void **state)
     (void)state;
     TrainingConfig c = config();
     c.dropout = c.attention_dropout = c.activation_dropout = 0;
-    Lesson l;
+    SmallTraining l;
     Loss before, after;
-    begin_lesson(&l, &SHAPE, &c, 2);
+    begin_training(&l, &SHAPE, &c, 2);
     const Packed *source = &l.source.packed, *target = &l.target.packed;
     assert_true(trainer_evaluate(l.trainer, source, target, &before, &l.error));
-    for (int u = 1; u <= 300; u++) assert_true(take_lesson(&l, u));
+    for (int u = 1; u <= 300; u++) assert_true(make_update(&l, u));
     assert_true(trainer_evaluate(l.trainer, source, target, &after, &l.error));
     assert_true(before.nll / (double)before.tokens > 2.5);
     assert_true(after.nll / (double)after.tokens < 0.2);  // learned by heart
-    end_lesson(&l);
+    end_training(&l);
 }
 
 static void test_not_finite_stops_and_names_the_tensor(void **state)
 {
     (void)state;
     TrainingConfig c = config();
-    Lesson l;
-    begin_lesson(&l, &SHAPE, &c, 2);
+    SmallTraining l;
+    begin_training(&l, &SHAPE, &c, 2);
     l.model.weights.encoder[1].ffn.fc2.W.at[3] = NAN;
     real first = l.model.block[0];
-    assert_false(take_lesson(&l, 12));
+    assert_false(make_update(&l, 12));
     assert_non_null(strstr(l.error.text, "update 12"));
     assert_non_null(strstr(l.error.text, "model."));
     assert_non_null(strstr(l.error.text,
@@ -189,7 +189,7 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
     assert_true(l.stats.not_finite);
     assert_in_range(l.stats.suspects, 1, SUSPECTS);
     assert_true(l.model.block[0] == first);
-    end_lesson(&l);
+    end_training(&l);
 }
 
 /* One sentence is longer than all others, and its last position is not a number. */
@@ -199,10 +199,10 @@ static void test_not_finite_names_the_sentence(void **state)
     enum { BAD = 17, LENGTH = LONGEST + 3 };
     TrainingConfig c = config();
     c.micro_tokens = 1;  // a sentence each
-    Lesson l;
-    begin_lesson(&l, &SHAPE, &c, 3);
+    SmallTraining l;
+    begin_training(&l, &SHAPE, &c, 3);
     l.model.sinusoids[(LENGTH - 1) * SHAPE.d_model] = NAN;
-    assert_true(take_lesson(&l, 1));
+    assert_true(make_update(&l, 1));
     assert_false(l.stats.not_finite);
 
     Side *source = &l.source;
@@ -215,11 +215,11 @@ static void test_not_finite_names_the_sentence(void **state)
     source->id[*end + more - 1] = ID_END;
     for (int s = BAD + 1; s <= S; s++) source->start[s] += more;
     source->packed.rows += more;
-    assert_false(take_lesson(&l, 2));
+    assert_false(make_update(&l, 2));
     assert_true(l.stats.not_finite);
     assert_int_equal(l.stats.suspects, 1);
     assert_int_equal(l.stats.suspect[0], BAD);
-    end_lesson(&l);
+    end_training(&l);
 }
 
 int main(void)
