@@ -1,9 +1,9 @@
 /* batches.c -- the order of an epoch, and its division into updates.
  *
  * The order is a Fisher-Yates shuffle drawn from rng_stream(seed, RNG_SHUFFLE, epoch), so every
- * permutation is equally likely (up to the 64-bit key), and no state needs saving.
- * The buffers hold the largest update that any order can make: an update has at most
- * max(batch_tokens, longest pair) rows, source and target together, and a pair has at least two. */
+ * permutation is equally likely (up to the 64-bit key), and no state needs saving. The buffers
+ * hold the largest update that any order can make: an update has at most max(batch_tokens,
+ * longest pair) rows, source and target together, and a pair has at least two. */
 #include "data/batches.h"
 
 #include "base/grow.h"

@@ -1,11 +1,11 @@
 /* batches.h -- the order of an epoch, and its division into updates.
  *
  *   epoch   a permutation of the pairs, by (seed, epoch)
- *   update  consecutive pairs of it, as many as fit into batch_tokens source plus target tokens,
- *           </s> included; at least one pair
+ *   update  consecutive pairs of it: as many as fit into batch_tokens tokens, source plus
+ *           target, </s> included; at least one pair
  *
- * Both depend only on seed, epoch, corpus and batch_tokens, so training can resume at any (epoch,
- * update) without replaying the updates before it. */
+ * Both depend only on seed, epoch, corpus and batch_tokens, so training can resume at any
+ * (epoch, update) without replaying the updates before it. */
 #ifndef DATA_BATCHES_H
 #define DATA_BATCHES_H
 
@@ -38,8 +38,8 @@ void batches_free(Batches *batches);
 /* *updates = the number of updates in an epoch (epochs count from 0). */
 bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);
 
-/* Update u of an epoch, counted from 0 and less than batches_updates. The rows belong to batches and
- * stay valid until the next call. All memory is allocated when the epoch begins. */
+/* Update u of an epoch, counted from 0 and less than batches_updates. The rows belong to
+ * batches and stay valid until the next call. All memory is allocated when the epoch begins. */
 bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
                     Error *error);
 

@@ -6,14 +6,14 @@
  *     uint32  the trie's units (a double array, Darts-clone)
  *     bytes   the strings that are mapped to, each ended by NUL
  *
- * A unit, from the low bit: label (8 bits), has_leaf (1), wide (1), offset (22); in a leaf,
- * bit 31 is set and the other bits are the value, the place of a string. A state is a number b;
- * its edge for byte c is unit j = b ^ c if that unit's label is c, and leads to state
- * j ^ offset(j), whose leaf is the unit of that number. The library matches a text from unit 0's state
- * on, without any bounds check; at most 32 matches on one path fit into its buffer.
- * So a table is valid if all 256 places of every state that can be reached are inside the array, no
- * path returns to one of its states, none has more than MAX_MATCHES leaves, and every leaf's value is
- * the start of a string. */
+ * A unit, from the low bit: label (8 bits), has_leaf (1), wide (1), offset (22); in a leaf, bit
+ * 31 is set and the other bits are the value, the place of a string. A state is a number b; its
+ * edge for byte c is unit j = b ^ c if that unit's label is c, and leads to state j ^
+ * offset(j), whose leaf is the unit of that number. The library matches a text from unit 0's
+ * state on, without any bounds check; at most 32 matches on one path fit into its buffer. So a
+ * table is valid if all 256 places of every state that can be reached are inside the array, no
+ * path returns to one of its states, none has more than MAX_MATCHES leaves, and every leaf's
+ * value is the start of a string. */
 #include "data/charsmap.h"
 
 #include "data/text.h"
@@ -59,7 +59,8 @@ static bool parse(Charsmap *map, Bytes bytes)
     return map->string[map->size - 1] == 0 && text_is_utf8(map->string, map->size, NULL);
 }
 
-/* What is known of a state: the length of the longest path from it, and the most leaves on one. */
+/* What is known of a state: the length of the longest path from it, and the most leaves on
+ * one. */
 typedef struct Reach {
     int32_t edge;  // the first unit that is an edge of this state, or -1
     int32_t next;  // the next edge of the same state as unit of this number, or -1
@@ -67,7 +68,8 @@ typedef struct Reach {
     uint8_t depth, matches;
 } Reach;
 
-/* Checks a state and all states that can be reached from it. A path with a cycle becomes too deep. */
+/* Checks a state and all states that can be reached from it. A path with a cycle becomes too
+ * deep. */
 static bool check_state(const Charsmap *map, Reach *reach, uint32_t state, int depth)
 {
     if (depth > MAX_DEPTH || (state | 255) >= map->units) return false;

@@ -1,7 +1,7 @@
 /* charsmap.h -- SentencePiece's normalisation table, checked before the library may use it.
  *
- * The library trusts the offsets in a table: an offset beyond its end makes it read foreign memory.
- * Byte layout: charsmap.c. */
+ * The library trusts the offsets in a table: an offset beyond its end makes it read foreign
+ * memory. Byte layout: charsmap.c. */
 #ifndef DATA_CHARSMAP_H
 #define DATA_CHARSMAP_H
 
@@ -10,8 +10,9 @@
 
 typedef void CharsmapRule(void *context, const char *from, const char *to);
 
-/* Fails if an offset leads outside of the table; an empty table is valid. Then, unless rule is NULL,
- * calls rule(context, from, to) for every rule, in the order of from; both are UTF-8 ended by NUL. */
+/* Fails if an offset leads outside of the table; an empty table is valid. Then, unless rule is
+ * NULL, calls rule(context, from, to) for every rule, in the order of from; both are UTF-8
+ * ended by NUL. */
 bool charsmap_read(Bytes table, void *context, CharsmapRule *rule, Error *error);
 
 #endif

@@ -1,7 +1,7 @@
 /* corpus-encoding.c -- the text of a parallel corpus to ids, one side at a time.
  *
- * The threads share a round of CHUNK · CHUNKS sentences, chunk by chunk. The chunks are then joined in
- * order, so the number of threads does not change the result. */
+ * The threads share a round of CHUNK · CHUNKS sentences, chunk by chunk. The chunks are then
+ * joined in order, so the number of threads does not change the result. */
 #include "data/corpus-text.h"
 
 #include "base/arena.h"
@@ -141,8 +141,8 @@ static bool encode_sides(Corpus *corpus, CorpusText *text,
 
 /* ---- pairs ---- */
 
-/* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). Offsets are moved
- * in place, as `kept` never overtakes `pair`. */
+/* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). Offsets are
+ * moved in place, as `kept` never overtakes `pair`. */
 static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, bool keep_text)
 {
     size_t kept = 0, at[SIDES] = {0, 0}, next[SIDES] = {0, 0};

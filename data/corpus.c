@@ -3,13 +3,13 @@
  *     bytes   T h e   c a t . | Y e s . | O h ?           id   5 9 4 0 | 7 4 0 | 8 2 0
  *     start   0                8         12      15       start 0       4       7       10
  *
- * Memory for P pairs: the text and 24 P bytes while reading. Encoding (corpus-encoding.c) frees the
- * pages of the text as it goes. Blocks grow by half; the unused part of a block is not touched and so
- * takes no memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
+ * Memory for P pairs: the text and 24 P bytes while reading. Encoding (corpus-encoding.c) frees
+ * the pages of the text as it goes. Blocks grow by half; the unused part of a block is not
+ * touched and so takes no memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
  *
- *     10,556,000 pairs, 1,424 MB of text: 1.17 times the text while reading, 1.36 with the child
- *     process that learns the tokenizer, which itself takes at most 0.27 GB, for a million sentences
- *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with 0.1 GB for the program and its model
+ *     10,556,000 pairs, 1,424 MB of text: 1.17 times the text while reading, 1.36 with the
+ *     child process that learns the tokenizer (0.27 GB for its million sentences)
+ *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with the program (0.1 GB)
  *     200,000 pairs, 36 MB of text: 1.15 times while reading, 1.23 after encoding, without the
  *     program's own memory (tests/data/corpus.c) */
 #include "data/corpus-text.h"

@@ -4,9 +4,9 @@
  *                               |  corpus_sentences: to learn the tokenizer from
  *                               +-- corpus_encode --> Corpus
  *
- * Each side is one block of bytes (or ids) and one array of offsets, so ten million pairs take a
- * few allocations. corpus_encode frees the text while it encodes, unless keep_text is set, so text
- * and ids are never both in memory as a whole. */
+ * Each side is one block of bytes (or ids) and one array of offsets, so ten million pairs take
+ * a few allocations. corpus_encode frees the text while it encodes, unless keep_text is set, so
+ * text and ids are never both in memory as a whole. */
 #ifndef DATA_CORPUS_H
 #define DATA_CORPUS_H
 
@@ -19,8 +19,8 @@
 
 typedef enum { SOURCE, TARGET, SIDES } CorpusSide;
 
-/* Where a pair comes from. Files count from 0: the source files, then the TSV files, in the order
- * in which they were given. Lines count from 1. */
+/* Where a pair comes from. Files count from 0: the source files, then the TSV files, in the
+ * order in which they were given. Lines count from 1. */
 typedef struct CorpusLine {
     uint64_t file : 16, line : 48;
 } CorpusLine;
@@ -61,8 +61,8 @@ typedef struct CorpusReport {
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-/* source[i] goes with target[i], line by line. A line of a TSV file is source TAB target; further
- * columns are ignored. */
+/* source[i] goes with target[i], line by line. A line of a TSV file is source TAB target;
+ * further columns are ignored. */
 typedef struct CorpusFiles {
     int sources, targets, tsvs;
     const char *const *source;
@@ -75,25 +75,25 @@ typedef struct CorpusFiles {
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                  Error *error);
 
-/* Moves `count` pairs, chosen at random by the seed, from text to held_out. Both keep their order.
- * At least one pair must remain. Updates report->kept and held_out. */
+/* Moves `count` pairs, chosen at random by the seed, from text to held_out. Both keep their
+ * order. At least one pair must remain. Updates report->kept and held_out. */
 bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, size_t count,
                   uint64_t seed, Error *error);
 
-/* The sentences of one side, or with SIDES all sources, then all targets, for tokenizer_train. The
- * text must outlive them. */
+/* The sentences of one side, or with SIDES all sources, then all targets, for tokenizer_train.
+ * The text must outlive them. */
 Sentences corpus_sentences(const CorpusText *text, CorpusSide side);
 
 /* One sentence of the text, not ended by NUL. */
 const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair,
                             size_t *length);
 
-/* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers, or
- * on this thread if workers is NULL. The result does not depend on the number of threads. A pair
- * with more than max_length tokens on a side, </s> not counted, is left out.
- * With keep_text, the text keeps exactly the pairs of the corpus: pair i of one is pair i of the
- * other. Without, the text is freed while it is encoded and is empty afterwards. On failure it is
- * freed too. `report` is the one that corpus_read filled. */
+/* Text to ids, by each side's tokenizer (both may be the same one), on all threads of workers,
+ * or on this thread if workers is NULL. The result does not depend on the number of threads. A
+ * pair with more than max_length tokens on a side, </s> not counted, is left out. With
+ * keep_text, the text keeps exactly the pairs of the corpus: pair i of one is pair i of the
+ * other. Without, the text is freed while it is encoded and is empty afterwards. On failure it
+ * is freed too. `report` is the one that corpus_read filled. */
 bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
                    const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
                    bool keep_text, Error *error);

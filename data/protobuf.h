@@ -1,4 +1,5 @@
-/* protobuf.h -- protocol buffer messages, read field by field without trusting them, and written.
+/* protobuf.h -- protocol buffer messages, read field by field without trusting them, and
+ * written.
  *
  *   message   field …
  *   field     varint (number << 3 | wire type), then
@@ -40,8 +41,8 @@ typedef struct Message {
     size_t count, size;  // size: allocated
 } Message;
 
-/* Appends a field; false if memory is short. A later field replaces an earlier one with the same
- * number, unless the field is repeated. */
+/* Appends a field; false if memory is short. A later field replaces an earlier one with the
+ * same number, unless the field is repeated. */
 bool protobuf_put_varint(Message *message, uint32_t number, uint64_t value);
 bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, size_t count);
 

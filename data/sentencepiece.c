@@ -7,8 +7,8 @@
  *     3  normalizer_spec      2  precompiled_charsmap (charsmap.c)
  *     5  denormalizer_spec    2  precompiled_charsmap
  *
- * The library's matcher of user-defined pieces has a buffer for 64 matches at one place of a text
- * and does not check for more. A model that can have more is refused. */
+ * The library's matcher of user-defined pieces has a buffer for 64 matches at one place of a
+ * text and does not check for more. A model that can have more is refused. */
 #include "data/sentencepiece.h"
 
 #include "base/grow.h"
@@ -79,8 +79,8 @@ static int by_text(const void *a, const void *b)
     return order ? order : (x->count > y->count) - (x->count < y->count);
 }
 
-/* Fails if a text can begin with more than MAX_NESTED user-defined pieces. In the order of their
- * texts, the pieces that a piece begins with are the stack below it. */
+/* Fails if a text can begin with more than MAX_NESTED user-defined pieces. In the order of
+ * their texts, the pieces that a piece begins with are the stack below it. */
 static bool check_nesting(const Pieces *pieces, Error *error)
 {
     Bytes stack[MAX_NESTED], *text = malloc((size_t)pieces->count * sizeof *text);

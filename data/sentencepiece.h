@@ -1,7 +1,7 @@
 /* sentencepiece.h -- the bytes of a SentencePiece model, read without trusting them.
  *
- * The library trusts the model that it is given. So every model is checked here first. Fields of the
- * messages: sentencepiece.c. */
+ * The library trusts the model that it is given. So every model is checked here first. Fields
+ * of the messages: sentencepiece.c. */
 #ifndef DATA_SENTENCEPIECE_H
 #define DATA_SENTENCEPIECE_H
 
@@ -33,13 +33,13 @@ typedef struct Pieces {
 enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
 
 /* Checks a model and reads its pieces. Fails unless the library can use these bytes: they are a
- * model, its pieces are text, and its normalisation tables are valid. The bytes must outlive the
- * pieces. */
+ * model, its pieces are text, and its normalisation tables are valid. The bytes must outlive
+ * the pieces. */
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error);
 void pieces_free(Pieces *pieces);
 
-/* Calls rule(context, from, to) for every rule of a model's normalisation table, in the order of
- * from; both are UTF-8 ended by NUL. */
+/* Calls rule(context, from, to) for every rule of a model's normalisation table, in the order
+ * of from; both are UTF-8 ended by NUL. */
 bool sentencepiece_rules(const void *model, size_t size, void *context, CharsmapRule *rule,
                          Error *error);
 

@@ -1,8 +1,8 @@
 /* text.c -- lines of UTF-8 text from a file, plain or .gz, or from a descriptor.
  *
- * Bytes are read in blocks into one buffer, which grows when a line does not fit. A line is returned
- * as a part of that buffer. Every block is searched for a NUL byte when it arrives, so a binary or
- * endless file is refused at once and not when its first line ends.
+ * Bytes are read in blocks into one buffer, which grows when a line does not fit. A line is
+ * returned as a part of that buffer. Every block is searched for a NUL byte when it arrives, so
+ * a binary or endless file is refused at once and not when its first line ends.
  *
  * UTF-8, RFC 3629 section 4:
  *
@@ -181,8 +181,8 @@ static bool check_line(const TextReader *reader, const char *line, size_t length
                      reader->name, reader->line, bad + 1, s[bad]);
 }
 
-/* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or NULL at
- * the end of the text. */
+/* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
+ * NULL at the end of the text. */
 static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, Error *error)
 {
     for (size_t seen = 0;;) {  // bytes without LF and NUL

@@ -1,9 +1,9 @@
 /* text.h -- lines of UTF-8 text from a file, plain or .gz, or from standard input.
  *
- * A line ends at LF, at CR LF, or at the end of the text; its end is not part of it. A byte order
- * mark at the start is skipped. Every line must be strict UTF-8 (RFC 3629: no overlong form, no
- * surrogate, nothing above U+10FFFF) without a NUL byte, of at most TEXT_MAX_LINE bytes. Errors name
- * the file and the line:
+ * A line ends at LF, at CR LF, or at the end of the text; its end is not part of it. A byte
+ * order mark at the start is skipped. Every line must be strict UTF-8 (RFC 3629: no overlong
+ * form, no surrogate, nothing above U+10FFFF) without a NUL byte, of at most TEXT_MAX_LINE
+ * bytes. Errors name the file and the line:
  *
  *     data/a.de:17: not valid UTF-8 (byte 5 of the line is 0xff): convert the file, for example
  *     with iconv */
@@ -31,22 +31,25 @@ typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
 /* Opens a file. Its first bytes decide whether it is compressed, not its name. */
 bool text_open(TextReader *reader, const char *path, Error *error);
 
-/* Reads from an open descriptor, which the caller closes. A line is returned as soon as it arrives, so
- * a program can answer a pipe or a terminal line by line. Compressed input is an error. */
+/* Reads from an open descriptor, which the caller closes. A line is returned as soon as it
+ * arrives, so a program can answer a pipe or a terminal line by line. Compressed input is an
+ * error. */
 bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error);
 
-/* The next line. *line is valid until the next call and followed by a NUL byte that *length does not
- * count. TEXT_END: there is no further line. TEXT_ERROR: call only text_close after it. */
+/* The next line. *line is valid until the next call and followed by a NUL byte that *length
+ * does not count. TEXT_END: there is no further line. TEXT_ERROR: call only text_close after
+ * it. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
-/* Whether text_next can return without waiting: a whole line has arrived, or the end, or so long a line
- * that text_next may refuse it. Reads the bytes that are available. */
+/* Whether text_next can return without waiting: a whole line has arrived, or the end, or so
+ * long a line that text_next may refuse it. Reads the bytes that are available. */
 bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 
-/* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first invalid
- * byte: the byte that does not fit, or the first byte of a sequence that is incomplete. */
+/* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
+ * invalid byte: the byte that does not fit, or the first byte of a sequence that is
+ * incomplete. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);
 
 #endif

@@ -1,10 +1,10 @@
-/* tokenizer-adopting.c -- rewrites a SentencePiece model that was made elsewhere, with its pieces in
- * the order of this program.
+/* tokenizer-adopting.c -- rewrites a SentencePiece model that was made elsewhere, with its
+ * pieces in the order of this program.
  *
- * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in MarianMT.
- * Rewriting the model once, instead of mapping ids at every use, keeps all models in checkpoints of
- * one kind. The tokens of a text depend on the texts and scores of the pieces, not on their order.
- * Fields of the messages: sentencepiece.c, and of a trainer_spec
+ * SentencePiece's default order is <unk> 0, <s> 1, </s> 2. Here it is </s> 0, <unk> 1, as in
+ * MarianMT. Rewriting the model once, instead of mapping ids at every use, keeps all models in
+ * checkpoints of one kind. The tokens of a text depend on the texts and scores of the pieces,
+ * not on their order. Fields of the messages: sentencepiece.c, and of a trainer_spec
  *
  *     40  unk_id    41  bos_id    42  eos_id    43  pad_id    44  unk_surface    47  eos_piece
  *

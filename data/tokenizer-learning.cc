@@ -1,8 +1,8 @@
 /* tokenizer-learning.cc -- learns a SentencePiece model from sentences.
  *
- * The internal checks of the library's trainers (CHECK in its sources) end the process, for example
- * on a corpus of spaces or when a sum becomes NaN. So a model is learned in a child process. Its exit
- * status says what it wrote to a file in memory:
+ * The internal checks of the library's trainers (CHECK in its sources) end the process, for
+ * example on a corpus of spaces or when a sum becomes NaN. So a model is learned in a child
+ * process. Its exit status says what it wrote to a file in memory:
  *
  *     0         the model
  *     FAILED    the error message
@@ -191,9 +191,9 @@ static Options training_options(const TokenizerSettings *settings)
     return options;
 }
 
-/* Learns a model, writes it to `reply`, and ends the process. The model contains the names of the files
- * of rules, so descriptors are always the same: the reply is 3, the rules are 4 and 5. _exit skips
- * what the parent registered with atexit. */
+/* Learns a model, writes it to `reply`, and ends the process. The model contains the names of
+ * the files of rules, so descriptors are always the same: the reply is 3, the rules are 4 and
+ * 5. _exit skips what the parent registered with atexit. */
 [[noreturn]] static void child(int reply, int messages, const Sentences *sentences,
                                const TokenizerSettings *settings)
 {

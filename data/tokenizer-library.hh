@@ -1,4 +1,5 @@
-/* tokenizer-library.hh -- how data/tokenizer*.cc call SentencePiece: its exceptions and messages. */
+/* tokenizer-library.hh -- how data/tokenizer*.cc call SentencePiece: its exceptions and
+ * messages. */
 #ifndef DATA_TOKENIZER_LIBRARY_HH
 #define DATA_TOKENIZER_LIBRARY_HH
 

@@ -1,4 +1,5 @@
-/* tokenizer-words.cc -- the rules by which the word type splits text; see tokenizer-words.hh. */
+/* tokenizer-words.cc -- the rules by which the word type splits text; see
+ * tokenizer-words.hh. */
 #include "data/tokenizer-words.hh"
 
 #include <algorithm>
@@ -44,7 +45,8 @@ static std::string spaced(const std::string &text)
     return out;
 }
 
-/* Adds the rules that leave a mark inside a number or a name unchanged, after the text `before`. */
+/* Adds the rules that leave a mark inside a number or a name unchanged, after the text
+ * `before`. */
 static void keep_inside(Rules *rules, const Punctuation &mark, const std::string &before)
 {
     std::string follow =

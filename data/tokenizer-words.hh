@@ -1,7 +1,7 @@
 /* tokenizer-words.hh -- the rules by which the word type splits text into words.
  *
- * The library's word model splits at spaces only. So the model's normalisation table inserts the
- * spaces. It is a named table, such as nmt_nfkc, with these rules added:
+ * The library's word model splits at spaces only. So the model's normalisation table inserts
+ * the spaces. It is a named table, such as nmt_nfkc, with these rules added:
  *
  *     text        becomes     because
  *     ' or ’      "' "        the article in "l'école" is a word; both apostrophes are the same
@@ -9,8 +9,9 @@
  *     .5 ,5 :5    unchanged   numbers and times: "3.14", "10:30"
  *     .a          unchanged   names: "www.example.org"
  *
- * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but " .5"
- * stays), " ," becomes ",", and so on for the punctuation that has no space in any language. */
+ * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but "
+ * .5" stays), " ," becomes ",", and so on for the punctuation that has no space in any
+ * language. */
 #ifndef DATA_TOKENIZER_WORDS_HH
 #define DATA_TOKENIZER_WORDS_HH
 

@@ -1,7 +1,7 @@
 /* tokenizer.cc -- text to ids and back: a C face for Google's SentencePiece.
  *
- * Once pieces_read has checked a model, the library's functions for loading, encoding and decoding
- * either return an error or throw. No exception leaves this file. */
+ * Once pieces_read has checked a model, the library's functions for loading, encoding and
+ * decoding either return an error or throw. No exception leaves this file. */
 extern "C" {
 #include "data/tokenizer.h"
 #include "base/error.h"
@@ -35,8 +35,8 @@ struct Tokenizer {
 static const char *const TYPE_NAMES[TOKENIZER_TYPES] = {"unigram", "bpe", "word", "char"};
 static const char SPACE_SYMBOL[] = "\xe2\x96\x81";  // U+2581
 
-/* Turns off the library's messages. The only public switch is an option of training, so this starts a
- * training, which fails at once for lack of text. */
+/* Turns off the library's messages. The only public switch is an option of training, so this
+ * starts a training, which fails at once for lack of text. */
 static void silence(void)
 {
     static std::once_flag once;

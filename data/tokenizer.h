@@ -1,23 +1,24 @@
-/* tokenizer.h -- text to ids and back: a C interface to Google's SentencePiece (Kudo and Richardson
- * 2018, arXiv 1808.06226).
+/* tokenizer.h -- text to ids and back: a C interface to Google's SentencePiece (Kudo and
+ * Richardson 2018, arXiv 1808.06226).
  *
  *   id      0       1       2 .. V-2               V-1
  *   piece   </s>    <unk>   the model's pieces     <pad>
  *
- * <pad> is added here; SentencePiece knows V-1 pieces. The model's bytes contain all preprocessing:
- * normalisation, for the word type also how text is split at punctuation and joined again. So
- * training and use cannot differ.
+ * <pad> is added here; SentencePiece knows V-1 pieces. The model's bytes contain all
+ * preprocessing: normalisation, for the word type also how text is split at punctuation and
+ * joined again. So training and use cannot differ.
  *
  *   type      a token is
  *   unigram   a subword, by the unigram language model of Kudo 2018
  *   bpe       a subword, by byte pair encoding
  *   char      a character
  *   word      a word or a punctuation mark: "l'école ?" is l' · école · ?
- *             In decoded text, . and , are joined to the word before, and a word to the apostrophe
- *             before it; ? ! : ; have a space before them ("musique ?"), in every language.
+ *             In decoded text, . and , are joined to the word before, and a word to the
+ *             apostrophe before it; ? ! : ; have a space before them ("musique ?") in every
+ *             language.
  *
- * No function throws, prints or ends the program. Threads may encode and decode with one Tokenizer at
- * the same time. */
+ * No function throws, prints or ends the program. Threads may encode and decode with one
+ * Tokenizer at the same time. */
 #ifndef DATA_TOKENIZER_H
 #define DATA_TOKENIZER_H
 
@@ -61,54 +62,57 @@ typedef struct Ids {
 const char *tokenizer_type_name(TokenizerType type);  // "unigram"
 
 /* Learns a model. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
- * settings give the same bytes with the same version of the library. The library ends its process
- * when an internal check fails, so learning runs in a child process. Until it is done, only a
- * signal's default action stops it. */
+ * settings give the same bytes with the same version of the library. The library ends its
+ * process when an internal check fails, so learning runs in a child process. Until it is done,
+ * only a signal's default action stops it. */
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
                      const TokenizerSettings *settings, Error *error);
 
-/* Rewrites a model that was made elsewhere, with its pieces in the order above: </s>, <unk>, then the
- * others in their order. Control pieces other than </s> are left out. *adopted [*size] is malloc'ed
- * bytes for tokenizer_load. The tokens of every text stay the same; only their ids change. */
+/* Rewrites a model that was made elsewhere, with its pieces in the order above: </s>, <unk>,
+ * then the others in their order. Control pieces other than </s> are left out. *adopted [*size]
+ * is malloc'ed bytes for tokenizer_load. The tokens of every text stay the same; only their ids
+ * change. */
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, Error *error);
 
-/* Returns NULL and sets the error if the bytes are not a model, or one whose first two pieces are not
- * </s> and <unk>. The bytes need not be trusted. */
+/* Returns NULL and sets the error if the bytes are not a model, or one whose first two pieces
+ * are not </s> and <unk>. The bytes need not be trusted. */
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error);
 void tokenizer_free(Tokenizer *tokenizer);
 
 int tokenizer_vocab_size(const Tokenizer *tokenizer);  // V
 TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 
-/* Appends the ids of text to ids, without </s>: the most probable segmentation, always the same. */
+/* Appends the ids of text to ids, without </s>: the most probable segmentation, always the
+ * same. */
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error);
 
-/* Appends, for each token of tokenizer_encode, the index of its first byte in text, counting a space
- * before the token as part of it. */
+/* Appends, for each token of tokenizer_encode, the index of its first byte in text, counting a
+ * space before the token as part of it. */
 bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
                       Error *error);
 
-/* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk> gives
- * "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an error. */
+/* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
+ * gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an
+ * error. */
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
                       Error *error);
 
-/* The same, with the text unknown[i] for an <unk> at place i. It includes the space before it if it
- * begins a word. unknown [count]: NULL where "⁇" is wanted. */
+/* The same, with the text unknown[i] for an <unk> at place i. It includes the space before it
+ * if it begins a word. unknown [count]: NULL where "⁇" is wanted. */
 bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
                               size_t count, const char *const *unknown, Error *error);
 
-/* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. It belongs to
- * the tokenizer. id must be in 0..V-1 (assert). */
+/* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. It
+ * belongs to the tokenizer. id must be in 0..V-1 (assert). */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);
 
 /* Whether the piece begins a word (starts with U+2581). */
 bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id);
 
-/* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". Points into
- * tokenizer_piece. */
+/* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". Points
+ * into tokenizer_piece. */
 const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id);
 
 #endif

@@ -1,8 +1,8 @@
-/* vocabulary.h -- the tokens of a corpus: one vocabulary for both sides, or one for each side.
+/* vocabulary.h -- the tokens of a corpus: one vocabulary for both sides, or one for each.
  *
- *   joint       one SentencePiece model, learned from the text of both sides: names, numbers and
- *               words of common origin are the same tokens on both sides
- *   separate    two, each learned from the text of its side: for languages that share no letters
+ *   joint       one SentencePiece model, learned from both sides: names, numbers and words of
+ *               common origin are the same tokens on both
+ *   separate    two, each learned from its side: for languages that share no letters
  *
  * Checkpoints store the bytes of the models; vocabulary_load makes the tokenizers from them. */
 #ifndef DATA_VOCABULARY_H
@@ -31,7 +31,8 @@ bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Erro
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
                      const size_t size[SIDES], Error *error);
 
-/* Makes the tokenizers from the bytes. On failure vocabulary_free() is still the caller's duty. */
+/* Makes the tokenizers from the bytes. On failure vocabulary_free() is still the caller's
+ * duty. */
 bool vocabulary_load(Vocabulary *vocabulary, Error *error);
 
 bool vocabulary_is_joint(const Vocabulary *vocabulary);

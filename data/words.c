@@ -35,9 +35,9 @@ bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char
     return good;
 }
 
-/* Decodes the tokens up to each token; the token is part of the last word of that text. A punctuation
- * mark may join the word before it when the next token is known, so the result is limited to the
- * words of the whole text. */
+/* Decodes the tokens up to each token; the token is part of the last word of that text. A
+ * punctuation mark may join the word before it when the next token is known, so the result is
+ * limited to the words of the whole text. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   Error *error)
 {

@@ -1,13 +1,13 @@
-/* words.h -- the word that each token is part of. Words are separated by spaces or tabs and counted
- * from 0. */
+/* words.h -- the word that each token is part of. Words are separated by spaces or tabs and
+ * counted from 0. */
 #ifndef DATA_WORDS_H
 #define DATA_WORDS_H
 
 #include "data/tokenizer.h"
 
-/* word [tokens] (=) the word of each of the text's first `tokens` tokens; it must have that many.
- * *words (=) the number of words. The words are those of the text as it is given, whatever the
- * tokenizer does to it: "work?" is one word, whether it is one token or two. */
+/* word [tokens] (=) the word of each of the text's first `tokens` tokens; it must have that
+ * many. *words (=) the number of words. The words are those of the text as it is given,
+ * whatever the tokenizer does to it: "work?" is one word, whether it is one token or two. */
 bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char *text,
                    size_t length, int tokens, Error *error);
 

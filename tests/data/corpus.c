@@ -1,5 +1,5 @@
-/* corpus.c -- the pairs that are read, left out, held out and encoded, by any number of threads and in
- * little memory. */
+/* corpus.c -- the pairs that are read, left out, held out and encoded, by any number of threads
+ * and in little memory. */
 #include "data/corpus.h"
 #include "base/packed.h"
 #include "base/rng.h"
@@ -198,8 +198,8 @@ static Tokenizer *learn_words(int vocab_size)
     return learn(corpus_sentences(&text, SIDES), settings);
 }
 
-/* Reads the corpus in path[0] and path[1]. Learns words from it, unless it has a tokenizer, and encodes
- * it with at most 5 tokens a sentence. */
+/* Reads the corpus in path[0] and path[1]. Learns words from it, unless it has a tokenizer, and
+ * encodes it with at most 5 tokens a sentence. */
 static Corpus encoded(Tokenizer **tokenizer, Workers *workers)
 {
     Corpus corpus;
@@ -211,7 +211,8 @@ static Corpus encoded(Tokenizer **tokenizer, Workers *workers)
     return corpus;
 }
 
-/* Each kept sentence is its own encoding and ID_END; each side alone decides what is too long. */
+/* Each kept sentence is its own encoding and ID_END; each side alone decides what is too
+ * long. */
 TEST(encoded_sentences)
 {
     write_file(path[0], "a b c\n\xc2\xa0\na b c d e f\nb\nc d\n\xe3\x80\x80\nd\n");
@@ -287,7 +288,8 @@ TEST(overlap)
     tokenizer_free(tokenizer);
 }
 
-/* Any number of threads gives the same ids, for more pairs than the threads encode at a time. */
+/* Any number of threads gives the same ids, for more pairs than the threads encode at a
+ * time. */
 TEST(threads_change_nothing)
 {
     enum { PAIRS = 40000 };
@@ -342,8 +344,8 @@ static int measure_memory(const Tokenizer *tokenizer, size_t pairs)
 }
 #endif
 
-/* Reading 200,000 pairs takes at most 1.25 times their text, and encoding them 1.4 times. In a child
- * process, which has a peak of its own. */
+/* Reading 200,000 pairs takes at most 1.25 times their text, and encoding them 1.4 times. In a
+ * child process, which has a peak of its own. */
 TEST(memory)
 {
 #if defined(__SANITIZE_ADDRESS__)

@@ -1,4 +1,5 @@
-/* text.c -- lines and their ends, byte order marks, compressed files, and files that are not text. */
+/* text.c -- lines and their ends, byte order marks, compressed files, and files that are not
+ * text. */
 #include "data/text.h"
 #include "base/rng.h"
 #include "base/utf8.h"
@@ -148,7 +149,8 @@ TEST(unreadable_files)
     text_close(&reader);
 }
 
-/* A compressed file, cut off at every length and damaged at every byte, gives the lines or an error. */
+/* A compressed file, cut off at every length and damaged at every byte, gives the lines or an
+ * error. */
 TEST(damaged_gz)
 {
     char text[2000] = "", wanted[2000];
@@ -208,7 +210,8 @@ TEST(long_lines)
 }
 
 #if !defined(__SANITIZE_ADDRESS__)
-/* In a child process: reads the file with 48 MB of memory. The exit status says what is wrong. */
+/* In a child process: reads the file with 48 MB of memory. The exit status says what is
+ * wrong. */
 static int read_in_little_memory(void)
 {
     long pages = 0;

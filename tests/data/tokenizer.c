@@ -1,4 +1,5 @@
-/* tokenizer.c -- every type learns, encodes and decodes, with any text, any damage and all threads. */
+/* tokenizer.c -- every type learns, encodes and decodes, with any text, any damage and all
+ * threads. */
 #include "base/packed.h"
 #include "data/text.h"
 #include "tests/fixtures/learned-tokenizer.h"
