@@ -243,13 +243,13 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
 /* ---- the command line ---- */
 
 /* Where a command line is read. */
-typedef struct Reader {
+typedef struct ArgumentReader {
     const OptionGroup *groups;
     int count, argc;
     char *const *argv;
     int next;    // the next word
     bool ended;  // by "--": no more options
-} Reader;
+} ArgumentReader;
 
 typedef struct Mention {
     const Option *option;  // NULL: the word is an argument
@@ -264,7 +264,7 @@ bool option_can_take_back(const Option *option)
 }
 
 /* Whether there is another word; passes over the "--". */
-static bool more(Reader *r)
+static bool more(ArgumentReader *r)
 {
     if (!r->ended && r->next < r->argc && !strcmp(r->argv[r->next], "--")) {
         r->ended = true;
@@ -274,7 +274,7 @@ static bool more(Reader *r)
 }
 
 /* The value that is a word of its own. */
-static bool read_value(Reader *r, Mention *mention, Error *error)
+static bool read_value(ArgumentReader *r, Mention *mention, Error *error)
 {
     const char *name = mention->option->name;
     char wanted[WANTED_TEXT];
@@ -288,7 +288,7 @@ static bool read_value(Reader *r, Mention *mention, Error *error)
     return error_set(error, "--%s takes %s, but '%s' follows it", name, wanted, text);
 }
 
-static bool read_mention(Reader *r, Mention *mention, Error *error)
+static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
 {
     const char *word = r->argv[r->next++];
     *mention = (Mention){.text = word};
@@ -317,13 +317,13 @@ bool options_parse(const OptionGroup *groups, int count, int argc, char *const *
                    StringList *positional, Error *error)
 {
     Mention mention;
-    Reader reader = {groups, count, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
     while (more(&reader))  // lists that are mentioned begin empty
         if (read_mention(&reader, &mention, NULL) && mention.option &&
             mention.option->kind == OPTION_LIST)
             option_store(mention.option, mention.values, "", NULL, NULL);
 
-    reader = (Reader){groups, count, argc, argv, .next = 1};
+    reader = (ArgumentReader){groups, count, argc, argv, .next = 1};
     while (more(&reader)) {
         if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;
@@ -342,7 +342,7 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 {
     const char *found = NULL;
     Mention mention;
-    Reader reader = {groups, count, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
     while (more(&reader) && !reader.ended)
         if (read_mention(&reader, &mention, NULL) && mention.option &&
             !strcmp(mention.option->name, name))
