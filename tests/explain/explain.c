@@ -17,12 +17,11 @@ static Vocabulary vocabulary;
 static int source[N], target[M];
 
 /* A vocabulary of V tokens, the words "w2" to "w38" among them. */
-static int setup(void **state)
+FIXTURE(setup)
 {
     static SmallModel model;
     char word[16];
     Error error;
-    (void)state;
     small_model_begin(&model, TOKENIZER_WORD, false);
     for (int i = 2; i < V - 1; i++) {
         snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
@@ -38,9 +37,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     vocabulary_free(&vocabulary);
     return 0;
 }
@@ -181,9 +179,8 @@ static void all_rows_are_the_networks(const char *text, const Transformer *model
     snapshot_close(snapshot);
 }
 
-static void every_step_follows(void **state)
+TEST(every_step_follows)
 {
-    (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
@@ -206,9 +203,8 @@ static void every_step_follows(void **state)
     transformer_free(&model);
 }
 
-static void lines_fit_a_terminal(void **state)
+TEST(lines_fit_a_terminal)
 {
-    (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
     char *text = explained(&model, choice_default, "w9", &error);
@@ -225,9 +221,8 @@ static void lines_fit_a_terminal(void **state)
     transformer_free(&model);
 }
 
-static void refusals(void **state)
+TEST(refusals)
 {
-    (void)state;
     Error error;
     Transformer model = random_variant(variant, V, 30, 5);
     Choice choice = choice_default;
@@ -246,14 +241,11 @@ static void refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_step_follows),
-                                       cmocka_unit_test(lines_fit_a_terminal),
-                                       cmocka_unit_test(refusals)};
     int failed = 0;
     for (int i = 0; i < VARIANTS; i++) {
         if (variants[i].more_source) continue;  // the vocabulary here is one
         variant = &variants[i];
-        failed += cmocka_run_group_tests_name(variant->name, tests, setup, teardown);
+        failed += run_all_tests(variant->name, setup, teardown);
     }
     return failed;
 }

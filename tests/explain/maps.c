@@ -16,9 +16,8 @@ static const int all[HEADS] = {0, 1, 2};
 static Transformer model;
 static Snapshot *snapshot;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     Error error;
     Rng rng = rng_stream(91, RNG_TEST, 0);
     for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
@@ -28,9 +27,8 @@ static int setup(void **state)
     return snapshot ? 0 : -1;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     snapshot_close(snapshot);
     transformer_free(&model);
     return 0;
@@ -50,9 +48,8 @@ static void assert_rows(const Map *map, int rows, int columns)
     }
 }
 
-static void heads(void **state)
+TEST(heads)
 {
-    (void)state;
     Error error;
     Map map;
     float mean[M * N];
@@ -121,9 +118,8 @@ static void assert_flow(AttentionKind kind, int layer, int first_row, int rows, 
     map_free(&map);
 }
 
-static void rollout(void **state)
+TEST(rollout)
 {
-    (void)state;
     memset(flow, 0, sizeof flow);
     for (int i = 0; i < ALL; i++) flow[i][i] = 1;
     for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_ENCODER); l++) {
@@ -152,9 +148,8 @@ static void assert_numbers(const Map *map, const float *want)
         if (!(fabsf(map->at[i] - want[i]) < 1e-6f)) fail_msg("%d: %g", i, (double)map->at[i]);
 }
 
-static void words(void **state)
+TEST(words)
 {
-    (void)state;
     static const float at[] = {.1f, .2f, .3f, .4f, .5f, .1f, .3f, .1f, .7f, .1f, .1f, .1f};
     Map map = copy(at, 3, 4);
     map_join(&map, (int[]){0, 1, 1}, (int[]){0, 0, 1, 2});
@@ -169,9 +164,8 @@ static void words(void **state)
     map_free(&map);
 }
 
-static void special_tokens(void **state)
+TEST(special_tokens)
 {
-    (void)state;
     static const float at[] = {.5f, .25f, .25f, 0, 0, 1, .1f, .2f, .7f};
     static const bool none[3] = {0}, last[3] = {false, false, true},
                       ends[3] = {true, false, true};
@@ -192,9 +186,8 @@ static void special_tokens(void **state)
     map_free(&map);
 }
 
-static void measures(void **state)
+TEST(measures)
 {
-    (void)state;
     static const float at[] = {.25f, .25f, .25f, .25f, 1, 0, 0, 0};
     static const bool row[] = {false, false}, column[] = {false, false, false, true};
     Map map = copy(at, 2, 4);
@@ -217,10 +210,4 @@ static void measures(void **state)
     assert_true(score[0] == 1 && score[1] == 0.75 && score[2] == 0);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(heads), cmocka_unit_test(rollout), cmocka_unit_test(words),
-        cmocka_unit_test(special_tokens), cmocka_unit_test(measures)};
-    return cmocka_run_group_tests_name("maps", tests, setup, teardown);
-}
+TEST_MAIN("maps", setup, teardown)

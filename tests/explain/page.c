@@ -14,17 +14,15 @@
 
 static char path[TEMPORARY_SIZE + 32];
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     if (!hostile_setup()) return -1;
     snprintf(path, sizeof path, "%s/page.html", folder);
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     unlink(path);
     return hostile_teardown();
 }
@@ -72,9 +70,8 @@ static Json *drawn(const Choice *choice, const PictureConfig *config)
 }
 
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
-static void test_hostile_words(void **state)
+TEST(test_hostile_words)
 {
-    (void)state;
     Error error;
     PictureInput input = hostile_input(&choice_default, picture_default);
     input.model_name = "</script><b>model";
@@ -98,9 +95,8 @@ static void test_hostile_words(void **state)
 }
 
 /* The only address in the page is the name of the SVG namespace, which no browser fetches. */
-static void test_no_address(void **state)
+TEST(test_no_address)
 {
-    (void)state;
     Error error;
     assert_true(webpage_save(path, "{}", 2, &error));
     char *page = read_page();
@@ -154,9 +150,8 @@ static void check_head(const Json *head, int rows, int columns, int size, bool c
     }
 }
 
-static void test_numbers(void **state)
+TEST(test_numbers)
 {
-    (void)state;
     Json *json = drawn(&choice_default, &picture_default);
     int size = (int)json_whole(json_member(json, "size"));
     double scale = json_number(json_member(json, "scale"));
@@ -181,9 +176,8 @@ static void test_numbers(void **state)
 
 /* Pieces that follow each other without a space are one word: "</script>" "<script>…" have one
  * before them, "<!--" has none. */
-static void test_words(void **state)
+TEST(test_words)
 {
-    (void)state;
     Json *json = drawn(&choice_default, &picture_default);
     assert_true(json_bool(json_member(json, "pieces")));
     const Json *side = json_member(json_member(json, "sides"), "target");
@@ -201,9 +195,8 @@ static void test_words(void **state)
 }
 
 /* The page starts with what was chosen. */
-static void test_start(void **state)
+TEST(test_start)
 {
-    (void)state;
     Choice choice = choice_default;
     PictureConfig config = picture_default;
     config.hide_special = true;
@@ -221,20 +214,11 @@ static void test_start(void **state)
     json_free(json);
 }
 
-static void test_refuses(void **state)
+TEST(test_refuses)
 {
-    (void)state;
     Error error;
     assert_false(webpage_save("/nowhere/at/all/page.html", "{}", 2, &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hostile_words), cmocka_unit_test(test_no_address),
-        cmocka_unit_test(test_numbers),       cmocka_unit_test(test_words),
-        cmocka_unit_test(test_start),         cmocka_unit_test(test_refuses),
-    };
-    return cmocka_run_group_tests_name("page", tests, setup, teardown);
-}
+TEST_MAIN("page", setup, teardown)

@@ -53,7 +53,4 @@ TEST(test_increasing)
     }
 }
 
-int main(void)
-{
-    return run_all_tests("vecexp", NULL, NULL);
-}
+TEST_MAIN("vecexp", NULL, NULL)

@@ -25,9 +25,8 @@ static char *bytes;
 static size_t size;
 static QkvModel *model;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     Error error = {""};
     Rng rng = rng_stream(1, RNG_TEST, 0);
     for (int s = 0; s < TEXTS; s++) {
@@ -43,9 +42,8 @@ static int setup(void **state)
     return good && (model = qkv_model_load(path, QKV_FLOAT, &wrong)) ? 0 : -1;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     qkv_model_free(model);
     free(bytes);
     unlink(path);
@@ -361,7 +359,4 @@ TEST(the_locale_does_not_matter)
     assert_same(out, translate(model, 1, N_BEST, NULL));
 }
 
-int main(void)
-{
-    return run_all_tests("library", setup, teardown);
-}
+TEST_MAIN("library", setup, teardown)

@@ -128,7 +128,4 @@ TEST(fish)
     free(text);
 }
 
-int main(void)
-{
-    return run_all_tests("completion", NULL, NULL);
-}
+TEST_MAIN("completion", NULL, NULL)

@@ -137,7 +137,4 @@ TEST(options_are_those_of_the_help)
     free(shown);
 }
 
-int main(void)
-{
-    return run_all_tests("roff", NULL, NULL);
-}
+TEST_MAIN("roff", NULL, NULL)

@@ -309,7 +309,4 @@ TEST(strangers_are_refused)
     }
 }
 
-int main(void)
-{
-    return run_all_tests("checkpoint", make, sweep);
-}
+TEST_MAIN("checkpoint", make, sweep)

@@ -81,7 +81,4 @@ TEST(another_network)
     }
 }
 
-int main(void)
-{
-    return run_all_tests("config", NULL, NULL);
-}
+TEST_MAIN("config", NULL, NULL)

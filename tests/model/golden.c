@@ -112,9 +112,8 @@ static Loss run(void)
     return loss;
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     Error error;
     g = (Golden){.worst = 0};
     int source_rows, target_rows, starts;
@@ -146,9 +145,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     free(g.source_ids), free(g.source_starts), free(g.target_ids), free(g.target_starts);
     free(g.gradient);
     arena_free(&g.arena);

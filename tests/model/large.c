@@ -165,7 +165,4 @@ TEST(prepared_the_same)
     assert_same_output(&large, &rows);
 }
 
-int main(void)
-{
-    return run_all_tests("large", setup, teardown);
-}
+TEST_MAIN("large", setup, teardown)

@@ -306,7 +306,4 @@ TEST(test_output_bias)
     params_free(&a), params_free(&b);
 }
 
-int main(void)
-{
-    return run_all_tests("params", NULL, NULL);
-}
+TEST_MAIN("params", NULL, NULL)

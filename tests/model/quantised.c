@@ -275,7 +275,4 @@ TEST(hostile_files_are_refused)
     transformer_free(&model);
 }
 
-int main(void)
-{
-    return run_all_tests("quantised", setup, teardown);
-}
+TEST_MAIN("quantised", setup, teardown)

@@ -304,7 +304,4 @@ TEST(an_unknown_dtype_is_listed_but_not_read)
     safetensors_close(&file);
 }
 
-int main(void)
-{
-    return run_all_tests("safetensors", path_make, path_remove);
-}
+TEST_MAIN("safetensors", path_make, path_remove)

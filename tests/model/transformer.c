@@ -35,9 +35,8 @@ static void random_ids(int *id, const int *start, int vocab, uint64_t index)
                 n == start[s + 1] - 1 ? ID_END : 1 + (int)rng_below(&rng, (uint32_t)vocab - 2);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     Error error;
     random_ids(source_id, source_start, config_source_vocab(&config), 1);
     random_ids(target_id, target_start, config.vocab, 2);
@@ -63,9 +62,8 @@ typedef struct Run {
 
 static Run run_a, run_b;  // large; each frees its last arena when it is used again
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     arena_free(&run_a.arena);
     arena_free(&run_b.arena);
     transformer_free(&model);

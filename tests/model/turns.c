@@ -87,7 +87,4 @@ TEST(test_alone)
     turn_end(NULL);
 }
 
-int main(void)
-{
-    return run_all_tests("turns", NULL, NULL);
-}
+TEST_MAIN("turns", NULL, NULL)

@@ -167,9 +167,8 @@ static void add(Apng *apng, int f)
     canvas_free(canvas);
 }
 
-static void frames_come_back(void **state)
+TEST(frames_come_back)
 {
-    (void)state;
     Error error;
     static Reader r;
     Apng *apng = begin(FRAMES);
@@ -189,9 +188,8 @@ static void frames_come_back(void **state)
 }
 
 /* The old file is kept until apng_end, and after apng_abandon. */
-static void all_or_nothing(void **state)
+TEST(all_or_nothing)
 {
-    (void)state;
     Error error;
     size_t size;
     unlink(path);
@@ -214,9 +212,4 @@ static void all_or_nothing(void **state)
     assert_non_null(strstr(error.text, "build/no/such/folder.png"));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(frames_come_back),
-                                       cmocka_unit_test(all_or_nothing)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("apng", NULL, NULL)

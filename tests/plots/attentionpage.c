@@ -6,9 +6,8 @@
 
 #include "tests/fixtures/heatmap-checks.h"
 
-static void test_known_matrix(void **state)
+TEST(test_known_matrix)
 {
-    (void)state;
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
     HeatMap map = {weight, 2, 4, rows, columns, "title", "note", NULL, NULL, false};
@@ -27,9 +26,8 @@ static void test_known_matrix(void **state)
 }
 
 /* Large cells show their numbers, small ones are plain. */
-static void test_numbers_in_cells(void **state)
+TEST(test_numbers_in_cells)
 {
-    (void)state;
     for (int size = 3; size <= 60; size += 57) {
         float *weight = make_weights(size, size, false);
         HeatMap map = {.weight = weight, .rows = size, .columns = size};
@@ -111,9 +109,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     free(source);
 }
 
-static void test_pages(void **state)
+TEST(test_pages)
 {
-    (void)state;
     check_page(6, 5, 2, 4, THEME_LIGHT);
     check_page(6, 5, 2, 4, THEME_DARK);
     check_page(1, 1, 1, 1, THEME_LIGHT);
@@ -125,9 +122,8 @@ static void test_pages(void **state)
 }
 
 /* The best map has a frame outside its cells, and no other map has one. */
-static void test_frame(void **state)
+TEST(test_frame)
 {
-    (void)state;
     enum { N = 5 };
     float *weight = make_weights(N, N, false);
     HeatMap maps[4];
@@ -153,9 +149,8 @@ static void test_frame(void **state)
 }
 
 /* With scale 3 every pixel of scale 1 is there three times in both directions, outside of text. */
-static void test_scale(void **state)
+TEST(test_scale)
 {
-    (void)state;
     enum { N = 6 };
     float *weight = make_weights(N, N, false);
     HeatMap large = {.weight = weight, .rows = N, .columns = N};
@@ -181,9 +176,8 @@ static void test_scale(void **state)
 }
 
 /* With too many words for all labels the cells shrink; it is not an error. */
-static void test_small_cells(void **state)
+TEST(test_small_cells)
 {
-    (void)state;
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
@@ -202,9 +196,8 @@ static void test_small_cells(void **state)
 
 /* 30 x 30 words and 32 small maps take less than 300 ms of processor time (55 on a processor that does
  * 115 GFLOP/s in sgemm). */
-static void test_speed(void **state)
+TEST(test_speed)
 {
-    (void)state;
 #if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
     enum { N = 30, LAYERS = 4, HEADS = 8 };
     float *weight = make_weights(N, N, false);
@@ -229,9 +222,8 @@ static void test_speed(void **state)
 }
 
 /* If the maps do not fit into a picture, the error says what to choose. */
-static void test_too_much(void **state)
+TEST(test_too_much)
 {
-    (void)state;
     enum { LAYERS = 40, HEADS = 40, N = 500 };
     float *weight = make_weights(N, N, false);
     static HeatMap maps[LAYERS * HEADS];
@@ -247,13 +239,4 @@ static void test_too_much(void **state)
     free(weight);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_known_matrix), cmocka_unit_test(test_numbers_in_cells),
-        cmocka_unit_test(test_pages),        cmocka_unit_test(test_frame),
-        cmocka_unit_test(test_scale),        cmocka_unit_test(test_small_cells),
-        cmocka_unit_test(test_speed),        cmocka_unit_test(test_too_much),
-    };
-    return cmocka_run_group_tests_name("attentionpage", tests, NULL, NULL);
-}
+TEST_MAIN("attentionpage", NULL, NULL)

@@ -18,9 +18,8 @@ static void put(const char *label, int width, bool right, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void columns(void **state)
+TEST(columns)
 {
-    (void)state;
     assert_int_equal(columns_width("école"), 5);
     assert_int_equal(columns_width("e\xcc\x81"), 1);  // a combining accent
     assert_int_equal(columns_width("日本"), 4);
@@ -34,9 +33,8 @@ static void columns(void **state)
     put("\xff", 2, false, "\xef\xbf\xbd ");
 }
 
-static void wrap(void **state)
+TEST(wrap)
 {
-    (void)state;
     FILE *out = fmemopen(text, sizeof text, "w");
     columns_wrap(out, "one two  three été quatre averyverylongword x", 2, 12);
     fclose(out);
@@ -55,9 +53,8 @@ static const char *const rows[] = {"un", "deux"}, *const names[] = {"one", "two"
 static const HeatMap small = {
     .weight = weight, .rows = 2, .columns = 2, .row_labels = rows, .column_labels = names};
 
-static void numbers(void **state)
+TEST(numbers)
 {
-    (void)state;
     print(&small, false, BLOCKS_PLAIN);
     assert_string_equal(text, "       one  two\n  un   1.0  .00\ndeux   .25  .75\n");
     print(&small, true, BLOCKS_PLAIN);
@@ -65,9 +62,8 @@ static void numbers(void **state)
 }
 
 /* A cell has the colour of its number as background, and text with contrast. */
-static void colours(void **state)
+TEST(colours)
 {
-    (void)state;
     Colormap map = colormap_make(THEME_DARK);
     print(&small, false, BLOCKS_TRUECOLOR);
     for (int k = 0; k < 4; k++) {
@@ -87,9 +83,8 @@ static void colours(void **state)
 }
 
 /* 40 columns do not fit into one line: the map continues below, and no cell is lost. */
-static void wide_maps(void **state)
+TEST(wide_maps)
 {
-    (void)state;
     static float many[2 * 40];
     static const char *labels[40];
     for (int j = 0; j < 40; j++)
@@ -106,10 +101,4 @@ static void wide_maps(void **state)
         assert_true(columns_width(line) <= 80);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(columns), cmocka_unit_test(wrap),
-                                       cmocka_unit_test(numbers), cmocka_unit_test(colours),
-                                       cmocka_unit_test(wide_maps)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("blocks", NULL, NULL)

@@ -30,9 +30,8 @@ static void lab(Color c, double out[3])
     out[0] = 116 * f[1] - 16, out[1] = 500 * (f[0] - f[1]), out[2] = 200 * (f[1] - f[2]);
 }
 
-static void test_colormaps(void **state)
+TEST(test_colormaps)
 {
-    (void)state;
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         Colormap map = colormap_make(theme);
         double least = INFINITY, most = 0, before = luminance(map.color[0]);
@@ -67,10 +66,4 @@ static void test_colormaps(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_colormaps),
-    };
-    return cmocka_run_group_tests_name("colormap", tests, NULL, NULL);
-}
+TEST_MAIN("colormap", NULL, NULL)

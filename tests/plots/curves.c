@@ -30,9 +30,8 @@ static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
     return page;
 }
 
-static void test_points_are_on_the_curve(void **state)
+TEST(test_points_are_on_the_curve)
 {
-    (void)state;
     static const double x[] = {0, 10, 20, 40, 50}, y[] = {9, 4, 2, 1.5, 1.4},
                         z[] = {1, 2, 3, 2, 8};
     Series loss = {"loss", x, y, 5, 0, true}, bleu = {"BLEU", x, z, 5, 2, false};
@@ -52,9 +51,8 @@ static void test_points_are_on_the_curve(void **state)
     }
 }
 
-static void test_gaps(void **state)
+TEST(test_gaps)
 {
-    (void)state;
     static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, nan = NAN;
     double y[] = {1, 1, nan, nan, 1, nan, INFINITY, 1, 1};
     Series series = {NULL, x, y, 9, 1, false};
@@ -70,9 +68,8 @@ static void test_gaps(void **state)
 }
 
 /* One peak among 100,000 points must survive the thinning. */
-static void test_many_points(void **state)
+TEST(test_many_points)
 {
-    (void)state;
     enum { N = 100000 };
     double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
     assert_true(x && y);
@@ -92,9 +89,8 @@ static void test_many_points(void **state)
     free(y);
 }
 
-static void test_odd_series(void **state)
+TEST(test_odd_series)
 {
-    (void)state;
     static const double nothing[] = {NAN, INFINITY, -INFINITY}, zeros[] = {0, 0, 0};
     static const double same[] = {5, 5, 5}, up[] = {1, 2, 3}, down[] = {3, 2, 1};
     static const double huge[] = {-1e308, 0, 1e308}, tiny[] = {1e-300, 2e-300, 3e-300};
@@ -121,9 +117,8 @@ static void test_odd_series(void **state)
     canvas_free(draw(&panel, 1, &chart));
 }
 
-static void test_axes(void **state)
+TEST(test_axes)
 {
-    (void)state;
     static const struct {
         double low, high;
         bool log, tight;
@@ -153,14 +148,4 @@ static void test_axes(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_points_are_on_the_curve),
-        cmocka_unit_test(test_gaps),
-        cmocka_unit_test(test_many_points),
-        cmocka_unit_test(test_odd_series),
-        cmocka_unit_test(test_axes),
-    };
-    return cmocka_run_group_tests_name("curves", tests, NULL, NULL);
-}
+TEST_MAIN("curves", NULL, NULL)

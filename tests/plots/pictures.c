@@ -18,17 +18,15 @@
 
 static char path[TEMPORARY_SIZE + 32];
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     if (!hostile_setup()) return -1;
     snprintf(path, sizeof path, "%s/attention.png", folder);
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     remove(path);
     return hostile_teardown();
 }
@@ -52,9 +50,8 @@ static void assert_texts(const PictureInput *input, const char *const *lines, in
 }
 
 /* Every choice and way of drawing gives a picture, in both themes. */
-static void test_every_way(void **state)
+TEST(test_every_way)
 {
-    (void)state;
     static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_MAX,
                                 CHOICE_BEST, CHOICE_SOME, 2};
     for (int way = 0; way < 6 * 4 * 3; way++) {
@@ -78,9 +75,8 @@ static void test_every_way(void **state)
     }
 }
 
-static void test_texts(void **state)
+TEST(test_texts)
 {
-    (void)state;
     static const char *const plain[] = {"Software: qkv\n",
                                         "Model: some/model\n",
                                         "Source: </script> <script>alert(1)</script><!--&lt;",
@@ -102,9 +98,8 @@ static void test_texts(void **state)
 }
 
 /* Sentences of one word, of </s> alone, and of as many tokens as the model takes. */
-static void test_lengths(void **state)
+TEST(test_lengths)
 {
-    (void)state;
     static const int end[] = {ID_END}, one[] = {4, ID_END};
     int many[LONGEST];
     for (int i = 0; i < LONGEST - 1; i++) many[i] = 2 + i % PIECES;
@@ -206,9 +201,8 @@ static void compare(double *mean, double *share, const Canvas *a, const PngPictu
     *share = (double)apart / pixels;
 }
 
-static void test_golden(void **state)
+TEST(test_golden)
 {
-    (void)state;
     static const char *const names[] = {"tests/fixtures/golden/page-light.png",
                                         "tests/fixtures/golden/page-dark.png"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
@@ -231,13 +225,4 @@ static void test_golden(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_way),
-        cmocka_unit_test(test_texts),
-        cmocka_unit_test(test_lengths),
-        cmocka_unit_test(test_golden),
-    };
-    return cmocka_run_group_tests_name("pictures", tests, setup, teardown);
-}
+TEST_MAIN("pictures", setup, teardown)

@@ -16,9 +16,8 @@
 
 static char folder[TEMPORARY_SIZE];
 
-static int make_folder(void **state)
+FIXTURE(make_folder)
 {
-    (void)state;
     return temporary_folder(folder, NULL) ? 0 : -1;
 }
 
@@ -44,9 +43,8 @@ static int empty_folder(void)
     return files;
 }
 
-static int remove_folder(void **state)
+FIXTURE(remove_folder)
 {
-    (void)state;
     empty_folder();
     return rmdir(folder);
 }
@@ -71,9 +69,8 @@ static bool save(const char *path, const PngText *texts, int count, Error *error
     return good;
 }
 
-static void test_canvas_comes_back(void **state)
+TEST(test_canvas_comes_back)
 {
-    (void)state;
     Error error = {0};
     Canvas *canvas = draw(60, 40);
     assert_true(png_save_canvas(in_folder("canvas.png"), canvas, NULL, 0, &error));
@@ -93,9 +90,8 @@ static void test_canvas_comes_back(void **state)
     assert_int_equal(empty_folder(), 1);
 }
 
-static void test_texts_come_back(void **state)
+TEST(test_texts_come_back)
 {
-    (void)state;
     static const PngText texts[] = {{"Model", "toy, 2 layers"},
                                     {"Source", "ein großes Haus 家\nzwei"},
                                     {"Broken", "a\xFF"
@@ -121,9 +117,8 @@ static void expect_failure(const char *path, const char *why)
     assert_non_null(strstr(error.text, "cannot write '"));
 }
 
-static void test_failures_leave_nothing(void **state)
+TEST(test_failures_leave_nothing)
 {
-    (void)state;
     expect_failure(in_folder("no/such/folder.png"), "No such file");
     expect_failure(folder, "Is a directory");
     char path[400] = "";
@@ -138,9 +133,8 @@ static void test_failures_leave_nothing(void **state)
 }
 
 /* A file larger than allowed is an error that comes back through libpng. */
-static void test_failure_keeps_the_old_file(void **state)
+TEST(test_failure_keeps_the_old_file)
 {
-    (void)state;
     struct rlimit before, small;
     char kept[8] = "";
     FILE *old = fopen(in_folder("old.png"), "w+b");
@@ -160,9 +154,8 @@ static void test_failure_keeps_the_old_file(void **state)
     assert_int_equal(empty_folder(), 1);
 }
 
-static void test_full_device(void **state)
+TEST(test_full_device)
 {
-    (void)state;
     if (access("/dev/full", W_OK) != 0) skip();
     expect_failure("/dev/full", "No space left");
     struct stat status;
@@ -170,9 +163,8 @@ static void test_full_device(void **state)
     assert_true(S_ISCHR(status.st_mode));  // not replaced by a picture
 }
 
-static void test_link_stays_a_link(void **state)
+TEST(test_link_stays_a_link)
 {
-    (void)state;
     Error error = {0};
     char target[512];
     strcpy(target, in_folder("target.png"));
@@ -188,15 +180,4 @@ static void test_link_stays_a_link(void **state)
     assert_int_equal(empty_folder(), 2);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_canvas_comes_back),
-        cmocka_unit_test(test_texts_come_back),
-        cmocka_unit_test(test_failures_leave_nothing),
-        cmocka_unit_test(test_failure_keeps_the_old_file),
-        cmocka_unit_test(test_full_device),
-        cmocka_unit_test(test_link_stays_a_link),
-    };
-    return cmocka_run_group_tests_name("png", tests, make_folder, remove_folder);
-}
+TEST_MAIN("png", make_folder, remove_folder)
