@@ -23,36 +23,41 @@ static void assert_close(real got, double expected, int k)
 
 typedef enum { NT, NN, TN } Form;
 
-static void product(Form form, GemmMode mode, real *C, const real *A, const real *B, int m,
-                    int n, int k)
+/* C is the product plus `before` (or NULL) plus the bias (or NULL) of its column. */
+static void assert_product(Form form, const real *C, const real *A, const real *B,
+                           const real *before, const real *bias, int m, int n, int k)
 {
-    if (form == NT) gemm_nt(mode, C, A, B, NULL, m, n, k);
-    else (form == NN ? gemm_nn : gemm_tn)(mode, C, A, B, m, n, k);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            double sum = before ? (double)before[i * n + j] : bias ? (double)bias[j] : 0;
+            for (int p = 0; p < k; p++)
+                sum += (double)A[form == TN ? p * m + i : i * k + p] *
+                       (double)B[form == NT ? j * k + p : p * n + j];
+            assert_close(C[i * n + j], sum, k);
+        }
 }
 
-static double element(Form form, const real *A, const real *B, int m, int n, int k, int i,
-                      int j)
-{
-    double sum = 0;
-    for (int p = 0; p < k; p++)
-        sum += (double)A[form == TN ? p * m + i : i * k + p] *
-               (double)B[form == NT ? j * k + p : p * n + j];
-    return sum;
-}
-
+/* SET overwrites whatever was there, NaN too. NT can start from a bias. dYᵀ X by an X that was
+ * packed before has the bits of the product that packs it itself. */
 static void check_forms(int m, int n, int k)
 {
-    real *A = numbers(m * k), *B = numbers(k * n), *before = numbers(m * n);
-    for (int f = 0; f < 6; f++) {
-        Form form = (Form)(f / 2);
-        GemmMode mode = f % 2 ? ADD : SET;
+    real *A = numbers(m * k), *B = numbers(k * n), *before = numbers(m * n), *bias = numbers(n);
+    for (int f = 0; f < 7; f++) {
+        Form form = (Form)(f % 3);
+        GemmMode mode = f / 3 == 1 ? ADD : SET;
+        const real *b = f == 6 ? bias : NULL;
         real *C = copy_of(before, m * n);
-        product(form, mode, C, A, B, m, n, k);
-        for (int i = 0; i < m * n; i++)
-            assert_close(C[i],
-                         element(form, A, B, m, n, k, i / n, i % n) +
-                             (mode == ADD ? (double)before[i] : 0),
-                         k);
+        for (int i = 0; i < m * n && mode == SET; i++) C[i] = (real)NAN;
+        if (form == NT) gemm_nt(mode, C, A, B, b, m, n, k);
+        else (form == NN ? gemm_nn : gemm_tn)(mode, C, A, B, m, n, k);
+        assert_product(form, C, A, B, mode == ADD ? before : NULL, b, m, n, k);
+    }
+    Repeated repeated = gemm_repeated(numbers(gemm_repeated_size(n, k)), B, n, k);
+    real *C = copy_of(before, m * n), *D = copy_of(C, m * n);
+    for (int times = 0; times < 2; times++) {
+        gemm_tn(ADD, C, A, B, m, n, k);
+        gemm_tn_repeated(ADD, D, A, &repeated, m);
+        assert_memory_equal(D, C, (size_t)(m * n) * sizeof *D);
     }
     numbers_free();
 }
@@ -63,51 +68,10 @@ TEST(forms)
     for (int s = 0; s < SIZE_COUNT * SIZE_COUNT * SIZE_COUNT; s++)
         check_forms(SIZES[s % SIZE_COUNT], SIZES[s / SIZE_COUNT % SIZE_COUNT],
                     SIZES[s / SIZE_COUNT / SIZE_COUNT]);
-    const int large[][3] = {{530, 45, 30},  {60, 45, 520}, {33, 1050, 40},
-                            {29, 35, 1030}, {540, 33, 61}, {523, 517, 33}};
+    const int large[][3] = {{530, 45, 30}, {60, 45, 520},  {33, 1050, 40}, {29, 35, 1030},
+                            {540, 33, 61}, {523, 517, 33}, {60, 1050, 520}};
     for (size_t s = 0; s < sizeof large / sizeof *large; s++)
         check_forms(large[s][0], large[s][1], large[s][2]);
-}
-
-/* C starts from a bias, and dYᵀ X by an X that was packed before has the bits of the product that
- * packs it itself. */
-static void check_bias_and_repeated(int m, int n, int k)
-{
-    real *A = numbers(m * k), *B = numbers(k * n), *bias = numbers(n);
-    real *C = numbers(m * n);
-    gemm_nt(SET, C, A, B, bias, m, n, k);
-    for (int i = 0; i < m * n; i++)
-        assert_close(C[i], element(NT, A, B, m, n, k, i / n, i % n) + (double)bias[i % n],
-                     k + 1);
-
-    Repeated repeated = gemm_repeated(numbers(gemm_repeated_size(n, k)), B, n, k);
-    real *D = copy_of(C, m * n);
-    for (int times = 0; times < 2; times++) {
-        gemm_tn(ADD, C, A, B, m, n, k);
-        gemm_tn_repeated(ADD, D, A, &repeated, m);
-        assert_memory_equal(D, C, (size_t)(m * n) * sizeof *D);
-    }
-    numbers_free();
-}
-
-TEST(bias_and_repeated)
-{
-    for (int s = 0; s < SIZE_COUNT * SIZE_COUNT * SIZE_COUNT; s++)
-        check_bias_and_repeated(SIZES[s % SIZE_COUNT], SIZES[s / SIZE_COUNT % SIZE_COUNT],
-                                SIZES[s / SIZE_COUNT / SIZE_COUNT]);
-    check_bias_and_repeated(530, 45, 30);
-    check_bias_and_repeated(60, 1050, 520);
-}
-
-/* SET overwrites whatever was there, NaN too. */
-TEST(set_over_nan)
-{
-    const real a[2] = {1, 2}, b[2] = {3, 4};
-    for (Form form = NT; form <= TN; form++) {
-        real c = (real)NAN;
-        product(form, SET, &c, a, b, 1, 1, 2);
-        assert_true(c == 11);
-    }
 }
 
 /* Rows further apart than they are long, A as it is or transposed; the gaps of C stay. */
@@ -145,19 +109,13 @@ TEST(small)
 static void check_packed(int m, int n, int all, int k)
 {
     real *A = numbers(m * k), *B = numbers(all * k), *bias = numbers(n), *C = numbers(m * n);
-    real *alone = numbers(n), *row = numbers(k), *panels = numbers(panels_size(all, k));
+    real *alone = numbers(n), *panels = numbers(panels_size(all, k));
     panels_pack(panels, B, all, k);
-    for (int r = 0; r < all; r++) {
-        panels_row(row, panels, r, k);
-        assert_memory_equal(row, B + r * k, (size_t)k * sizeof *row);
-    }
     for (int with = 0; with < 2; with++) {
         const real *b = with ? bias : NULL;
         gemm_nt_panels(C, A, panels, b, m, n, k);
+        assert_product(NT, C, A, B, NULL, b, m, n, k);
         for (int i = 0; i < m; i++) {
-            for (int j = 0; j < n; j++)
-                assert_close(C[i * n + j],
-                             element(NT, A, B, m, n, k, i, j) + (b ? (double)b[j] : 0), k);
             gemm_nt_panels(alone, A + i * k, panels, b, 1, n, k);
             assert_memory_equal(alone, C + i * n, (size_t)n * sizeof *alone);
         }

@@ -95,87 +95,84 @@ TEST(test_places)
     }
 }
 
+static Weights w;
+
+/* A tensor, where Weights points to it, and its rows. */
 typedef struct Place {
     const char *name;
-    const real *at;
+    real *const *at;
     int rows;
 } Place;
 
 /* A Weights over a block points where the table says. */
-static void check_bound(const Params *params, const real *block, const Place *place,
-                        size_t count)
+static void check_bound(const ModelConfig *config, const Place *place, int count)
 {
-    for (size_t i = 0; i < count; i++) {
-        const Tensor *tensor = params_find(params, place[i].name);
-        if (!tensor) fail_msg("no tensor %s", place[i].name);
-        assert_ptr_equal(block + tensor->offset, place[i].at);
-        assert_int_equal(tensor->shape[0], place[i].rows);
-    }
-}
-
-TEST(test_bind)
-{
-    static Weights w;
-    Params params = table(&small);
+    Params params = table(config);
     real *block = params_block(&params, NULL);
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % 64, 0);
     for (size_t i = 0; i < params.size; i++) assert_true(block[i] == 0);
-    params_bind(&w, block, &small);
-    const Place some[] = {
-        {"model.shared.weight", w.source_embedding.at, 37},
-        {"model.shared.weight", w.target_embedding.at, 37},
-        {"model.shared.weight", w.output.at, 37},
-        {"final_logits_bias", w.logits_bias, 1},
-        {"model.encoder.layers.1.self_attn.k_proj.weight", w.encoder[1].self.k.W.at, 16},
-        {"model.encoder.layers.1.fc2.bias", w.encoder[1].ffn.fc2.b, 16},
-        {"model.decoder.layers.0.self_attn.out_proj.weight", w.decoder[0].self.out.W.at, 16},
-        {"model.decoder.layers.2.encoder_attn.v_proj.bias", w.decoder[2].cross.v.b, 16},
-        {"model.decoder.layers.2.encoder_attn_layer_norm.weight", w.decoder[2].cross_norm.g,
-         16},
-        {"model.decoder.layers.2.self_attn_layer_norm.bias", w.decoder[2].self_norm.b, 16},
-        {"model.decoder.layers.2.final_layer_norm.bias", w.decoder[2].final_norm.b, 16},
-    };
-    check_bound(&params, block, some, sizeof some / sizeof *some);
-    const AttentionWeights *cross = &w.decoder[1].cross;
-    assert_ptr_equal(cross->q.W.at + 16 * 16, cross->k.W.at);
-    assert_ptr_equal(cross->k.W.at + 16 * 16, cross->v.W.at);
-    assert_ptr_equal(cross->k.b + 16, cross->v.b);
+    params_bind(&w, block, config);
+    for (int i = 0; i < count; i++) {
+        const Tensor *tensor = params_find(&params, place[i].name);
+        if (!tensor) fail_msg("no tensor %s", place[i].name);
+        assert_ptr_equal(block + tensor->offset, *place[i].at);
+        assert_int_equal(tensor->shape[0], place[i].rows);
+    }
     free(block);
     params_free(&params);
 }
 
-/* The names that options add, and where Weights has them. In pre-norm a norm is named by the sublayer
- * that follows, and stands in Weights by the sum before it. */
+TEST(test_bind)
+{
+    static const Place some[] = {
+        {"model.shared.weight", &w.source_embedding.at, 37},
+        {"model.shared.weight", &w.target_embedding.at, 37},
+        {"model.shared.weight", &w.output.at, 37},
+        {"final_logits_bias", &w.logits_bias, 1},
+        {"model.encoder.layers.1.self_attn.k_proj.weight", &w.encoder[1].self.k.W.at, 16},
+        {"model.encoder.layers.1.fc2.bias", &w.encoder[1].ffn.fc2.b, 16},
+        {"model.decoder.layers.0.self_attn.out_proj.weight", &w.decoder[0].self.out.W.at, 16},
+        {"model.decoder.layers.2.encoder_attn.v_proj.bias", &w.decoder[2].cross.v.b, 16},
+        {"model.decoder.layers.2.encoder_attn_layer_norm.weight", &w.decoder[2].cross_norm.g,
+         16},
+        {"model.decoder.layers.2.self_attn_layer_norm.bias", &w.decoder[2].self_norm.b, 16},
+        {"model.decoder.layers.2.final_layer_norm.bias", &w.decoder[2].final_norm.b, 16},
+    };
+    check_bound(&small, some, sizeof some / sizeof *some);
+    const AttentionWeights *cross = &w.decoder[1].cross;
+    assert_ptr_equal(cross->q.W.at + 16 * 16, cross->k.W.at);
+    assert_ptr_equal(cross->k.W.at + 16 * 16, cross->v.W.at);
+    assert_ptr_equal(cross->k.b + 16, cross->v.b);
+}
+
+/* The names that options add, and where Weights has them. In pre-norm a norm is named by the
+ * sublayer that follows, and stands in Weights by the sum before it. */
 TEST(test_names_of_options)
 {
-    static Weights w;
+    static const Place some[] = {
+        {"model.encoder.embed_tokens.weight", &w.source_embedding.at, 40},
+        {"model.decoder.embed_tokens.weight", &w.target_embedding.at, 37},
+        {"lm_head.weight", &w.output.at, 37},
+        {"model.encoder.embed_positions.weight", &w.source_positions, 8},
+        {"model.decoder.embed_positions.weight", &w.target_positions, 8},
+        {"model.encoder.layers.0.self_attn_layer_norm.weight", &w.encoder_first.g, 16},
+        {"model.encoder.layers.0.final_layer_norm.bias", &w.encoder[0].self_norm.b, 16},
+        {"model.encoder.layers.1.self_attn_layer_norm.bias", &w.encoder[0].final_norm.b, 16},
+        {"model.encoder.layer_norm.weight", &w.encoder[1].final_norm.g, 16},
+        {"model.decoder.layers.0.self_attn_layer_norm.bias", &w.decoder_first.b, 16},
+        {"model.decoder.layers.0.encoder_attn_layer_norm.weight", &w.decoder[0].self_norm.g,
+         16},
+        {"model.decoder.layers.0.final_layer_norm.weight", &w.decoder[0].cross_norm.g, 16},
+        {"model.decoder.layers.2.self_attn_layer_norm.weight", &w.decoder[1].final_norm.g, 16},
+        {"model.decoder.layer_norm.bias", &w.decoder[2].final_norm.b, 16},
+    };
     ModelConfig config = small;
     config.norm = NORM_PRE, config.positions = POSITIONS_LEARNED, config.tying = TYING_NONE;
     config.source_vocab = 40;
+    check_bound(&config, some, sizeof some / sizeof *some);
     Params params = table(&config);
-    real *block = params_block(&params, NULL);
-    assert_non_null(block);
-    params_bind(&w, block, &config);
-    const Place some[] = {
-        {"model.encoder.embed_tokens.weight", w.source_embedding.at, 40},
-        {"model.decoder.embed_tokens.weight", w.target_embedding.at, 37},
-        {"lm_head.weight", w.output.at, 37},
-        {"model.encoder.embed_positions.weight", w.source_positions, 8},
-        {"model.decoder.embed_positions.weight", w.target_positions, 8},
-        {"model.encoder.layers.0.self_attn_layer_norm.weight", w.encoder_first.g, 16},
-        {"model.encoder.layers.0.final_layer_norm.bias", w.encoder[0].self_norm.b, 16},
-        {"model.encoder.layers.1.self_attn_layer_norm.bias", w.encoder[0].final_norm.b, 16},
-        {"model.encoder.layer_norm.weight", w.encoder[1].final_norm.g, 16},
-        {"model.decoder.layers.0.self_attn_layer_norm.bias", w.decoder_first.b, 16},
-        {"model.decoder.layers.0.encoder_attn_layer_norm.weight", w.decoder[0].self_norm.g, 16},
-        {"model.decoder.layers.0.final_layer_norm.weight", w.decoder[0].cross_norm.g, 16},
-        {"model.decoder.layers.2.self_attn_layer_norm.weight", w.decoder[1].final_norm.g, 16},
-        {"model.decoder.layer_norm.bias", w.decoder[2].final_norm.b, 16},
-    };
-    check_bound(&params, block, some, sizeof some / sizeof *some);
     assert_null(params_find(&params, "model.shared.weight"));
-    free(block);
     params_free(&params);
 
     config.tying = TYING_DECODER;
@@ -202,6 +199,7 @@ static size_t formula(const ModelConfig *c)
            (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
 }
 
+/* final_logits_bias stays zero unless the configuration asks for it, and does not count then. */
 TEST(test_count)
 {
     const ModelConfig configs[] = {small, wide, odd, base};
@@ -209,6 +207,8 @@ TEST(test_count)
         ModelConfig config = i < 4 ? configs[i] : variant_config(small, &variants[i - 4]);
         Params params = table(&config);
         assert_int_equal(params_trained(&params), formula(&config));
+        assert_int_equal(params_find(&params, "final_logits_bias")->trained,
+                         config.output_bias);
         params_free(&params);
     }
     assert_int_equal(formula(&base), BASE_COUNT);
@@ -291,18 +291,6 @@ TEST(test_seed_and_name)
     assert_memory_not_equal(one + q->offset, one + k->offset, q->count * sizeof *one);
     assert_memory_not_equal(one + q->offset, one + q1->offset, q->count * sizeof *one);
     free(one), free(two), free(seed);
-    params_free(&a), params_free(&b);
-}
-
-/* final_logits_bias stays zero unless it is asked for, and does not count. */
-TEST(test_output_bias)
-{
-    ModelConfig without = small;
-    without.output_bias = false;
-    Params a = table(&small), b = table(&without);
-    assert_true(params_find(&a, "final_logits_bias")->trained);
-    assert_false(params_find(&b, "final_logits_bias")->trained);
-    assert_int_equal(params_trained(&a) - params_trained(&b), small.vocab);
     params_free(&a), params_free(&b);
 }
 
