@@ -1,14 +1,10 @@
 /* The text of --explain, parsed: every step follows from the numbers printed before it, and the table and the
  * map are the network's. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdio.h>
-
 #include "explain/explain.h"
 #include "plots/columns.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
+#include "tests/fixtures/test.h"
 
 enum { V = 40, N = 9, M = 12, DH = 16 };
 

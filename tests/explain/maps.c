@@ -1,13 +1,8 @@
 /* Combined maps: rows still sum to 1, and the numbers are those of the formulas, computed here in another
  * way. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "explain/maps.h"
 #include "tests/fixtures/random-model.h"
+#include "tests/fixtures/test.h"
 
 enum { V = 40, N = 9, M = 12, HEADS = 3, DECODER = 3 };
 

@@ -1,16 +1,11 @@
 /* The page of attention without a browser: its data is JSON with the numbers that the network computed, for
  * any words, and nothing in it is markup or an address. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "explain/page.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "explain/page.h"
 #include "plots/webpage.h"
 #include "tests/fixtures/markup-model.h"
+#include "tests/fixtures/test.h"
 
 static char path[TEMPORARY_SIZE + 32];
 

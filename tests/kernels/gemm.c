@@ -1,8 +1,5 @@
 /* gemm.c -- the three products and attention's own kernel against plain loops in double, for every
  * awkward size. */
-#include <math.h>
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "kernels/matrix.h"
 #include "kernels/panels.h"

@@ -1,6 +1,4 @@
 /* vecexp.c -- e^x without a branch against libm in double, over its whole range. */
-#include <math.h>
-
 #include "kernels/vecexp.h"
 #include "tests/fixtures/test.h"
 

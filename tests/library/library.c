@@ -1,9 +1,6 @@
 /* The library: the same translations as those of inference/, from a file, from memory and from
  * many threads at once; attention weights; and errors. */
-#include "tests/fixtures/test.h"
-
 #include <locale.h>
-#include <math.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include "library/qkv.h"
 #include "tests/fixtures/letter-model.h"
 #include "tests/fixtures/temporary.h"
+#include "tests/fixtures/test.h"
 
 enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
 

@@ -1,10 +1,7 @@
 /* completion.c -- the option table as completion: what each shell's file says of each kind of
  * option, in quotes that hold. What the shells make of it is in tests/commands/install.sh. */
-#include "tests/fixtures/test.h"
-#include <stdlib.h>
-#include <string.h>
-
 #include "manual/completion.h"
+#include "tests/fixtures/test.h"
 
 typedef struct Values {
     bool quiet, bias;

@@ -1,9 +1,6 @@
 /* roff.c -- text and option tables as roff. */
-#include "tests/fixtures/test.h"
-#include <stdlib.h>
-#include <string.h>
-
 #include "manual/roff.h"
+#include "tests/fixtures/test.h"
 
 /* What manual_text makes of a text; free() it. */
 static char *roff(const char *text)

@@ -1,7 +1,5 @@
 /* activation.c -- values and slopes of the vectorised GELU and Swish against libm in double, over the
  * range of a network's activations and at the limits of float. */
-#include <math.h>
-
 #include "model/activation.h"
 #include "tests/fixtures/test.h"
 

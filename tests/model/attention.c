@@ -1,10 +1,7 @@
 /* attention.c -- the attention weights of one head against their definition in double, and scores so
  * large that e^z overflows. */
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/rng.h"
 #include "model/attention.h"
+#include "base/rng.h"
 #include "tests/fixtures/test.h"
 
 enum { STRIDE = 50 };

@@ -1,14 +1,11 @@
 /* checkpoint.c -- a model comes back bit for bit; and what does not fit it is named. */
-#include "tests/fixtures/test.h"
 #include <fcntl.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "model/checkpoint.h"
 #include "tests/fixtures/temporary-file.h"
+#include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
 
 static const ModelConfig config = {NETWORK(11, 6, 2, 10, 1, 2, 16)};

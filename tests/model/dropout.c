@@ -1,7 +1,4 @@
 /* dropout.c -- masks: their rate, and what they depend on. */
-#include <math.h>
-#include <string.h>
-
 #include "model/dropout.h"
 #include "tests/fixtures/test.h"
 

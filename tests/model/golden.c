@@ -6,10 +6,6 @@
  *
  * Theirs was computed in double, so the error is our rounding. The floor is for gradients that
  * vanish, as the softmax does not see the keys' biases. */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/safetensors.h"
 #include "model/transformer.h"
 #include "tests/fixtures/variants.h"

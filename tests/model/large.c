@@ -1,8 +1,5 @@
 /* large.c -- a network whose matrices are large enough to be packed equals, bit for bit, the same
  * network with matrices in rows: initialised, trained, saved, read, and prepared for inference. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "model/checkpoint.h"

@@ -1,10 +1,8 @@
 /* loss.c -- values of label-smoothed cross-entropy: against the definition in double, in blocks and
  * row by row, and with logits so large that e^z overflows. */
-#include <math.h>
-
+#include "model/loss.h"
 #include "base/rng.h"
 #include "kernels/gemm.h"
-#include "model/loss.h"
 #include "tests/fixtures/test.h"
 
 /* Two full blocks of rows and a partial one; a full chunk of classes and a partial one. */

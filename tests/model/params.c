@@ -1,9 +1,4 @@
 /* params.c -- the table of parameters: names, order, places in memory, initial values. */
-#include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "model/params.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"

@@ -1,6 +1,4 @@
 /* position.c -- the table of sinusoidal positional encodings. */
-#include <math.h>
-
 #include "model/position.h"
 #include "tests/fixtures/test.h"
 

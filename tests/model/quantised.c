@@ -1,8 +1,5 @@
 /* quantised.c -- a prepared network translates as before, with floats up to rounding and with int8
  * nearly; a sentence gets the same bits alone or among others; a file comes back, or is refused. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -10,6 +7,7 @@
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/temporary-file.h"
+#include "tests/fixtures/test.h"
 
 enum { V = 61, LONGEST = 48, S = 40 };
 

@@ -1,14 +1,11 @@
 /* safetensors.c -- a file is read as it was written; and damaged files: cut at every byte, every bit
  * flipped, wrong about every size. The reader gives an error or the right numbers. */
-#include "tests/fixtures/test.h"
-
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/file.h"
 #include "model/safetensors.h"
 #include "tests/fixtures/temporary-file.h"
+#include "tests/fixtures/test.h"
 
 static const float matrix[2][3] = {{1, -2, 3.5f}, {0, 1e-30f, 7}};
 static const int32_t ids[2] = {-1, 1 << 30};

@@ -1,14 +1,8 @@
 /* transformer.c -- what must be true of the network whatever its weights and options are: sentences
  * do not see each other, the target does not see its future, and neither the cut into micro-batches
  * nor the kind of pass changes a result. */
-#include <math.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/rng.h"
 #include "model/transformer.h"
+#include "base/rng.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
 

@@ -1,13 +1,11 @@
 /* turns.c -- passes on several threads enter every stage in the order of their numbers. */
-#include "tests/fixtures/test.h"
-
 #include <sched.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "base/rng.h"
 #include "base/workers.h"
 #include "model/turns.h"
+#include "tests/fixtures/test.h"
 
 enum { PASSES = 60, STAGES = 9 };
 

@@ -1,15 +1,11 @@
 /* Animated PNGs, read by a reader that shares only zlib's inflate with the writer: it computes the CRCs bit
  * by bit, composes the frames and compares them with what was drawn. */
-#include "tests/fixtures/test.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "base/file.h"
 #include "plots/apng.h"
+#include "tests/fixtures/test.h"
 
 enum { WIDTH = 61, HEIGHT = 40, FRAMES = 5 };
 static const char path[] = "build/test-apng.png";

@@ -1,10 +1,9 @@
 /* Heat maps and pages of them: every cell is where the plan says, in the colour of its number; maps do not
  * overlap; and any size gives a picture or an error. */
-#include "tests/fixtures/test.h"
-
 #include <time.h>
 
 #include "tests/fixtures/heatmap-checks.h"
+#include "tests/fixtures/test.h"
 
 TEST(test_known_matrix)
 {

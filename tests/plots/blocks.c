@@ -1,12 +1,7 @@
 /* Text and heat maps in a terminal: the columns of characters, colours, and lines that fit. */
-#include "tests/fixtures/test.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "plots/blocks.h"
 #include "plots/columns.h"
+#include "tests/fixtures/test.h"
 
 static char text[65536];
 

@@ -1,11 +1,7 @@
 /* Colour maps, checked with other formulas: equal steps look equal, text has contrast, greys are as light as
  * the colours. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 #include "plots/colormap.h"
+#include "tests/fixtures/test.h"
 
 static double linear(uint8_t code)
 {

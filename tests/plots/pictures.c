@@ -4,17 +4,11 @@
  * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8
  * pixels of the page. The page has no text, as fonts differ between machines while colours and places do
  * not. GOLDEN_PICTURES=write writes them again. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 #include "tests/fixtures/markup-model.h"
 #include "tests/fixtures/png-reader.h"
+#include "tests/fixtures/test.h"
 
 static char path[TEMPORARY_SIZE + 32];
 

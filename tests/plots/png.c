@@ -1,11 +1,6 @@
 /* Canvases written to PNG files: libpng reads back what was drawn, and a failure leaves nothing behind. */
-#include "tests/fixtures/test.h"
-
 #include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -13,6 +8,7 @@
 #include "plots/png.h"
 #include "tests/fixtures/png-reader.h"
 #include "tests/fixtures/temporary.h"
+#include "tests/fixtures/test.h"
 
 static char folder[TEMPORARY_SIZE];
 

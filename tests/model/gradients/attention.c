@@ -1,8 +1,7 @@
 /* attention.c -- gradients of attention in its three uses: encoder self-attention, causal
  * self-attention, encoder-decoder attention. */
-#include "tests/fixtures/check.h"
-
 #include "model/attention.h"
+#include "tests/fixtures/check.h"
 
 enum { D = 6, H = 2, PLACE = 9, DD = D * D };
 

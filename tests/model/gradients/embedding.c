@@ -1,8 +1,7 @@
 /* embedding.c -- gradients of embeddings and learned positions: of the source, and of the target
  * shifted behind <pad>. */
-#include "tests/fixtures/check.h"
-
 #include "model/embedding.h"
+#include "tests/fixtures/check.h"
 
 enum { D = 6, V = 11, PAD = V - 1, LONGEST = 6 };
 

@@ -1,8 +1,7 @@
 /* feedforward.c -- gradients of the feed-forward network with each activation. */
-#include "tests/fixtures/check.h"
-
 #include "model/feedforward.h"
 #include "model/linear.h"
+#include "tests/fixtures/check.h"
 
 enum { N = 8, D = 5, F = 9, PLACE = 9 };
 

@@ -1,9 +1,8 @@
 /* layernorm.c -- gradients of the residual connection and layer normalisation, as post-norm and
  * pre-norm use them. */
-#include "tests/fixtures/check.h"
-
-#include "model/dropout.h"
 #include "model/layernorm.h"
+#include "model/dropout.h"
+#include "tests/fixtures/check.h"
 
 enum { N = 8, D = 12 };
 

@@ -1,7 +1,6 @@
 /* linear.c -- gradients of a weight matrix and its bias: dX set and added, dW and db added. */
-#include "tests/fixtures/check.h"
-
 #include "model/linear.h"
+#include "tests/fixtures/check.h"
 
 enum { N = 8, D_IN = 5, D_OUT = 7 };
 

@@ -1,8 +1,7 @@
 /* loss.c -- gradients of label-smoothed cross-entropy and of R-Drop, over more rows than a block has
  * and more classes than a chunk has; and the objective of R-Drop by its definition. */
-#include "tests/fixtures/check.h"
-
 #include "model/loss.h"
+#include "tests/fixtures/check.h"
 
 enum { D = 4, MANY_ROWS = LOSS_ROWS + 10, MANY_CLASSES = 260 };
 

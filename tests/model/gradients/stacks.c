@@ -1,8 +1,7 @@
 /* stacks.c -- gradients of the encoder and of the decoder: every tensor, the embedded input, and for
  * the decoder the encoded source, whose gradient is a sum over the layers. */
-#include "tests/fixtures/check.h"
-
 #include "model/stacks.h"
+#include "tests/fixtures/check.h"
 
 static ModelConfig config = {.vocab = 11, .d_model = 6, .heads = 2, .ffn = 10, .max_length = 8};
 

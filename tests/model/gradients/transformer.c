@@ -1,8 +1,7 @@
 /* transformer.c -- gradients of the whole network: every tensor in the table, each option, with and
  * without dropout and R-Drop. */
-#include "tests/fixtures/check.h"
-
 #include "model/transformer.h"
+#include "tests/fixtures/check.h"
 #include "tests/fixtures/variants.h"
 
 static const ModelConfig base = {.vocab = 11,
