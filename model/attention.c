@@ -296,7 +296,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     HeadRows d = heads_in(scratch, a);
 
     // (5) dO = dY W_O          dW_O += dYᵀ O
-    linear_backward(SET, d.O.at, &dw->out, NULL, dY, a->heads.O.at, &w->out, N, D, D);
+    linear_backward(SET, d.O.at, &dw->out, dY, a->heads.O.at, &w->out, N, D, D);
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
@@ -308,9 +308,12 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     profile_leave(before);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
     if (a->self) {
-        linear_backward(q_mode, dXq, &dw->q, dw->q.b, d.Q.at, a->Xq, &w->q, N, 3 * D, D);
+        bias_backward(dw->q.b, d.Q.at, N, 3 * D);
+        linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, 3 * D, D);
     } else {
-        linear_backward(q_mode, dXq, &dw->q, dw->q.b, d.Q.at, a->Xq, &w->q, N, D, D);
-        linear_backward(kv_mode, dXkv, &dw->k, dw->k.b, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
+        bias_backward(dw->q.b, d.Q.at, N, D);
+        linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, D, D);
+        bias_backward(dw->k.b, d.K.at, M, 2 * D);
+        linear_backward(kv_mode, dXkv, &dw->k, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
     }
 }

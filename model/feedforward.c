@@ -129,9 +129,9 @@ void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real 
 {
     int D = saved->D, F = saved->F;
     // (3) dH = dY W₂          dW₂ += dYᵀ H
-    linear_backward(SET, dH, &dw->fc2, NULL, dY, saved->H, &w->fc2, N, D, F);
+    linear_backward(SET, dH, &dw->fc2, dY, saved->H, &w->fc2, N, D, F);
     // (2) dA = dropout(dH) ⊙ f'(A)
     activate_backward(dH, dw->fc1.b, saved, N);
     // (1) dX = dA W₁          dW₁ += dAᵀ X
-    linear_backward(mode, dX, &dw->fc1, NULL, dH, saved->X, &w->fc1, N, F, D);
+    linear_backward(mode, dX, &dw->fc1, dH, saved->X, &w->fc1, N, F, D);
 }

@@ -21,9 +21,8 @@ void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int 
     matrix_multiply(Y, X, &w->W, b, N, D_out, D_in);
 }
 
-void linear_backward(GemmMode mode, real *dX, const Linear *dw, real *db, const real *dY,
-                     const real *X, const Linear *w, int N, int D_out, int D_in)
+void linear_backward(GemmMode mode, real *dX, const Linear *dw, const real *dY, const real *X,
+                     const Linear *w, int N, int D_out, int D_in)
 {
-    if (db) bias_backward(db, dY, N, D_out);
     matrix_backward(mode, dX, &dw->W, dY, X, &w->W, N, D_out, D_in);
 }
