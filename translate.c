@@ -27,8 +27,8 @@
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
+#include "inference/bundle.h"
 #include "inference/copying.h"
-#include "inference/models.h"
 #include "inference/translator.h"
 
 enum { CHUNK = 2000 };

@@ -48,8 +48,6 @@ void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     Finished *finished = ARENA_TAKE(arena, Finished, (size_t)beams * (size_t)K);
     search->live = ARENA_TAKE(arena, Prefix, rows);
     search->next = ARENA_TAKE(arena, Prefix, rows);
-    search->live_of = ARENA_TAKE(arena, BeamPrefix, rows);
-    search->next_of = ARENA_TAKE(arena, BeamPrefix, rows);
     for (int b = 0; search->beam && b < beams; b++)
         search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)places,
                                  .finished = finished + (size_t)b * (size_t)K};
@@ -102,8 +100,8 @@ static bool find_candidates(BeamSearch *search, int r)
 {
     int sentence = search->live[r].sentence, C = ensemble_tokens(search->batch->ensemble);
     const SearchTask *task = &search->batch->task[sentence];
-    Beam *beam = &search->beam[search->live_of[r].beam];
-    double normaliser, before = search->live_of[r].log_probability;
+    Beam *beam = &search->beam[search->live[r].search];
+    double normaliser, before = search->live[r].log_probability;
     int places = search->batch->config->beam - beam->count;
     int forced = constraints_forced(task, predictor_tree(&search->predictor)->step);
 
@@ -127,8 +125,8 @@ static void extend(BeamSearch *search, int b, const BeamCandidate *c, int first_
     int node = first_node + c->row, length = predictor_tree(&search->predictor)->step;
     Beam *beam = &search->beam[b];
     if (c->token != ID_END) {
-        search->next[*rows] = (Prefix){search->live[c->row].sentence, node, c->token};
-        search->next_of[(*rows)++] = (BeamPrefix){c->log_probability, b};
+        search->next[(*rows)++] =
+            (Prefix){search->live[c->row].sentence, node, c->token, b, c->log_probability};
         return;
     }
     double score = search_score(search->batch->config, c->log_probability, length);
@@ -147,7 +145,7 @@ static void end_step(BeamSearch *search, int b, int first_node, int *rows)
     for (int i = 0; i < beam->candidates; i++)
         extend(search, fork ? b + i : b, &beam->candidate[i], first_node, rows);
     if (fork || *rows == first || beam->count < search->n_best) return;
-    double bound = search_score(search->batch->config, search->next_of[first].log_probability,
+    double bound = search_score(search->batch->config, search->next[first].log_probability,
                                 search->batch->task[sentence].limit);
     if (beam->finished[search->n_best - 1].score >= bound) *rows = first;
 }
@@ -191,9 +189,7 @@ static bool advance(BeamSearch *search)
     for (int b = 0; b < beams; b++) end_step(search, b, first_node, &rows);
 
     Prefix *prefix = search->live;
-    BeamPrefix *of = search->live_of;
     search->live = search->next, search->next = prefix;
-    search->live_of = search->next_of, search->next_of = of;
     search->rows = rows;
     return true;
 }
@@ -202,10 +198,8 @@ bool beam_search(BeamSearch *search)
 {
     int S = search->batch->source.sentences, pad = ensemble_tokens(search->batch->ensemble);
     for (int b = 0; b < S * search->searches; b++) search->beam[b].count = 0;
-    for (int s = 0; s < S; s++) {
-        search->live[s] = (Prefix){s, NO_NODE, pad};
-        search->live_of[s] = (BeamPrefix){0, s * search->searches};
-    }
+    for (int s = 0; s < S; s++)
+        search->live[s] = (Prefix){s, NO_NODE, pad, s * search->searches, 0};
     predictor_encode(&search->predictor);
     for (search->rows = S; search->rows;)
         if (!advance(search)) return false;

@@ -26,21 +26,14 @@ typedef struct Beam {
     int count;           // of finished
 } Beam;
 
-/* A live prefix, with its log-probability and the index of its search. */
-typedef struct BeamPrefix {
-    double log_probability;
-    int beam;
-} BeamPrefix;
-
 typedef struct BeamSearch {
     const SearchBatch *batch;
     int searches;  // of each sentence
     int n_best;    // results of each search
     Predictor predictor;
-    Beam *beam;                     // [S searches]
-    int rows;                       // live prefixes of all searches
-    Prefix *live, *next;            // [S search_rows] of this step and of the next one
-    BeamPrefix *live_of, *next_of;  // [S search_rows]
+    Beam *beam;           // [S searches]
+    int rows;             // live prefixes of all searches
+    Prefix *live, *next;  // [S search_rows] of this step and of the next one
 } BeamSearch;
 
 /* Takes the buffers for a batch, or measures them (arena.h). Keep the batch in place. */

@@ -1,10 +1,11 @@
-/* bundle.h -- a trained model with its vocabulary and configuration. */
+/* bundle.h -- a trained model with its vocabulary and configuration, and the models of an
+ * ensemble. */
 #ifndef INFERENCE_BUNDLE_H
 #define INFERENCE_BUNDLE_H
 
 #include "data/vocabulary.h"
+#include "inference/ensemble.h"
 #include "inference/idlines.h"
-#include "model/transformer.h"
 
 typedef struct Bundle {
     Transformer model;
@@ -35,5 +36,17 @@ bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 /* Appends a line of text of a side (idlines.h). */
 bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error);
+
+/* The models of one translation: one, or an ensemble with one vocabulary. */
+typedef struct Models {
+    Bundle bundle[MAX_MODELS];  // use the vocabulary and max_length of the first
+    Ensemble ensemble;          // of all
+} Models;
+
+/* Loads each path (bundle_load) and prepares its matrices (bundle_prepare). The tokenizers must
+ * be the same byte for byte, so that an id means the same word in each model. The struct must
+ * stay where it is. */
+bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
+void models_free(Models *models);  // does nothing for {0}
 
 #endif

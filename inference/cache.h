@@ -13,7 +13,7 @@
 #ifndef INFERENCE_CACHE_H
 #define INFERENCE_CACHE_H
 
-#include "inference/encoded.h"
+#include "model/transformer.h"
 
 enum { NO_NODE = -1 };
 
@@ -22,7 +22,26 @@ typedef struct Prefix {
     int sentence;  // of the source
     int parent;    // a node; NO_NODE at the first step
     int token;     // <pad> at the first step
+
+    int search;              // which of the batch's searches it belongs to
+    double log_probability;  // of the tokens, in nats; only the searches use these two
 } Prefix;
+
+/* The encoder's output as one layer of the decoder uses it. */
+typedef struct EncodedLayer {
+    real *Kt;  // [D,width] for each sentence: the keys as columns, the heads one after another
+    real *V;   // [N,D] values
+} EncodedLayer;
+
+/* The keys and values of encoder-decoder attention, computed once. */
+typedef struct Encoded {
+    const Packed *source;
+    size_t *keys;  // [S+1] offset of each sentence in Kt
+    EncodedLayer layer[MAX_LAYERS];
+
+    Arena slice_memory;  // for the encoder's pass over a slice
+    Stack encoder;
+} Encoded;
 
 typedef struct Cache {
     Encoded encoded;
@@ -66,8 +85,5 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 
 /* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */
 int cache_tokens(int *id, const Cache *cache, int node);
-
-/* id [step-1] (=) the tokens from the root to row r of the last step, without <pad>. */
-void cache_written(int *id, const Cache *cache, int row);
 
 #endif

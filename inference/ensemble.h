@@ -20,13 +20,20 @@ typedef struct Ensemble {
     int count;
 } Ensemble;
 
-Ensemble ensemble_of(const Transformer *model);
-
-/* Adds a model. false: there are MAX_MODELS already, or its vocabulary sizes differ. */
-bool ensemble_add(Ensemble *ensemble, const Transformer *model, Error *error);
+static inline Ensemble ensemble_of(const Transformer *model)
+{
+    return (Ensemble){.model = {model}, .count = 1};
+}
 
 /* The first model's config, with the smallest max_length of all. */
-ModelConfig ensemble_config(const Ensemble *ensemble);
+static inline ModelConfig ensemble_config(const Ensemble *ensemble)
+{
+    ModelConfig config = ensemble->model[0]->config;
+    for (int m = 1; m < ensemble->count; m++)
+        if (ensemble->model[m]->config.max_length < config.max_length)
+            config.max_length = ensemble->model[m]->config.max_length;
+    return config;
+}
 
 /* The tokens that have a score, V-1; also the id of <pad>. */
 static inline int ensemble_tokens(const Ensemble *ensemble)

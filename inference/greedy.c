@@ -16,7 +16,6 @@ void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch)
     size_t rows = (size_t)batch->source.sentences * (size_t)search_rows(batch->config);
     greedy->batch = batch;
     greedy->live = ARENA_TAKE(arena, Prefix, rows);
-    greedy->path = ARENA_TAKE(arena, GreedyPath, rows);
     if (batch->config->sample)
         sampling_layout(&greedy->sampling, arena, ensemble_tokens(batch->ensemble));
     predictor_layout(&greedy->predictor, arena, batch);
@@ -27,8 +26,8 @@ static int choose(Greedy *greedy, int r, double *log_probability)
 {
     const SearchConfig *config = greedy->batch->config;
     const Ensemble *ensemble = greedy->batch->ensemble;
-    const GreedyPath *path = &greedy->path[r];
-    const SearchTask *task = &greedy->batch->task[path->sentence];
+    const Prefix *prefix = &greedy->live[r];
+    const SearchTask *task = &greedy->batch->task[prefix->sentence];
     int C = ensemble_tokens(ensemble), step = predictor_tree(&greedy->predictor)->step;
     bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
     double normaliser = 0;
@@ -39,24 +38,27 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (token == NOTHING_FORCED) {
         predictor_constrain(&greedy->predictor, z, normaliser, r, task);
         token = config->sample
-                    ? sampling_draw(&greedy->sampling, z, C,
-                                    sampling_rng(config->seed, task->line, path->number, step),
-                                    config)
+                    ? sampling_draw(
+                          &greedy->sampling, z, C,
+                          sampling_rng(config->seed, task->line, prefix->search, step), config)
                     : search_largest(z, C);
     }
     *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
     return token;
 }
 
-static void report(const Greedy *greedy, const GreedyPath *path, int node)
+/* `prefix` has ended. */
+static void report(const Greedy *greedy, const Prefix *prefix)
 {
-    Translation *found = greedy->batch->found[path->sentence];
-    Hypothesis *hypothesis = &found->hypothesis[path->number];
-    int length = cache_tokens(hypothesis->id, predictor_tree(&greedy->predictor), node);
-    hypothesis->id[length++] = ID_END;
-    hypothesis->length = length;
-    hypothesis->log_probability = path->log_probability;
-    hypothesis->score = search_score(greedy->batch->config, path->log_probability, length);
+    Translation *found = greedy->batch->found[prefix->sentence];
+    Hypothesis *hypothesis = &found->hypothesis[prefix->search];
+    double log_probability = prefix->log_probability;
+    int *id = hypothesis->id;
+    int length = cache_tokens(id, predictor_tree(&greedy->predictor), prefix->parent);
+    id[length++] = ID_END;
+    *hypothesis =
+        (Hypothesis){id, length, search_score(greedy->batch->config, log_probability, length),
+                     log_probability};
     found->count = search_rows(greedy->batch->config);
 }
 
@@ -64,10 +66,9 @@ bool greedy_search(Greedy *greedy)
 {
     int each = search_rows(greedy->batch->config), live = 0;
     for (int s = 0; s < greedy->batch->source.sentences; s++)
-        for (int number = 0; number < each; number++, live++) {
-            greedy->live[live] = (Prefix){s, NO_NODE, ensemble_tokens(greedy->batch->ensemble)};
-            greedy->path[live] = (GreedyPath){s, number, 0};
-        }
+        for (int number = 0; number < each; number++)
+            greedy->live[live++] =
+                (Prefix){s, NO_NODE, ensemble_tokens(greedy->batch->ensemble), number, 0};
     predictor_encode(&greedy->predictor);
     while (live) {
         int first = predictor_step(&greedy->predictor, greedy->live, live), rows = live;
@@ -76,14 +77,11 @@ bool greedy_search(Greedy *greedy)
             double log_probability;
             int token = choose(greedy, r, &log_probability);
             if (token < 0) return false;
-            GreedyPath path = greedy->path[r];
-            path.log_probability += log_probability;
-            if (token == ID_END) {
-                report(greedy, &path, first + r);
-                continue;
-            }
-            greedy->live[live] = (Prefix){path.sentence, first + r, token};
-            greedy->path[live++] = path;
+            Prefix prefix = greedy->live[r];
+            prefix = (Prefix){prefix.sentence, first + r, token, prefix.search,
+                              prefix.log_probability + log_probability};
+            if (token == ID_END) report(greedy, &prefix);
+            else greedy->live[live++] = prefix;
         }
     }
     return true;

@@ -7,17 +7,10 @@
 #include "inference/sampling.h"
 #include "inference/search.h"
 
-/* A hypothesis that has not ended. */
-typedef struct GreedyPath {
-    int sentence, number;  // number: which of the sentence's hypotheses
-    double log_probability;
-} GreedyPath;
-
 typedef struct Greedy {
     const SearchBatch *batch;
     Predictor predictor;
-    Prefix *live;      // [S n_best]
-    GreedyPath *path;  // [S n_best] of each live prefix
+    Prefix *live;  // [S n_best]; search: which of the sentence's hypotheses
     Sampling sampling;
 } Greedy;
 

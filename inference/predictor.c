@@ -52,7 +52,7 @@ void predictor_constrain(Predictor *predictor, real *z, double normaliser, int r
     const SearchBatch *batch = predictor->batch;
     const Cache *tree = predictor_tree(predictor);
     if (constraints_need_written(task, batch->config))
-        cache_written(predictor->written, tree, r);
+        cache_tokens(predictor->written, tree, tree->nodes - predictor->rows + r);
     constraints_apply(z, ensemble_tokens(batch->ensemble), normaliser, predictor->written,
                       tree->step, task, batch->config);
 }

@@ -6,7 +6,7 @@
 #include "commands/translate/aligner.h"
 #include "explain/choice.h"
 #include "explain/picture.h"
-#include "inference/models.h"
+#include "inference/bundle.h"
 #include "inference/search.h"
 
 enum { REQUEST_GROUPS = 5 };

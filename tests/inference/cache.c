@@ -53,8 +53,9 @@ static void check_sentences(const Variant *variant)
             int count = 0;
             for (int s = 0; s < S; s++)
                 if (t < packed_length(&target, s))
-                    prefix[count++] = (Prefix){s, t ? node[s] : NO_NODE,
-                                               t ? target.id[target.start[s] + t - 1] : V - 1};
+                    prefix[count++] =
+                        (Prefix){s, t ? node[s] : NO_NODE,
+                                 t ? target.id[target.start[s] + t - 1] : V - 1, 0, 0};
             const real *X = cache_step(&cache, &model, prefix, count);
             for (int i = 0; i < count; i++) {
                 int s = prefix[i].sentence;
@@ -105,7 +106,7 @@ static void check_forest(const Variant *variant)
                 int parent = t ? first[s] + (int)rng_below(&rng, (uint32_t)count[s]) : NO_NODE;
                 int token = t ? 1 + (int)rng_below(&rng, V - 2) : V - 1;
                 sentence_of[cache.nodes + rows] = s;
-                prefix[rows++] = (Prefix){s, parent, token};
+                prefix[rows++] = (Prefix){s, parent, token, 0, 0};
             }
         }
         int before = cache.nodes;

@@ -21,7 +21,7 @@ static int setup(void **state)
     for (int m = 0; m < MODELS; m++) {
         model[m] = random_variant(&variants[3 * m], V, MOST_LENGTH - 5 * m, 80 + (uint64_t)m);
         model[m].weights.logits_bias[ID_END] += 1;
-        if (!ensemble_add(&together, &model[m], &error)) return -1;
+        together.model[together.count++] = &model[m];
     }
     source = random_sentences(S, 20, V, 81);
     return (workers = workers_start(2, &error)) ? 0 : -1;
@@ -48,7 +48,7 @@ static void first_step(double *probability, const Ensemble *ensemble)
     greedy.beam = 1;
     const SearchBatch batch = {ensemble, &greedy, source, task, NULL};
     LAYOUT(&arena, predictor_layout(predictor, &arena, &batch));
-    for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1};
+    for (int s = 0; s < S; s++) prefix[s] = (Prefix){s, NO_NODE, V - 1, 0, 0};
     predictor_encode(predictor);
     predictor_step(predictor, prefix, S);
     for (int s = 0; s < S; s++) {
@@ -84,8 +84,7 @@ TEST(the_mean_of_probabilities)
 /* ln p is right even if all models give a probability near 0. */
 TEST(tiny_probabilities)
 {
-    Ensemble same = ensemble_of(&model[0]), twice = same;
-    assert_true(ensemble_add(&twice, &model[0], &error));
+    Ensemble same = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2};
     model[0].weights.logits_bias[9] -= 150;
     static double one[S * V], two[S * V];
     first_step(one, &same);
@@ -102,8 +101,7 @@ TEST(tiny_probabilities)
 TEST(searches)
 {
     TranslatorInput input = {.source = source, .line = 1};
-    Ensemble alone = ensemble_of(&model[0]), twice = alone;
-    assert_true(ensemble_add(&twice, &model[0], &error));
+    Ensemble alone = ensemble_of(&model[0]), twice = {{&model[0], &model[0]}, 2};
     const Ensemble *const ensemble[] = {&together, &alone, &twice};
     for (int beam = 1; beam <= 4; beam += 3) {
         SearchConfig config = search_default;

@@ -108,7 +108,7 @@ TEST(ensemble_is_the_mean)
     for (int m = 0; m < MODELS; m++) {
         model[m] = random_variant(&variants[m], V, m == 2 ? 30 : MOST_LENGTH, 40 + m);
         Ensemble alone = ensemble_of(&model[m]);
-        assert_true(ensemble_add(&together, &model[m], &error));
+        together.model[together.count++] = &model[m];
         each[m] = score(&alone, 1);
     }
     assert_int_equal(ensemble_config(&together).max_length, 30);
@@ -137,16 +137,8 @@ static void refuse(const Ensemble *ensemble, const Packed *from, const Packed *t
 
 TEST(refusals)
 {
-    Transformer model = random_model(V, MOST_LENGTH, 50), other = random_model(V + 1, 20, 51);
+    Transformer model = random_model(V, MOST_LENGTH, 50);
     Ensemble ensemble = ensemble_of(&model);
-    assert_false(ensemble_add(&ensemble, &other, &error));
-    assert_string_equal(error.text,
-                        "a model of 61 and 61 tokens cannot translate with one of 60 "
-                        "and 60: they must have one vocabulary");
-    while (ensemble.count < MAX_MODELS) assert_true(ensemble_add(&ensemble, &model, &error));
-    assert_false(ensemble_add(&ensemble, &model, &error));
-    ensemble.count = 1;
-
     Packed fewer = {S - 1, target.start[S - 1], target.id, target.start};
     Packed fine = {1, 2, (int[]){2, 0}, (int[]){0, 2}};
     Packed bad = {1, 2, (int[]){2, 3}, (int[]){0, 2}}, none = {0, 0, source.id, (int[]){0}};
@@ -162,7 +154,6 @@ TEST(refusals)
     model.weights.logits_bias[9] = NAN;
     refuse(&ensemble, &source, &target, NULL, "NaN or infinity");
     transformer_free(&model);
-    transformer_free(&other);
 }
 
 int main(void)
