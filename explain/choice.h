@@ -1,14 +1,14 @@
 /* choice.h -- which attention is shown: --attention-kind, --layer and --head.
  *
- * Layers and heads count from 1 in options and from 0 in code. A head is a number, or several with
- * commas between them, "1,3", whose mean is shown; or one of three words:
+ * Layers and heads count from 1 in options and from 0 in code. A head is a number, or several
+ * with commas between them, "1,3", whose mean is shown; or one of three words:
  *
  *   mean    the mean of the layer's heads
  *   max     their maximum in each cell; pictures rescale the rows to sum to 1
- *   best    the head whose attention is most like an alignment of words (explain/maps.h), of the
- *           chosen layer or of all
+ *   best    the head whose attention is most similar to a word alignment (explain/maps.h), of
+ *           the chosen layer or of all
  *
- * What is not chosen, the view decides. */
+ * If no layer or head is chosen, each view has its own default. */
 #ifndef EXPLAIN_CHOICE_H
 #define EXPLAIN_CHOICE_H
 
@@ -32,7 +32,7 @@ enum {
     CHOICE_MAX = -3,
     CHOICE_BEST = -4,
     CHOICE_SOME = -5,  // several heads
-    CHOICE_HEADS = 64  // with numbers below this
+    CHOICE_HEADS = 64  // limit of the heads in such a list
 };
 
 typedef struct Choice {
@@ -41,13 +41,13 @@ typedef struct Choice {
     int layer;                    // from 0; or CHOICE_NONE
     int head;                     // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
     int known_layer, known_head;  // the best by comparison with gold links; or CHOICE_NONE
-    uint64_t some;                // bit h: head h is one of the several
+    uint64_t some;                // CHOICE_SOME: bit h is set if head h is chosen
 } Choice;
 
 /* Encoder-decoder attention, no layer and no head chosen. */
 extern const Choice choice_default;
 
-/* Reads the options; false if one of them is not valid, which is wrong use. */
+/* Reads the options. False if one of them is not valid (exit status 2). */
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 
 /* False if the model has no such layer or head. */

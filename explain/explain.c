@@ -1,8 +1,8 @@
 /* explain.c -- scaled dot-product attention step by step; see explain.h.
  *
- * Every number is read from the forward pass (inference/snapshot.h) or is one operation away from such
- * numbers: q·k is summed here, in double, from the pass's q and k, and the softmax columns are computed
- * from these sums. The weights are the pass's own. */
+ * Every number is read from the forward pass (inference/snapshot.h) or is one operation away
+ * from such numbers: q·k is summed here, in double, from the pass's q and k, and the softmax
+ * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
 #include "explain/labels.h"

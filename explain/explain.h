@@ -1,4 +1,5 @@
-/* explain.h -- scaled dot-product attention step by step, as text with a model's own numbers. */
+/* explain.h -- scaled dot-product attention step by step, as text with a model's own
+ * numbers. */
 #ifndef EXPLAIN_EXPLAIN_H
 #define EXPLAIN_EXPLAIN_H
 
@@ -7,12 +8,15 @@
 
 #include <stdio.h>
 
-/* Writes how one head computed its attention: for one word tokens, embeddings, query, key and value,
- * dot products, softmax and the weighted sum of the values; then, for every word, the one it attends to
- * most, and the whole map.
- * choice: if no head is chosen, the sharpest of those of the chosen layer, or of all layers.
- * word: a token's text or its place from 1; NULL: the first word whose largest weight is elsewhere.
- * False if there is no such word, or if the choice is several heads together (mean, max). */
+/* Writes how one head computed its attention. For one word: tokens, embeddings, query, key and
+ * value, dot products, softmax and the weighted sum of the values. Then the most attended token
+ * for each word, and all attention weights.
+ *
+ * choice: the head; if none is chosen, the one with the sharpest attention (the largest weight
+ * of each row, summed), of the chosen layer or of all.
+ * word: a token's text, or its position counted from 1; NULL: the first word that attends most
+ * to another position than its own.
+ * False if there is no such word, or if the choice combines several heads (mean, max). */
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, Error *error);
 

@@ -34,8 +34,8 @@ static bool begins_word(const Tokenizer *tokenizer, int id, int before)
            tokenizer_type(tokenizer) == TOKENIZER_WORD || tokenizer_begins_word(tokenizer, id);
 }
 
-/* One token as it is in the vocabulary; several decoded together, as a single byte of a character is
- * not valid text. */
+/* One token as it is in the vocabulary; several decoded together, as a single byte of a
+ * character is not valid text. */
 static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Error *error)
 {
     char *text = NULL;

@@ -5,11 +5,11 @@
 #include "data/vocabulary.h"
 #include "inference/snapshot.h"
 
-/* What the rows or columns of a map are. */
+/* The tokens that the rows or columns of a map stand for. */
 typedef enum {
     TOKENS_SOURCE,
-    TOKENS_TARGET,  // what the decoder writes
-    TOKENS_READ,    // what it has read then: the target shifted right, <pad> first
+    TOKENS_TARGET,  // the decoder's output
+    TOKENS_READ,    // the decoder's input: the target shifted right, <pad> first
     TOKEN_SIDES
 } TokenSide;
 
@@ -31,11 +31,11 @@ typedef struct Labels {
     char **text;    // [count]
     bool *special;  // [count] </s> or <pad>
     int count;      // of tokens; or of words, if tokens are joined
-    int *word;      // [tokens] the place in text of each token; starts at 0, never falls
+    int *word;      // [tokens] the index in text of each token's label: non-decreasing, from 0
 } Labels;
 
-/* The tokens of a side. join: the tokens from one space to the next are one word. labels_free in any
- * case. */
+/* labels (=) the tokens of a side. join: the tokens from one space to the next are joined to
+ * one word. Call labels_free even if it fails. */
 bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
                  TokenSide side, bool join, Error *error);
 

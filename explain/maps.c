@@ -136,7 +136,8 @@ bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int lay
 
 /* ---- words and special tokens ---- */
 
-/* In place: a word's index is at most that of its first token, so no weight is overwritten unread. */
+/* In place: a word's index is at most that of its first token, so no weight is overwritten
+ * unread. */
 void map_join(Map *map, const int *row_word, const int *column_word)
 {
     int m = map->columns, rows = row_word[map->rows - 1] + 1, columns = column_word[m - 1] + 1;

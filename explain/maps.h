@@ -1,22 +1,23 @@
-/* maps.h -- combines attention maps for display: heads, layers, the subwords of a word; hides special
- * tokens; and measures a map.
+/* maps.h -- combines attention maps for display: heads, layers, the subwords of a word; hides
+ * special tokens; and measures a map.
  *
- *   heads     the mean of some of a layer's heads, or their maximum in each cell. The rows of a maximum do
- *             not sum to 1, so each is divided by its sum.
- *   rollout   how much of a row after l layers comes from each word, if every layer mixes rows by the mean
- *             of its heads and the residual connection keeps the other half (Abnar and Zuidema 2020,
- *             "Quantifying attention flow in transformers"):
+ *   heads     the mean of some of a layer's heads, or their maximum in each cell. The rows of a
+ *             maximum do not sum to 1, so each is divided by its sum.
+ *   rollout   the share of a row after l layers that comes from each word, if half of every
+ *             layer's output is the mean of its heads and half is the residual connection (Abnar
+ *             and Zuidema 2020, "Quantifying attention flow in transformers"):
  *
  *               encoder   E_0 = I     E_l = ½ A_l E_(l-1) + ½ E_(l-1)
  *               decoder   T_0 = I     T' = ½ A_l T_(l-1) + ½ T_(l-1)     T_l = ½ T'
  *                         C_0 = 0     C' = ½ A_l C_(l-1) + ½ C_(l-1)     C_l = ½ C' + ½ B_l E
  *
- *             A are the maps of self-attention, B those of encoder-decoder attention, E is that of the whole
- *             encoder. The paper has the encoder; the decoder follows by the same rule: T is the share of
- *             the target words read so far, C that of the source, and a row of T and C together sums to 1.
- *             Each is divided by its row sums before it is shown.
- *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019, "What does
- *             BERT look at?", §4.1): a row still sums to 1.
+ *             A are the maps of self-attention, B those of encoder-decoder attention, E is the
+ *             rollout of the whole encoder. The paper has the encoder only; the decoder follows
+ *             by the same rule: T is the share of the target words read so far, C that of the
+ *             source, and a row of T and C together sums to 1. Each is divided by its row sums
+ *             before it is shown.
+ *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019,
+ *             "What does BERT look at?", §4.1): a row still sums to 1.
  *   hiding    rows and columns are removed; the rest of each row is divided by its sum. */
 #ifndef EXPLAIN_MAPS_H
 #define EXPLAIN_MAPS_H
@@ -30,27 +31,30 @@ typedef struct Map {
 
 void map_free(Map *map);
 
-/* The mean, or the maximum, of the heads in head [count], 0 .. H-1. False only if memory runs out. */
+/* The mean, or the maximum, of the heads in head [count], 0 .. H-1. False only if memory runs
+ * out. */
 bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
                const int *head, int count, bool maximum, Error *error);
 
-/* Through layers 0 .. layer of the decoder; of the encoder for ATTENTION_ENCODER. */
+/* Attention rollout through layers 0 .. layer of the decoder; of the encoder for
+ * ATTENTION_ENCODER. */
 bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
                  Error *error);
 
-/* row_word [rows] and column_word [columns]: the word of each token; starts at 0, never falls. */
+/* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);
 
 /* Removes the rows and columns that are true in hide_row [rows] and hide_column [columns]. */
 void map_hide(Map *map, const bool *hide_row, const bool *hide_column);
 
-/* The entropy of a row in bits, averaged over the rows: from 0 (all on one column) to log2 columns. */
+/* The entropy of a row in bits, averaged over the rows: from 0 (all on one column) to log2
+ * columns. */
 double map_entropy(const Map *map);
 
-/* How much a map is like an alignment of words, 0 .. 1, without gold links: the mean of two averages,
- * that of each word row's largest weight on a word column, and that of each word column's largest weight
- * in a word row. A head that always attends to one place has about half. row_special [rows] and
- * column_special [columns]: tokens that are no words. */
+/* How similar a map is to a word alignment, 0 .. 1, without gold links: the mean of two
+ * averages, that of each word row's largest weight on a word column, and that of each word
+ * column's largest weight in a word row. A head that always attends to one position has about
+ * 0.5. row_special [rows] and column_special [columns]: tokens that are not words. */
 double map_alignment(const Map *map, const bool *row_special, const bool *column_special);
 
 /* The share of all attention that the special columns receive; special [columns]. */

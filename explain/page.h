@@ -9,8 +9,8 @@
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
  *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…]}, …H], …L]}, …]}
  *
- * Weights have four decimals, queries and keys five digits. Beyond PAGE_VECTORS numbers of queries and
- * keys the page has neither them nor the view that needs them. */
+ * Weights have four decimals, queries and keys five digits. If there are more than PAGE_VECTORS
+ * numbers of queries and keys, the page leaves them out, and the view that needs them. */
 #ifndef EXPLAIN_PAGE_H
 #define EXPLAIN_PAGE_H
 
@@ -18,7 +18,8 @@
 
 enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 
-/* The page has all kinds, layers and heads; those that were chosen are shown first. */
+/* Writes a page with all kinds, layers and heads; it opens with those that input->choice
+ * names. */
 bool page_save(const char *path, const PictureInput *input, Error *error);
 
 #endif

@@ -137,8 +137,9 @@ static double quality(const Map *map, const Drawing *d, AttentionKind kind)
                                    : -map_entropy(map);
 }
 
-/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or of all:
- * as they are known of the model, else as they are in this pair. layer (=) that of the best mean. */
+/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
+ * of all: as they are known of the model, else as they are in this pair. layer (=) that of the
+ * best mean. */
 static bool find_best(Section *s, const Drawing *d)
 {
     const Choice *choice = d->input->choice;

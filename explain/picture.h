@@ -1,5 +1,5 @@
-/* picture.h -- the attention of one translation as a PNG: for each kind of attention that was chosen a
- * large map, and a small one for every layer and head. */
+/* picture.h -- the attention of one translation as a PNG: for each kind of attention that was
+ * chosen a large map, and a small one for every layer and head. */
 #ifndef EXPLAIN_PICTURE_H
 #define EXPLAIN_PICTURE_H
 
@@ -7,7 +7,7 @@
 #include "explain/choice.h"
 #include "model/transformer.h"
 
-/* How it is drawn. Which attention is drawn: explain/choice.h. */
+/* How attention is drawn. explain/choice.h says which attention is drawn. */
 typedef struct PictureConfig {
     bool rollout, words, hide_special;
     int scale;
@@ -16,7 +16,7 @@ typedef struct PictureConfig {
 
 extern const PictureConfig picture_default;
 
-/* The table behind --help and the command line. */
+/* The options of PictureConfig. */
 extern const Option picture_options[];
 extern const int picture_option_count;
 
@@ -32,12 +32,13 @@ typedef struct PictureInput {
 
 bool picture_save(const char *path, const PictureInput *input, Error *error);
 
-/* layer, head (=) those whose encoder-decoder attention is most like an alignment of the pair's tokens;
- * of the chosen layer or of all. */
+/* *layer, *head (=) the head whose encoder-decoder attention is most similar to a word
+ * alignment (map_alignment), of the chosen layer or of all. */
 bool picture_best(int *layer, int *head, const PictureInput *input, Error *error);
 
-/* Most words of a sentence that a training draws, and about how many bytes such a picture of
- * encoder-decoder attention takes at most, with the default configuration. */
+/* ./train draws at most PICTURE_WORDS tokens of a sentence. picture_memory: about the largest
+ * number of bytes that such a picture of encoder-decoder attention takes, with the default
+ * configuration. */
 enum { PICTURE_WORDS = 40 };
 double picture_memory(const ModelConfig *model);
 

@@ -3,9 +3,9 @@
  *   sentence kind   layer head row row_token column column_token weight
  *   1        cross  1     1    1   jane      1      jane         0.919166
  *
- * The columns are separated by tabs; the first line names them. All numbers count from 1. head is
- * "mean" if the mean of a layer's heads was chosen. Of decoder self-attention only the columns that
- * the causal mask lets a row see are written. */
+ * The columns are separated by tabs; the first line names them. All numbers count from 1. head
+ * is "mean" if the mean of a layer's heads was chosen. For decoder self-attention, only the
+ * columns that the causal mask allows are written. */
 #ifndef EXPLAIN_TSV_H
 #define EXPLAIN_TSV_H
 
@@ -19,14 +19,15 @@ typedef struct AttentionTable {
     const char *path;
 } AttentionTable;
 
-/* path belongs to the caller. */
+/* Creates the file and writes the first line. path must stay valid until table_close. */
 bool table_open(AttentionTable *table, const char *path, Error *error);
 
-/* Adds the kinds, layers and heads that were chosen of one sentence pair. */
+/* Adds the chosen kinds, layers and heads of one sentence pair. sentence: its number, from
+ * 1. */
 bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary *vocabulary,
                const Choice *choice, long long sentence, Error *error);
 
-/* False if not all could be written. Fine on {0}. */
+/* False if not all could be written. Does nothing for {0}. */
 bool table_close(AttentionTable *table, Error *error);
 
 #endif

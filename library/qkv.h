@@ -9,11 +9,11 @@
  *
  * A call that fails returns NULL or false and writes one sentence to *error; there is nothing
  * to free. Pass NULL for error if the sentence is not needed. No call prints, ends the program,
- * changes a signal's action or depends on the locale. There are no global variables.
+ * changes signal handlers or depends on the locale. There are no global variables.
  *
  * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
  * a translator from one thread at a time; it has worker threads of its own. The same texts and
- * settings give the same translations, to the bit, whatever the number of threads and the other
+ * settings give bit-identical results, whatever the number of threads and the other
  * texts of the call. (Builds without AVX compute with OpenBLAS. There the other texts can
  * change the last digits of a score, and the library sets OpenBLAS to one thread, for the whole
  * process.)
@@ -54,8 +54,8 @@ QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
 /* The longest sentence in tokens, </s> included. A longer text is cut (QkvTranslation.cut). */
 int qkv_model_max_length(const QkvModel *model);
 
-/* Free all translators and attentions of the model first. Does nothing for NULL, as all
- * functions qkv_…_free. */
+/* Free all translators and attentions of the model first. This and all other qkv_…_free
+ * functions do nothing for NULL. */
 void qkv_model_free(QkvModel *model);
 
 /* ---- translating ---- */
@@ -82,7 +82,7 @@ typedef struct QkvHypothesis {
 } QkvHypothesis;
 
 typedef struct QkvTranslation {
-    int count;                        // 1, or what "n-best" or "alternatives" says
+    int count;                        // 1, or the number set by "n-best" or "alternatives"
     const QkvHypothesis *hypothesis;  // [count], best first; samples as drawn
     int cut;  // the text's number of tokens if it was too long and has been cut; otherwise 0
 } QkvTranslation;
@@ -93,7 +93,8 @@ typedef struct QkvTranslations {
 } QkvTranslations;
 
 /* Translates texts [count].
- * beginnings: [count] how each translation must begin, NULL or "" for a free one; or NULL. */
+ * beginnings: [count] how each translation must begin, NULL or "" if it may begin freely; or
+ * NULL if all may. */
 QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *texts,
                                const char *const *beginnings, int count, QkvError *error);
 void qkv_translations_free(QkvTranslations *translations);
@@ -115,11 +116,11 @@ typedef struct QkvAttention {
     int encoder_layers, decoder_layers, heads;
 } QkvAttention;
 
-/* Of a text and one of its translations. The translation must have a token at least. */
+/* The attention of a text and one of its translations, which must have at least one token. */
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error);
 
-/* Of a text and a given translation. */
+/* The attention of a text and a given translation. */
 QkvAttention *qkv_attention_given(const QkvModel *model, const char *text,
                                   const char *translation, QkvError *error);
 void qkv_attention_free(QkvAttention *attention);

@@ -56,7 +56,8 @@ static bool put_chunk(Apng *apng, const char *name, const void *data, size_t len
            file_write(&apng->file, tail, sizeof tail, error);
 }
 
-/* tEXt: key 0 text.   iTXt, for text that is not ASCII: key 0 0 0 0 0 text (uncompressed, no language). */
+/* tEXt: key 0 text
+ * iTXt, for text that is not ASCII: key 0 0 0 0 0 text (uncompressed, no language) */
 static bool put_text(Apng *apng, const PngText *text, Error *error)
 {
     char *clean = utf8_clean(text->text, 0, true);
@@ -95,7 +96,8 @@ static void read_canvas(Apng *apng, const Canvas *canvas)
     }
 }
 
-/* The smallest rectangle with all pixels that differ from the frame before; one pixel if none does. */
+/* The smallest rectangle with all pixels that differ from the frame before; one pixel if none
+ * does. */
 static Area difference(const Apng *apng)
 {
     int left = apng->width, right = -1, top = apng->height, bottom = -1;
@@ -114,7 +116,8 @@ static Area difference(const Apng *apng)
     return (Area){left, top, right - left + 1, bottom - top + 1};
 }
 
-/* shown [height,width,4] of the area (=) its pixels; unless all, those equal in `before` transparent. */
+/* shown [height,width,4] of the area (=) its pixels; unless all, those equal in `before`
+ * transparent. */
 static void cut_out(Apng *apng, Area area, bool all)
 {
     uint8_t *out = apng->shown;

@@ -8,9 +8,9 @@
  *           dispose [1] = 0 leave, blend [1] = 1 over
  *   fdAT    sequence [4], then the same data as an IDAT: filtered rows, compressed by zlib
  *
- * Each frame after the first is the smallest rectangle that differs from the frame before. Pixels in it
- * that do not differ are transparent, which compresses to almost nothing. 8-bit RGBA; the rows of a frame
- * have the filter "Up" or none, whichever is smaller.
+ * Each frame after the first is the smallest rectangle that differs from the frame before.
+ * Pixels in it that do not differ are transparent, which compresses to almost nothing. 8-bit
+ * RGBA; the rows of a frame have the filter "Up" or none, whichever is smaller.
  *
  * PNG 3rd edition (W3C 2025), §11.3.6. libpng does not write these chunks. */
 #ifndef PLOTS_APNG_H
@@ -21,12 +21,12 @@
 
 typedef struct Apng Apng;
 
-/* Begins a file that plays endlessly. `frames` canvases of this size must be added; apng_end then replaces
- * `path` as a whole. */
+/* Begins a file that plays endlessly. Add exactly `frames` canvases of this size with apng_add;
+ * apng_end then replaces `path` as a whole. NULL on error. */
 Apng *apng_begin(const char *path, int width, int height, int frames, const PngText *texts,
                  int count, Error *error);
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);
-bool apng_end(Apng *apng, Error *error);  // frees it in any case
-void apng_abandon(Apng *apng);            // NULL is fine
+bool apng_end(Apng *apng, Error *error);  // frees it, on failure too
+void apng_abandon(Apng *apng);            // frees it; the old file stays. May be NULL
 
 #endif

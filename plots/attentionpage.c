@@ -1,7 +1,7 @@
 /* attentionpage.c -- plans a page of attention maps and paints it; see attentionpage.h.
  *
- * The cells are the largest with which the page keeps within the limits of a picture, from the size that
- * suits the number of words down to one pixel. */
+ * The cells are the largest with which the page keeps within the limits of a picture, from the
+ * size that suits the number of words down to one pixel. */
 #include "plots/attentionpage.h"
 
 #include <assert.h>
@@ -43,8 +43,8 @@ static int most_words(const AttentionPage *page)
     return words;
 }
 
-/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2 to
- * 3. */
+/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2
+ * to 3. */
 static int ideal_large(int words)
 {
     return clamp(PAGE_LARGE / words, LARGE_CELL_MIN, LARGE_CELL_MAX);
@@ -62,8 +62,8 @@ static int ideal_small(const AttentionPage *page, int words)
     return clamp(larger(side, SMALL) / words, SMALL_CELL_MIN, SMALL_CELL_MAX);
 }
 
-/* Plans each map of a grid alone, then gives those of one column the same left and those of one row
- * the same top, so that their cells line up. */
+/* Plans each map of a grid alone, then gives those of one column the same left and those of one
+ * row the same top, so that their cells line up. */
 static void plan_grid(Canvas *canvas, HeatMapPlan *maps, const HeatMapSection *section,
                       int cell)
 {
@@ -83,8 +83,8 @@ static void plan_grid(Canvas *canvas, HeatMapPlan *maps, const HeatMapSection *s
     }
 }
 
-/* Places a planned grid with its corner at (x,y). Returns its bottom; *right (=) its right edge. A map's
- * overhang may use the empty corner above the next map's row labels. */
+/* Places a planned grid with its corner at (x,y). Returns its bottom; *right (=) its right
+ * edge. A map's overhang may use the empty corner above the next map's row labels. */
 static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, int y,
                       int *right)
 {

@@ -12,10 +12,10 @@
  *     Encoder self-attention
  *     ...
  *
- * All large maps have cells of one size, and so have all small ones, so that they can be compared. The
- * page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS. Beyond that the cells
- * shrink; then only every n-th word has a label, which the subtitle says. If a cell would be smaller
- * than a pixel, the error says what to leave out. */
+ * All large maps have cells of one size, and so have all small ones, so that they can be
+ * compared. The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS.
+ * Beyond that the cells shrink; then only every n-th word has a label, which the subtitle says.
+ * If a cell would be smaller than a pixel, the error says what to leave out. */
 #ifndef PLOTS_ATTENTIONPAGE_H
 #define PLOTS_ATTENTIONPAGE_H
 
@@ -24,10 +24,10 @@
 typedef struct HeatMapSection {
     const char *title;     // "Encoder-decoder attention"
     const char *caption;   // one line: what a row and what a column is; or NULL
-    const char *remark;    // one more; or NULL
+    const char *remark;    // another line below it; or NULL
     const HeatMap *maps;   // [layers,heads] small
     int layers, heads;     // at least 1 each; or 0, 0 if there is only a large map
-    const HeatMap *large;  // at the left of the others; or NULL
+    const HeatMap *large;  // to the left of the small ones; or NULL
     bool causal;           // a row sees only columns up to itself: the rest is neutral
 } HeatMapSection;
 
@@ -56,8 +56,8 @@ typedef struct PagePlan {
 /* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
 enum { PAGE_LARGE = 672, PAGE_SMALL = 190 };
 
-/* Draws the page. *canvas is for canvas_free. plan (=) the places, for attentionpage_plan_free; or
- * NULL. */
+/* Draws the page. Free *canvas with canvas_free. plan (=) the positions of the maps, to be
+ * freed with attentionpage_plan_free; pass NULL if they are not needed. */
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error);
 void attentionpage_plan_free(PagePlan *plan);

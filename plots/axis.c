@@ -1,6 +1,6 @@
-/* axis.c -- ticks at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph labels"). A
- * logarithmic axis has them at powers of ten and, if it spans few decades, at 2, 5 and more times these.
- * If it spans less than a factor of about 3, it has linear ticks. */
+/* axis.c -- ticks at 1, 2 or 5 times a power of ten (Heckbert 1990, "Nice numbers for graph
+ * labels"). A logarithmic axis has them at powers of ten and, if it spans few decades, at 2, 5
+ * and more times these. If it spans less than a factor of about 3, it has linear ticks. */
 #include "plots/axis.h"
 
 #include <math.h>

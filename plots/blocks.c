@@ -1,8 +1,8 @@
 /* blocks.c -- a heat map in a terminal; see blocks.h.
  *
  * Colours are set with SGR sequences (ECMA-48): ESC[48;2;R;G;Bm the background, or ESC[48;5;Nm
- * with N = 16 + 36 r + 6 g + b, r, g, b of 0 .. 5: xterm's cube, whose steps lie at 0, 95, 135, 175,
- * 215 and 255. */
+ * with N = 16 + 36 r + 6 g + b, r, g, b of 0 .. 5: xterm's cube, whose steps lie at 0, 95, 135,
+ * 175, 215 and 255. */
 #include "plots/blocks.h"
 
 #include <stdlib.h>

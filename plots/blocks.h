@@ -4,7 +4,7 @@
  *         jane   .97    .01    .00   .02
  *       visite   .01    .95    .01   .03
  *
- * Columns that do not fit into a line follow below, with the row labels again. */
+ * Columns that do not fit into a line follow below it, with the row labels repeated. */
 #ifndef PLOTS_BLOCKS_H
 #define PLOTS_BLOCKS_H
 
@@ -18,10 +18,11 @@ typedef enum {
     BLOCKS_TRUECOLOR,  // 24 bits
 } BlocksColor;
 
-/* The colours of a stream: plain if it is no terminal or NO_COLOR (no-color.org) is set. */
+/* The colours that a stream supports: BLOCKS_PLAIN if it is not a terminal or NO_COLOR
+ * (no-color.org) is set. */
 BlocksColor blocks_color(FILE *out);
 
-/* causal: cells right of the diagonal are left blank. */
+/* Prints the map. causal: cells right of the diagonal are left blank. */
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color);
 
 #endif

@@ -1,11 +1,11 @@
 /* canvas.c -- a canvas on cairo (pixels) and Pango (text). No other file uses these libraries.
  *
- * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Pango chooses a font for every
- * script, joins Arabic letters, stacks combining marks, orders right-to-left words, and draws a box with
- * the code point of a character that no font has.
+ * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Pango chooses a font
+ * for every script, joins Arabic letters, stacks combining marks, orders right-to-left words,
+ * and draws a box with the code point of a character that no font has.
  *
- * A page of attention draws the same hundred numbers and twenty words thousands of times, so shaped lines
- * are cached. The cache is direct-mapped by a hash of text and style. */
+ * A page of attention draws the same hundred numbers and twenty words thousands of times, so
+ * shaped lines are cached. The cache is direct-mapped by a hash of text and style. */
 #include "plots/canvas.h"
 #include "base/hash.h"
 #include "base/utf8.h"
@@ -62,7 +62,8 @@ const Palette *theme_palette(Theme theme)
 /* ---- the page ---- */
 
 #ifdef __SANITIZE_ADDRESS__
-/* Fontconfig refers to parts of its configuration by offsets, which a leak checker cannot follow. */
+/* Fontconfig refers to parts of its configuration by offsets, which a leak checker cannot
+ * follow. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_options(void);
 const char *__lsan_default_suppressions(void)

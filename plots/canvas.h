@@ -1,8 +1,8 @@
 /* canvas.h -- RGB pixels, and functions that draw rectangles, lines and text on them.
  *
- * The size of a page depends on the text on it, so a new canvas has no pixels and can only measure text;
- * canvas_reserve gives it pixels in the page's colour. Coordinates are in pixels, y downwards; pixel (0,0)
- * covers [0,1) x [0,1). */
+ * The size of a page depends on the text on it, so a new canvas has no pixels and can only
+ * measure text; canvas_reserve gives it pixels in the page's colour. Coordinates are in pixels,
+ * y downwards; pixel (0,0) covers [0,1) x [0,1). */
 #ifndef PLOTS_CANVAS_H
 #define PLOTS_CANVAS_H
 
@@ -30,8 +30,8 @@ typedef struct Palette {
 
 const Palette *theme_palette(Theme theme);
 
-/* The largest picture. cairo and most viewers are limited to 32,767 pixels a side; 100 million pixels take
- * 400 MB while a picture is drawn. */
+/* The largest picture. cairo and most viewers are limited to 32,767 pixels a side; 100 million
+ * pixels take 400 MB while a picture is drawn. */
 enum { CANVAS_MAX_SIDE = 16000, CANVAS_MAX_PIXELS = 100000000 };
 
 typedef enum { ALIGN_START, ALIGN_CENTRE, ALIGN_END } Align;
@@ -48,13 +48,13 @@ typedef struct TextStyle {
 
 typedef struct Canvas Canvas;
 
-/* A canvas without pixels, for measuring; fails when no font is installed. */
+/* A canvas without pixels, which can measure text. Fails if no font is installed. */
 bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 
 /* Enlarges everything that is drawn; the default is 1. Call it before canvas_reserve. */
 void canvas_set_scale(Canvas *canvas, int scale);
 
-/* Whether a picture of this size is within the limits. */
+/* Whether a picture of this size, times the scale, is within the limits above. */
 bool canvas_fits(const Canvas *canvas, int width, int height);
 
 /* width x height pixels in the page's colour; discards what was drawn before. */
@@ -63,7 +63,8 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 void canvas_free(Canvas *canvas);
 bool canvas_drop(Canvas **canvas);  // frees it and sets it to NULL; returns false
 
-/* False if anything failed while drawing (memory ran out). */
+/* False if an earlier drawing call failed (not enough memory). The drawing functions report no
+ * errors: call this at the end. */
 bool canvas_check(const Canvas *canvas, Error *error);
 
 Theme canvas_theme(const Canvas *canvas);
@@ -73,19 +74,19 @@ int canvas_height(const Canvas *canvas);
 Color canvas_pixel(const Canvas *canvas, int x, int y);
 void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);  // rgb [width,3] (=)
 
-/* All of these clip at the page's edge. */
+/* All drawing functions clip at the page's edge. */
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color);
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color);
-/* A line through count points x [count], y [count], with round joins; of one point, a dot. */
+/* A line through count points x [count], y [count], with round joins; one point gives a dot. */
 void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
                      double thickness, Color color);
 
 /* Bold text in ink, or plain text in the muted colour; max_width 0: any. */
 TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width);
 
-/* One line of UTF-8 text in any script. Invalid bytes and control characters become U+FFFD; a character
- * without a glyph becomes a box with its code point. */
+/* One line of UTF-8 text in any script. Invalid bytes and control characters become U+FFFD; a
+ * character without a glyph becomes a box with its code point. */
 void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style);
 
 /* The width of such a line, before rotation. */

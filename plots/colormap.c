@@ -2,10 +2,10 @@
  *
  * Each map is a smooth path through OKLab (Ottosson 2020, "A perceptual color space for image
  * processing"), a space in which the Euclidean distance of two colours is about how different
- * they look. The path goes through a few colours given as lightness L, chroma C and hue h. Its lightness
- * is monotonic, and it is sampled at equal distances, which makes the map perceptually uniform like viridis
- * and magma (Smith and van der Walt 2015). The light map has viridis's hues, from green over blue to
- * violet; the dark one has magma's.
+ * they look. The path goes through a few colours given as lightness L, chroma C and hue h. Its
+ * lightness is monotonic, and it is sampled at equal distances, which makes the map
+ * perceptually uniform like viridis and magma (Smith and van der Walt 2015). The light map has
+ * viridis's hues, from green over blue to violet; the dark one has magma's.
  *
  *     a = C cos h, b = C sin h
  *     (l, m, s) = (M1 · (L, a, b))³,   linear RGB = M2 · (l, m, s),   sRGB by IEC 61966-2-1 */
@@ -122,8 +122,8 @@ static double gamma_decode(uint8_t code)
 
 Color colormap_contrast(Color c)
 {
-    /* With luminance Y the ratios are (Y + 0.05) / 0.05 to black and 1.05 / (Y + 0.05) to white,
-     * which are equal at Y = √(0.05 · 1.05) - 0.05 = 0.179. */
+    /* With luminance Y the ratios are (Y + 0.05) / 0.05 to black and 1.05 / (Y + 0.05) to
+     * white, which are equal at Y = √(0.05 · 1.05) - 0.05 = 0.179. */
     double luminance =
         0.2126 * gamma_decode(c.r) + 0.7152 * gamma_decode(c.g) + 0.0722 * gamma_decode(c.b);
     return luminance > sqrt(0.05 * 1.05) - 0.05 ? (Color){0, 0, 0} : (Color){255, 255, 255};

@@ -18,7 +18,8 @@ Colormap colormap_make(Theme theme);
 Color colormap_color(const Colormap *map, float value);  // values outside 0..1 are clamped
 Color colormap_grey(const Colormap *map, float value);
 
-/* Black or white, whichever has the higher contrast with the background (WCAG 2.1 contrast ratio). */
+/* Black or white, whichever has the higher contrast with the background (WCAG 2.1 contrast
+ * ratio). */
 Color colormap_contrast(Color background);
 
 #endif

@@ -1,5 +1,5 @@
-/* columns.c -- text in a terminal; see columns.h. The widths are Unicode's East Asian Width (UAX 11),
- * from GLib. */
+/* columns.c -- text in a terminal; see columns.h. The widths are Unicode's East Asian Width
+ * (UAX 11), from GLib. */
 #include "plots/columns.h"
 
 #include <glib.h>
@@ -26,7 +26,8 @@ int columns_width(const char *text)
     return width;
 }
 
-/* Writes as much of the text as fits into `width` columns; returns the number of columns written. */
+/* Writes as much of the text as fits into `width` columns; returns the number of columns
+ * written. */
 static int put_some(FILE *out, const char *text, int width)
 {
     int used = 0;

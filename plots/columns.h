@@ -1,5 +1,5 @@
-/* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or none
- * (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
+/* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or
+ * none (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
 #ifndef PLOTS_COLUMNS_H
 #define PLOTS_COLUMNS_H
 
@@ -9,12 +9,13 @@
 /* The number of columns of valid UTF-8. */
 int columns_width(const char *text);
 
-/* Writes text in exactly `width` columns. Longer text ends in "…"; shorter text is padded with spaces
- * after it, or before it if right. Control characters and invalid UTF-8 are written as U+FFFD. */
+/* Writes text in exactly `width` columns. Longer text ends in "…"; shorter text is padded with
+ * spaces after it, or before it if right. Control characters and invalid UTF-8 are written as
+ * U+FFFD. */
 void columns_put(FILE *out, const char *text, int width, bool right);
 
-/* Writes a paragraph in lines of at most `width` columns, each after `indent` spaces, with a newline at
- * the end. A word wider than that has a line of its own. */
+/* Writes a paragraph in lines of at most `width` columns, each after `indent` spaces, with a
+ * newline at the end. A word wider than that has a line of its own. */
 void columns_wrap(FILE *out, const char *text, int indent, int width);
 
 #endif

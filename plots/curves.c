@@ -1,8 +1,9 @@
 /* curves.c -- line charts; see curves.h.
  *
- * The panels of a page thin long series: of the points in one column of pixels only the first, the
- * lowest, the highest and the last are drawn (M4: Jugel et al. 2014, "M4: a visualization-oriented time
- * series data aggregation"). The line through these covers the same pixels. */
+ * The panels of a page thin long series: of the points in one column of pixels only the first,
+ * the lowest, the highest and the last are drawn (M4: Jugel et al. 2014, "M4: a
+ * visualization-oriented time series data aggregation"). The line through these covers the same
+ * pixels. */
 #include "plots/curves.h"
 
 #include <assert.h>

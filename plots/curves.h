@@ -1,5 +1,5 @@
-/* curves.h -- line charts: a page of panels one above the other, or one small chart inside another
- * page. */
+/* curves.h -- line charts: a page of panels one above the other, or one small chart inside
+ * another page. */
 #ifndef PLOTS_CURVES_H
 #define PLOTS_CURVES_H
 
@@ -20,8 +20,8 @@ typedef struct Series {
 typedef struct Chart {
     double x, y, width, height;  // of the area between the axes, pixels
     Axis across, up;
-    double until;  // chart_draw: the series are drawn up to here
-    bool marked;   // chart_draw: a vertical line there
+    double until;  // chart_draw: the series are drawn up to this x
+    bool marked;   // chart_draw: draws a vertical line at `until`
 } Chart;
 
 typedef struct CurvePanel {
@@ -32,13 +32,14 @@ typedef struct CurvePanel {
     bool log_y;  // values that are not above 0 are gaps
 } CurvePanel;
 
-/* Draws the page; *page is for canvas_free. charts [count] (=) where the panels lie, or NULL. The panels
- * share the range of x. count: 1 to 16. */
+/* Draws the page; free *page with canvas_free. charts [count] (=) the positions of the panels,
+ * or NULL. The panels share the range of x. count: 1 to 16. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
 
-/* across, up and until (=) those for the whole series. The horizontal axis begins at 0; the vertical one is
- * logarithmic, and values that are not above 0 are left out. */
+/* chart->across, up and until (=) so that all of the series is visible. The horizontal axis
+ * begins at 0; the vertical one is logarithmic, and values that are not above 0 are left
+ * out. */
 void chart_fit(Chart *chart, const Series *series, int count);
 
 /* Draws a chart: tick labels at the left and below, the series' names above it at the right. */

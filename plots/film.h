@@ -8,7 +8,8 @@
  *     └──────────────┘   ┌────┐ ┌────┐
  *     loss ────╮_____•__________________ update
  *
- * All frames of a film have one size, which film_plan computes from the labels of all of them. */
+ * All frames of a film have one size, which film_plan computes from the labels of all of
+ * them. */
 #ifndef PLOTS_FILM_H
 #define PLOTS_FILM_H
 
@@ -36,10 +37,10 @@ typedef struct FilmPlan {
     Chart chart;
 } FilmPlan;
 
-/* plan (=) a layout for all frames. The last frame's x is the end of the curves. */
+/* plan (=) a layout that fits all frames. The curves end at the last frame's x. */
 bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error);
 
-/* Draws a frame; *page is for canvas_free. */
+/* Draws a frame; free *page with canvas_free. */
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
                Error *error);
 

@@ -6,8 +6,8 @@
  *       top -> ■ ■ ■ ■
  *     a label  ■ ■ ■ ■
  *
- * The size of a cell decides everything else. Labels are at least LABEL_MIN pixels high; if the rows are
- * closer together, only every second, third, ... row has one. */
+ * The size of a cell decides everything else. Labels are at least LABEL_MIN pixels high; if the
+ * rows are closer together, only every second, third, ... row has one. */
 #include "plots/heatmap.h"
 
 #include <math.h>
@@ -62,8 +62,9 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
     return width;
 }
 
-/* Column labels are horizontal if they fit over their cells. Otherwise they have the smallest slant at
- * which neighbours do not touch. Returns the height of the labels and sets the overhang. */
+/* Column labels are horizontal if they fit over their cells. Otherwise they have the smallest
+ * slant at which neighbours do not touch. Returns the height of the labels and sets the
+ * overhang. */
 static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map)
 {
     if (!map->column_labels) return 0;

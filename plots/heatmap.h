@@ -1,7 +1,7 @@
 /* heatmap.h -- a matrix of numbers in 0..1 as coloured squares.
  *
- * Row labels are at the left, column labels on top (slanted if they are wider than a cell), the title is
- * above, a note below. Cells that are large enough show their number (".94"). */
+ * Row labels are at the left, column labels on top (slanted if they are wider than a cell), the
+ * title is above, a note below. Cells that are large enough show their number (".94"). */
 #ifndef PLOTS_HEATMAP_H
 #define PLOTS_HEATMAP_H
 
@@ -20,16 +20,16 @@ typedef struct HeatMap {
     bool outlined;                     // with a frame: the best map
 } HeatMap;
 
-/* The layout of a map, in pixels. Cell [i,j] begins at x + left + j cell, y + top + i cell and is
- * cell - gap wide and high. */
+/* The layout of a map, in pixels. Cell [i,j] begins at x + left + j cell, y + top + i cell and
+ * is cell - gap wide and high. */
 typedef struct HeatMapPlan {
     int x, y;            // of the map's top left corner on the page; planned as 0
     int width, height;   // of the whole, title and labels included
     int left, top;       // of cell [0,0], from the corner
     int cell;            // from one cell to the next, both ways
-    int gap;             // of that, free at a cell's right and bottom: 0 or 1
-    int foot;            // of height, below the last row
-    int overhang;        // of width, at the right: used by slanted labels only
+    int gap;             // pixels of `cell` left free at its right and bottom: 0 or 1
+    int foot;            // the part of height below the last row
+    int overhang;        // the part of width at the right that only slanted labels use
     double label_size;   // pixels
     double label_width;  // labels longer than this end in an ellipsis
     double number_size;  // 0: no numbers
@@ -38,19 +38,19 @@ typedef struct HeatMapPlan {
     double slant;  // of the column labels, degrees; 0: horizontal
 } HeatMapPlan;
 
-/* Plans a map with cells of `cell` pixels (at least 1). */
+/* The layout of a map with cells of `cell` pixels (at least 1). Set x and y before painting. */
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 
-/* Paints it. causal: cells right of the diagonal that are exactly 0 are masked and have the neutral
- * colour. */
+/* Paints the map. causal: cells right of the diagonal that are exactly 0 are masked and have
+ * the neutral colour. */
 void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal);
 
-/* A cell's number, short: ".94", "1.0", "nan". */
+/* The text of a cell: ".94", "1.0", "nan". */
 void heatmap_number(char text[16], float value);
 
-/* The colour bar from 0 to 1 with its top left at (x,y), `width` wide and HEATMAP_BAR_HEIGHT high with its
- * numbers. */
+/* The colour bar from 0 to 1 with its top left at (x,y), `width` wide and HEATMAP_BAR_HEIGHT
+ * high with its numbers. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
 

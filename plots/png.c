@@ -1,10 +1,10 @@
 /* png.c -- PNG through libpng (ISO/IEC 15948), with errors that come back.
  *
- * libpng reports an error by calling a function that must not return. Ours copies the message and jumps
- * back to the setjmp in encode(), which owns nothing but libpng's two structs. The file is 8-bit RGB.
- * For a page of 24 + 1 maps of 12 x 12 (2453 x 2868 pixels) the Up filter at zlib level 3 makes 737 kB in
- * 54 ms; no filter 795 kB in 51 ms; Up at level 6 650 kB in 92 ms (processor time on a core that does 115
- * GFLOP/s in sgemm). */
+ * libpng reports an error by calling a function that must not return. Ours copies the message
+ * and jumps back to the setjmp in encode(), which owns nothing but libpng's two structs. The
+ * file is 8-bit RGB. For a page of 24 + 1 maps of 12 x 12 (2453 x 2868 pixels) the Up filter at
+ * zlib level 3 makes 737 kB in 54 ms; no filter 795 kB in 51 ms; Up at level 6 650 kB in 92 ms
+ * (processor time on a core that does 115 GFLOP/s in sgemm). */
 #include "plots/png.h"
 
 #include <png.h>

@@ -1,4 +1,5 @@
-/* png.h -- a canvas to a PNG file; the file is replaced as a whole or not at all (base/file.h). */
+/* png.h -- saves a canvas as a PNG file, which is replaced as a whole or not at all
+ * (base/file.h). */
 #ifndef PLOTS_PNG_H
 #define PLOTS_PNG_H
 

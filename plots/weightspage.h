@@ -2,14 +2,14 @@
  *
  *     title
  *       W_Q          W_K          W_V
- *     ┌ before ┐   ┌ before ┐   ┌ before ┐        each weight is some pixels: blue above zero,
+ *     ┌ before ┐   ┌ before ┐   ┌ before ┐        each weight is a small square: blue above zero,
  *     └────────┘   └────────┘   └────────┘        orange below, the page's colour at zero
  *     ┌ after  ┐   ┌ after  ┐   ┌ after  ┐
  *     └────────┘   └────────┘   └────────┘
  *     ‖gradient‖ ───╮______________________ update
  *
- * Both matrices of a column have one scale, printed below, so that they can be compared. Matrices with
- * more than 128 rows or columns are averaged over blocks. */
+ * Both matrices of a column have one scale, printed below, so that they can be compared.
+ * Matrices with more than 128 rows or columns are averaged over blocks. */
 #ifndef PLOTS_WEIGHTSPAGE_H
 #define PLOTS_WEIGHTSPAGE_H
 
@@ -28,7 +28,7 @@ typedef struct WeightsPage {
     int count;
 } WeightsPage;
 
-/* Draws the page; *canvas is for canvas_free. */
+/* Draws the page; free *canvas with canvas_free. */
 bool weightspage_draw(Canvas **canvas, const WeightsPage *page, Theme theme, Error *error);
 
 #endif
