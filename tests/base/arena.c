@@ -25,9 +25,8 @@ static void layout(Arena *arena, double **buffer)
     for (int i = 0; i < BUFFERS; i++) buffer[i] = ARENA_TAKE(arena, double, counts[i]);
 }
 
-static void buffers_are_aligned_and_apart(void **state)
+TEST(buffers_are_aligned_and_apart)
 {
-    (void)state;
     Arena arena = {0};
     Error error;
     double *buffer[BUFFERS];
@@ -56,9 +55,8 @@ static void buffers_are_aligned_and_apart(void **state)
     assert_int_equal(arena.used, 0);
 }
 
-static void an_empty_arena_is_one(void **state)
+TEST(an_empty_arena_is_one)
 {
-    (void)state;
     Arena arena = {0};
     Error error;
     assert_true(arena_reserve(&arena, &error));
@@ -66,9 +64,8 @@ static void an_empty_arena_is_one(void **state)
     arena_free(&arena);
 }
 
-static void too_much_is_an_error(void **state)
+TEST(too_much_is_an_error)
 {
-    (void)state;
     Arena arena = {0};
     Error error = {""};
     ARENA_TAKE(&arena, char, (size_t)1 << 62);
@@ -78,9 +75,8 @@ static void too_much_is_an_error(void **state)
 }
 
 /* A byte more than was reserved is a bug in the caller: the program stops. */
-static void taking_more_stops_the_program(void **state)
+TEST(taking_more_stops_the_program)
 {
-    (void)state;
     pid_t child = fork();
     if (child == 0) {
         setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
@@ -110,9 +106,8 @@ static size_t resident(const unsigned char *block, size_t size)
 
 /* Zeros whatever was there before, and no memory until it is written; what is released goes,
  * and its neighbours stay. */
-static void zeros_take_no_memory(void **state)
+TEST(zeros_take_no_memory)
 {
-    (void)state;
     static const size_t sizes[] = {1, 100, 5000, 2 << 20, (9 << 20) + 12345};
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (int again = 0; again < 3; again++) {
@@ -135,12 +130,4 @@ static void zeros_take_no_memory(void **state)
     free(block);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(buffers_are_aligned_and_apart),
-                                       cmocka_unit_test(an_empty_arena_is_one),
-                                       cmocka_unit_test(too_much_is_an_error),
-                                       cmocka_unit_test(taking_more_stops_the_program),
-                                       cmocka_unit_test(zeros_take_no_memory)};
-    return cmocka_run_group_tests_name("arena", tests, NULL, NULL);
-}
+TEST_MAIN("arena", NULL, NULL)

@@ -4,9 +4,8 @@
 
 #include "base/error.h"
 
-static void a_sentence_is_kept(void **state)
+TEST(a_sentence_is_kept)
 {
-    (void)state;
     Error error;
     assert_false(error_set(&error, "cannot read '%s': %d", "a%sb", 7));
     assert_string_equal(error.text, "cannot read 'a%sb': 7");
@@ -14,16 +13,14 @@ static void a_sentence_is_kept(void **state)
     assert_string_equal(error.text, "line 3: cannot read 'a%sb': 7");
 }
 
-static void null_is_allowed(void **state)
+TEST(null_is_allowed)
 {
-    (void)state;
     assert_false(error_set(NULL, "text"));
     assert_false(error_prefix(NULL, "text"));
 }
 
-static void a_long_sentence_ends_in_dots(void **state)
+TEST(a_long_sentence_ends_in_dots)
 {
-    (void)state;
     enum { SIZE = sizeof((Error *)0)->text };
     char text[2 * SIZE];
     memset(text, 'x', sizeof text);
@@ -47,10 +44,4 @@ static void a_long_sentence_ends_in_dots(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(a_sentence_is_kept),
-                                       cmocka_unit_test(null_is_allowed),
-                                       cmocka_unit_test(a_long_sentence_ends_in_dots)};
-    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
-}
+TEST_MAIN("error", NULL, NULL)

@@ -17,18 +17,16 @@
 
 static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 8], temporary[TEMPORARY_SIZE + 16];
 
-static int make(void **state)
+FIXTURE(make)
 {
-    (void)state;
     if (!temporary_folder(folder, NULL)) return -1;
     snprintf(path, sizeof path, "%s/file", folder);
     snprintf(temporary, sizeof temporary, "%s.tmp", path);
     return 0;
 }
 
-static int sweep(void **state)
+FIXTURE(sweep)
 {
-    (void)state;
     char command[TEMPORARY_SIZE + 16];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     return system(command);
@@ -45,9 +43,8 @@ static void holds(const char *expected)
     free(text);
 }
 
-static void a_file_is_replaced(void **state)
+TEST(a_file_is_replaced)
 {
-    (void)state;
     Error error = {""};
     assert_true(file_replace(path, "old", 3, &error));
     holds("old");
@@ -71,9 +68,8 @@ static void a_file_is_replaced(void **state)
     assert_int_not_equal(access(temporary, F_OK), 0);
 }
 
-static void leftovers_are_overwritten(void **state)
+TEST(leftovers_are_overwritten)
 {
-    (void)state;
     Error error = {""};
     FILE *left = fopen(temporary, "w");
     fputs("a long text that a killed process left behind", left);
@@ -82,9 +78,8 @@ static void leftovers_are_overwritten(void **state)
     holds("short");
 }
 
-static void two_writers_do_not_meet(void **state)
+TEST(two_writers_do_not_meet)
 {
-    (void)state;
     Error error = {""};
     AtomicFile one, two;
     assert_true(file_begin(&one, path, &error));
@@ -95,9 +90,8 @@ static void two_writers_do_not_meet(void **state)
     holds("one");
 }
 
-static void a_link_is_followed_and_a_pipe_is_written(void **state)
+TEST(a_link_is_followed_and_a_pipe_is_written)
 {
-    (void)state;
     Error error = {""};
     char link[TEMPORARY_SIZE + 8];
     struct stat found;
@@ -118,9 +112,8 @@ static void a_link_is_followed_and_a_pipe_is_written(void **state)
     close(reader);
 }
 
-static void a_full_disk_leaves_the_old_file(void **state)
+TEST(a_full_disk_leaves_the_old_file)
 {
-    (void)state;
     Error error = {""};
     assert_true(file_replace(path, "old", 3, &error));
     struct rlimit before, tight;
@@ -140,9 +133,8 @@ static void a_full_disk_leaves_the_old_file(void **state)
 
 /* A child replaces the file again and again, each time with one letter LENGTH times; it is
  * killed after a random time. Whatever is there must be whole. */
-static void killed_at_any_instant_the_file_is_whole(void **state)
+TEST(killed_at_any_instant_the_file_is_whole)
 {
-    (void)state;
     enum { KILLS = 30, LENGTH = 300000, PART = 1000 };
     Error error = {""};
     Rng rng = rng_stream(9, RNG_TEST, 0);
@@ -185,9 +177,8 @@ static void killed_at_any_instant_the_file_is_whole(void **state)
     assert_true(during > 0);  // else no kill came in the middle, and nothing was tested
 }
 
-static void reading_has_a_limit(void **state)
+TEST(reading_has_a_limit)
 {
-    (void)state;
     Error error;
     assert_true(file_replace(path, "12345", 5, &error));
     char *text = file_read(path, 5, NULL, &error);
@@ -205,9 +196,8 @@ static void reading_has_a_limit(void **state)
     assert_string_equal(error.text, "cannot write '/no/such/file': No such file or directory");
 }
 
-static void folders_are_made(void **state)
+TEST(folders_are_made)
 {
-    (void)state;
     Error error = {""};
     char deep[TEMPORARY_SIZE + 32];
     struct stat found;
@@ -225,16 +215,4 @@ static void folders_are_made(void **state)
     assert_false(folder_make("", &error));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_file_is_replaced),
-        cmocka_unit_test(leftovers_are_overwritten),
-        cmocka_unit_test(two_writers_do_not_meet),
-        cmocka_unit_test(a_link_is_followed_and_a_pipe_is_written),
-        cmocka_unit_test(a_full_disk_leaves_the_old_file),
-        cmocka_unit_test(killed_at_any_instant_the_file_is_whole),
-        cmocka_unit_test(reading_has_a_limit),
-        cmocka_unit_test(folders_are_made)};
-    return cmocka_run_group_tests_name("file", tests, make, sweep);
-}
+TEST_MAIN("file", make, sweep)

@@ -9,9 +9,8 @@
 #include "base/json.h"
 #include "base/rng.h"
 
-static void reals_are_short_and_exact(void **state)
+TEST(reals_are_short_and_exact)
 {
-    (void)state;
     static const struct {
         double value;
         const char *text;
@@ -71,9 +70,8 @@ static char *write_line(int indent, const char *text)
     return bytes;
 }
 
-static void a_line_is_an_object(void **state)
+TEST(a_line_is_an_object)
 {
-    (void)state;
     char *line = write_line(0, "tr\"\\\n\t\x01\x7F\xC3\xBC\xF0\x9F\x98\x80\xFFz");
     assert_string_equal(line,
                         "{\"type\":\"tr\\\"\\\\\\n\\t\\u0001\\u007f\xC3\xBC\xF0\x9F\x98\x80"
@@ -92,9 +90,8 @@ static void a_line_is_an_object(void **state)
 
 /* All texts of three bytes from those where UTF-8 has its borders: valid JSON comes out, and
  * what was valid UTF-8 comes back. */
-static void any_bytes_become_valid_json(void **state)
+TEST(any_bytes_become_valid_json)
 {
-    (void)state;
     static const unsigned char border[] = {0x01, 0x22, 0x5C, 0x7F, 0x80, 0x8F, 0x90, 0x9F,
                                            0xA0, 0xBF, 0xC1, 0xC2, 0xDF, 0xE0, 0xE1, 0xED,
                                            0xEF, 0xF0, 0xF1, 0xF4, 0xF5, 0xFF};
@@ -124,9 +121,8 @@ static Json *parse(const char *text, Error *error)
     return json_parse(text, strlen(text), "f.json", error);
 }
 
-static void a_tree_is_read(void **state)
+TEST(a_tree_is_read)
 {
-    (void)state;
     Error error;
     Json *root = parse("{\"b\": 1, \"a\": [1.5, true, null, \"x\"], \"c\": {}}", &error);
     assert_non_null(root);
@@ -162,9 +158,8 @@ static void a_tree_is_read(void **state)
     json_free(root);
 }
 
-static void what_is_not_json_is_refused(void **state)
+TEST(what_is_not_json_is_refused)
 {
-    (void)state;
     static const char *const cases[] = {
         "",
         "{",
@@ -198,11 +193,4 @@ static void what_is_not_json_is_refused(void **state)
     free(deep);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reals_are_short_and_exact), cmocka_unit_test(a_line_is_an_object),
-        cmocka_unit_test(any_bytes_become_valid_json), cmocka_unit_test(a_tree_is_read),
-        cmocka_unit_test(what_is_not_json_is_refused)};
-    return cmocka_run_group_tests_name("json", tests, NULL, NULL);
-}
+TEST_MAIN("json", NULL, NULL)

@@ -75,9 +75,8 @@ static bool parse(Fixture *f, const char *line)
     return options_parse(f->group, 2, argc, argv, &f->words, &f->error);
 }
 
-static void every_kind_is_read(void **state)
+TEST(every_kind_is_read)
 {
-    (void)state;
     Fixture f;
     begin(&f);
     assert_true(parse(&f, "--d-model 256 one --no-output-bias --learning-rate=1e-3 --quiet "
@@ -107,9 +106,8 @@ static void every_kind_is_read(void **state)
     end(&f);
 }
 
-static void wrong_use_is_explained(void **state)
+TEST(wrong_use_is_explained)
 {
-    (void)state;
     static const struct {
         const char *line, *error;
     } cases[] = {
@@ -170,9 +168,8 @@ static void wrong_use_is_explained(void **state)
     end(&f);
 }
 
-static void names_in_errors_become_options(void **state)
+TEST(names_in_errors_become_options)
 {
-    (void)state;
     static const struct {
         const char *error, *shown;
     } cases[] = {
@@ -193,9 +190,8 @@ static void names_in_errors_become_options(void **state)
     }
 }
 
-static void stronger_sources_win(void **state)
+TEST(stronger_sources_win)
 {
-    (void)state;
     Fixture f;
     begin(&f);
     char *argv[] = {"train", "--output",   "x",       "--free=2", "--train-source",
@@ -236,9 +232,8 @@ static void stronger_sources_win(void **state)
     end(&f);
 }
 
-static void help_shows_the_table(void **state)
+TEST(help_shows_the_table)
 {
-    (void)state;
     Fixture f;
     begin(&f);
     assert_true(options_set(f.group, 2, "output", "checkpoints/toy", &f.error));
@@ -265,9 +260,8 @@ static void help_shows_the_table(void **state)
     end(&f);
 }
 
-static void saved_configuration_comes_back(void **state)
+TEST(saved_configuration_comes_back)
 {
-    (void)state;
     Fixture f, g;
     begin(&f);
     begin(&g);
@@ -306,9 +300,8 @@ static void saved_configuration_comes_back(void **state)
     end(&g);
 }
 
-static void wrong_configurations_are_explained(void **state)
+TEST(wrong_configurations_are_explained)
 {
-    (void)state;
     static const struct {
         const char *json, *error;
     } cases[] = {
@@ -351,14 +344,4 @@ static void wrong_configurations_are_explained(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_kind_is_read),
-                                       cmocka_unit_test(wrong_use_is_explained),
-                                       cmocka_unit_test(names_in_errors_become_options),
-                                       cmocka_unit_test(stronger_sources_win),
-                                       cmocka_unit_test(help_shows_the_table),
-                                       cmocka_unit_test(saved_configuration_comes_back),
-                                       cmocka_unit_test(wrong_configurations_are_explained)};
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
-}
+TEST_MAIN("options", NULL, NULL)

@@ -6,9 +6,8 @@
 #include "base/rng.h"
 
 /* Random123, tests/kat_vectors, "philox4x32 10" (Salmon et al. 2011). */
-static void philox_gives_the_known_answers(void **state)
+TEST(philox_gives_the_known_answers)
 {
-    (void)state;
     static const struct {
         uint32_t counter[4], key[2], out[4];
     } known[] = {
@@ -29,9 +28,8 @@ static void philox_gives_the_known_answers(void **state)
 
 /* A stream is the blocks of its counter, in order: 64 bits of index above, 32 of place
  * below. */
-static void a_stream_is_its_blocks(void **state)
+TEST(a_stream_is_its_blocks)
 {
-    (void)state;
     uint64_t seed = 0x0123456789ABCDEF, index = 0xFEDCBA9876543210;
     uint32_t key[2] = {0x89ABCDEF, 0x01234567};
     Rng rng = rng_stream(seed, RNG_TEST, index);
@@ -42,9 +40,8 @@ static void a_stream_is_its_blocks(void **state)
     }
 }
 
-static void streams_differ(void **state)
+TEST(streams_differ)
 {
-    (void)state;
     Rng rng[] = {rng_stream(1, RNG_TEST, 0),          rng_stream(2, RNG_TEST, 0),
                  rng_stream(1, RNG_SAMPLE, 0),        rng_stream(1, RNG_TEST, 1),
                  rng_stream(1, RNG_TEST, 1ull << 32), rng_stream(1ull << 32 | 1, RNG_TEST, 0)};
@@ -58,9 +55,8 @@ static void streams_differ(void **state)
 /* A count of n draws of probability p has deviation √(n p (1-p)), and five of them are allowed.
  * Of 3·2^30 numbers, a plain `word % n` gives the first third half of the time: 87
  * deviations. */
-static void below_is_even(void **state)
+TEST(below_is_even)
 {
-    (void)state;
     enum { DRAWS = 60000, SIDES = 6 };
     Rng rng = rng_stream(5, RNG_TEST, 0);
     int count[SIDES] = {0};
@@ -80,9 +76,8 @@ static void below_is_even(void **state)
     for (int i = 0; i < 100; i++) assert_int_equal(rng_below(&rng, 1), 0);
 }
 
-static void uniform_and_normal_have_their_moments(void **state)
+TEST(uniform_and_normal_have_their_moments)
 {
-    (void)state;
     enum { DRAWS = 100000 };
     Rng rng = rng_stream(7, RNG_TEST, 3);
     double sum = 0, squares = 0, least = 1, most = 0;
@@ -110,12 +105,4 @@ static void uniform_and_normal_have_their_moments(void **state)
     assert_true(fabs(moment[4] - 3) < 5 * sqrt(96.0 / DRAWS));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(philox_gives_the_known_answers),
-                                       cmocka_unit_test(a_stream_is_its_blocks),
-                                       cmocka_unit_test(streams_differ),
-                                       cmocka_unit_test(below_is_even),
-                                       cmocka_unit_test(uniform_and_normal_have_their_moments)};
-    return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
-}
+TEST_MAIN("rng", NULL, NULL)

@@ -5,9 +5,8 @@
 
 #include "base/utf8.h"
 
-static void test_utf8(void **state)
+TEST(test_utf8)
 {
-    (void)state;
     static const struct {
         const char *in, *out;
         size_t limit;
@@ -37,8 +36,4 @@ static void test_utf8(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_utf8)};
-    return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
-}
+TEST_MAIN("utf8", NULL, NULL)

@@ -183,7 +183,4 @@ TEST(ranges)
     corpus_free(&corpus);
 }
 
-int main(void)
-{
-    return run_all_tests("batches", NULL, NULL);
-}
+TEST_MAIN("batches", NULL, NULL)

@@ -20,17 +20,15 @@ static CorpusText text;
 static CorpusReport report;
 static Error error;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     if (!temporary_folder(folder, NULL)) return -1;
     for (int i = 0; i < 3; i++) snprintf(path[i], sizeof *path, "%s/%c", folder, 'a' + i);
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) unlink(path[i]);
     return rmdir(folder);
 }
@@ -376,7 +374,4 @@ TEST(memory)
 #endif
 }
 
-int main(void)
-{
-    return run_all_tests("corpus", setup, teardown);
-}
+TEST_MAIN("corpus", setup, teardown)

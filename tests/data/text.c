@@ -292,7 +292,4 @@ TEST(random_bytes)
     }
 }
 
-int main(void)
-{
-    return run_all_tests("text", path_make, path_remove);
-}
+TEST_MAIN("text", path_make, path_remove)

@@ -27,9 +27,8 @@ static const Sentences MANY = {1500, rest_at, NULL};
 /* Around every test: what the library prints is collected, and must be nothing. */
 static int kept_stdout, kept_stderr, printed;
 
-static int collect_begin(void **state)
+FIXTURE(collect_begin)
 {
-    (void)state;
     fflush(NULL);
     printed = memfd_create("printed", 0);
     kept_stdout = dup(1), kept_stderr = dup(2);
@@ -37,9 +36,8 @@ static int collect_begin(void **state)
     return 0;
 }
 
-static int collect_end(void **state)
+FIXTURE(collect_end)
 {
-    (void)state;
     fflush(NULL);
     dup2(kept_stdout, 1), dup2(kept_stderr, 2);
     close(kept_stdout), close(kept_stderr);

@@ -41,9 +41,8 @@ static Lines lines_read(const char *directory, const char *name)
     return lines;
 }
 
-static int load(void **state)
+FIXTURE(load)
 {
-    (void)state;
     for (int set = 0; set < SETS; set++)
         for (int s = 0; s < SIDES; s++) {
             corpus[set][s] = lines_read("data/toy", names[set][s]);
@@ -53,9 +52,8 @@ static int load(void **state)
     return 0;
 }
 
-static void generator_gives_the_committed_files(void **state)
+TEST(generator_gives_the_committed_files)
 {
-    (void)state;
     const char *build = getenv("BUILD") ? getenv("BUILD") : "build";
     char directory[256], command[2048];
     snprintf(directory, sizeof(directory), "%s/toy-XXXXXX", build);
@@ -75,9 +73,8 @@ static int by_text(const void *a, const void *b)
 }
 
 /* So no sentence of the validation or test set is in the training set. */
-static void no_sentence_comes_twice(void **state)
+TEST(no_sentence_comes_twice)
 {
-    (void)state;
     for (int s = 0; s < SIDES; s++) {
         char **all = malloc(MAX_LINES * sizeof(char *));
         int count = 0;
@@ -97,9 +94,8 @@ static int word_count(const char *line)
 }
 
 /* Pairs in range, sorted, none twice; and every word of either side is in one. */
-static void alignments_are_whole(void **state)
+TEST(alignments_are_whole)
 {
-    (void)state;
     for (int i = 0; i < sizes[TEST]; i++) {
         int n = word_count(corpus[TEST][EN].line[i]), m = word_count(corpus[TEST][FR].line[i]);
         bool en_seen[64] = {false}, fr_seen[64] = {false};
@@ -170,9 +166,8 @@ static const char *const phenomena[] = {
 };
 // clang-format on
 
-static void forbidden_forms_never_occur(void **state)
+TEST(forbidden_forms_never_occur)
 {
-    (void)state;
     for (size_t f = 0; f < sizeof(forbidden) / sizeof(*forbidden); f++)
         for (int set = 0; set < SETS; set++) {
             const char *match = match_of(forbidden[f].pattern, set, forbidden[f].side);
@@ -180,21 +175,10 @@ static void forbidden_forms_never_occur(void **state)
         }
 }
 
-static void the_test_set_shows_every_phenomenon(void **state)
+TEST(the_test_set_shows_every_phenomenon)
 {
-    (void)state;
     for (size_t p = 0; p < sizeof(phenomena) / sizeof(*phenomena); p++)
         if (!match_of(phenomena[p], TEST, FR)) fail_msg("no %s", phenomena[p]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(generator_gives_the_committed_files),
-        cmocka_unit_test(no_sentence_comes_twice),
-        cmocka_unit_test(alignments_are_whole),
-        cmocka_unit_test(forbidden_forms_never_occur),
-        cmocka_unit_test(the_test_set_shows_every_phenomenon),
-    };
-    return cmocka_run_group_tests(tests, load, NULL);
-}
+TEST_MAIN("toy", load, NULL)

@@ -193,7 +193,4 @@ TEST(one_or_two)
     corpus_text_free(&text);
 }
 
-int main(void)
-{
-    return run_all_tests("vocabulary", NULL, NULL);
-}
+TEST_MAIN("vocabulary", NULL, NULL)

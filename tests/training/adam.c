@@ -19,9 +19,8 @@ static const AdamStep FIRST = {.rate = 0.1,
                                .gradient_scale = 1};
 
 /* The first step of Adam is the rate, whatever the size of the gradient. */
-static void test_first_step(void **state)
+TEST(test_first_step)
 {
-    (void)state;
     real w[3] = {1, 1, 1}, m[3] = {0}, v[3] = {0}, g[3] = {1e-3f, -50, 0};
     adam_update(w, m, v, g, 3, &FIRST);
     assert_true(fabs(w[0] - 0.9) < 1e-5);
@@ -30,9 +29,8 @@ static void test_first_step(void **state)
 }
 
 /* A gradient of norm 10 clipped to 1 is the gradient times 0.1. */
-static void test_clipping_scales(void **state)
+TEST(test_clipping_scales)
 {
-    (void)state;
     real a[2] = {1, 1}, ma[2] = {0}, va[2] = {0}, b[2] = {1, 1}, mb[2] = {0}, vb[2] = {0};
     const real g[2] = {6, 8}, clipped[2] = {0.6f, 0.8f};
     AdamStep step = FIRST;
@@ -54,9 +52,8 @@ static real noise(Rng *rng)
 /* Algorithm 2 of Loshchilov and Hutter, line by line, in double: line 9 bias-corrects m, line
  * 10 v, and line 12 is θ ← θ - η (α m̂ / (√v̂ + ε) + λ θ), here with α = 1, η the rate, λ the
  * decay. */
-static void test_adamw_is_its_paper(void **state)
+TEST(test_adamw_is_its_paper)
 {
-    (void)state;
     enum { DECAYS = 2 };
     const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-6, decays[DECAYS] = {0, 0.3};
     for (int d = 0; d < DECAYS; d++) {
@@ -96,9 +93,8 @@ static const ModelConfig SHAPE = {.vocab = 37,
 
 /* Several slices of a network with gradients of zero: Adam stands still, and so what a decay of
  * 0.25 at a rate of 0.5 leaves of every matrix is seven eighths; of biases and norms, all. */
-static void test_decay_is_for_matrices(void **state)
+TEST(test_decay_is_for_matrices)
 {
-    (void)state;
     Error error;
     Transformer model;
     Gradients gradients;
@@ -132,18 +128,16 @@ static void test_decay_is_for_matrices(void **state)
     transformer_free(&model);
 }
 
-static void test_moving_average(void **state)
+TEST(test_moving_average)
 {
-    (void)state;
     real ema[3] = {0, 4, 0}, w[3] = {1, 2, 0};
     ema_update(ema, w, 3, 0.25f);
     assert_true(ema[0] == 0.25f && ema[1] == 3.5f && ema[2] == 0);
 }
 
 /* Learning rates by hand. */
-static void test_schedule(void **state)
+TEST(test_schedule)
 {
-    (void)state;
     static const struct {
         Schedule schedule;
         long long update;
@@ -160,11 +154,4 @@ static void test_schedule(void **state)
                  known[i].rate) < 1e-12);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_first_step),         cmocka_unit_test(test_clipping_scales),
-        cmocka_unit_test(test_adamw_is_its_paper), cmocka_unit_test(test_decay_is_for_matrices),
-        cmocka_unit_test(test_moving_average),     cmocka_unit_test(test_schedule)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("adam", NULL, NULL)

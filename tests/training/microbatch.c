@@ -59,9 +59,8 @@ static void check(const MicroBatchPlan *plan, const Text *source, const Text *ta
 }
 
 /* One plan for texts of all sizes: what it held before does not matter. */
-static void test_even(void **state)
+TEST(test_even)
 {
-    (void)state;
     MicroBatchPlan plan = {0};
     Error error;
     for (uint32_t trial = 0; trial < 200; trial++) {
@@ -85,9 +84,8 @@ static void test_even(void **state)
 
 /* Of 2, 8, 9, 2 and 5 tokens: 9 and 8 go to different micro-batches, 5 joins 8, and both twos
  * join 9. */
-static void test_by_hand(void **state)
+TEST(test_by_hand)
 {
-    (void)state;
     const int ends[] = {0, 1, 5, 9, 10, 13}, starts[] = {0, 1, 5, 10, 11, 13};
     const Packed source = {5, 13, NULL, ends}, target = {5, 13, NULL, starts};
     const int first[] = {2, 0, 3}, second[] = {1, 4};
@@ -102,9 +100,4 @@ static void test_by_hand(void **state)
     microbatch_plan_free(&plan);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_even),
-                                       cmocka_unit_test(test_by_hand)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("microbatch", NULL, NULL)

@@ -7,9 +7,8 @@
 #include "tests/fixtures/test.h"
 #include "training/progress.h"
 
-static void test_there_and_back(void **state)
+TEST(test_there_and_back)
 {
-    (void)state;
     Progress p = progress_start(), back;
     Error error;
     p.update = 90, p.epoch = 3, p.update_in_epoch = 7, p.validated = 80, p.stale = 2;
@@ -31,9 +30,8 @@ static void test_there_and_back(void **state)
     free(again);
 }
 
-static void test_a_new_run(void **state)
+TEST(test_a_new_run)
 {
-    (void)state;
     Progress p = progress_start(), back;
     Error error;
     char *text = progress_to_json(&p);
@@ -42,9 +40,8 @@ static void test_a_new_run(void **state)
     free(text);
 }
 
-static void test_better(void **state)
+TEST(test_better)
 {
-    (void)state;
     Progress p = progress_start();
     Quality q = {3, 10, 20}, without = {2, NAN, NAN}, broken = {NAN, 0, 0};
     for (int by = BEST_LOSS; by <= BEST_CHRF; by++) {
@@ -64,9 +61,8 @@ static void test_better(void **state)
     assert_true(progress_better(&p, &q, BEST_BLEU));  // the best was without translations
 }
 
-static void test_kept_and_dropped(void **state)
+TEST(test_kept_and_dropped)
 {
-    (void)state;
     Progress p = progress_start();
     for (int u = 1; u <= 2000; u++) progress_keep(&p, u, MAX_SNAPSHOTS);
     assert_int_equal(p.kept.count, MAX_SNAPSHOTS);
@@ -98,9 +94,8 @@ static void refused(const char *part, const char *change, const char *why)
     free(text);
 }
 
-static void test_what_cannot_be(void **state)
+TEST(test_what_cannot_be)
 {
-    (void)state;
     char many[16000] = "[1";
     for (int i = 2; i <= MAX_SNAPSHOTS + 1; i++)
         snprintf(many + strlen(many), sizeof many - strlen(many), ",%d", i);
@@ -127,11 +122,4 @@ static void test_what_cannot_be(void **state)
     refused("\"best_bleu\":null", "\"best_bleu\":\"high\"", "'best_bleu'");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_there_and_back), cmocka_unit_test(test_a_new_run),
-        cmocka_unit_test(test_better), cmocka_unit_test(test_kept_and_dropped),
-        cmocka_unit_test(test_what_cannot_be)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("progress", NULL, NULL)

@@ -55,9 +55,8 @@ static float summed(Reduction reduction, int used, int owner)
     return at_owner[0];
 }
 
-static void test_ranks_change_no_bit(void **state)
+TEST(test_ranks_change_no_bit)
 {
-    (void)state;
     draw_leaves(0);
     for (int A = 1; A <= MOST; A++)
         for (int used = 1; used <= A; used++)
@@ -69,9 +68,8 @@ static void test_ranks_change_no_bit(void **state)
 }
 
 /* Otherwise the test above could not fail. */
-static void test_the_order_matters(void **state)
+TEST(test_the_order_matters)
 {
-    (void)state;
     int others = 0;
     for (uint64_t draw = 0; draw < 20; draw++) {
         draw_leaves(draw);
@@ -82,9 +80,8 @@ static void test_the_order_matters(void **state)
     assert_true(others >= 5);
 }
 
-static void test_every_accumulator_has_one_rank(void **state)
+TEST(test_every_accumulator_has_one_rank)
 {
-    (void)state;
     for (int A = 1; A <= 70; A++)
         for (int R = 1; R <= A; R++) {
             Reduction reduction = {A, R};
@@ -101,9 +98,8 @@ static void test_every_accumulator_has_one_rank(void **state)
     assert_int_equal(reduction_rank((Reduction){4096, 4096}, 4095), 4095);
 }
 
-static void test_powers_of_two_send_one_root(void **state)
+TEST(test_powers_of_two_send_one_root)
 {
-    (void)state;
     int place[64];
     for (int A = 1; A <= 64; A *= 2)
         for (int R = 1; R <= A; R *= 2)
@@ -111,9 +107,8 @@ static void test_powers_of_two_send_one_root(void **state)
                 assert_int_equal(reduction_places(place, (Reduction){A, R}, used), 1);
 }
 
-static void test_fewer_leaves_have_no_more_roots(void **state)
+TEST(test_fewer_leaves_have_no_more_roots)
 {
-    (void)state;
     int place[64], whole[64];
     for (int A = 1; A <= 64; A += 3)
         for (int R = 1; R <= A; R++) {
@@ -125,12 +120,4 @@ static void test_fewer_leaves_have_no_more_roots(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_ranks_change_no_bit),
-                                       cmocka_unit_test(test_the_order_matters),
-                                       cmocka_unit_test(test_every_accumulator_has_one_rank),
-                                       cmocka_unit_test(test_powers_of_two_send_one_root),
-                                       cmocka_unit_test(test_fewer_leaves_have_no_more_roots)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("reduction", NULL, NULL)

@@ -3,9 +3,8 @@
 #include "tests/fixtures/small-training.h"
 #include "tests/fixtures/test.h"
 
-static void test_norms_of_tensors_make_the_norm(void **state)
+TEST(test_norms_of_tensors_make_the_norm)
 {
-    (void)state;
     TrainingConfig c = config();
     Result result;
     double squares = 0;
@@ -31,9 +30,8 @@ static void check_threads(const TrainingConfig *c)
     free_result(&one);
 }
 
-static void test_threads_change_no_bit(void **state)
+TEST(test_threads_change_no_bit)
 {
-    (void)state;
     TrainingConfig c = config();
     check_threads(&c);
     c.accumulators = 1;  // which all share
@@ -42,9 +40,8 @@ static void test_threads_change_no_bit(void **state)
     check_threads(&c);
 }
 
-static void test_going_on_changes_no_bit(void **state)
+TEST(test_going_on_changes_no_bit)
 {
-    (void)state;
     TrainingConfig c = config();
     Result whole, first, second;
     train(&whole, &c, 2, 1, UPDATES, NULL);
@@ -58,9 +55,8 @@ static void test_going_on_changes_no_bit(void **state)
 
 /* The moving average follows from the weights after every update, by its formula in double; and
  * no weight from the average. */
-static void test_moving_average(void **state)
+TEST(test_moving_average)
 {
-    (void)state;
     TrainingConfig c = config();
     Result after[UPDATES], without;
     c.ema = 0.3;  // the warm-up has it from update 3 on
@@ -97,9 +93,8 @@ static void test_moving_average(void **state)
 
 /* Micro-batches of any size sum to the same gradient, up to rounding: dropout's decisions do
  * not depend on the cut. */
-static void test_the_cut_changes_only_rounding(void **state)
+TEST(test_the_cut_changes_only_rounding)
 {
-    (void)state;
     TrainingConfig c = config();
     Result fine, coarse;
     train(&fine, &c, 1, 1, 1, NULL);
@@ -112,9 +107,8 @@ static void test_the_cut_changes_only_rounding(void **state)
 }
 
 /* So do one accumulator, with the lookups' sum beside it, and several. */
-static void test_accumulators_change_only_rounding(void **state)
+TEST(test_accumulators_change_only_rounding)
 {
-    (void)state;
     TrainingConfig c = config();
     Result four, one;
     c.micro_tokens = 20;
@@ -129,9 +123,8 @@ static void test_accumulators_change_only_rounding(void **state)
     free_result(&one);
 }
 
-static void test_pad_stays_zero(void **state)
+TEST(test_pad_stays_zero)
 {
-    (void)state;
     TrainingConfig c = config();
     Result result;
     train(&result, &c, 2, 1, UPDATES, NULL);
@@ -142,9 +135,8 @@ static void test_pad_stays_zero(void **state)
     free_result(&result);
 }
 
-static void test_a_bias_that_is_not_learned_stays_zero(void **state)
+TEST(test_a_bias_that_is_not_learned_stays_zero)
 {
-    (void)state;
     ModelConfig shape = SHAPE;
     shape.output_bias = false;
     TrainingConfig c = config();
@@ -155,9 +147,8 @@ static void test_a_bias_that_is_not_learned_stays_zero(void **state)
     end_training(&l);
 }
 
-static void test_training_lowers_the_loss(void **state)
+TEST(test_training_lowers_the_loss)
 {
-    (void)state;
     TrainingConfig c = config();
     c.dropout = c.attention_dropout = c.activation_dropout = 0;
     SmallTraining l;
@@ -172,9 +163,8 @@ static void test_training_lowers_the_loss(void **state)
     end_training(&l);
 }
 
-static void test_not_finite_stops_and_names_the_tensor(void **state)
+TEST(test_not_finite_stops_and_names_the_tensor)
 {
-    (void)state;
     TrainingConfig c = config();
     SmallTraining l;
     begin_training(&l, &SHAPE, &c, 2);
@@ -193,9 +183,8 @@ static void test_not_finite_stops_and_names_the_tensor(void **state)
 }
 
 /* One sentence is longer than all others, and its last position is not a number. */
-static void test_not_finite_names_the_sentence(void **state)
+TEST(test_not_finite_names_the_sentence)
 {
-    (void)state;
     enum { BAD = 17, LENGTH = LONGEST + 3 };
     TrainingConfig c = config();
     c.micro_tokens = 1;  // a sentence each
@@ -222,19 +211,4 @@ static void test_not_finite_names_the_sentence(void **state)
     end_training(&l);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_threads_change_no_bit),
-        cmocka_unit_test(test_going_on_changes_no_bit),
-        cmocka_unit_test(test_moving_average),
-        cmocka_unit_test(test_norms_of_tensors_make_the_norm),
-        cmocka_unit_test(test_the_cut_changes_only_rounding),
-        cmocka_unit_test(test_accumulators_change_only_rounding),
-        cmocka_unit_test(test_pad_stays_zero),
-        cmocka_unit_test(test_a_bias_that_is_not_learned_stays_zero),
-        cmocka_unit_test(test_training_lowers_the_loss),
-        cmocka_unit_test(test_not_finite_stops_and_names_the_tensor),
-        cmocka_unit_test(test_not_finite_names_the_sentence)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("trainer", NULL, NULL)
