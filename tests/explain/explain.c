@@ -23,10 +23,7 @@ FIXTURE(setup)
         snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
         small_model_piece(&model, word, -(float)i, PIECE_NORMAL);
     }
-    const void *const bytes[SIDES] = {NULL, model.bytes};
-    const size_t size[SIDES] = {0, model.size};
-    assert_true(vocabulary_copy(&vocabulary, bytes, size, &error));
-    assert_true(vocabulary_load(&vocabulary, &error));
+    assert_true(small_model_vocabulary(&vocabulary, &model, &error));
     assert_int_equal(tokenizer_vocab_size(vocabulary.tokenizer[TARGET]), V);
     for (int i = 0; i < N - 1; i++) source[i] = 2 + 3 * i;
     for (int i = 0; i < M - 1; i++) target[i] = 3 + 2 * i;

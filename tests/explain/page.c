@@ -7,21 +7,6 @@
 #include "tests/fixtures/markup-model.h"
 #include "tests/fixtures/test.h"
 
-static char path[TEMPORARY_SIZE + 32];
-
-FIXTURE(setup)
-{
-    if (!hostile_setup()) return -1;
-    snprintf(path, sizeof path, "%s/page.html", folder);
-    return 0;
-}
-
-FIXTURE(teardown)
-{
-    unlink(path);
-    return hostile_teardown();
-}
-
 static int count_of(const char *text, const char *what)
 {
     int count = 0;
@@ -216,4 +201,4 @@ TEST(test_refuses)
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
 }
 
-TEST_MAIN("page", setup, teardown)
+TEST_MAIN("page", hostile_setup, hostile_teardown)

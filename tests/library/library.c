@@ -9,19 +9,53 @@
 #include "inference/bundle.h"
 #include "inference/translator.h"
 #include "library/qkv.h"
-#include "tests/fixtures/letter-model.h"
-#include "tests/fixtures/temporary.h"
+#include "model/checkpoint.h"
+#include "tests/fixtures/random-model.h"
+#include "tests/fixtures/small-model.h"
+#include "tests/fixtures/temporary-file.h"
 #include "tests/fixtures/test.h"
 
-enum { LONGEST = ALPHABET_LONGEST, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
+/* LONGEST: tokens that the model takes, </s> included. */
+enum { LONGEST = 40, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
 
-static char folder[TEMPORARY_SIZE], path[TEMPORARY_SIZE + 24];
 static char text[TEXTS][TEXT_SIZE];
 static const char *texts[TEXTS];
 static QkvError wrong;
 static char *bytes;
 static size_t size;
 static QkvModel *model;
+
+/* Saves a model with random weights whose tokens are a space and the letters a to l. */
+static bool alphabet_save(Error *error)
+{
+    static SmallModel letters;
+    small_model_begin(&letters, TOKENIZER_CHAR, false);
+    small_model_piece(&letters, "\xe2\x96\x81", -1, PIECE_NORMAL);
+    for (char c = 'a'; c <= 'l'; c++)
+        small_model_piece(&letters, (char[]){c, '\0'}, -2, PIECE_NORMAL);
+    Transformer network = random_model(16, LONGEST, 3);
+    network.weights.logits_bias[ID_END] += 1;
+    const OptionGroup group = {"", "model", model_options, model_option_count, &network.config};
+    char *config = options_to_json(&group, 1);
+    const Checkpoint checkpoint = {.params = &network.params,
+                                   .weights = network.block,
+                                   .config = config,
+                                   .tokenizer = letters.bytes,
+                                   .tokenizer_size = letters.size};
+    bool good = checkpoint_save(&checkpoint, path, error);
+    free(config);
+    transformer_free(&network);
+    return good;
+}
+
+/* to (=) a text of 1 .. capacity-2 characters. */
+static void alphabet_text(char *to, int capacity, Rng *rng)
+{
+    int length = 1 + (int)rng_below(rng, (uint32_t)capacity - 2);
+    for (int i = 0; i < length; i++)
+        to[i] = i % 6 == 5 ? ' ' : (char)('a' + rng_below(rng, 12));
+    to[length] = '\0';
+}
 
 FIXTURE(setup)
 {
@@ -32,10 +66,8 @@ FIXTURE(setup)
         texts[s] = text[s];
     }
     text[3][0] = '\0';
-    if (!temporary_folder(folder, NULL)) return -1;
-    snprintf(path, sizeof path, "%s/best.safetensors", folder);
-    bool good =
-        alphabet_save(path, &error) && (bytes = file_read(path, 1 << 24, &size, &error));
+    if (path_make(state)) return -1;
+    bool good = alphabet_save(&error) && (bytes = file_read(path, 1 << 24, &size, &error));
     if (!good) print_error("%s\n", error.text);
     return good && (model = qkv_model_load(path, QKV_FLOAT, &wrong)) ? 0 : -1;
 }
@@ -44,8 +76,7 @@ FIXTURE(teardown)
 {
     qkv_model_free(model);
     free(bytes);
-    unlink(path);
-    return rmdir(folder);
+    return path_remove(state);
 }
 
 /* A translator of model m with the options, {name, value} … {NULL}. */

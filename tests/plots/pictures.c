@@ -10,21 +10,6 @@
 #include "tests/fixtures/png-reader.h"
 #include "tests/fixtures/test.h"
 
-static char path[TEMPORARY_SIZE + 32];
-
-FIXTURE(setup)
-{
-    if (!hostile_setup()) return -1;
-    snprintf(path, sizeof path, "%s/attention.png", folder);
-    return 0;
-}
-
-FIXTURE(teardown)
-{
-    remove(path);
-    return hostile_teardown();
-}
-
 /* The picture of the input, as it is in its file; its rgb is for free(). */
 static PngPicture draw(const PictureInput *input)
 {
@@ -219,4 +204,4 @@ TEST(test_golden)
     }
 }
 
-TEST_MAIN("pictures", setup, teardown)
+TEST_MAIN("pictures", hostile_setup, hostile_teardown)
