@@ -1,4 +1,4 @@
-/* beam.c -- beam search.
+/* beam.c -- beam search and its n-best list.
  *
  * The search of a sentence starts with one live prefix and `beam` free places. A step
  *

@@ -1,4 +1,4 @@
-/* sampling.c -- the weights of the tokens, top-k and top-p, and the draw.
+/* sampling.c -- the weights of the tokens, top-k and top-p (nucleus) sampling, and the draw.
  *
  * The draw: the tokens are split in halves again and again. Each time, one random number
  * chooses a half with the halves' weights as the probabilities:

@@ -4,7 +4,8 @@
  *   top-k           only the k most probable tokens
  *                   (Fan et al. 2018, arXiv 1805.04833, §5)
  *   top-p           only the smallest set of most probable tokens whose q, among those that
- *                   top-k keeps, sums to p (Holtzman et al. 2019, arXiv 1904.09751, §3.1)
+ *                   top-k keeps, sums to p: nucleus sampling (Holtzman et al. 2019,
+ *                   arXiv 1904.09751, §3.1)
  *
  * They are applied in this order. Then c is drawn with its share of the remaining probability.
  * Of equally probable tokens, the lower id ranks first.

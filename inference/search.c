@@ -99,6 +99,7 @@ int search_limit(const SearchConfig *config, const ModelConfig *model, int lengt
     return limit < most ? (int)limit : most;
 }
 
+/* Divides by the length penalty (search.h). */
 double search_score(const SearchConfig *config, double log_probability, int length)
 {
     double base =

@@ -1,5 +1,5 @@
-/* rdrop.c -- two label-smoothed cross-entropies and the KL divergence between their distributions,
- * over C = V-1 classes; see rdrop.h, and loss.c for a single one.
+/* rdrop.c -- R-Drop: two label-smoothed cross-entropies and the KL divergence between their
+ * distributions, over C = V-1 classes; see rdrop.h, and loss.c for a single one.
  *
  *   forward    z = X Eᵀ + bias                              of a row: z, of its copy: z'
  *              p = softmax(z),  q = softmax(z')                   ln p_c = z_c - lse

@@ -2,7 +2,7 @@
  *
  *   forward    (1)  X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
  *              (2)  encoded = Encoder(X)
- *              (3)  output  = Decoder(Z, encoded)
+ *              (3)  output  = Decoder(Z, encoded)        teacher forcing: Z has the reference
  *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>), or with R-Drop two
  *   backward   the same numbers down.
  *

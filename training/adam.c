@@ -1,12 +1,12 @@
 /* adam.c -- Adam (Kingma and Ba 2015, algorithm 1), decoupled weight decay, and a moving
  * average.
  *
- *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        u = 1, 2, …, the update
- *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)
+ *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction; u = 1, 2, …,
+ *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        the number of the update
  *   w = w - rate · m̂ / (√v̂ + ε)
  *
  *   w = w - rate · decay · w                         before that: decoupled weight decay
- *   ema = ema + share · (w - ema)                    after that
+ *   ema = ema + share · (w - ema)                    after that: exponential moving average
  *
  * The decay is that of AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with
  * the schedule over both terms, as in PyTorch: their λ is rate · decay here. It does not enter

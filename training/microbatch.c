@@ -1,4 +1,5 @@
-/* microbatch.c -- an update's sentences, cut into micro-batches; see microbatch.h. */
+/* microbatch.c -- an update's sentences, divided into micro-batches by the LPT rule (longest
+ * processing time first); see microbatch.h. */
 #include "training/microbatch.h"
 
 #include <stdlib.h>

@@ -8,8 +8,8 @@
  * All threads of all ranks wait for each other between these: no weight may change before the
  * gradient's norm is known.
  *
- * (3) clips by the global gradient norm (Pascanu et al. 2013, arXiv 1211.5063, algorithm 1):
- * g = g · clip / ‖g‖ if ‖g‖ > clip, where ‖g‖ is over all tensors together. */
+ * (3) begins with gradient clipping by the global norm (Pascanu et al. 2013, arXiv 1211.5063,
+ * algorithm 1): g = g · clip / ‖g‖ if ‖g‖ > clip, where ‖g‖ is over all tensors together. */
 #include "training/trainer.h"
 
 #include <math.h>
