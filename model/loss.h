@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/real.h"
 #include "model/params.h"
-#include "model/turns.h"
+#include "model/pipeline.h"
 
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 256 };  // of a chunk
@@ -64,10 +64,10 @@ void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objecti
                   const LossBuffers *buffers, int M);
 
 /* Adds the same, and the gradients of scale · objective:
- * dX [M,D] (=)   dw (+=)   turn: loss_chunks stages, or NULL   buffers: laid out for training */
-void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, Turn *turn, const real *X,
-                   const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
-                   int M);
+ * dX [M,D] (=)   dw (+=)   place: loss_chunks stages, or NULL   buffers: laid out for training */
+void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *place,
+                   const real *X, const OutputLayer *w, const Objective *objective,
+                   const LossBuffers *buffers, int M);
 
 /* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);

@@ -137,7 +137,7 @@ void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double s
 }
 
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
-                          Turn *turn, double smoothing, real scale)
+                          PipelinePass *place, double smoothing, real scale)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
@@ -147,15 +147,15 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     Objective objective = objective_of(pass, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
-    loss_backward(loss, pass->dX, &doutput, turn, pass->output, &output, &objective,
+    loss_backward(loss, pass->dX, &doutput, place, pass->output, &output, &objective,
                   &pass->loss, pass->target->rows);
     profile_enter(PROFILE_LINEAR);
     // (3) the decoder
-    stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, turn, w, config,
+    stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, place, w, config,
                    &pass->scratch);
     // (2) the encoder
-    stack_backward(&pass->encoder, pass->dencoded, NULL, dw, turn, w, config, &pass->scratch);
-    turn_next(turn, 1);
+    stack_backward(&pass->encoder, pass->dencoded, NULL, dw, place, w, config, &pass->scratch);
+    pipeline_next(place, 1);
     profile_enter(PROFILE_EMBEDDING);
     // (1) the embeddings
     embedding_backward(dw->target_embedding.at, dw->target_positions, pass->dX, pass->target,

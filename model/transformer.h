@@ -51,9 +51,9 @@ void transformer_forward(Pass *pass, const Transformer *model);
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
 
 /* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward.
- * turn: the place of a pass that shares dw with others (turns.h); NULL when no ordering is needed */
+ * place: of a pass that shares dw with other threads (pipeline.h); NULL when no ordering is needed */
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
-                          Turn *turn, double smoothing, real scale);
+                          PipelinePass *place, double smoothing, real scale);
 
 /* Floating-point operations of the matrix products that the mathematics needs for these
  * sentences, forward and backward (twice forward): a multiplication and an addition are two. */

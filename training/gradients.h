@@ -14,7 +14,7 @@
  * depend neither on the threads nor on the ranks.
  *
  * All threads share a single accumulator: their micro-batches add to it one after the other,
- * stage by stage (model/turns.h). If the output layer and the embeddings are one matrix, the
+ * stage by stage (model/pipeline.h). If the output layer and the embeddings are one matrix, the
  * gradients of the embedding lookups then go to a block of their own, which (c) adds.
  *
  * An owner also holds its part of Adam's moments, and updates its part of the weights, which

@@ -22,7 +22,7 @@ bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *co
                    Gradients *gradients, Workers *workers, Error *error)
 {
     *p = (Passes){.model = model, .config = config, .gradients = gradients, .workers = workers};
-    turns_init(&p->turns);
+    pipeline_init(&p->pipeline);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);
     p->worker = calloc((size_t)workers_count(workers), sizeof *p->worker);
@@ -40,7 +40,7 @@ void passes_free(Passes *p)
     free(p->done);
     free(p->nll);
     microbatch_plan_free(&p->plan);
-    turns_free(&p->turns);
+    pipeline_free(&p->pipeline);
     pthread_cond_destroy(&p->finished);
     pthread_mutex_destroy(&p->lock);
     *p = (Passes){0};
@@ -61,8 +61,8 @@ int passes_at_work(const Passes *p, int threads, int accumulators)
     return p->gradients->shared ? threads : at_most(threads, accumulators);
 }
 
-/* Whether all micro-batches add to one accumulator, in turn. */
-static bool take_turns(const Passes *p)
+/* Whether all micro-batches add to one accumulator, in their order. */
+static bool one_accumulator(const Passes *p)
 {
     return p->training && p->gradients->shared;
 }
@@ -95,7 +95,7 @@ static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
 }
 
 /* One micro-batch: forward and, when training, backward. */
-static bool pass(Passes *p, PassWorker *worker, Turn *turn, int k)
+static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
 {
     MicroBatch *batch = &worker->batch;
     double smoothing = p->config->label_smoothing;
@@ -109,7 +109,7 @@ static bool pass(Passes *p, PassWorker *worker, Turn *turn, int k)
     transformer_forward(&batch->pass, p->model);
     if (p->training) {
         transformer_backward(&loss, &batch->pass, p->model,
-                             gradients_weights(p->gradients, k % accumulators(p)), turn,
+                             gradients_weights(p->gradients, k % accumulators(p)), place,
                              smoothing, (real)(share / p->target->rows));
     } else {
         transformer_loss(&loss, &batch->pass, p->model, smoothing);
@@ -130,7 +130,7 @@ static int take(Passes *p, bool *more)
         if (k >= p->plan.count || (p->training && !gradients_weights(p->gradients, a)))
             continue;
         *more = true;
-        bool free = p->taken[a] == p->done[a] || take_turns(p) || !p->training;
+        bool free = p->taken[a] == p->done[a] || one_accumulator(p) || !p->training;
         if (free && (first < 0 || k < first)) first = k;
     }
     if (first >= 0) p->taken[first % A]++;
@@ -153,10 +153,10 @@ static void work(void *context, int number)
             continue;
         }
         pthread_mutex_unlock(&p->lock);
-        Turn one = {.turns = &p->turns, .number = k};
-        Turn *turn = take_turns(p) ? &one : NULL;
-        bool good = !worker->failed && pass(p, worker, turn, k);
-        turn_end(turn);
+        PipelinePass one = {.pipeline = &p->pipeline, .number = k};
+        PipelinePass *place = one_accumulator(p) ? &one : NULL;
+        bool good = !worker->failed && pass(p, worker, place, k);
+        pipeline_end(place);
         pthread_mutex_lock(&p->lock);
         if (!good) worker->failed = true;
         p->done[k % accumulators(p)]++;
@@ -181,7 +181,7 @@ static bool run(Passes *p, const Packed *source, const Packed *target, bool trai
     memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
     if (!plan(p, error)) return false;
-    if (take_turns(p) && !turns_begin(&p->turns, p->plan.count, error)) return false;
+    if (one_accumulator(p) && !pipeline_begin(&p->pipeline, p->plan.count, error)) return false;
     if (p->training) gradients_clear(p->gradients, passes_used(p), p->workers);
     workers_run(p->workers, work, p);
     for (int i = 0; i < workers_count(p->workers); i++)

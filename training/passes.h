@@ -4,7 +4,7 @@
  * accumulator k mod A, after micro-batch k - A has done so. Each number is therefore the sum of
  * the same terms in the same order, whatever the number of threads. At most A threads work at a
  * time, unless A is 1: all threads share a single accumulator, stage by stage of the network
- * (model/turns.h).
+ * (model/pipeline.h).
  *
  * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and
  * objective are means over both copies. */
@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "base/workers.h"
-#include "model/turns.h"
+#include "model/pipeline.h"
 #include "training/config.h"
 #include "training/gradients.h"
 #include "training/microbatch.h"
@@ -41,7 +41,7 @@ typedef struct Passes {
     double *objective;  // [plan.count] behind nll
     size_t nll_size;    // numbers allocated
 
-    Turns turns;  // at accumulator 0, if it is shared
+    Pipeline pipeline;  // at accumulator 0, if it is shared
     pthread_mutex_t lock;
     pthread_cond_t finished;
     int *taken;  // [A] micro-batches begun for each accumulator

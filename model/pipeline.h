@@ -1,4 +1,4 @@
-/* turns.h -- a lock that orders threads which add their gradients to one block.
+/* pipeline.h -- a lock that orders threads which add their gradients to one block.
  *
  * Backward goes through the network in stages: the chunks of the output layer, the sublayers of the
  * decoder, those of the encoder, the embeddings. Passes are numbered 0, 1, 2, …; a pass may enter a
@@ -7,38 +7,38 @@
  *
  * A tensor must belong to one stage. Where the output layer and the embeddings are one matrix, the
  * embeddings need a block of their own (training/gradients.h). */
-#ifndef MODEL_TURNS_H
-#define MODEL_TURNS_H
+#ifndef MODEL_PIPELINE_H
+#define MODEL_PIPELINE_H
 
 #include <pthread.h>
 
 #include "base/error.h"
 
 /* The order of the passes over one block. */
-typedef struct Turns {
+typedef struct Pipeline {
     pthread_mutex_t lock;
     pthread_cond_t moved;
     int *left;        // [passes] how many stages each has left
     size_t capacity;  // of `left`
-} Turns;
+} Pipeline;
 
 /* The place of one pass in the order. Pass NULL for it when no ordering is needed. */
-typedef struct Turn {
-    Turns *turns;
+typedef struct PipelinePass {
+    Pipeline *pipeline;
     int number;   // of the pass
     int entered;  // stages so far; starts at 0
-} Turn;
+} PipelinePass;
 
-void turns_init(Turns *turns);
-void turns_free(Turns *turns);
+void pipeline_init(Pipeline *pipeline);
+void pipeline_free(Pipeline *pipeline);
 
 /* Starts a new order of `passes` passes. No pass may be running. */
-bool turns_begin(Turns *turns, int passes, Error *error);
+bool pipeline_begin(Pipeline *pipeline, int passes, Error *error);
 
 /* Leaves the current stages and enters the next ones; waits until the pass before has left them. */
-void turn_next(Turn *turn, int stages);
+void pipeline_next(PipelinePass *place, int stages);
 
 /* Leaves all stages. Call it at the end of every pass, also of one that failed. */
-void turn_end(Turn *turn);
+void pipeline_end(PipelinePass *place);
 
 #endif

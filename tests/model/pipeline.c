@@ -1,16 +1,16 @@
-/* turns.c -- passes on several threads enter every stage in the order of their numbers. */
+/* pipeline.c -- passes on several threads enter every stage in the order of their numbers. */
 #include <sched.h>
 #include <stdatomic.h>
 
 #include "base/rng.h"
 #include "base/workers.h"
-#include "model/turns.h"
+#include "model/pipeline.h"
 #include "tests/fixtures/test.h"
 
 enum { PASSES = 60, STAGES = 9 };
 
 typedef struct Line {
-    Turns turns;
+    Pipeline pipeline;
     atomic_int next;
     int log[STAGES][PASSES], count[STAGES];  // only the order guards them
     int stop;  // the pass that ends before its stages do; -1: none
@@ -28,17 +28,17 @@ static void passes(void *context, int worker)
     Line *line = context;
     for (int k; (k = atomic_fetch_add(&line->next, 1)) < PASSES;) {
         Rng rng = rng_stream(3, RNG_TEST, (uint32_t)k);
-        Turn turn = {.turns = &line->turns, .number = k};
+        PipelinePass place = {.pipeline = &line->pipeline, .number = k};
         work_for(&rng);
         for (int s = 0; s < STAGES && !(k == line->stop && s > 2);) {
             int several = s == 0 && k % 3 == 1 ? 5 : 1;
-            turn_next(&turn, several);
+            pipeline_next(&place, several);
             for (; several > 0; several--, s++) {
                 line->log[s][line->count[s]++] = k;
                 work_for(&rng);
             }
         }
-        turn_end(&turn);
+        pipeline_end(&place);
     }
 }
 
@@ -47,7 +47,7 @@ static void run(Line *line, int threads, int stop)
     Error error;
     Workers *workers = workers_start(threads, &error);
     assert_non_null(workers);
-    assert_true(turns_begin(&line->turns, PASSES, &error));
+    assert_true(pipeline_begin(&line->pipeline, PASSES, &error));
     memset(line->count, 0, sizeof line->count);
     atomic_store(&line->next, 0);
     line->stop = stop;
@@ -58,7 +58,7 @@ static void run(Line *line, int threads, int stop)
 TEST(test_stages_see_passes_in_order)
 {
     static Line line;
-    turns_init(&line.turns);
+    pipeline_init(&line.pipeline);
     for (int threads = 1; threads <= 5; threads++) {
         run(&line, threads, -1);
         for (int s = 0; s < STAGES; s++) {
@@ -66,23 +66,23 @@ TEST(test_stages_see_passes_in_order)
             for (int k = 0; k < PASSES; k++) assert_int_equal(line.log[s][k], k);
         }
     }
-    turns_free(&line.turns);
+    pipeline_free(&line.pipeline);
 }
 
 /* After a pass that fails, the later ones still finish. */
 TEST(test_a_failed_pass_blocks_no_other)
 {
     static Line line;
-    turns_init(&line.turns);
+    pipeline_init(&line.pipeline);
     run(&line, 3, 17);
     assert_int_equal(line.count[0], PASSES);
-    turns_free(&line.turns);
+    pipeline_free(&line.pipeline);
 }
 
 TEST(test_alone)
 {
-    turn_next(NULL, 1);
-    turn_end(NULL);
+    pipeline_next(NULL, 1);
+    pipeline_end(NULL);
 }
 
-TEST_MAIN("turns", NULL, NULL)
+TEST_MAIN("pipeline", NULL, NULL)
