@@ -6,6 +6,8 @@
 #include "tests/fixtures/small-model.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
+
 enum { V = 40, N = 9, M = 12, DH = 16 };
 
 static const Variant *variant;
@@ -17,7 +19,6 @@ FIXTURE(setup)
 {
     static SmallModel model;
     char word[16];
-    Error error;
     small_model_begin(&model, TOKENIZER_WORD, false);
     for (int i = 2; i < V - 1; i++) {
         snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
@@ -37,13 +38,13 @@ FIXTURE(teardown)
 }
 
 /* What is printed; free() it. NULL if it was refused. */
-static char *explained(const Transformer *model, Choice choice, const char *word, Error *error)
+static char *explained(const Transformer *model, Choice choice, const char *word)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    Snapshot *snapshot = snapshot_open(model, source, N, target, M, error);
-    bool good = snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, error);
+    Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
+    bool good = snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, &error);
     snapshot_close(snapshot);
     fclose(out);
     if (good) return text;
@@ -147,7 +148,6 @@ static void is_token(const char *label, int id)
 /* The table and the map have the weights of the network's map. */
 static void all_rows_are_the_networks(const char *text, const Transformer *model, Choice choice)
 {
-    Error error;
     Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
     AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
     const char *line = strchr(behind(text, "| weight\n"), '\n') + 1;
@@ -174,7 +174,6 @@ static void all_rows_are_the_networks(const char *text, const Transformer *model
 
 TEST(every_step_follows)
 {
-    Error error;
     Transformer model = random_variant(variant, V, 30, 5);
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int layer = 0; layer < (kind == ATTENTION_ENCODER ? 2 : 3); layer++)
@@ -182,7 +181,7 @@ TEST(every_step_follows)
                 char place[8];
                 snprintf(place, sizeof place, "%d", 1 + (layer + 3 * head + kind) % N);
                 Choice choice = {.kind = (AttentionKind)kind, .layer = layer, .head = head};
-                char *text = explained(&model, choice, head ? place : NULL, &error);
+                char *text = explained(&model, choice, head ? place : NULL);
                 assert_non_null(text);
                 Row row[M];
                 double sum;
@@ -198,9 +197,8 @@ TEST(every_step_follows)
 
 TEST(lines_fit_a_terminal)
 {
-    Error error;
     Transformer model = random_variant(variant, V, 30, 5);
-    char *text = explained(&model, choice_default, "w9", &error);
+    char *text = explained(&model, choice_default, "w9");
     assert_non_null(text);
     assert_non_null(strstr(text, "one word, \"w9\""));
     int headings = 0;
@@ -216,19 +214,18 @@ TEST(lines_fit_a_terminal)
 
 TEST(refusals)
 {
-    Error error;
     Transformer model = random_variant(variant, V, 30, 5);
     Choice choice = choice_default;
     choice.head = CHOICE_MEAN;
-    assert_null(explained(&model, choice, NULL, &error));
+    assert_null(explained(&model, choice, NULL));
     assert_non_null(strstr(error.text, "one head is explained"));
     choice.head = CHOICE_BEST;
-    assert_null(explained(&model, choice, "walrus", &error));
+    assert_null(explained(&model, choice, "walrus"));
     assert_string_equal(error.text,
                         "`word` 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
                         "nor a place from 1 to 12");
-    assert_null(explained(&model, choice, "13", &error));
-    assert_null(explained(&model, choice, "0", &error));
+    assert_null(explained(&model, choice, "13"));
+    assert_null(explained(&model, choice, "0"));
     transformer_free(&model);
 }
 

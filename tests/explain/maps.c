@@ -4,6 +4,8 @@
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
+
 enum { V = 40, N = 9, M = 12, HEADS = 3, DECODER = 3 };
 
 static int source[N], target[M];
@@ -13,7 +15,6 @@ static Snapshot *snapshot;
 
 FIXTURE(setup)
 {
-    Error error;
     Rng rng = rng_stream(91, RNG_TEST, 0);
     for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
     for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
@@ -45,7 +46,6 @@ static void assert_rows(const Map *map, int rows, int columns)
 
 TEST(heads)
 {
-    Error error;
     Map map;
     float mean[M * N];
     assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, false, &error));
@@ -100,7 +100,6 @@ static void assert_flow(AttentionKind kind, int layer, int first_row, int rows, 
                         int columns)
 {
     Map map;
-    Error error;
     assert_true(map_rollout(&map, snapshot, kind, layer, &error));
     assert_rows(&map, rows, columns);
     for (int i = 0; i < rows; i++) {

@@ -7,6 +7,8 @@
 #include "tests/fixtures/markup-model.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
+
 static int count_of(const char *text, const char *what)
 {
     int count = 0;
@@ -30,7 +32,6 @@ static char *cut_data(char *page)
 
 static char *read_page(void)
 {
-    Error error;
     char *page = file_read(path, 1 << 26, NULL, &error);
     if (!page) fail_msg("%s", error.text);
     return page;
@@ -39,7 +40,6 @@ static char *read_page(void)
 /* The data of a page that is drawn. */
 static Json *drawn(const Choice *choice, const PictureConfig *config)
 {
-    Error error;
     const PictureInput input = hostile_input(choice, *config);
     if (!page_save(path, &input, &error)) fail_msg("%s", error.text);
     char *page = read_page(), *data = cut_data(page);
@@ -52,7 +52,6 @@ static Json *drawn(const Choice *choice, const PictureConfig *config)
 /* No text of the data ends its element, and nothing of it becomes part of the page. */
 TEST(test_hostile_words)
 {
-    Error error;
     PictureInput input = hostile_input(&choice_default, picture_default);
     input.model_name = "</script><b>model";
     assert_true(page_save(path, &input, &error));
@@ -77,7 +76,6 @@ TEST(test_hostile_words)
 /* The only address in the page is the name of the SVG namespace, which no browser fetches. */
 TEST(test_no_address)
 {
-    Error error;
     assert_true(webpage_save(path, "{}", 2, &error));
     char *page = read_page();
     assert_int_equal(count_of(page, "://"), count_of(page, "http://www.w3.org/2000/svg"));
@@ -196,7 +194,6 @@ TEST(test_start)
 
 TEST(test_refuses)
 {
-    Error error;
     assert_false(webpage_save("/nowhere/at/all/page.html", "{}", 2, &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
 }

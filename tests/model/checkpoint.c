@@ -59,9 +59,11 @@ static CheckpointFile opened(void)
     return file;
 }
 
+/* The last error; cleared, so that the next check does not see it. */
 static void assert_says(const char *part)
 {
     if (!strstr(error.text, part)) fail_msg("'%s' does not say '%s'", error.text, part);
+    error.text[0] = '\0';
 }
 
 static void same_block(const CheckpointFile *file, const char *prefix, const real *expected)

@@ -3,6 +3,7 @@
 #include "commands/train/settings.h"
 #include "tests/fixtures/variants.h"
 
+static Error error;
 static const ModelConfig good = {NETWORK(20, 8, 2, 8, 1, 1, 8)};
 
 TEST(what_does_not_fit)
@@ -23,8 +24,8 @@ TEST(what_does_not_fit)
         {2, 20, 30, TYING_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Error error = {""};
         ModelConfig c = good;
+        error.text[0] = '\0';
         c.heads = cases[i].heads, c.vocab = cases[i].vocab, c.tying = cases[i].tying;
         c.source_vocab = cases[i].source_vocab;
         assert_int_equal(config_source_vocab(&c), c.source_vocab ? c.source_vocab : c.vocab);
@@ -41,7 +42,6 @@ static const char older[] =
 
 TEST(older_configurations)
 {
-    Error error = {""};
     ModelConfig config = {0};
     const OptionGroup group = {"The model", "model", model_options, model_option_count,
                                &config};
@@ -62,7 +62,6 @@ TEST(another_network)
                   {"activation", "swish"}};
     static Settings settings;
     for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
-        Error error = {""};
         char expected[128];
         settings_defaults(&settings);
         bool same = i == sizeof others / sizeof *others;

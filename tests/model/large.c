@@ -7,6 +7,8 @@
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/temporary-file.h"
 
+static Error error;
+
 enum { V = 40, D = 512, F = 544, S = 6 };
 static const ModelConfig config = {NETWORK(V, D, 8, F, 1, 1, 24), .output_bias = true};
 static Transformer large, rows;
@@ -24,7 +26,6 @@ static void in_rows(Weights *w)
 
 static int setup(void **state)
 {
-    Error error;
     if (!transformer_create(&large, &config, &error)) return -1;
     if (!transformer_create(&rows, &config, &error)) return -1;
     params_initialise(&large.params, large.block, 3);
@@ -105,7 +106,6 @@ TEST(trained_the_same)
 /* A file has rows, whatever the memory has, and reading puts back what was there. */
 TEST(saved_in_rows)
 {
-    Error error = {""};
     CheckpointFile file;
     const size_t bytes = large.params.size * sizeof(real);
     real *block = params_block(&large.params, NULL);
@@ -145,7 +145,6 @@ static void assert_same_output(const Transformer *a, const Transformer *b)
 /* Last, since it changes the networks. Floats that are packed already stay where they are. */
 TEST(prepared_the_same)
 {
-    Error error;
     Transformer again;
     assert_same_output(&large, &rows);
     assert_true(transformer_create(&again, &config, &error));

@@ -7,6 +7,8 @@
 #include "plots/apng.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
+
 enum { WIDTH = 61, HEIGHT = 40, FRAMES = 5 };
 static const char path[] = "build/test-apng.png";
 
@@ -30,7 +32,6 @@ static uint32_t crc(const uint8_t *bytes, size_t count)
 static Canvas *draw(int f)
 {
     Canvas *canvas;
-    Error error;
     if (f == 2) f = 1;
     assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
     assert_true(canvas_reserve(canvas, WIDTH, HEIGHT, &error));
@@ -118,7 +119,6 @@ static void chunk(Reader *r, const char *name, const uint8_t *data, size_t lengt
 
 static void read_again(Reader *r)
 {
-    Error error;
     size_t size;
     uint8_t *bytes = (uint8_t *)file_read(path, 1 << 20, &size, &error);
     assert_non_null(bytes);
@@ -148,7 +148,6 @@ static void is_frame(const Reader *r, int place, int f)
 
 static Apng *begin(int frames)
 {
-    Error error;
     const PngText texts[] = {{"Title", "four"}, {"Note", "\xc5\x93uf"}};
     Apng *apng = apng_begin(path, WIDTH, HEIGHT, frames, texts, 2, &error);
     assert_non_null(apng);
@@ -157,7 +156,6 @@ static Apng *begin(int frames)
 
 static void add(Apng *apng, int f)
 {
-    Error error;
     Canvas *canvas = draw(f);
     assert_true(apng_add(apng, canvas, 100 + 900 * f, &error));
     canvas_free(canvas);
@@ -165,7 +163,6 @@ static void add(Apng *apng, int f)
 
 TEST(frames_come_back)
 {
-    Error error;
     static Reader r;
     Apng *apng = begin(FRAMES);
     for (int f = 0; f < FRAMES; f++) add(apng, f);
@@ -186,7 +183,6 @@ TEST(frames_come_back)
 /* The old file is kept until apng_end, and after apng_abandon. */
 TEST(all_or_nothing)
 {
-    Error error;
     size_t size;
     unlink(path);
     Apng *apng = begin(2);

@@ -10,10 +10,11 @@
 #include "tests/fixtures/png-reader.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
+
 /* The picture of the input, as it is in its file; its rgb is for free(). */
 static PngPicture draw(const PictureInput *input)
 {
-    Error error;
     if (!picture_save(path, input, &error)) fail_msg("%s", error.text);
     return read_png(path);
 }
@@ -93,7 +94,6 @@ TEST(test_lengths)
                  {many, one, LONGEST, 2},
                  {many, many, LONGEST, LONGEST}};
     for (int i = 0; i < 8; i++) {
-        Error error;
         PictureInput input = hostile_input(&choice, picture_default);
         Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
                                       pairs[i % 4].target, pairs[i % 4].m, &error);
@@ -133,7 +133,6 @@ static Canvas *known_page(Theme theme, bool mirrored)
     HeatMapSection section = {
         .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &maps[MAPS]};
     Canvas *page;
-    Error error;
     const AttentionPage all = {.sections = &section, .count = 1, .theme = theme};
     if (!attentionpage_draw(&page, &all, NULL, &error)) fail_msg("%s", error.text);
     return page;
@@ -142,7 +141,6 @@ static Canvas *known_page(Theme theme, bool mirrored)
 /* A canvas whose pixels are the mean colours of the page's blocks. */
 static Canvas *shrink(Canvas *page)
 {
-    Error error;
     Canvas *small;
     int width = canvas_width(page) / BLOCK, height = canvas_height(page) / BLOCK;
     assert_true(canvas_new(&small, canvas_theme(page), &error));
@@ -186,7 +184,6 @@ TEST(test_golden)
                                         "tests/fixtures/golden/page-dark.png"};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         double mean, share;
-        Error error;
         const char *write = getenv("GOLDEN_PICTURES");
         Canvas *small = shrink(known_page(theme, false));
         if (write && !strcmp(write, "write"))

@@ -10,6 +10,7 @@
 #include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
 
+static Error error;
 static char folder[TEMPORARY_SIZE];
 
 FIXTURE(make_folder)
@@ -48,7 +49,6 @@ FIXTURE(remove_folder)
 /* A canvas of width x height pixels with a rectangle in it. */
 static Canvas *draw(int width, int height)
 {
-    Error error = {0};
     Canvas *canvas;
     assert_true(canvas_new(&canvas, THEME_DARK, &error));
     assert_true(canvas_reserve(canvas, width, height, &error));
@@ -57,17 +57,16 @@ static Canvas *draw(int width, int height)
 }
 
 /* Saves a canvas 2 pixels wide. */
-static bool save(const char *path, const PngText *texts, int count, Error *error)
+static bool save(const char *path, const PngText *texts, int count)
 {
     Canvas *canvas = draw(2, 1);
-    bool good = png_save_canvas(path, canvas, texts, count, error);
+    bool good = png_save_canvas(path, canvas, texts, count, &error);
     canvas_free(canvas);
     return good;
 }
 
 TEST(test_canvas_comes_back)
 {
-    Error error = {0};
     Canvas *canvas = draw(60, 40);
     assert_true(png_save_canvas(in_folder("canvas.png"), canvas, NULL, 0, &error));
     PngPicture back = read_png(in_folder("canvas.png"));
@@ -93,8 +92,7 @@ TEST(test_texts_come_back)
                                     {"Broken", "a\xFF"
                                                "b"},
                                     {"Empty", ""}};
-    Error error = {0};
-    assert_true(save(in_folder("text.png"), texts, 4, &error));
+    assert_true(save(in_folder("text.png"), texts, 4));
     PngPicture back = read_png(in_folder("text.png"));
     assert_string_equal(back.texts, "tEXt Model: toy, 2 layers\n"
                                     "iTXt Source: ein großes Haus 家\nzwei\n"
@@ -107,8 +105,7 @@ TEST(test_texts_come_back)
 
 static void expect_failure(const char *path, const char *why)
 {
-    Error error = {0};
-    assert_false(save(path, NULL, 0, &error));
+    assert_false(save(path, NULL, 0));
     if (!strstr(error.text, why)) fail_msg("'%s' does not say '%s'", error.text, why);
     assert_non_null(strstr(error.text, "cannot write '"));
 }
@@ -161,12 +158,11 @@ TEST(test_full_device)
 
 TEST(test_link_stays_a_link)
 {
-    Error error = {0};
     char target[512];
     strcpy(target, in_folder("target.png"));
     assert_int_equal(symlink("target.png", in_folder("link.png")), 0);
     fclose(fopen(target, "w"));
-    assert_true(save(in_folder("link.png"), NULL, 0, &error));
+    assert_true(save(in_folder("link.png"), NULL, 0));
     struct stat status;
     assert_int_equal(lstat(in_folder("link.png"), &status), 0);
     assert_true(S_ISLNK(status.st_mode));
