@@ -2,7 +2,6 @@
 #include "base/json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -121,83 +120,10 @@ void json_put_text(JsonWriter *json, const char *key, const char *text)
 
 /* ---- reading ---- */
 
-Json *json_parse(const char *bytes, size_t length, const char *source, Error *error)
+json_t *json_parse(const char *bytes, size_t length, const char *source, Error *error)
 {
     json_error_t wrong;
-    Json *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &wrong);
+    json_t *json = json_loadb(bytes, length, JSON_REJECT_DUPLICATES, &wrong);
     if (!json) error_set(error, "%s:%d:%d: %s", source, wrong.line, wrong.column, wrong.text);
     return json;
-}
-
-void json_free(Json *json)
-{
-    json_decref(json);
-}
-
-JsonKind json_kind(const Json *json)
-{
-    if (!json) return JSON_NOTHING;
-    switch (json_typeof(json)) {
-    case JSON_OBJECT: return JSON_MAP;
-    case JSON_ARRAY: return JSON_LIST;
-    case JSON_STRING: return JSON_TEXT;
-    case JSON_INTEGER: return JSON_WHOLE;
-    case JSON_REAL: return JSON_NUMBER;
-    case JSON_TRUE:
-    case JSON_FALSE: return JSON_BOOL;
-    default: return JSON_NONE;
-    }
-}
-
-const Json *json_member(const Json *map, const char *key)
-{
-    return json_object_get(map, key);
-}
-
-int json_count(const Json *json)
-{
-    return (int)(json_kind(json) == JSON_MAP ? json_object_size(json) : json_array_size(json));
-}
-
-const Json *json_item(const Json *list, int i)
-{
-    return json_array_get(list, (size_t)i);
-}
-
-const char *json_text(const Json *json)
-{
-    return json_string_value(json);
-}
-
-int64_t json_whole(const Json *json)
-{
-    return json_integer_value(json);
-}
-
-double json_number(const Json *json)
-{
-    return json_number_value(json);
-}
-
-bool json_bool(const Json *json)
-{
-    return json && json_is_true(json);
-}
-
-static JsonMember member_at(void *place)
-{
-    if (!place) return (JsonMember){0};
-    return (JsonMember){.key = json_object_iter_key(place),
-                        .value = json_object_iter_value(place),
-                        .place = place};
-}
-
-JsonMember json_first(const Json *map)
-{
-    return member_at(json_object_iter((Json *)map));
-}
-
-JsonMember json_next(const Json *map, JsonMember member)
-{
-    return member_at(json_object_iter_next((Json *)map, member.place));
 }

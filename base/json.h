@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -43,47 +44,13 @@ void json_put_text(JsonWriter *json, const char *key, const char *text);  // NUL
 enum { REAL_TEXT = 32 };
 const char *real_text(char text[REAL_TEXT], double value);
 
-/* ---- reading ---- */
-
-typedef struct json_t Json;  // jansson's; a value is valid until its tree is freed
-
-typedef enum {
-    JSON_NOTHING,  // no such value
-    JSON_NONE,     // null
-    JSON_BOOL,
-    JSON_WHOLE,  // a number written without fraction and exponent, in 64 bits
-    JSON_NUMBER,
-    JSON_TEXT,
-    JSON_LIST,
-    JSON_MAP
-} JsonKind;
+/* ---- reading ----
+ *
+ * The functions of jansson.h accept NULL and values of another type, and then return NULL or 0.
+ * A value is valid until json_decref() frees the root of its tree. */
 
 /* Reads one object or array. `source` is its name in errors:
  * "config.json:3:17: ':' expected near '256'". */
-Json *json_parse(const char *bytes, size_t length, const char *source, Error *error);
-void json_free(Json *json);  // the whole tree, from its root
-
-/* These accept NULL and values of another kind, and then return JSON_NOTHING, NULL, 0 or false.
- * Test json_kind where that matters. */
-JsonKind json_kind(const Json *json);
-const Json *json_member(const Json *map, const char *key);
-int json_count(const Json *json);  // members of a list or a map
-const Json *json_item(const Json *list, int i);
-const char *json_text(const Json *json);  // UTF-8, without NUL
-int64_t json_whole(const Json *json);
-double json_number(const Json *json);  // JSON_NUMBER and JSON_WHOLE
-bool json_bool(const Json *json);
-
-/* Visits the members of a map in their order in the text:
- *
- *     for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) */
-typedef struct JsonMember {
-    const char *key;  // NULL: there are no more
-    const Json *value;
-    void *place;
-} JsonMember;
-
-JsonMember json_first(const Json *map);
-JsonMember json_next(const Json *map, JsonMember member);
+json_t *json_parse(const char *bytes, size_t length, const char *source, Error *error);
 
 #endif

@@ -14,7 +14,6 @@
 #include "base/json.h"
 #include "base/options.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,50 +78,55 @@ static const struct {
     const char *name;
     unsigned kinds;
 } WANTED[] = {
-    [OPTION_FLAG] = {"true or false", KIND(BOOL)},
-    [OPTION_INT] = {"a whole number", KIND(WHOLE)},
-    [OPTION_UINT64] = {"a whole number", KIND(WHOLE)},
-    [OPTION_REAL] = {"a number", KIND(WHOLE) | KIND(NUMBER)},
-    [OPTION_TEXT] = {"a text or null", KIND(TEXT) | KIND(NONE)},
-    [OPTION_LIST] = {"a list of texts", KIND(LIST)},
-    [OPTION_CHOICE] = {"a text", KIND(TEXT)},
+    [OPTION_FLAG] = {"true or false", KIND(TRUE) | KIND(FALSE)},
+    [OPTION_INT] = {"a whole number", KIND(INTEGER)},
+    [OPTION_UINT64] = {"a whole number", KIND(INTEGER)},
+    [OPTION_REAL] = {"a number", KIND(INTEGER) | KIND(REAL)},
+    [OPTION_TEXT] = {"a text or null", KIND(STRING) | KIND(NULL)},
+    [OPTION_LIST] = {"a list of texts", KIND(ARRAY)},
+    [OPTION_CHOICE] = {"a text", KIND(STRING)},
 };
 
-static bool wrong_kind(const Option *option, const char *label, const Json *value, Error *error)
-{
-    static const char *const found[] = {"nothing",  "null",   "true or false", "a whole number",
-                                        "a number", "a text", "a list",        "an object"};
-    return error_set(error, "%s takes %s, not %s", label, WANTED[option->kind].name,
-                     found[json_kind(value)]);
-}
-
-static bool store_list(const Option *option, void *values, const char *label, const Json *list,
+static bool wrong_kind(const Option *option, const char *label, const json_t *value,
                        Error *error)
 {
+    static const char *const found[] = {
+        [JSON_OBJECT] = "an object",    [JSON_ARRAY] = "a list",
+        [JSON_STRING] = "a text",       [JSON_INTEGER] = "a whole number",
+        [JSON_REAL] = "a number",       [JSON_TRUE] = "true or false",
+        [JSON_FALSE] = "true or false", [JSON_NULL] = "null"};
+    return error_set(error, "%s takes %s, not %s", label, WANTED[option->kind].name,
+                     found[json_typeof(value)]);
+}
+
+static bool store_list(const Option *option, void *values, const char *label,
+                       const json_t *list, Error *error)
+{
     if (!option_store(option, values, label, NULL, error)) return false;
-    for (int i = 0; i < json_count(list); i++) {
-        const char *item = json_text(json_item(list, i));
-        if (!item) return wrong_kind(option, label, json_item(list, i), error);
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        const char *item = json_string_value(json_array_get(list, i));
+        if (!item) return wrong_kind(option, label, json_array_get(list, i), error);
         if (!option_store(option, values, label, item, error)) return false;
     }
     return true;
 }
 
 /* Every value passes through option_store as a text, so that there is one range check. */
-static bool store(const Option *option, void *values, const char *label, const Json *value,
+static bool store(const Option *option, void *values, const char *label, const json_t *value,
                   Error *error)
 {
     char number[REAL_TEXT];
     const char *text = NULL;
-    if (!(WANTED[option->kind].kinds & 1u << json_kind(value)))
+    if (!(WANTED[option->kind].kinds & 1u << json_typeof(value)))
         return wrong_kind(option, label, value, error);
-    switch (json_kind(value)) {
-    case JSON_LIST: return store_list(option, values, label, value, error);
-    case JSON_BOOL: text = json_bool(value) ? "true" : "false"; break;
-    case JSON_NUMBER: text = real_text(number, json_number(value)); break;
-    case JSON_TEXT: text = json_text(value); break;
-    case JSON_WHOLE:
-        snprintf(number, sizeof number, "%" PRId64, json_whole(value));
+    switch (json_typeof(value)) {
+    case JSON_ARRAY: return store_list(option, values, label, value, error);
+    case JSON_TRUE: text = "true"; break;
+    case JSON_FALSE: text = "false"; break;
+    case JSON_REAL: text = real_text(number, json_number_value(value)); break;
+    case JSON_STRING: text = json_string_value(value); break;
+    case JSON_INTEGER:
+        snprintf(number, sizeof number, "%" JSON_INTEGER_FORMAT, json_integer_value(value));
         text = number;
         break;
     default: break;
@@ -130,51 +134,56 @@ static bool store(const Option *option, void *values, const char *label, const J
     return option_store(option, values, label, text, error);
 }
 
-/* The option of a group that a key of JSON means, or NULL; `key` is for its name there. */
-static const Option *option_of_key(char key[KEY_LIMIT], const OptionGroup *group,
-                                   const char *name)
+/* The saved option that a key in the JSON object of `group` means, or NULL; values (=) those of
+ * its group. Of several groups with one key, each option is in one. */
+static const Option *option_of_key(void **values, const OptionGroup *groups, int count,
+                                   const char *group, const char *name)
 {
-    for (int i = 0; i < group->count; i++)
-        if (!group->options[i].unsaved && !strcmp(key_of(key, &group->options[i]), name))
-            return &group->options[i];
+    char key[KEY_LIMIT];
+    for (int g = 0; g < count; g++) {
+        if (!groups[g].key || strcmp(groups[g].key, group)) continue;
+        *values = groups[g].values;
+        for (const Option *o = groups[g].options; o < groups[g].options + groups[g].count; o++)
+            if (!o->unsaved && !strcmp(key_of(key, o), name)) return o;
+    }
     return NULL;
 }
 
-/* Of several groups with one key, each option is in one. */
-static bool store_group(const OptionGroup *groups, int count, const char *group,
-                        const Json *map, const char *source, Error *error)
+static bool store_group(const OptionGroup *groups, int count, const char *group, json_t *map,
+                        const char *source, Error *error)
 {
-    if (json_kind(map) != JSON_MAP)
+    const char *key;
+    json_t *value;
+    void *values;
+    char label[2 * KEY_LIMIT];
+    if (!json_is_object(map))
         return error_set(error, "%s: '%s' is no object of options", source, group);
-    for (JsonMember m = json_first(map); m.key; m = json_next(map, m)) {
-        const Option *option = NULL;
-        void *values = NULL;
-        char key[KEY_LIMIT], label[2 * KEY_LIMIT];
-        for (int g = 0; !option && g < count; g++) {
-            if (!groups[g].key || strcmp(groups[g].key, group)) continue;
-            option = option_of_key(key, &groups[g], m.key);
-            values = groups[g].values;
-        }
-        snprintf(label, sizeof label, "%s.%s", group, option ? key : "");
-        if (!option) return error_set(error, "%s: unknown key '%s%s'", source, label, m.key);
-        if (!store(option, values, label, m.value, error))
+    json_object_foreach(map, key, value)
+    {
+        const Option *option = option_of_key(&values, groups, count, group, key);
+        if (!option) return error_set(error, "%s: unknown key '%s.%s'", source, group, key);
+        snprintf(label, sizeof label, "%s.%s", group, key);
+        if (!store(option, values, label, value, error))
             return error_prefix(error, "%s", source);
     }
     return true;
 }
 
-static bool store_groups(const OptionGroup *groups, int count, const Json *root,
-                         const char *source, bool partly, Error *error)
+static bool store_groups(const OptionGroup *groups, int count, json_t *root, const char *source,
+                         bool partly, Error *error)
 {
-    if (json_kind(root) != JSON_MAP)
+    const char *key;
+    json_t *value;
+    if (!json_is_object(root))
         return error_set(error, "%s: the outermost value must be an object", source);
-    for (JsonMember m = json_first(root); m.key; m = json_next(root, m)) {
+    json_object_foreach(root, key, value)
+    {
         bool known = false;
         for (int g = 0; g < count; g++)
-            known = known || (groups[g].key && !strcmp(groups[g].key, m.key));
+            known = known || (groups[g].key && !strcmp(groups[g].key, key));
         if (!known && partly) continue;
-        if (!known) return error_set(error, "%s: unknown key '%s'", source, m.key);
-        if (!store_group(groups, count, m.key, m.value, source, error)) return false;
+        if (!known) return error_set(error, "%s: unknown key '%s'", source, key);
+        if (!store_group(groups, count, key, value, source, error)) return false;
     }
     return true;
 }
@@ -182,9 +191,9 @@ static bool store_groups(const OptionGroup *groups, int count, const Json *root,
 bool options_from_json(const OptionGroup *groups, int count, const char *text,
                        const char *source, bool partly, Error *error)
 {
-    Json *root = json_parse(text, strlen(text), source, error);
+    json_t *root = json_parse(text, strlen(text), source, error);
     if (!root) return false;
     bool good = store_groups(groups, count, root, source, partly, error);
-    json_free(root);
+    json_decref(root);
     return good;
 }

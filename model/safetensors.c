@@ -278,18 +278,18 @@ static Dtype dtype_from(const char *name)
 
 /* The shape, and that its product is the number of bytes: every factor is checked before it is
  * multiplied, so that nothing wraps around. */
-static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *shape,
+static bool read_shape(const SafeFile *file, SafeTensor *tensor, const json_t *shape,
                        Error *error)
 {
-    if (json_kind(shape) != JSON_LIST || json_count(shape) > SAFETENSORS_DIMENSIONS)
+    if (!json_is_array(shape) || json_array_size(shape) > SAFETENSORS_DIMENSIONS)
         return wrong(file, tensor->name, "has no shape of 0 to 8 sizes", error);
-    tensor->dimensions = json_count(shape);
+    tensor->dimensions = (int)json_array_size(shape);
     uint64_t bytes = dtype_size(tensor->dtype);
     bool too_large = false;
     for (int i = 0; i < tensor->dimensions; i++) {
-        const Json *size = json_item(shape, i);
-        tensor->shape[i] = json_whole(size);
-        if (json_kind(size) != JSON_WHOLE || tensor->shape[i] < 0)
+        const json_t *size = json_array_get(shape, (size_t)i);
+        tensor->shape[i] = json_integer_value(size);
+        if (!json_is_integer(size) || tensor->shape[i] < 0)
             return wrong(file, tensor->name, "has a size that is no whole number", error);
         too_large |= __builtin_mul_overflow(bytes, (uint64_t)tensor->shape[i], &bytes);
     }
@@ -297,27 +297,27 @@ static bool read_shape(const SafeFile *file, SafeTensor *tensor, const Json *sha
     return wrong(file, tensor->name, "has another number of bytes than its shape says", error);
 }
 
-static bool read_tensor(const SafeFile *file, SafeTensor *tensor, JsonMember member,
-                        Error *error)
+static bool read_tensor(const SafeFile *file, SafeTensor *tensor, const char *name,
+                        const json_t *value, Error *error)
 {
-    if (!plain_name(member.key))
+    if (!plain_name(name))
         return error_set(error, "'%s' is damaged: it has a tensor without a readable name",
                          file->path);
-    *tensor = (SafeTensor){.name = member.key};
-    const char *dtype = json_text(json_member(member.value, "dtype"));
+    *tensor = (SafeTensor){.name = name};
+    const char *dtype = json_string_value(json_object_get(value, "dtype"));
     if (!dtype) return wrong(file, tensor->name, "has no dtype", error);
     tensor->dtype = dtype_from(dtype);
 
-    const Json *offsets = json_member(member.value, "data_offsets");
-    const Json *begin = json_item(offsets, 0), *end = json_item(offsets, 1);
-    int64_t from = json_whole(begin), to = json_whole(end);
-    if (json_count(offsets) != 2 || json_kind(begin) != JSON_WHOLE ||
-        json_kind(end) != JSON_WHOLE || from < 0 || to < from || (uint64_t)to > file->size)
+    const json_t *offsets = json_object_get(value, "data_offsets");
+    const json_t *begin = json_array_get(offsets, 0), *end = json_array_get(offsets, 1);
+    int64_t from = json_integer_value(begin), to = json_integer_value(end);
+    if (json_array_size(offsets) != 2 || !json_is_integer(begin) || !json_is_integer(end) ||
+        from < 0 || to < from || (uint64_t)to > file->size)
         return wrong(file, tensor->name, "lies outside of the file, which may be cut off",
                      error);
     tensor->begin = (uint64_t)from;
     tensor->bytes = (uint64_t)(to - from);
-    return read_shape(file, tensor, json_member(member.value, "shape"), error);
+    return read_shape(file, tensor, json_object_get(value, "shape"), error);
 }
 
 static int by_place(const void *a, const void *b)
@@ -346,25 +346,26 @@ static bool check_places(const SafeFile *file, Error *error)
 
 static bool check_metadata(const SafeFile *file, Error *error)
 {
-    const Json *metadata = json_member(file->header, "__metadata__");
+    json_t *metadata = json_object_get(file->header, "__metadata__"), *value;
+    const char *key;
     if (!metadata) return true;
-    bool good = json_kind(metadata) == JSON_MAP;
-    for (JsonMember m = json_first(metadata); good && m.key; m = json_next(metadata, m))
-        good = json_kind(m.value) == JSON_TEXT;
+    bool good = json_is_object(metadata);
+    json_object_foreach(metadata, key, value) good = good && json_is_string(value);
     if (good) return true;
     return error_set(error, "'%s' is damaged: its __metadata__ is no map of texts", file->path);
 }
 
 static bool read_tensors(SafeFile *file, Error *error)
 {
-    const Json *header = file->header;
-    file->tensor = calloc((size_t)json_count(header) + 1, sizeof *file->tensor);
+    json_t *value;
+    const char *name;
+    file->tensor = calloc(json_object_size(file->header) + 1, sizeof *file->tensor);
     if (!file->tensor)
         return error_set(error, "not enough memory for the header of '%s'", file->path);
-    for (JsonMember m = json_first(header); m.key; m = json_next(header, m))
-        if (strcmp(m.key, "__metadata__") &&
-            !read_tensor(file, &file->tensor[file->count++], m, error))
-            return false;
+    json_object_foreach(file->header, name,
+                        value) if (strcmp(name, "__metadata__") &&
+                                   !read_tensor(file, &file->tensor[file->count++], name, value,
+                                                error)) return false;
     qsort(file->tensor, (size_t)file->count, sizeof *file->tensor, by_place);
     return check_places(file, error);
 }
@@ -423,7 +424,7 @@ bool safetensors_open_bytes(SafeFile *file, const void *bytes, size_t length, co
 void safetensors_close(SafeFile *file)
 {
     if (file->fd >= 0) close(file->fd);
-    json_free(file->header);
+    json_decref(file->header);
     free(file->tensor);
     free(file->path);
     *file = (SafeFile){.fd = -1};
@@ -440,7 +441,8 @@ const SafeTensor *safetensors_find(const SafeFile *file, const char *name)
 
 const char *safetensors_metadata(const SafeFile *file, const char *key)
 {
-    return json_text(json_member(json_member(file->header, "__metadata__"), key));
+    return json_string_value(
+        json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
 
 bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error)

@@ -71,7 +71,7 @@ typedef struct SafeFile {
     const unsigned char *bytes;  // [length], not owned
     uint64_t length;             // of the whole
     char *path;                  // for the errors
-    Json *header;                // owns the names
+    json_t *header;              // owns the names
     uint64_t start;              // of the data in the file
     uint64_t size;               // of the data
     int count;                   // tensors

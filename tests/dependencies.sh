@@ -39,7 +39,7 @@ benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
 cblas.h             kernels/gemm.c benchmark/peak.c
 glib.h              inference/codepoints.c plots/columns.c
-jansson.h           base/json.c
+jansson.h           base/json.h
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c

@@ -77,19 +77,18 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
 static bool read_line(Metrics *metrics, const char *text, size_t length, long long update,
                       Error *error)
 {
-    Json *json = json_parse(text, length, metrics->path, NULL);
-    const char *type = json_text(json_member(json, "type"));
+    json_t *json = json_parse(text, length, metrics->path, NULL);
+    const char *type = json_string_value(json_object_get(json, "type"));
     bool train = type && !strcmp(type, "train"), valid = type && !strcmp(type, "valid");
     MetricsLine line = {.kind = valid ? METRICS_VALID : METRICS_TRAIN,
-                        .update = json_whole(json_member(json, "update")),
-                        .epoch = json_whole(json_member(json, "epoch"))};
+                        .update = json_integer_value(json_object_get(json, "update")),
+                        .epoch = json_integer_value(json_object_get(json, "epoch"))};
     for (int f = 0; f < FIELD_COUNT; f++) {
-        const Json *member = json_member(json, FIELDS[f].key);
-        JsonKind kind = json_kind(member);
-        bool number = kind == JSON_NUMBER || kind == JSON_WHOLE;
-        if (!is_ppl(f)) *field(&line, f) = number ? json_number(member) : NAN;
+        const json_t *member = json_object_get(json, FIELDS[f].key);
+        if (!is_ppl(f))
+            *field(&line, f) = json_is_number(member) ? json_number_value(member) : NAN;
     }
-    json_free(json);
+    json_decref(json);
     bool wanted = (train || valid) && line.update > 0 && line.update <= update;
     return !wanted || keep(metrics, &line, error);
 }

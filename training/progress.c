@@ -100,33 +100,32 @@ char *progress_to_json(const Progress *progress)
     return textstream_close(&stream);
 }
 
-static bool read_list(UpdateList *list, const Json *array, long long last)
+static bool read_list(UpdateList *list, const json_t *array, long long last)
 {
-    int count = json_count(array);
-    bool good = (!array || json_kind(array) == JSON_LIST) && count <= MAX_SNAPSHOTS;
+    int count = (int)json_array_size(array);
+    bool good = (!array || json_is_array(array)) && count <= MAX_SNAPSHOTS;
     list->count = 0;
     for (int i = 0; i < count && good; i++) {
-        const Json *item = json_item(array, i);
-        long long before = i ? list->update[i - 1] : 0, update = json_whole(item);
-        good = json_kind(item) == JSON_WHOLE && update > before && update <= last;
+        const json_t *item = json_array_get(array, (size_t)i);
+        long long before = i ? list->update[i - 1] : 0, update = json_integer_value(item);
+        good = json_is_integer(item) && update > before && update <= last;
         list->update[list->count++] = update;
     }
     return good;
 }
 
-static bool read_field(void *field, FieldKind kind, const Json *member, long long last)
+static bool read_field(void *field, FieldKind kind, const json_t *member, long long last)
 {
-    JsonKind found = json_kind(member);
     switch (kind) {
     case COUNT:
-        *(long long *)field = json_whole(member);
-        return found == JSON_WHOLE && json_whole(member) >= 0;
+        *(long long *)field = json_integer_value(member);
+        return json_is_integer(member) && json_integer_value(member) >= 0;
     case NUMBER:
     case SCORE: {
-        bool none = found == JSON_NONE || (kind == SCORE && !member);
+        bool none = json_is_null(member) || (kind == SCORE && !member);
         double number = kind == SCORE ? (double)NAN : (double)INFINITY;
-        *(double *)field = none ? number : json_number(member);
-        return none || found == JSON_NUMBER || found == JSON_WHOLE;
+        *(double *)field = none ? number : json_number_value(member);
+        return none || json_is_number(member);
     }
     case LIST: return read_list(field, member, last);
     }
@@ -137,15 +136,15 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
 {
     static const char *const wanted[] = {"a whole number, 0 or more", "a number", "a number",
                                          "a short list of updates in order, up to the last"};
-    Json *json = json_parse(text, strlen(text), source, error);
+    json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     for (int f = 0; good && f < FIELD_COUNT; f++) {
         good = read_field((char *)progress + FIELDS[f].offset, FIELDS[f].kind,
-                          json_member(json, FIELDS[f].key), progress->update);
+                          json_object_get(json, FIELDS[f].key), progress->update);
         if (!good)
             error_set(error, "%s: '%s' must be %s", source, FIELDS[f].key,
                       wanted[FIELDS[f].kind]);
     }
-    json_free(json);
+    json_decref(json);
     return good;
 }

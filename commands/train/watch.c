@@ -110,34 +110,36 @@ static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
 
 /* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it in
  * either case. */
-static bool read_frame(WatchFrame *frame, const Watch *watch, const Json *json)
+static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json)
 {
-    const Json *target = json_member(json, "target"), *share = json_member(json, "share");
-    const Json *loss = json_member(json, "loss");
-    const char *type = json_text(json_member(json, "type")),
-               *says = json_text(json_member(json, "says"));
-    int rows = json_count(target);
+    const json_t *target = json_object_get(json, "target"),
+                 *share = json_object_get(json, "share");
+    const json_t *loss = json_object_get(json, "loss");
+    const char *type = json_string_value(json_object_get(json, "type")),
+               *says = json_string_value(json_object_get(json, "says"));
+    int rows = (int)json_array_size(target);
     if (!type || strcmp(type, "look") || !says || rows < 1 || rows > WATCH_WORDS ||
-        (watch->target && rows != watch->target_rows) || json_count(share) != watch->heads)
+        (watch->target && rows != watch->target_rows) ||
+        (int)json_array_size(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
-    *frame = (WatchFrame){.update = json_whole(json_member(json, "update")),
-                          .loss = json_kind(loss) == JSON_NONE ? NAN : json_number(loss),
+    *frame = (WatchFrame){.update = json_integer_value(json_object_get(json, "update")),
+                          .loss = json_is_null(loss) ? NAN : json_number_value(loss),
                           .says = strdup(says),
                           .rows = rows,
                           .word = calloc((size_t)rows, sizeof *frame->word),
                           .share = malloc((size_t)watch->heads * cells * sizeof *frame->share)};
     if (!frame->says || !frame->word || !frame->share) return false;
     for (int i = 0; i < rows; i++) {
-        const char *word = json_text(json_item(target, i));
+        const char *word = json_string_value(json_array_get(target, (size_t)i));
         if (!word || !(frame->word[i] = strdup(word))) return false;
     }
     for (int h = 0; h < watch->heads; h++) {
-        const Json *head = json_item(share, h);
-        if ((size_t)json_count(head) != cells) return false;
+        const json_t *head = json_array_get(share, (size_t)h);
+        if (json_array_size(head) != cells) return false;
         for (size_t k = 0; k < cells; k++)
             frame->share[(size_t)h * cells + k] =
-                (float)json_whole(json_item(head, (int)k)) / THOUSAND;
+                (float)json_integer_value(json_array_get(head, k)) / THOUSAND;
     }
     return true;
 }
@@ -153,13 +155,13 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
     bool good = true, mine = text_next(&reader, &line, &length, NULL) == TEXT_LINE &&
                              strlen(head) == length + 1 && !memcmp(head, line, length);
     while (mine && good && text_next(&reader, &line, &length, NULL) == TEXT_LINE) {
-        Json *json = json_parse(line, length, watch->path, NULL);
+        json_t *json = json_parse(line, length, watch->path, NULL);
         WatchFrame frame = {0};
         if (json && read_frame(&frame, watch, json) && frame.update <= update &&
             (!watch->count || frame.update > watch->frame[watch->count - 1].update))
             good = append(watch, &frame, error);
         free_frame(&frame);
-        json_free(json);
+        json_decref(json);
     }
     text_close(&reader);
     return good;

@@ -71,14 +71,17 @@ static bool file_path(char path[PATH_MAX], const char *model, Error *error)
 }
 
 /* by (=) the layer, heads and step of an object of the file, if the model has them. */
-static bool take(AlignBy *by, const Json *json, const char *heads_key, const char *path,
+static bool take(AlignBy *by, const json_t *json, const char *heads_key, const char *path,
                  const ModelConfig *config, Error *error)
 {
-    const Json *heads = json_member(json, heads_key), *layers = json_member(json, "layer");
-    const char *word = json_text(heads), *step = json_text(json_member(json, "step"));
-    int64_t layer = json_whole(layers), head = json_whole(heads);
+    const json_t *heads = json_object_get(json, heads_key),
+                 *layers = json_object_get(json, "layer");
+    const char *word = json_string_value(heads),
+               *step = json_string_value(json_object_get(json, "step"));
+    int64_t layer = json_integer_value(layers), head = json_integer_value(heads);
     bool mean = word && !strcmp(word, "mean"), norm = word && !strcmp(word, "norm");
-    bool all = json_text(layers) && !strcmp(json_text(layers), "all") && (mean || norm);
+    bool all = json_string_value(layers) && !strcmp(json_string_value(layers), "all") &&
+               (mean || norm);
     bool reads = step && !strcmp(step, "reads"), writes = step && !strcmp(step, "writes");
     if (!(all || (layer >= 1 && layer <= config->decoder_layers)) || !(reads || writes) ||
         !(mean || norm || (head >= 1 && head <= config->heads)))
@@ -101,11 +104,11 @@ bool alignment_load(SavedAlignment *saved, const char *model, const ModelConfig 
     if (access(path, F_OK) != 0) return true;
     saved->found = true;
     char *text = file_read(path, 1 << 16, &length, error);
-    Json *json = text ? json_parse(text, length, path, error) : NULL;
-    bool good =
-        json && take(&saved->best, json, "heads", path, config, error) &&
-        take(&saved->best_head, json_member(json, "best_head"), "head", path, config, error);
-    json_free(json);
+    json_t *json = text ? json_parse(text, length, path, error) : NULL;
+    bool good = json && take(&saved->best, json, "heads", path, config, error) &&
+                take(&saved->best_head, json_object_get(json, "best_head"), "head", path,
+                     config, error);
+    json_decref(json);
     free(text);
     return good;
 }

@@ -38,12 +38,12 @@ static char *read_page(void)
 }
 
 /* The data of a page that is drawn. */
-static Json *drawn(const Choice *choice, const PictureConfig *config)
+static json_t *drawn(const Choice *choice, const PictureConfig *config)
 {
     const PictureInput input = hostile_input(choice, *config);
     if (!page_save(path, &input, &error)) fail_msg("%s", error.text);
     char *page = read_page(), *data = cut_data(page);
-    Json *json = json_parse(data, strlen(data), "page", &error);
+    json_t *json = json_parse(data, strlen(data), "page", &error);
     if (!json) fail_msg("%s", error.text);
     free(page);
     return json;
@@ -61,15 +61,16 @@ TEST(test_hostile_words)
     char *data = cut_data(page);
     assert_null(strpbrk(data, "<>&"));
     assert_null(strstr(data, "\u2028"));
-    Json *json = json_parse(data, strlen(data), "page", &error);
+    json_t *json = json_parse(data, strlen(data), "page", &error);
     if (!json) fail_msg("%s", error.text);
-    assert_string_equal(json_text(json_member(json, "model")), "</script><b>model");
-    const Json *text = json_member(json_member(json_member(json, "sides"), "source"), "text");
-    assert_int_equal(json_count(text), N);
+    assert_string_equal(json_string_value(json_object_get(json, "model")), "</script><b>model");
+    const json_t *text =
+        json_object_get(json_object_get(json_object_get(json, "sides"), "source"), "text");
+    assert_int_equal(json_array_size(text), N);
     for (int i = 0; i < N; i++)
-        assert_string_equal(json_text(json_item(text, i)),
+        assert_string_equal(json_string_value(json_array_get(text, i)),
                             tokenizer_label(vocabulary.tokenizer[SOURCE], source[i]));
-    json_free(json);
+    json_decref(json);
     free(page);
 }
 
@@ -87,13 +88,13 @@ TEST(test_no_address)
     free(page);
 }
 
-static double item(const Json *rows, int i, int j)
+static double item(const json_t *rows, int i, int j)
 {
-    return json_number(json_item(json_item(rows, i), j));
+    return json_number_value(json_array_get(json_array_get(rows, i), j));
 }
 
 /* softmax(scale · q k) of row i, over the keys it may see */
-static void softmax_of(double *p, const Json *q, const Json *k, int i, int size, int seen,
+static void softmax_of(double *p, const json_t *q, const json_t *k, int i, int size, int seen,
                        double scale)
 {
     double sum = 0, largest = -INFINITY;
@@ -106,18 +107,18 @@ static void softmax_of(double *p, const Json *q, const Json *k, int i, int size,
     for (int j = 0; j < seen; j++) p[j] /= sum;
 }
 
-static void check_head(const Json *head, int rows, int columns, int size, bool causal,
+static void check_head(const json_t *head, int rows, int columns, int size, bool causal,
                        double scale)
 {
-    const Json *weights = json_member(head, "weights"), *q = json_member(head, "q"),
-               *k = json_member(head, "k");
-    assert_int_equal(json_count(weights), rows);
-    assert_int_equal(json_count(q), rows);
-    assert_int_equal(json_count(k), columns);
+    const json_t *weights = json_object_get(head, "weights"), *q = json_object_get(head, "q"),
+                 *k = json_object_get(head, "k");
+    assert_int_equal(json_array_size(weights), rows);
+    assert_int_equal(json_array_size(q), rows);
+    assert_int_equal(json_array_size(k), columns);
     for (int i = 0; i < rows; i++) {
         double sum = 0, p[LONGEST] = {0};
-        assert_int_equal(json_count(json_item(weights, i)), columns);
-        assert_int_equal(json_count(json_item(q, i)), size);
+        assert_int_equal(json_array_size(json_array_get(weights, i)), columns);
+        assert_int_equal(json_array_size(json_array_get(q, i)), size);
         softmax_of(p, q, k, i, size, causal ? i + 1 : columns, scale);
         for (int j = 0; j < columns; j++) {
             sum += item(weights, i, j);
@@ -130,46 +131,48 @@ static void check_head(const Json *head, int rows, int columns, int size, bool c
 
 TEST(test_numbers)
 {
-    Json *json = drawn(&choice_default, &picture_default);
-    int size = (int)json_whole(json_member(json, "size"));
-    double scale = json_number(json_member(json, "scale"));
+    json_t *json = drawn(&choice_default, &picture_default);
+    int size = (int)json_integer_value(json_object_get(json, "size"));
+    double scale = json_number_value(json_object_get(json, "scale"));
     assert_int_equal(size, 16);
     assert_true(fabs(scale - 0.25) < 1e-12);
-    assert_true(json_bool(json_member(json, "vectors")));
-    const Json *kinds = json_member(json, "kinds");
+    assert_true(json_is_true(json_object_get(json, "vectors")));
+    const json_t *kinds = json_object_get(json, "kinds");
     static const int rows[] = {M, N, M}, columns[] = {N, N, M}, layers[] = {3, 2, 3};
-    assert_int_equal(json_count(kinds), 3);
+    assert_int_equal(json_array_size(kinds), 3);
     for (int k = 0; k < 3; k++) {
-        const Json *kind = json_item(kinds, k), *list = json_member(kind, "layers");
-        assert_int_equal(json_count(list), layers[k]);
+        const json_t *kind = json_array_get(kinds, k), *list = json_object_get(kind, "layers");
+        assert_int_equal(json_array_size(list), layers[k]);
         for (int l = 0; l < layers[k]; l++) {
-            assert_int_equal(json_count(json_item(list, l)), 3);
+            assert_int_equal(json_array_size(json_array_get(list, l)), 3);
             for (int h = 0; h < 3; h++)
-                check_head(json_item(json_item(list, l), h), rows[k], columns[k], size, k == 2,
-                           scale);
+                check_head(json_array_get(json_array_get(list, l), h), rows[k], columns[k],
+                           size, k == 2, scale);
         }
     }
-    json_free(json);
+    json_decref(json);
 }
 
 /* Pieces that follow each other without a space are one word: "</script>" "<script>…" have one
  * before them, "<!--" has none. */
 TEST(test_words)
 {
-    Json *json = drawn(&choice_default, &picture_default);
-    assert_true(json_bool(json_member(json, "pieces")));
-    const Json *side = json_member(json_member(json, "sides"), "target");
+    json_t *json = drawn(&choice_default, &picture_default);
+    assert_true(json_is_true(json_object_get(json, "pieces")));
+    const json_t *side = json_object_get(json_object_get(json, "sides"), "target");
     static const int word[M] = {0, 1, 1, 1, 1, 2, 3};
     for (int i = 0; i < M; i++)
-        assert_int_equal(json_whole(json_item(json_member(side, "word"), i)), word[i]);
-    assert_string_equal(json_text(json_item(json_member(side, "joined"), 1)),
+        assert_int_equal(json_integer_value(json_array_get(json_object_get(side, "word"), i)),
+                         word[i]);
+    assert_string_equal(json_string_value(json_array_get(json_object_get(side, "joined"), 1)),
                         "<script>alert(1)</script>s]]>@data@");
     for (int i = 0; i < M; i++)
-        assert_int_equal(json_bool(json_item(json_member(side, "special"), i)), i == M - 1);
-    const Json *read = json_member(json_member(json, "sides"), "read");
-    assert_true(json_bool(json_item(json_member(read, "special"), 0)));
-    assert_false(json_bool(json_item(json_member(read, "special"), M - 1)));
-    json_free(json);
+        assert_int_equal(json_is_true(json_array_get(json_object_get(side, "special"), i)),
+                         i == M - 1);
+    const json_t *read = json_object_get(json_object_get(json, "sides"), "read");
+    assert_true(json_is_true(json_array_get(json_object_get(read, "special"), 0)));
+    assert_false(json_is_true(json_array_get(json_object_get(read, "special"), M - 1)));
+    json_decref(json);
 }
 
 /* The page starts with what was chosen. */
@@ -180,16 +183,17 @@ TEST(test_start)
     config.hide_special = true;
     config.theme = 1;
     choice.kind = ATTENTION_DECODER, choice.layer = 2, choice.head = 1;
-    Json *json = drawn(&choice, &config);
-    const Json *begin = json_member(json, "start"), *heads = json_member(begin, "heads");
-    assert_string_equal(json_text(json_member(begin, "kind")), "decoder");
-    assert_int_equal(json_whole(json_member(begin, "layer")), 2);
-    assert_int_equal(json_count(heads), 1);
-    assert_int_equal(json_whole(json_item(heads, 0)), 1);
-    assert_true(json_bool(json_member(begin, "hide")));
-    assert_false(json_bool(json_member(begin, "words")));
-    assert_string_equal(json_text(json_member(begin, "theme")), "dark");
-    json_free(json);
+    json_t *json = drawn(&choice, &config);
+    const json_t *begin = json_object_get(json, "start"),
+                 *heads = json_object_get(begin, "heads");
+    assert_string_equal(json_string_value(json_object_get(begin, "kind")), "decoder");
+    assert_int_equal(json_integer_value(json_object_get(begin, "layer")), 2);
+    assert_int_equal(json_array_size(heads), 1);
+    assert_int_equal(json_integer_value(json_array_get(heads, 0)), 1);
+    assert_true(json_is_true(json_object_get(begin, "hide")));
+    assert_false(json_is_true(json_object_get(begin, "words")));
+    assert_string_equal(json_string_value(json_object_get(begin, "theme")), "dark");
+    json_decref(json);
 }
 
 TEST(test_refuses)

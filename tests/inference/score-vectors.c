@@ -26,25 +26,25 @@ static FILE *open_file(const char *folder, const char *name)
     return file;
 }
 
-static void check_close(const char *name, double got, const Json *expected, double tolerance)
+static void check_close(const char *name, double got, const json_t *expected, double tolerance)
 {
-    assert_true(json_kind(expected) == JSON_NUMBER || json_kind(expected) == JSON_WHOLE);
-    double value = json_number(expected);
+    assert_true(json_is_number(expected));
+    double value = json_number_value(expected);
     if (!(fabs(got - value) <= tolerance))
         fail_msg("%s: %.7f instead of %.7f", name, got, value);
 }
 
-static void check_bleu(const char *name, const Bleu *bleu, const Json *expected)
+static void check_bleu(const char *name, const Bleu *bleu, const json_t *expected)
 {
     BleuScore score = bleu_score(bleu);
-    check_close(name, score.score, json_member(expected, "score"), 0.500001e-4);
+    check_close(name, score.score, json_object_get(expected, "score"), 0.500001e-4);
     for (int n = 0; n < BLEU_ORDER; n++) {
-        const Json *precision = json_item(json_member(expected, "precisions"), n);
+        const json_t *precision = json_array_get(json_object_get(expected, "precisions"), n);
         check_close(name, score.precisions[n], precision, 0.500001e-4);
     }
-    check_close(name, score.brevity_penalty, json_member(expected, "bp"), 0.500001e-6);
-    check_close(name, (double)bleu->hypothesis_length, json_member(expected, "sys_len"), 0);
-    check_close(name, (double)bleu->reference_length, json_member(expected, "ref_len"), 0);
+    check_close(name, score.brevity_penalty, json_object_get(expected, "bp"), 0.500001e-6);
+    check_close(name, (double)bleu->hypothesis_length, json_object_get(expected, "sys_len"), 0);
+    check_close(name, (double)bleu->reference_length, json_object_get(expected, "ref_len"), 0);
 }
 
 static char *read_line(FILE *file, char **line, size_t *size)
@@ -55,7 +55,7 @@ static char *read_line(FILE *file, char **line, size_t *size)
     return *line;
 }
 
-static void check_case(const char *folder, const Json *expected)
+static void check_case(const char *folder, const json_t *expected)
 {
     static const char *const bleu_names[] = {"bleu_13a",     "bleu_none",   "bleu_char",
                                              "bleu_intl",    "bleu_13a_lc", "bleu_none_lc",
@@ -66,8 +66,8 @@ static void check_case(const char *folder, const Json *expected)
         bleu[i] = (Bleu){.tokenization = (Tokenization)(i % 4), .lowercase = i >= 4};
     Chrf chrf[3] = {{.word_order = 0}, {.word_order = 2}, {.lowercase = true}};
 
-    const char *name = json_text(json_member(expected, "hypothesis"));
-    const char *reference_name = json_text(json_member(expected, "reference"));
+    const char *name = json_string_value(json_object_get(expected, "hypothesis"));
+    const char *reference_name = json_string_value(json_object_get(expected, "reference"));
     assert_non_null(name);
     assert_non_null(reference_name);
     FILE *hypotheses = open_file(folder, name), *references = open_file(folder, reference_name);
@@ -88,10 +88,10 @@ static void check_case(const char *folder, const Json *expected)
     fclose(references);
 
     for (int i = 0; i < 8; i++)
-        check_bleu(bleu_names[i], &bleu[i], json_member(expected, bleu_names[i]));
+        check_bleu(bleu_names[i], &bleu[i], json_object_get(expected, bleu_names[i]));
     for (int i = 0; i < 3; i++)
-        check_close(chrf_names[i], chrf_score(&chrf[i]), json_member(expected, chrf_names[i]),
-                    0.500001e-4);
+        check_close(chrf_names[i], chrf_score(&chrf[i]),
+                    json_object_get(expected, chrf_names[i]), 0.500001e-4);
 }
 
 static void replay(const char *folder)
@@ -102,13 +102,14 @@ static void replay(const char *folder)
     fclose(file);
     assert_true(length < sizeof text);
     Error error = {0};
-    Json *expected = json_parse(text, length, "expected.json", &error);
+    json_t *expected = json_parse(text, length, "expected.json", &error);
     if (!expected) fail_msg("%s", error.text);
 
-    const Json *cases = json_member(expected, "cases");
-    assert_true(json_count(cases) > 0);
-    for (int i = 0; i < json_count(cases); i++) check_case(folder, json_item(cases, i));
-    json_free(expected);
+    const json_t *cases = json_object_get(expected, "cases");
+    assert_true(json_array_size(cases) > 0);
+    for (size_t i = 0; i < json_array_size(cases); i++)
+        check_case(folder, json_array_get(cases, i));
+    json_decref(expected);
 }
 
 TEST(test_by_hand)
