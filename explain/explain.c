@@ -95,7 +95,8 @@ static double sharpness(const Explanation *e, AttentionMap map)
 static void choose_head(Explanation *e, const Choice *choice)
 {
     double best = -1;
-    int layers = snapshot_layers(e->snapshot, e->kind), heads = snapshot_heads(e->snapshot);
+    int layers = snapshot_layers(e->snapshot, e->kind),
+        heads = e->snapshot->model->config.heads;
     for (int k = 0; k < layers * heads; k++) {
         int l = k / heads, h = k % heads;
         bool chosen = (choice->layer < 0 || choice->layer == l) &&
@@ -249,7 +250,7 @@ static void step_tokens(const Explanation *e)
 
 static void put_embeddings(const Explanation *e, TokenSide side)
 {
-    const Transformer *model = snapshot_model(e->snapshot);
+    const Transformer *model = e->snapshot->model;
     const Weights *w = &model->weights;
     bool source = side == TOKENS_SOURCE;
     int D = e->config->d_model;
@@ -467,7 +468,7 @@ static bool step_map(const Explanation *e, Error *error)
 {
     float *weight = malloc((size_t)e->map.rows * (size_t)e->map.columns * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to explain the attention");
-    snapshot_head(weight, e->snapshot, e->kind, e->layer, e->head);
+    snapshot_weights(weight, e->snapshot, e->kind, e->layer, e->head);
     HeatMap map = {.weight = weight,
                    .rows = e->map.rows,
                    .columns = e->map.columns,
@@ -497,8 +498,8 @@ static bool put_sentence(const Explanation *e, TokenSide side, const Packed *sen
 static bool explain(Explanation *e, const Choice *choice, const char *word, Error *error)
 {
     if (!begin(e, choice, word, error) ||
-        !put_sentence(e, TOKENS_SOURCE, snapshot_source(e->snapshot), "    →\n", error) ||
-        !put_sentence(e, TOKENS_TARGET, snapshot_target(e->snapshot), "\n", error))
+        !put_sentence(e, TOKENS_SOURCE, &e->snapshot->source, "    →\n", error) ||
+        !put_sentence(e, TOKENS_TARGET, &e->snapshot->target, "\n", error))
         return false;
     introduction(e);
     step_tokens(e);
@@ -521,7 +522,7 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                          "number or best");
     Explanation e = {.out = out,
                      .snapshot = snapshot,
-                     .config = &snapshot_model(snapshot)->config,
+                     .config = &snapshot->model->config,
                      .vocabulary = vocabulary,
                      .kind = choice->kind};
     bool good = explain(&e, choice, word, error);

@@ -11,15 +11,14 @@ const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side)
 
 int labels_tokens(const Snapshot *snapshot, TokenSide side)
 {
-    return (side == TOKENS_SOURCE ? snapshot_source : snapshot_target)(snapshot)->rows;
+    return side == TOKENS_SOURCE ? snapshot->source.rows : snapshot->target.rows;
 }
 
 int labels_id(const Snapshot *snapshot, TokenSide side, int place)
 {
-    if (side == TOKENS_SOURCE) return snapshot_source(snapshot)->id[place];
-    if (side == TOKENS_TARGET) return snapshot_target(snapshot)->id[place];
-    return place > 0 ? snapshot_target(snapshot)->id[place - 1]
-                     : snapshot_model(snapshot)->config.vocab - 1;
+    if (side == TOKENS_SOURCE) return snapshot->source.id[place];
+    if (side == TOKENS_TARGET) return snapshot->target.id[place];
+    return place > 0 ? snapshot->target.id[place - 1] : snapshot->model->config.vocab - 1;
 }
 
 static bool is_special(const Tokenizer *tokenizer, int id)

@@ -73,7 +73,7 @@ static bool mix(Map *X, const Snapshot *snapshot, AttentionKind kind, int layer,
     if (!B) B = X;
     bool good = create_like(&A, snapshot, kind, layer, error) &&
                 map_create(&Y, A.rows, B->columns, error);
-    if (good) snapshot_mean(A.at, snapshot, kind, layer);
+    if (good) snapshot_weights(A.at, snapshot, kind, layer, -1);
     for (int i = 0; i < Y.rows && good; i++) {
         float *y = Y.at + (size_t)i * (size_t)Y.columns;
         for (int k = 0; k < A.columns; k++) {
@@ -91,7 +91,7 @@ static bool mix(Map *X, const Snapshot *snapshot, AttentionKind kind, int layer,
 
 static bool encoder_rollout(Map *E, const Snapshot *snapshot, int layers, Error *error)
 {
-    if (!identity(E, snapshot_source(snapshot)->rows, error)) return false;
+    if (!identity(E, snapshot->source.rows, error)) return false;
     for (int l = 0; l < layers; l++)
         if (!mix(E, snapshot, ATTENTION_ENCODER, l, NULL, error)) return false;
     return true;
@@ -100,7 +100,7 @@ static bool encoder_rollout(Map *E, const Snapshot *snapshot, int layers, Error 
 static bool decoder_rollout(Map *T, Map *C, Map *E, const Snapshot *snapshot, int layers,
                             Error *error)
 {
-    int n = snapshot_source(snapshot)->rows, m = snapshot_target(snapshot)->rows;
+    int n = snapshot->source.rows, m = snapshot->target.rows;
     if (!encoder_rollout(E, snapshot, snapshot_layers(snapshot, ATTENTION_ENCODER), error) ||
         !identity(T, m, error) || !map_create(C, m, n, error))
         return false;

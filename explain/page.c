@@ -140,7 +140,8 @@ static void put_kind(PageWriter *page, int k)
     json_open_array(json, "layers");
     for (int l = 0; l < snapshot_layers(page->snapshot, kind); l++) {
         json_open_array(json, NULL);
-        for (int h = 0; h < snapshot_heads(page->snapshot); h++) put_head(page, kind, l, h);
+        for (int h = 0; h < page->snapshot->model->config.heads; h++)
+            put_head(page, kind, l, h);
         json_close_array(json);
     }
     json_close_array(json);
@@ -173,7 +174,7 @@ static void put_start(PageWriter *page, int best_layer, int best_head)
     json_put_text(json, "kind", choice_kind_name(choice->kind));
     json_put_integer(json, "layer", choice->layer >= 0 ? choice->layer : best_layer);
     json_open_array(json, "heads");
-    for (int h = 0; h < snapshot_heads(page->snapshot); h++)
+    for (int h = 0; h < page->snapshot->model->config.heads; h++)
         if (choice->head == CHOICE_SOME ? h < CHOICE_HEADS && choice->some >> h & 1
                                         : head < 0 || h == head)
             json_put_integer(json, NULL, h);
@@ -189,8 +190,8 @@ static bool put_words(PageWriter *page, Error *error)
     JsonWriter *json = &page->json;
     const Snapshot *snapshot = page->snapshot;
     Tokenizer *const *tokenizer = page->input->vocabulary->tokenizer;
-    if (!put_sentence(json, "source", tokenizer[SOURCE], snapshot_source(snapshot), error) ||
-        !put_sentence(json, "target", tokenizer[TARGET], snapshot_target(snapshot), error))
+    if (!put_sentence(json, "source", tokenizer[SOURCE], &snapshot->source, error) ||
+        !put_sentence(json, "target", tokenizer[TARGET], &snapshot->target, error))
         return false;
     json_open(json, "sides");
     for (int side = 0; side < TOKEN_SIDES; side++)
@@ -211,7 +212,7 @@ static bool put_page(PageWriter *page, Error *error)
     json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
-    json_put_integer(json, "heads", snapshot_heads(page->snapshot));
+    json_put_integer(json, "heads", page->snapshot->model->config.heads);
     json_put_integer(json, "size", vectors.K.columns);
     json_put_real(json, "scale", vectors.scale);
     json_open(json, "best");
@@ -238,8 +239,8 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
         AttentionMap map = snapshot_map(snapshot, KIND[k].kind, 0, 0);
         double layers = snapshot_layers(snapshot, KIND[k].kind), rows = map.rows,
                columns = map.columns;
-        *weights += layers * snapshot_heads(snapshot) * rows * columns;
-        *vectors += layers * (rows + columns) * snapshot_model(snapshot)->config.d_model;
+        *weights += layers * snapshot->model->config.heads * rows * columns;
+        *vectors += layers * (rows + columns) * snapshot->model->config.d_model;
     }
 }
 
@@ -252,8 +253,7 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
         return error_set(error,
                          "the attention of %d and %d tokens is %.0f numbers, too many for a "
                          "page: give `attention` the name of a .png file",
-                         snapshot_source(snapshot)->rows, snapshot_target(snapshot)->rows,
-                         weights);
+                         snapshot->source.rows, snapshot->target.rows, weights);
     char *text = NULL;
     size_t size = 0;
     PageWriter page = {

@@ -79,7 +79,7 @@ static bool drawing_begin(Drawing *d)
 {
     const PictureInput *in = d->input;
     const Choice *choice = in->choice;
-    int heads = snapshot_heads(in->snapshot);
+    int heads = in->snapshot->model->config.heads;
     d->head = calloc((size_t)heads, sizeof *d->head);
     if (!d->head) return error_set(d->error, "not enough memory for a picture");
     for (int h = 0; h < heads; h++)
@@ -353,7 +353,7 @@ static bool save(const char *path, const Drawing *d, const Section *first,
 static bool draw(const char *path, Drawing *d, Section *sections, int count)
 {
     const Snapshot *snapshot = d->input->snapshot;
-    const Packed *source = snapshot_source(snapshot), *target = snapshot_target(snapshot);
+    const Packed *source = &snapshot->source, *target = &snapshot->target;
     Tokenizer *const *tokenizer = d->input->vocabulary->tokenizer;
     HeatMapSection pages[KINDS];
     char *from = NULL, *to = NULL;

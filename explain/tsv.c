@@ -38,11 +38,8 @@ static void write_map(FILE *out, const TableMap *map, float *weight)
     int rows = labels_tokens(map->snapshot, row),
         columns = labels_tokens(map->snapshot, column);
     char head[16] = "mean";
-    if (map->head == CHOICE_MEAN) snapshot_mean(weight, map->snapshot, map->kind, map->layer);
-    else {
-        snapshot_head(weight, map->snapshot, map->kind, map->layer, map->head);
-        snprintf(head, sizeof head, "%d", map->head + 1);
-    }
+    snapshot_weights(weight, map->snapshot, map->kind, map->layer, map->head);
+    if (map->head != CHOICE_MEAN) snprintf(head, sizeof head, "%d", map->head + 1);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < (map->kind == ATTENTION_DECODER ? i + 1 : columns); j++)
             fprintf(out, "%lld\t%s\t%d\t%s\t%d\t%s\t%d\t%s\t%.6f\n", map->sentence,
@@ -59,7 +56,7 @@ static void write_kind(FILE *out, TableMap map, float *weight, const Choice *cho
         map.head = CHOICE_MEAN;
         if (choice->head == CHOICE_MEAN) write_map(out, &map, weight);
         else
-            for (map.head = 0; map.head < snapshot_heads(map.snapshot); map.head++)
+            for (map.head = 0; map.head < map.snapshot->model->config.heads; map.head++)
                 if (choice->head < 0 || choice->head == map.head) write_map(out, &map, weight);
     }
 }
@@ -69,8 +66,8 @@ bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary
 {
     static const AttentionKind kinds[] = {ATTENTION_ENCODER, ATTENTION_DECODER,
                                           ATTENTION_CROSS};
-    size_t n = (size_t)snapshot_source(snapshot)->rows,
-           m = (size_t)snapshot_target(snapshot)->rows, most = n > m ? n : m;
+    size_t n = (size_t)snapshot->source.rows, m = (size_t)snapshot->target.rows,
+           most = n > m ? n : m;
     float *weight = malloc(most * most * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to write '%s'", table->path);
     for (int k = 0; k < 3; k++)

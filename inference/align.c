@@ -10,25 +10,16 @@
 
 /* ---- shares ---- */
 
-/* out [count] (=) step (1) of one layer. */
-static bool layer_weights(float *out, const Snapshot *snapshot, int layer, int head,
-                          Error *error)
-{
-    if (head == ALIGN_NORM)
-        return snapshot_norms(out, snapshot, ATTENTION_CROSS, layer, -1, error);
-    if (head == ALIGN_MEAN) snapshot_mean(out, snapshot, ATTENTION_CROSS, layer);
-    else snapshot_head(out, snapshot, ATTENTION_CROSS, layer, head);
-    return true;
-}
-
 /* out [count] (=) step (1).   one [count] scratch */
 static bool weights(float *out, float *one, size_t count, const Snapshot *snapshot, int layer,
                     int head, Error *error)
 {
-    if (layer != ALIGN_LAYERS) return layer_weights(out, snapshot, layer, head, error);
+    bool all = layer == ALIGN_LAYERS;
+    int end = all ? snapshot_layers(snapshot, ATTENTION_CROSS) : layer + 1;
     memset(out, 0, count * sizeof *out);
-    for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_CROSS); l++) {
-        if (!layer_weights(one, snapshot, l, head, error)) return false;
+    for (int l = all ? 0 : layer; l < end; l++) {
+        if (head != ALIGN_NORM) snapshot_weights(one, snapshot, ATTENTION_CROSS, l, head);
+        else if (!snapshot_norms(one, snapshot, ATTENTION_CROSS, l, -1, error)) return false;
         for (size_t i = 0; i < count; i++) out[i] += one[i];
     }
     return true;

@@ -113,7 +113,7 @@ static bool find_candidates(BeamSearch *search, int r)
             keep(beam, places, (BeamCandidate){log_probability, r, forced});
         return true;
     }
-    predictor_constrain(&search->predictor, z, normaliser, r, task);
+    constraints_apply(z, normaliser, &search->predictor, r, task);
     if (is_fork(search, sentence)) places = search->searches;
     keep_best(beam, places, z, C, r, before, normaliser);
     return true;

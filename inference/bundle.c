@@ -59,36 +59,39 @@ static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkp
 }
 
 /* Fills the bundle and closes the checkpoint. */
-static bool load(Bundle *bundle, CheckpointFile *checkpoint, Error *error)
+static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, Error *error)
 {
     const char *name = checkpoint->file.path;
-    bool good = read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
-                error_prefix(error, "%s", name);
-    good = good && read_model(&bundle->model, checkpoint, &bundle->vocabulary, name, error);
-    if (good && !(bundle->config = strdup(checkpoint->config)))
-        good = error_set(error, "not enough memory for the configuration of '%s'", name);
+    Transformer *model = &bundle->model;
+    bool good = (read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
+                 error_prefix(error, "%s", name)) &&
+                read_model(model, checkpoint, &bundle->vocabulary, name, error) &&
+                ((bundle->config = strdup(checkpoint->config)) ||
+                 error_set(error, "not enough memory for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
-    bundle->max_length = bundle->model.config.max_length;
+    // a checkpoint of int8 is prepared already
+    good = good && (model->prepared.count || transformer_prepare(model, int8, error));
+    bundle->max_length = model->config.max_length;
     if (!good) bundle_free(bundle);
     return good;
 }
 
-bool bundle_load(Bundle *bundle, const char *path, Error *error)
+bool bundle_load(Bundle *bundle, const char *path, bool int8, Error *error)
 {
     char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return bundle_find(file, sizeof file, path, error) &&
-           checkpoint_open(&checkpoint, file, error) && load(bundle, &checkpoint, error);
+           checkpoint_open(&checkpoint, file, error) && load(bundle, &checkpoint, int8, error);
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
-                       Error *error)
+                       bool int8, Error *error)
 {
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
-           load(bundle, &checkpoint, error);
+           load(bundle, &checkpoint, int8, error);
 }
 
 void bundle_free(Bundle *bundle)
@@ -97,11 +100,6 @@ void bundle_free(Bundle *bundle)
     vocabulary_free(&bundle->vocabulary);
     free(bundle->config);
     *bundle = (Bundle){0};
-}
-
-bool bundle_prepare(Bundle *bundle, bool int8, Error *error)
-{
-    return bundle->model.prepared.count || transformer_prepare(&bundle->model, int8, error);
 }
 
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
@@ -146,8 +144,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, Error *erro
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(bundle, paths->item[m], error) || !bundle_prepare(bundle, int8, error))
-            return false;
+        if (!bundle_load(bundle, paths->item[m], int8, error)) return false;
         if (!same_vocabulary(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "

@@ -18,19 +18,17 @@ typedef struct Bundle {
  * last.safetensors) of a run's folder. false: there is none. */
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
 
-/* Loads the checkpoint that bundle_find finds. */
-bool bundle_load(Bundle *bundle, const char *path, Error *error);
+/* Loads the checkpoint that bundle_find finds, and prepares its matrices for inference
+ * (model/quantised.h): quantised to int8, or as they are. */
+bool bundle_load(Bundle *bundle, const char *path, bool int8, Error *error);
 
-/* Loads a checkpoint file in memory. Errors name it `name`. `bytes` may be freed afterwards. */
+/* The same of a checkpoint file in memory, which may be freed afterwards. Errors name it
+ * `name`. */
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
-                       Error *error);
+                       bool int8, Error *error);
 void bundle_free(Bundle *bundle);
 
-/* Prepares the matrices for inference (model/quantised.h): quantised to int8, or as they are.
- * Does nothing if the checkpoint holds int8. */
-bool bundle_prepare(Bundle *bundle, bool int8, Error *error);
-
-/* Writes a checkpoint with int8 matrices. Call bundle_prepare with int8 first. */
+/* Writes a checkpoint with int8 matrices. The bundle must have been loaded with int8. */
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 
 /* Appends a line of text of a side (idlines.h). */
@@ -43,9 +41,8 @@ typedef struct Models {
     Ensemble ensemble;          // of all
 } Models;
 
-/* Loads each path (bundle_load) and prepares its matrices (bundle_prepare). The tokenizers must
- * be the same byte for byte, so that an id means the same word in each model. The struct must
- * stay where it is. */
+/* Loads each path (bundle_load). The tokenizers must be the same byte for byte, so that an id
+ * means the same word in each model. The struct must stay where it is. */
 bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
 void models_free(Models *models);  // does nothing for {0}
 

@@ -13,12 +13,6 @@ int constraints_forced(const SearchTask *task, int step)
     return step < task->limit ? NOTHING_FORCED : ID_END;
 }
 
-bool constraints_need_written(const SearchTask *task, const SearchConfig *config)
-{
-    return config->no_repeat_ngram > 0 || config->repetition_penalty > 1 ||
-           (task->unknowns && !config->unknown);
-}
-
 /* Applies θ once to each token of the hypothesis, however often it occurs. */
 static void penalise_repeated(real *z, double normaliser, const int *written, int count,
                               double theta)
@@ -48,16 +42,22 @@ static bool unknowns_used(const int *written, int count, const SearchTask *task)
     return used == task->unknowns;
 }
 
-void constraints_apply(real *z, int C, double normaliser, const int *written, int step,
-                       const SearchTask *task, const SearchConfig *config)
+void constraints_apply(real *z, double normaliser, const Predictor *predictor, int r,
+                       const SearchTask *task)
 {
-    int count = step - 1, n = config->no_repeat_ngram;
+    const SearchConfig *config = predictor->batch->config;
+    const Cache *tree = predictor_tree(predictor);
+    int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
+    int count = tree->step - 1, n = config->no_repeat_ngram;
     real end = z[ID_END];
+    if (n > 0 || config->repetition_penalty > 1 || (task->unknowns && !config->unknown))
+        cache_tokens(written, tree, tree->nodes - predictor->rows + r);
     if (config->repetition_penalty > 1)
         penalise_repeated(z, normaliser, written, count, config->repetition_penalty);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
     if (count >= config->min_length) return;
     z[ID_END] = -INFINITY;
-    if (search_maximum(z, C) == -INFINITY) z[ID_END] = end;
+    if (search_maximum(z, ensemble_tokens(predictor->batch->ensemble)) == -INFINITY)
+        z[ID_END] = end;
 }

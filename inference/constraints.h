@@ -17,20 +17,16 @@
 #ifndef INFERENCE_CONSTRAINTS_H
 #define INFERENCE_CONSTRAINTS_H
 
-#include "inference/search.h"
+#include "inference/predictor.h"
 
 enum { NOTHING_FORCED = -1 };
 
 /* The token that must come at `step` (1, 2, …), or NOTHING_FORCED. */
 int constraints_forced(const SearchTask *task, int step);
 
-/* Whether constraints_apply reads `written`. */
-bool constraints_need_written(const SearchTask *task, const SearchConfig *config);
-
-/* z [C]: forbidden tokens get -infinity, and then z - normaliser is ln p'. Only θ reads
- * normaliser.
- * written [step-1]: the tokens of the hypothesis, if constraints_need_written. */
-void constraints_apply(real *z, int C, double normaliser, const int *written, int step,
-                       const SearchTask *task, const SearchConfig *config);
+/* z [C], the scores of row r: forbidden tokens get -infinity, and then z - normaliser is ln p'.
+ * Only θ reads normaliser. */
+void constraints_apply(real *z, double normaliser, const Predictor *predictor, int r,
+                       const SearchTask *task);
 
 #endif

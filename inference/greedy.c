@@ -36,7 +36,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (normal ? !isfinite(normaliser) : !search_finite(z, C)) return -1;
     int token = constraints_forced(task, step);
     if (token == NOTHING_FORCED) {
-        predictor_constrain(&greedy->predictor, z, normaliser, r, task);
+        constraints_apply(z, normaliser, &greedy->predictor, r, task);
         token = config->sample
                     ? sampling_draw(
                           &greedy->sampling, z, C,

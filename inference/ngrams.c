@@ -111,8 +111,3 @@ bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
     free(tree.edge);
     return true;
 }
-
-long long ngrams_in(int length, int n)
-{
-    return length < n ? 0 : length - n + 1;
-}

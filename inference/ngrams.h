@@ -21,6 +21,9 @@ bool ngrams_count_correct(long long *correct, const Codepoints *hypothesis,
                           const Codepoints *reference, int order, Error *error);
 
 /* The number of n-grams in a text of `length` symbols. */
-long long ngrams_in(int length, int n);
+static inline long long ngrams_in(int length, int n)
+{
+    return length < n ? 0 : length - n + 1;
+}
 
 #endif

@@ -9,7 +9,6 @@
 #include <assert.h>
 #include <math.h>
 
-#include "inference/constraints.h"
 #include "kernels/vecexp.h"
 
 void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
@@ -44,17 +43,6 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
         predictor->X[m] = cache_step(&predictor->cache[m], ensemble->model[m], prefix, count);
     predictor->rows = count;
     return predictor_tree(predictor)->nodes - count;
-}
-
-void predictor_constrain(Predictor *predictor, real *z, double normaliser, int r,
-                         const SearchTask *task)
-{
-    const SearchBatch *batch = predictor->batch;
-    const Cache *tree = predictor_tree(predictor);
-    if (constraints_need_written(task, batch->config))
-        cache_tokens(predictor->written, tree, tree->nodes - predictor->rows + r);
-    constraints_apply(z, ensemble_tokens(batch->ensemble), normaliser, predictor->written,
-                      tree->step, task, batch->config);
 }
 
 static real *model_row(Predictor *predictor, int m, int r)

@@ -20,7 +20,7 @@ typedef struct Predictor {
     Cache cache[MAX_MODELS];    // all with the same nodes
     const real *X[MAX_MODELS];  // [rows,D] each decoder's output at this step
     real *logits[MAX_MODELS];   // one block each (loss.h)
-    int *written;               // [steps]
+    int *written;               // [steps] scratch of constraints_apply
     int rows;                   // of this step
 } Predictor;
 
@@ -36,10 +36,6 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
  * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
  * needed. */
 real *predictor_row(Predictor *predictor, int r, double *normaliser);
-
-/* Applies the constraints of a task to the scores z of row r (constraints_apply). */
-void predictor_constrain(Predictor *predictor, real *z, double normaliser, int r,
-                         const SearchTask *task);
 
 /* The tree of hypotheses. */
 static inline const Cache *predictor_tree(const Predictor *predictor)

@@ -8,14 +8,6 @@
 
 #include "inference/search.h"
 
-struct Snapshot {
-    const Transformer *model;
-    Arena arena;
-    Packed source, target;
-    int source_start[2], target_start[2];
-    Pass pass;
-};
-
 /* A copy of the sentence, as a batch of one.   start [2] */
 static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int length)
 {
@@ -69,37 +61,17 @@ const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error)
     return lazy->taken;
 }
 
-const Transformer *snapshot_model(const Snapshot *snapshot)
-{
-    return snapshot->model;
-}
-
-const Packed *snapshot_source(const Snapshot *snapshot)
-{
-    return &snapshot->source;
-}
-
-const Packed *snapshot_target(const Snapshot *snapshot)
-{
-    return &snapshot->target;
-}
-
 int snapshot_layers(const Snapshot *snapshot, AttentionKind kind)
 {
     return kind == ATTENTION_ENCODER ? snapshot->pass.encoder.layers
                                      : snapshot->pass.decoder.layers;
 }
 
-int snapshot_heads(const Snapshot *snapshot)
-{
-    return snapshot->model->config.heads;
-}
-
 static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kind, int layer,
                                      int head)
 {
     assert(layer >= 0 && layer < snapshot_layers(snapshot, kind) && head >= 0 &&
-           head < snapshot_heads(snapshot));
+           head < snapshot->model->config.heads);
     const Pass *pass = &snapshot->pass;
     return kind == ATTENTION_ENCODER   ? &pass->encoder.layer[layer].self
            : kind == ATTENTION_DECODER ? &pass->decoder.layer[layer].self
@@ -136,30 +108,31 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
                          .scale = 1 / sqrt(dh)};
 }
 
-/* out [rows,columns] (+=) map */
-static void add_map(float *out, AttentionMap map)
+/* The heads that a function with an argument `head` is about. */
+typedef struct HeadRange {
+    int first, end;
+} HeadRange;
+
+static HeadRange heads_of(const Snapshot *snapshot, int head)
 {
-    for (int i = 0; i < map.rows; i++)
-        for (int j = 0; j < map.columns; j++)
-            out[i * map.columns + j] += (float)map.at[i * map.width + j];
+    return head < 0 ? (HeadRange){0, snapshot->model->config.heads}
+                    : (HeadRange){head, head + 1};
 }
 
-void snapshot_head(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
-                   int head)
+void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
+                      int head)
 {
-    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
-    memset(out, 0, (size_t)map.rows * (size_t)map.columns * sizeof *out);
-    add_map(out, map);
-}
-
-void snapshot_mean(float *out, const Snapshot *snapshot, AttentionKind kind, int layer)
-{
-    int heads = snapshot_heads(snapshot);
-    snapshot_head(out, snapshot, kind, layer, 0);
-    for (int h = 1; h < heads; h++) add_map(out, snapshot_map(snapshot, kind, layer, h));
-    AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
+    HeadRange heads = heads_of(snapshot, head);
+    AttentionMap map = snapshot_map(snapshot, kind, layer, heads.first);
     size_t count = (size_t)map.rows * (size_t)map.columns;
-    for (size_t i = 0; i < count; i++) out[i] /= (float)heads;
+    memset(out, 0, count * sizeof *out);
+    for (int h = heads.first; h < heads.end; h++) {
+        map = snapshot_map(snapshot, kind, layer, h);
+        for (int i = 0; i < map.rows; i++)
+            for (int j = 0; j < map.columns; j++)
+                out[i * map.columns + j] += (float)map.at[i * map.width + j];
+    }
+    for (size_t i = 0; i < count; i++) out[i] /= (float)(heads.end - heads.first);
 }
 
 static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
@@ -175,7 +148,8 @@ static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKin
 static void output_of_column(double *G, double *U, real *row, const Snapshot *snapshot,
                              AttentionKind kind, int layer, int j)
 {
-    int H = snapshot_heads(snapshot), D = snapshot->model->config.d_model, dh = D / H;
+    const ModelConfig *config = &snapshot->model->config;
+    int H = config->heads, D = config->d_model, dh = D / H;
     const Linear *out = &weights_of(snapshot, kind, layer)->out;
     SnapshotRows V = snapshot_vectors(snapshot, kind, layer, 0).V;  // the other heads follow
     const real *v = V.at + (size_t)j * (size_t)V.stride;
@@ -199,8 +173,8 @@ static void output_of_column(double *G, double *U, real *row, const Snapshot *sn
 bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                     int head, Error *error)
 {
-    int H = snapshot_heads(snapshot), D = snapshot->model->config.d_model;
-    int first = head >= 0 ? head : 0, last = head >= 0 ? head + 1 : H;
+    int H = snapshot->model->config.heads, D = snapshot->model->config.d_model;
+    HeadRange heads = heads_of(snapshot, head);
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
     AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
@@ -209,8 +183,8 @@ bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, in
         output_of_column(G, G + H * H, row, snapshot, kind, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
-            for (int a = first; a < last; a++)
-                for (int b = first; b < last; b++)
+            for (int a = heads.first; a < heads.end; a++)
+                for (int b = heads.first; b < heads.end; b++)
                     square +=
                         (double)snapshot_map(snapshot, kind, layer, a).at[i * map.width + j] *
                         (double)snapshot_map(snapshot, kind, layer, b).at[i * map.width + j] *

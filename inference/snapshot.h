@@ -1,7 +1,7 @@
 /* snapshot.h -- an attention snapshot: all attention weights of one sentence pair.
  *
  *     Snapshot *snapshot = snapshot_open(&model, source, n, target, m, error);
- *     snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);          mean [m,n]
+ *     snapshot_weights(mean, snapshot, ATTENTION_CROSS, layer, -1);   mean [m,n]
  *     snapshot_close(snapshot);
  *
  * In an attention map a row is a query, a column is a key, and each row sums to 1. Row i of the
@@ -19,7 +19,13 @@ typedef enum {
     ATTENTION_CROSS     // encoder-decoder attention: queries target [m], keys source [n]
 } AttentionKind;
 
-typedef struct Snapshot Snapshot;
+typedef struct Snapshot {
+    const Transformer *model;
+    Packed source, target;  // one sentence each, n and m rows
+    Arena arena;            // holds all of it
+    int source_start[2], target_start[2];
+    Pass pass;
+} Snapshot;
 
 typedef struct AttentionMap {
     const real *at;  // [rows,width]; only the first `columns` of each row are used
@@ -45,14 +51,7 @@ typedef struct LazySnapshot {
 /* The snapshot; NULL as from snapshot_open. */
 const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error);
 
-/* What it was taken of: one sentence each, n and m rows. */
-const Transformer *snapshot_model(const Snapshot *snapshot);
-const Packed *snapshot_source(const Snapshot *snapshot);
-const Packed *snapshot_target(const Snapshot *snapshot);
-
 int snapshot_layers(const Snapshot *snapshot, AttentionKind kind);
-int snapshot_heads(const Snapshot *snapshot);
-
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
 /* Rows of vectors in the memory of the forward pass: row i is at[i · stride .. i · stride +
@@ -77,10 +76,10 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
 /* Embeddings plus positions: [n,D] of the source, or [m,D] of the decoder's input. */
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);
 
-/* out [rows,columns] (=) one head's attention weights, or their mean over a layer's heads. */
-void snapshot_head(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
-                   int head);
-void snapshot_mean(float *out, const Snapshot *snapshot, AttentionKind kind, int layer);
+/* out [rows,columns] (=) one head's attention weights (head >= 0), or their mean over all heads
+ * of the layer (head < 0). */
+void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
+                      int head);
 
 /* out [rows,columns] (=) the norm of the vector that each column adds to each row, ‖Σ_h P_ij
  * V_j W_O‖, summed over all heads (head < 0) or of one head only (head >= 0). Unlike the

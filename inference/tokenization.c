@@ -32,66 +32,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* If `first` holds of a character and `second` of the next one, one of the two becomes a word:
- * it gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
+typedef enum CharacterClass {
+    NO_CHARACTER,
+    ANY,
+    DIGIT,
+    NOT_DIGIT,
+    HYPHEN,
+    PERIOD_OR_COMMA,
+    ASCII_PUNCTUATION,  // except ' , - .
+    PUNCTUATION,
+    SYMBOL,
+    NOT_NUMBER
+} CharacterClass;
+
+// clang-format off
+static bool is(CharacterClass class, uint32_t c)
+{
+    bool digit = c >= '0' && c <= '9', letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    switch (class) {
+    case NO_CHARACTER:      return false;
+    case ANY:               return true;
+    case DIGIT:             return digit;
+    case NOT_DIGIT:         return !digit;
+    case HYPHEN:            return c == '-';
+    case PERIOD_OR_COMMA:   return c == '.' || c == ',';
+    case ASCII_PUNCTUATION: return c > ' ' && c < 0x7F && !digit && !letter &&
+                                   c != '\'' && c != ',' && c != '-' && c != '.';
+    case PUNCTUATION:       return codepoints_is_punctuation(c);
+    case SYMBOL:            return codepoints_is_symbol(c);
+    case NOT_NUMBER:        return !codepoints_is_number(c);
+    }
+    return false;
+}
+
+/* If a character is of class `first` and the next one of class `second`, one of the two becomes
+ * a word: it gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
 typedef struct Rule {
-    bool (*first)(uint32_t);
-    bool (*second)(uint32_t);
+    CharacterClass first, second;
     enum { ISOLATE_ONE, ISOLATE_FIRST, ISOLATE_SECOND } isolate;
 } Rule;
 
-static bool is_any(uint32_t c)
-{
-    (void)c;
-    return true;
-}
-
-static bool is_digit(uint32_t c)
-{
-    return c >= '0' && c <= '9';
-}
-
-static bool is_not_digit(uint32_t c)
-{
-    return !is_digit(c);
-}
-
-static bool is_not_number(uint32_t c)
-{
-    return !codepoints_is_number(c);
-}
-
-static bool is_hyphen(uint32_t c)
-{
-    return c == '-';
-}
-
-static bool is_period_or_comma(uint32_t c)
-{
-    return c == '.' || c == ',';
-}
-
-static bool is_ascii_punctuation(uint32_t c)
-{
-    return c > ' ' && c < 0x7F && !is_digit(c) && !((c | 0x20) >= 'a' && (c | 0x20) <= 'z') &&
-           c != '\'' && c != ',' && c != '-' && c != '.';
-}
-
-// clang-format off
 static const Rule rules_13a[] = {
-    {NULL,               is_ascii_punctuation, ISOLATE_ONE},
-    {is_not_digit,       is_period_or_comma,   ISOLATE_SECOND},
-    {is_period_or_comma, is_not_digit,         ISOLATE_FIRST},
-    {is_digit,           is_hyphen,            ISOLATE_SECOND},
+    {NO_CHARACTER,    ASCII_PUNCTUATION, ISOLATE_ONE},
+    {NOT_DIGIT,       PERIOD_OR_COMMA,   ISOLATE_SECOND},
+    {PERIOD_OR_COMMA, NOT_DIGIT,         ISOLATE_FIRST},
+    {DIGIT,           HYPHEN,            ISOLATE_SECOND},
     {0},
 };
 static const Rule rules_intl[] = {
-    {is_not_number,             codepoints_is_punctuation, ISOLATE_SECOND},
-    {codepoints_is_punctuation, is_not_number,             ISOLATE_FIRST},
-    {NULL,                      codepoints_is_symbol,      ISOLATE_ONE},
+    {NOT_NUMBER,   PUNCTUATION, ISOLATE_SECOND},
+    {PUNCTUATION,  NOT_NUMBER,  ISOLATE_FIRST},
+    {NO_CHARACTER, SYMBOL,      ISOLATE_ONE},
     {0},
 };
-static const Rule rules_char[] = {{NULL, is_any, ISOLATE_ONE}, {0}};
+static const Rule rules_char[] = {{NO_CHARACTER, ANY, ISOLATE_ONE}, {0}};
 static const Rule rules_none[] = {{0}};
 
 static const Rule *const rules[] = {
@@ -118,9 +112,10 @@ static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)
     int n = 0;
     for (int i = 0; i < text->length; i++) {
         uint32_t c = text->at[i];
-        bool match = rule->isolate == ISOLATE_ONE ? rule->second(c)
-                                                  : i + 1 < text->length && rule->first(c) &&
-                                                        rule->second(text->at[i + 1]);
+        bool match = rule->isolate == ISOLATE_ONE
+                         ? is(rule->second, c)
+                         : i + 1 < text->length && is(rule->first, c) &&
+                               is(rule->second, text->at[i + 1]);
         if (match && rule->isolate == ISOLATE_SECOND) out[n++] = c, c = text->at[++i];
         if (match) out[n++] = ' ';
         out[n++] = c;

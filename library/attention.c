@@ -50,7 +50,7 @@ static AttentionResult *take(const Bundle *bundle, const IdLines *source, const 
                         read,
                         snapshot_layers(snapshot, ATTENTION_ENCODER),
                         snapshot_layers(snapshot, ATTENTION_DECODER),
-                        snapshot_heads(snapshot)};
+                        snapshot->model->config.heads};
     *a = (AttentionResult){out, snapshot, from};
     return a;
 }
@@ -97,7 +97,6 @@ bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAtt
         error_set(&error, "there is no layer %d: there are 0 to %d", layer, layers - 1);
     else if (head != QKV_MEAN && (head < 0 || head >= attention->heads))
         error_set(&error, "there is no head %d: there are 0 to %d", head, attention->heads - 1);
-    else if (head == QKV_MEAN) return snapshot_mean(weights, snapshot, KIND[kind], layer), true;
-    else return snapshot_head(weights, snapshot, KIND[kind], layer, head), true;
+    else return snapshot_weights(weights, snapshot, KIND[kind], layer, head), true;
     return library_fail(to, &error), false;
 }

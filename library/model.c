@@ -48,10 +48,10 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
     Error error = {"not enough memory for a model"};
     locale_t before = library_enter();
     QkvModel *model = calloc(1, sizeof *model);
-    bool good = model &&
-                (path ? bundle_load(&model->bundle, path, &error)
-                      : bundle_load_bytes(&model->bundle, bytes, size, "model", &error)) &&
-                bundle_prepare(&model->bundle, precision == QKV_INT8, &error);
+    bool int8 = precision == QKV_INT8;
+    bool good =
+        model && (path ? bundle_load(&model->bundle, path, int8, &error)
+                       : bundle_load_bytes(&model->bundle, bytes, size, "model", int8, &error));
     library_leave(before);
     if (good) return model;
     qkv_model_free(model);

@@ -286,7 +286,7 @@ static bool find_attention(WatchFrame *frame, const int *id, const Watch *watch,
         snapshot_open(&run->model, watch->source, watch->columns, id, frame->rows, error);
     if (!snapshot) return false;
     for (int h = 0; h < watch->heads; h++)
-        snapshot_head(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
+        snapshot_weights(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
     snapshot_close(snapshot);
     for (size_t k = 0; k < count; k++)
         share[k] = (float)lroundf(share[k] * THOUSAND) / THOUSAND;

@@ -178,7 +178,7 @@ void aligner_free(Aligner *aligner)
 bool aligner_link(Aligner *a, const Snapshot *snapshot, const int *source_word,
                   const int *target_word, Error *error)
 {
-    int n = snapshot_source(snapshot)->rows, m = snapshot_target(snapshot)->rows;
+    int n = snapshot->source.rows, m = snapshot->target.rows;
     a->links.count = 0;
     if (m < 2 || n < 2) return true;
     float *share = realloc(a->share, (size_t)(m - 1) * (size_t)n * sizeof *share);

@@ -50,11 +50,11 @@ TEST(heads)
     float mean[M * N];
     assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, false, &error));
     assert_rows(&map, M, N);
-    snapshot_mean(mean, snapshot, ATTENTION_CROSS, 1);
+    snapshot_weights(mean, snapshot, ATTENTION_CROSS, 1, -1);
     for (int i = 0; i < M * N; i++) assert_true(fabsf(map.at[i] - mean[i]) < 1e-6f);
     map_free(&map);
     assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, false, &error));
-    snapshot_head(mean, snapshot, ATTENTION_CROSS, 1, 2);
+    snapshot_weights(mean, snapshot, ATTENTION_CROSS, 1, 2);
     assert_memory_equal(map.at, mean, sizeof mean);
     map_free(&map);
 
@@ -84,7 +84,7 @@ static void mix(AttentionKind kind, int layer, int key)
     static double next[ALL][ALL];
     int query = kind == ATTENTION_ENCODER ? 0 : N, rows = query ? M : N;
     int columns = kind == ATTENTION_DECODER ? M : N;
-    snapshot_mean(mean, snapshot, kind, layer);
+    snapshot_weights(mean, snapshot, kind, layer, -1);
     memcpy(next, flow, sizeof next);
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < ALL; j++) {

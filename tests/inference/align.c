@@ -143,7 +143,7 @@ TEST(norms_and_shares)
     for (int layer = 0; layer < 3; layer++) {
         assert_true(snapshot_norms(all, snapshot, ATTENTION_CROSS, layer, -1, &error));
         assert_true(snapshot_norms(one, snapshot, ATTENTION_CROSS, layer, 1, &error));
-        snapshot_mean(mean, snapshot, ATTENTION_CROSS, layer);
+        snapshot_weights(mean, snapshot, ATTENTION_CROSS, layer, -1);
         for (int at = 0; at < M * N; at++) {
             int i = at / N, j = at % N;
             assert_true(fabs(norm(&model, snapshot, layer, 0, model.config.heads, i, j) -

@@ -21,9 +21,14 @@ TEST(against_the_definitions)
     enum { C = 6, ROUNDS = 3000 };
     Rng rng = rng_stream(1, RNG_TEST, 0);
     int forbidden = 0, penalised = 0, ended = 0;
+    static Predictor predictor;
+    Transformer small = {.config = {.vocab = C + 1}};
+    Ensemble ensemble = ensemble_of(&small);
     for (int round = 0; round < ROUNDS; round++) {
-        int written[12], count = (int)rng_below(&rng, 12);
+        int scratch[12], parent[13], token[13], *written = token + 1;
+        int count = (int)rng_below(&rng, 12);
         for (int i = 0; i < count; i++) written[i] = 2 + (int)rng_below(&rng, C - 2);
+        for (int i = 0; i <= count; i++) parent[i] = i - 1;
         SearchConfig config = {.no_repeat_ngram = (int)rng_below(&rng, 4),
                                .repetition_penalty = 1 + 0.5 * rng_below(&rng, 2),
                                .min_length = (int)rng_below(&rng, 14),
@@ -31,7 +36,11 @@ TEST(against_the_definitions)
         real before[C], z[C];
         for (int c = 0; c < C; c++) before[c] = z[c] = (real)rng_normal(&rng);
         double normaliser = search_normaliser(z, C);
-        constraints_apply(z, C, normaliser, written, count + 1, &(SearchTask){0}, &config);
+        const SearchBatch batch = {.ensemble = &ensemble, .config = &config};
+        predictor = (Predictor){.batch = &batch, .written = scratch, .rows = 1};
+        predictor.cache[0] =
+            (Cache){.step = count + 1, .nodes = count + 1, .parent = parent, .token = token};
+        constraints_apply(z, normaliser, &predictor, 0, &(SearchTask){0});
         bool all = true;
         for (int c = 1; c < C; c++) {
             bool never = (c == ID_UNKNOWN && !config.unknown) ||

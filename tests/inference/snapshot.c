@@ -38,7 +38,7 @@ static int teardown(void **state)
 /* Rows sum to 1, the decoder does not attend to later tokens, and the mean is the mean. */
 TEST(maps)
 {
-    assert_int_equal(snapshot_heads(snapshot), 3);
+    assert_int_equal(snapshot->model->config.heads, 3);
     assert_int_equal(snapshot_layers(snapshot, ATTENTION_ENCODER), 2);
     assert_int_equal(snapshot_layers(snapshot, ATTENTION_DECODER), 3);
     assert_int_equal(snapshot_layers(snapshot, ATTENTION_CROSS), 3);
@@ -52,7 +52,7 @@ TEST(maps)
                 AttentionMap map = snapshot_map(snapshot, kind, layer, h);
                 assert_int_equal(map.rows, rows);
                 assert_int_equal(map.columns, columns);
-                snapshot_head(head, snapshot, kind, layer, h);
+                snapshot_weights(head, snapshot, kind, layer, h);
                 for (int i = 0; i < rows; i++) {
                     double sum = 0;
                     for (int j = 0; j < columns; j++) {
@@ -65,7 +65,7 @@ TEST(maps)
                     assert_true(fabs(sum - 1) < 1e-5);
                 }
             }
-            snapshot_mean(mean, snapshot, kind, layer);
+            snapshot_weights(mean, snapshot, kind, layer, -1);
             for (int i = 0; i < rows * columns; i++)
                 assert_true(fabs(mean[i] - sum_of_heads[i] / 3) < 1e-6);
         }
@@ -133,7 +133,7 @@ TEST(vectors)
 {
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int layer = 0; layer < snapshot_layers(snapshot, kind); layer++)
-            for (int head = 0; head < snapshot_heads(snapshot); head++)
+            for (int head = 0; head < snapshot->model->config.heads; head++)
                 check_head(kind, layer, head);
     int D = model.config.d_model;
     for (int side = 0; side < 2; side++) {
@@ -174,9 +174,9 @@ TEST(taken_once)
     const Snapshot *first = snapshot_get(&lazy, &error);
     assert_non_null(first);
     for (int view = 0; view < 4; view++) assert_ptr_equal(snapshot_get(&lazy, &error), first);
-    assert_ptr_equal(snapshot_model(first), &model);
-    assert_int_equal(snapshot_source(first)->rows, N);
-    assert_memory_equal(snapshot_target(first)->id, target, sizeof target);
+    assert_ptr_equal(first->model, &model);
+    assert_int_equal(first->source.rows, N);
+    assert_memory_equal(first->target.id, target, sizeof target);
     snapshot_close(lazy.taken);
     lazy = (LazySnapshot){&model, source, target, N, M + 1, NULL};  // too long for the model
     assert_null(snapshot_get(&lazy, &error));
