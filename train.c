@@ -44,7 +44,7 @@ static void catch_signals(bool quiet)
     if (distributed_ranks() > 1 && distributed_rank() == 0 && !quiet)
         snprintf(stopping, sizeof stopping,
                  "%s: asked to stop, after this update; if a rank is gone, "
-                 "the same command goes on from the last checkpoint\n",
+                 "the same command resumes from the last checkpoint\n",
                  command_name());
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);

@@ -1,4 +1,5 @@
-/* arena.h -- memory that is sized once and then handed out by moving a pointer.
+/* arena.h -- memory that is allocated once and then handed out by moving a pointer (a bump
+ * allocator).
  *
  * A layout function takes all buffers of a computation from an arena. On a measuring arena
  * (base NULL) it counts bytes and gets NULL pointers; on a reserved arena it gets memory. So
@@ -36,7 +37,8 @@ bool arena_fit(Arena *arena, size_t bytes);
 void arena_free(Arena *arena);
 
 /* A block of `size` bytes, aligned, not cleared, for free(); NULL if memory is short. A large
- * block asks for huge pages: with pages of 4 kB every row of a wide matrix misses the TLB. */
+ * block uses huge pages if it can: with pages of 4 kB every row of a wide matrix misses the
+ * TLB. */
 void *block_allocate(size_t size);
 size_t block_bytes(size_t size);  // size rounded up to what such a block takes
 

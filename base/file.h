@@ -36,12 +36,12 @@ void file_abandon(AtomicFile *file);
 /* Begins, writes and commits. */
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);
 
-/* Replaces path by `text` and opens it for appending. NULL on error; a NULL text is one: memory
- * is short. */
+/* Replaces path by `text` and opens it for appending. NULL on error. Pass NULL for text if
+ * there was not enough memory to build it: that is reported as an error. */
 FILE *file_restart(const char *path, const char *text, Error *error);
 
-/* Reads a whole file of at most `limit` bytes, with a NUL behind it, for free(). NULL on error.
- * `length` may be NULL. */
+/* Reads a whole file of at most `limit` bytes, followed by a NUL byte, for free(). NULL on
+ * error. `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 
 /* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */

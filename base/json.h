@@ -2,7 +2,7 @@
  *
  * The writer prints every number as the shortest text that reads back to the same double
  * ("0.1", not "0.10000000000000001"), and NaN and infinity as null. The reader is jansson:
- * strict, with the place of an error; a key given twice is an error. */
+ * strict; errors name line and column; a duplicate key is an error. */
 #ifndef BASE_JSON_H
 #define BASE_JSON_H
 

@@ -22,8 +22,8 @@
  * list. `--` ends the options; a lone `-` is an argument. Names are not abbreviated: a new
  * option could change the meaning of an abbreviation.
  *
- * A function here returns false on wrong use (exit status 2), or if memory is short. Numbers
- * have a decimal point: no main sets LC_NUMERIC. */
+ * The functions here return false on wrong usage (exit status 2), or if memory is short.
+ * Numbers have a decimal point: no main sets LC_NUMERIC. */
 #ifndef BASE_OPTIONS_H
 #define BASE_OPTIONS_H
 
@@ -105,7 +105,7 @@ char *options_help(const OptionGroup *groups, int count);
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
 
-/* Whether --no-NAME exists. */
+/* Whether the option can be negated: --no-NAME exists. */
 bool option_can_take_back(const Option *option);
 
 /* The configuration as JSON, {"model":{"d_model":256,...},"training":{...}}, indented, with a

@@ -26,7 +26,7 @@ static inline Packed packed_slice(int *start, const Packed *all, int first, int 
 {
     for (int s = first; s <= end; s++) start[s - first] = all->start[s] - all->start[first];
     Packed slice = {end - first, start[end - first], all->id + all->start[first], start};
-    return slice;  // as C++ has it, too
+    return slice;  // no compound literal: the header is also C++
 }
 
 /* Special tokens with the same id in every vocabulary. The last id, V-1, is <pad>: the

@@ -17,7 +17,7 @@
 #include <time.h>
 
 typedef enum {
-    PROFILE_OTHER,  // everything that is in no part
+    PROFILE_OTHER,  // everything else
     PROFILE_EMBEDDING,
     PROFILE_LINEAR,     // products of activations and weights, biases, activation functions
     PROFILE_ATTENTION,  // attention without its linear layers

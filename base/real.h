@@ -6,7 +6,8 @@
 #ifndef BASE_REAL_H
 #define BASE_REAL_H
 
-/* A function that becomes one loop without conditions for each call with constant arguments. */
+/* Always inlined: a call with constant arguments is compiled to a loop of its own, without
+ * their conditions. */
 #define INLINED static inline __attribute__((always_inline))
 
 #ifdef REAL_IS_DOUBLE

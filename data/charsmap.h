@@ -1,7 +1,7 @@
 /* charsmap.h -- SentencePiece's normalisation table, checked before the library may use it.
  *
- * The library trusts the offsets in a table: an offset beyond its end makes it read foreign
- * memory. Byte layout: charsmap.c. */
+ * The library trusts the offsets in a table: with an offset beyond its end it reads out of
+ * bounds. Byte layout: charsmap.c. */
 #ifndef DATA_CHARSMAP_H
 #define DATA_CHARSMAP_H
 

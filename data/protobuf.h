@@ -7,7 +7,7 @@
  *   varint    7 bits a byte, the low ones first; the high bit says that another byte follows
  *
  * Source: protobuf.dev/programming-guides/encoding. Groups (types 3 and 4) are refused: no
- * message here has any. */
+ * message of a SentencePiece model has any. */
 #ifndef DATA_PROTOBUF_H
 #define DATA_PROTOBUF_H
 

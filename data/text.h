@@ -41,8 +41,8 @@ bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, 
  * it. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
-/* Whether text_next can return without waiting: a whole line has arrived, or the end, or so
- * long a line that text_next may refuse it. Reads the bytes that are available. */
+/* Whether text_next can return without waiting: a whole line has arrived, or the end, or a
+ * line so long that text_next may refuse it. Reads the bytes that are available. */
 bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader

@@ -63,8 +63,8 @@ const char *tokenizer_type_name(TokenizerType type);  // "unigram"
 
 /* Learns a model. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
  * settings give the same bytes with the same version of the library. The library ends its
- * process when an internal check fails, so learning runs in a child process. Until it is done,
- * only a signal's default action stops it. */
+ * process when an internal check fails, so learning runs in a child process. The caller waits
+ * for it: a signal handler does not interrupt the wait, a signal's default action does. */
 bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sentences,
                      const TokenizerSettings *settings, Error *error);
 
@@ -75,8 +75,8 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, Error *error);
 
-/* Returns NULL and sets the error if the bytes are not a model, or one whose first two pieces
- * are not </s> and <unk>. The bytes need not be trusted. */
+/* Returns NULL and sets the error if the bytes are not a model, or its first two pieces
+ * are not </s> and <unk>. The bytes may come from an untrusted file. */
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error);
 void tokenizer_free(Tokenizer *tokenizer);
 
@@ -100,7 +100,7 @@ bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id
                       Error *error);
 
 /* The same, with the text unknown[i] for an <unk> at place i. It includes the space before it
- * if it begins a word. unknown [count]: NULL where "⁇" is wanted. */
+ * if it begins a word. unknown [count]: NULL gives "⁇". */
 bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
                               size_t count, const char *const *unknown, Error *error);
 

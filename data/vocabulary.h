@@ -31,8 +31,8 @@ bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Erro
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
                      const size_t size[SIDES], Error *error);
 
-/* Makes the tokenizers from the bytes. On failure vocabulary_free() is still the caller's
- * duty. */
+/* Makes the tokenizers from the bytes. Call vocabulary_free even if it
+ * fails. */
 bool vocabulary_load(Vocabulary *vocabulary, Error *error);
 
 bool vocabulary_is_joint(const Vocabulary *vocabulary);

@@ -9,9 +9,9 @@
  *     an option with a number or another text   nothing; zsh describes the value
  *     --                                        nothing
  *
- * The same follows --name=. Each file completes the installed program. If it is sourced by hand, it
- * also completes the program that make builds. It needs only the shell (bash 4, zsh 5.1, fish 3.1
- * or later). */
+ * The same follows --name=. Each file completes the installed program. If it is sourced by
+ * hand, it also completes the program that make builds. It needs only the shell (bash 4, zsh
+ * 5.1, fish 3.1 or later). */
 #ifndef MANUAL_COMPLETION_H
 #define MANUAL_COMPLETION_H
 
@@ -21,7 +21,7 @@
 
 typedef enum { SHELL_BASH, SHELL_ZSH, SHELL_FISH } Shell;
 
-/* Names of programs and options, and choices, are of ASCII letters, digits, '-', '_' and '.'. */
+/* Names of programs, options and choices consist of ASCII letters, digits, '-', '_' and '.'. */
 typedef struct CompletedProgram {
     const char *name;           // "qkv-train", as it is installed
     const char *built;          // "train", as make builds it

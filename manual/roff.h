@@ -1,5 +1,5 @@
-/* roff.h -- the option table as the OPTIONS of a man page, in roff. The texts come from the functions
- * that print the help, so the page cannot differ from it.
+/* roff.h -- the option table as the OPTIONS of a man page, in roff. The texts come from the
+ * functions that print the help, so the page cannot differ from it.
  *
  *     .SS Training
  *     .TP
@@ -16,11 +16,13 @@
 
 #include <stdio.h>
 
-/* Writes the groups with their titles; the current values are the defaults. False: out of memory. */
+/* Writes the groups with their titles; the current values are the defaults. False: out of
+ * memory. */
 bool manual_options(FILE *out, const OptionGroup *groups, int count);
 
-/* UTF-8 text as lines of roff that show it as it is, with the names of options in bold. What
- * is to be copied (a path, a setting, a number) gets hyphens that can be. */
+/* UTF-8 text as lines of roff that show it as it is, with the names of options in bold. Hyphens
+ * in text that is meant to be copied (a path, a setting, a number) are written as minus signs
+ * (\-), which survive copying. */
 void manual_text(FILE *out, const char *text);
 
 #endif

@@ -1,8 +1,8 @@
 /* adam.c -- Adam (Kingma and Ba 2015, algorithm 1), decoupled weight decay, and a moving
  * average.
  *
- *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction; u = 1, 2, …,
- *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        the number of the update
+ *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction,
+ *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        u = 1, 2, …: the update's number
  *   w = w - rate · m̂ / (√v̂ + ε)
  *
  *   w = w - rate · decay · w                         before that: decoupled weight decay

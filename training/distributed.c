@@ -56,7 +56,7 @@ static bool succeeded(int code, Error *error)
     self.over = self.broken = true;
     MPI_Error_string(code, text, &length);
     return error_set(error,
-                     "rank %d lost contact with another rank: %s; the same command goes on "
+                     "rank %d lost contact with another rank: %s; the same command resumes "
                      "from the last checkpoint",
                      self.rank, text);
 }

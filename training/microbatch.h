@@ -2,10 +2,10 @@
  *
  * A thread runs the network over one micro-batch at a time; it is small, so that its
  * activations stay in the processor's cache. Each sentence, the longest first, goes to the
- * micro-batch with the fewest tokens so far: the LPT rule (longest processing time first) of Graham 1969, "Bounds on
- * Multiprocessing Timing Anomalies". Micro-batches then differ by at most one short sentence,
- * so threads that run the same number of them finish together. The plan depends on the lengths
- * alone, not on the machine. */
+ * micro-batch with the fewest tokens so far: the LPT rule (longest processing time first) of
+ * Graham 1969, "Bounds on Multiprocessing Timing Anomalies". Micro-batches then differ by at
+ * most one short sentence, so threads that run the same number of them finish together. The
+ * plan depends on the lengths alone, not on the machine. */
 #ifndef TRAINING_MICROBATCH_H
 #define TRAINING_MICROBATCH_H
 

@@ -8,8 +8,9 @@
  * from.
  *
  * With --average K or --keep-last K the last K snapshots are kept as files such as
- * update-000108.safetensors, written after update 108, without Adam's moments. The run writes and
- * removes them in an order in which kill -9 at any time loses nothing and leaves nothing behind:
+ * update-000108.safetensors, written after update 108, without Adam's moments. The run writes
+ * and removes them in an order in which kill -9 at any time loses nothing and leaves nothing
+ * behind:
  *
  *   (1)  write the new snapshot           killed before (4): the same command writes it again
  *   (2)  make the candidate, validate it
@@ -31,8 +32,8 @@ typedef struct Candidate {
 /* The number of snapshots that are kept as files. */
 int candidate_files(const TrainingConfig *config);
 
-/* Steps (1) and (2): run->model uses the candidate's weights until candidate_leave, or its own if
- * this fails. Call it on rank 0, after optimizer_gather. */
+/* Steps (1) and (2): run->model uses the candidate's weights until candidate_leave, or its own
+ * if this fails. Call it on rank 0, after optimizer_gather. */
 bool candidate_enter(Candidate *candidate, Run *run, Error *error);
 void candidate_leave(Candidate *candidate, Run *run);
 

@@ -142,7 +142,7 @@ static void print_memory(const Run *run, const Memory *memory)
                  memory->before / 1e6);
     line("memory", "%.0f MB, at most %.0f MB while it validates%s", memory->training / 1e6,
          memory->validating / 1e6, before);
-    line("disk", "%.1f MB to go on from, %d times %.1f MB to translate with",
+    line("disk", "%.1f MB to resume from, %d x %.1f MB to translate with",
          (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
 
@@ -277,7 +277,7 @@ void console_end(const Run *run, bool stopped)
     const Progress *p = &run->progress;
     char time[DURATION_TEXT], scores[64] = "";
     if (stopped) {
-        console_say("stopped after update %lld and saved in %s: the same command goes on from "
+        console_say("stopped after update %lld and saved in %s: the same command resumes from "
                     "there",
                     p->update, run->last);
         return;

@@ -1,7 +1,7 @@
 /* console.h -- what ./train prints on standard error while it trains.
  *
- * On a terminal the progress line is redrawn in place; elsewhere it is printed with each line of
- * metrics. A quiet console prints nothing but errors. */
+ * On a terminal the progress line is redrawn in place; elsewhere it is printed with each line
+ * of metrics. A quiet console prints nothing but errors. */
 #ifndef COMMANDS_TRAIN_CONSOLE_H
 #define COMMANDS_TRAIN_CONSOLE_H
 

@@ -10,8 +10,8 @@
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
- * run_read, run_prepare and run_save_last are collective: they succeed or fail on all ranks. The
- * other functions do nothing on ranks other than 0. */
+ * run_read, run_prepare and run_save_last are collective: they succeed or fail on all ranks.
+ * The other functions do nothing on ranks other than 0. */
 #ifndef COMMANDS_TRAIN_RUN_H
 #define COMMANDS_TRAIN_RUN_H
 
@@ -40,18 +40,18 @@ typedef struct Run {
     bool resumed;
 } Run;
 
-/* Reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a rank has
- * other settings or another corpus than rank 0. */
+/* Reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a
+ * rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, Error *error);
 
-/* Creates model and trainer: fresh, or as last.safetensors has them. */
+/* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);
 
 /* Makes the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
-/* Writes last.safetensors. After a step that can fail on one rank alone, call distributed_agree()
- * first. */
+/* Writes last.safetensors. After a step that can fail on one rank alone, call
+ * distributed_agree() first. */
 bool run_save_last(Run *run, Error *error);
 
 /* Writes the model's weights without the state of training. */
@@ -63,12 +63,12 @@ const char *run_file(const CorpusNames *names, int file);
 /* "OUTPUT/name"; free() it. NULL on error. */
 char *run_path(const Settings *settings, const char *name, Error *error);
 
-/* Adds to the error of a failed update, a loss or gradient that is not finite, the pairs that it came
- * from. Returns false. */
+/* For an update that failed because its loss or gradient is not finite: adds the pairs that it
+ * may come from to the error. Returns false. */
 bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
 
-/* The decoder layer of watch.png and weights.png, from 0; W_Q, W_K and W_V of its encoder-decoder
- * attention. */
+/* The decoder layer of watch.png and weights.png, from 0; W_Q, W_K and W_V of its
+ * encoder-decoder attention. */
 int run_watched_layer(const Run *run);
 void run_watched_tensors(const Tensor *tensor[3], const Run *run);
 

@@ -25,7 +25,7 @@ typedef struct DataConfig {
     int vocab_size;                            // of each vocabulary
     int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size
     double coverage;    // share of characters that get a piece; 0: by type
-    int normalization;  // a place in the option's choices
+    int normalization;  // an index into the option's choices
     bool lowercase, byte_fallback;
 } DataConfig;
 
@@ -51,7 +51,8 @@ void settings_defaults(Settings *settings);
 
 /* Applies defaults, preset, --config and command line, in this order. Without a corpus: the toy
  * corpus, preset toy. The default preset for a corpus is tiny, the default output
- * checkpoints/<preset>. False is wrong use, or a config file that cannot be read. */
+ * checkpoints/<preset>. False: wrong usage (exit status 2), or a config file that cannot be
+ * read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
 
 void settings_free(Settings *settings);
@@ -68,13 +69,13 @@ char *settings_help(const char *program);
 /* The text of config.json, which checkpoints have too; free() it. */
 char *settings_to_json(const Settings *settings);
 
-/* Whether a run with this configuration can be resumed with these settings: model and tokenizer must
- * be equal. If not, the error names the option that differs. */
+/* Whether a run with this configuration can be resumed with these settings: model and tokenizer
+ * must be equal. If not, the error names the option that differs. */
 bool settings_agree(const Settings *settings, const char *config, const char *path,
                     Error *error);
 
-/* Replaces a number of accumulators of 0 or 1 by that of the run with this configuration. If there is
- * no run (config NULL) or it has none, by trainer_first_accumulators. */
+/* If `accumulators` is 0 or 1, sets it to the value in this configuration of a run, or, if
+ * config is NULL or has no such value, to trainer_first_accumulators. */
 bool settings_accumulators(Settings *settings, const char *config, const char *path,
                            Error *error);
 

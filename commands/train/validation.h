@@ -24,11 +24,11 @@ typedef struct Validation {
 bool validation_create(Validation *validation, const Run *run, Error *error);
 void validation_free(Validation *validation);
 
-/* Computes the results, of the weights that run->model has now. False with
- * ids.stopped if *stop interrupted the translating; false with an error if the loss is not finite. */
+/* Computes the results with the current weights of run->model. False with ids.stopped if *stop
+ * was set during the translation; false with an error if the loss is not finite. */
 bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
 
-/* *bytes (=) the most that the translating takes. */
+/* *bytes (=) the largest amount of memory that the translation can take. */
 bool validation_memory(Validation *validation, size_t *bytes, Error *error);
 
 /* The results as numbers to compare. */

@@ -7,15 +7,16 @@
  *   {"type":"look","update":25,"loss":5.1,"says":"la la","target":["jane",…],"share":[[…],…]}
  *
  * The first line describes the sentence, a "look" is a frame. share has the encoder-decoder
- * attention of each head of the decoder layer, row by row, in thousandths. loss is the training loss
- * of that update, null at update 0. says is the model's greedy translation.
+ * attention of each head of the decoder layer, row by row, in thousandths. loss is the training
+ * loss of that update, null at update 0. says is the model's greedy translation.
  *
  * With "SENTENCE ||| TRANSLATION" the rows of every frame are the words of that translation.
  * Otherwise they are the words of the model's own translation at that update.
  *
- * Frames are recorded at updates 0, 10, 20, … 50, then at intervals that grow by a quarter, since
- * most changes come early; and at every validation. Recording does not affect the training. A
- * resumed run drops the frames that are later than its checkpoint, as metrics.jsonl drops lines. */
+ * Frames are recorded at updates 0, 10, 20, … 50, then at intervals that grow by a quarter,
+ * since most changes come early; and at every validation. Recording does not affect the
+ * training. A resumed run drops the frames that are later than its checkpoint, as metrics.jsonl
+ * drops lines. */
 #ifndef COMMANDS_TRAIN_WATCH_H
 #define COMMANDS_TRAIN_WATCH_H
 
@@ -26,7 +27,7 @@ enum { WATCH_WORDS = 40 };  // the most tokens of either side, </s> included
 typedef struct WatchFrame {
     long long update;
     double loss;  // NaN: none
-    char *says;   // the model's translation
+    char *says;   // the model's greedy translation
     int rows;
     char **word;   // [rows]
     float *share;  // [heads,rows,columns]
@@ -49,12 +50,13 @@ bool watch_open(Watch *watch, Run *run, Error *error);
 /* Whether to record a frame after this update, besides those of validations. */
 bool watch_due(long long update);
 
-/* Records a frame, unless this update has one. loss: of a token in the last update, or NaN. */
+/* Records a frame, unless this update has one. loss: the mean per token of the last update, or
+ * NaN. */
 bool watch_record(Watch *watch, Run *run, double loss, Error *error);
 
 /* Draws watch.png; does nothing if there are fewer than two frames. */
 bool watch_draw(const Watch *watch, const Run *run, Error *error);
 
-void watch_close(Watch *watch);  // fine on {0}
+void watch_close(Watch *watch);  // does nothing for {0}
 
 #endif

@@ -1,14 +1,14 @@
 /* aligner.h -- aligns words by the attention of a model: ./translate --align.
  *
- * Which layer, heads and decoder step are used? Those of the options; else those of alignment.json in the
- * model's folder, which --align-save writes after a comparison with gold links; else the norms of all heads
- * of all layers, at the step that writes a word.
+ * Which layer, heads and decoder step are used? Those of the options; else those of
+ * alignment.json in the model's folder, which --align-save writes after a comparison with gold
+ * links; else the norms of all heads of all layers, at the step that writes a word.
  *
  *   alignment.json   {"layer":"all","heads":"norm","step":"writes","aer":0.097,
  *                     "best_head":{"layer":2,"head":4,"step":"writes","aer":0.14}}
  *
- * layer is a number from 1 or "all"; heads is a number from 1, "mean" or "norm"; best_head is the best single
- * head. */
+ * layer is a number from 1 or "all"; heads is a number from 1, "mean" or "norm"; best_head is
+ * the best single head. */
 #ifndef COMMANDS_TRANSLATE_ALIGNER_H
 #define COMMANDS_TRANSLATE_ALIGNER_H
 
@@ -29,7 +29,7 @@ typedef struct AlignConfig {
 extern const Option align_options[];
 extern const int align_option_count;
 
-/* Which attention is read as an alignment, and its alignment error rate where that is known. */
+/* Which attention is used as an alignment, and its alignment error rate if it is known. */
 typedef struct AlignBy {
     int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
     AlignStep step;
@@ -56,10 +56,10 @@ typedef struct Aligner {
 
 bool aligner_create(Aligner *aligner, const AlignConfig *config, const SavedAlignment *saved,
                     const Choice *choice, int layers, Error *error);
-void aligner_free(Aligner *aligner);  // fine on {0}
+void aligner_free(Aligner *aligner);  // does nothing for {0}
 
-/* aligner->links (=) those of the snapshot's pair, by aligner->by. source_word [n-1], target_word [m-1]:
- * the word of each token but </s>. */
+/* aligner->links (=) those of the snapshot's pair, by aligner->by. source_word [n-1],
+ * target_word [m-1]: the word of each token but </s>. */
 bool aligner_link(Aligner *aligner, const Snapshot *snapshot, const int *source_word,
                   const int *target_word, Error *error);
 

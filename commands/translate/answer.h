@@ -5,8 +5,8 @@
  *   aligned   … ||| 0-0 1-1 2-2                      after either
  *   JSON      {"line":1,"text":"der alte Mann","score":-0.53,"log_probability":-2.12,
  *              "tokens":["▁der","▁alte","▁Mann","</s>"]}
- *             with "alignment":"0-0 1-1 2-2" where links were asked for, and with "n_best":[…] where
- *             several translations were: each is an object with the members from "text" on
+ *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
+ *             there are several translations: each is an object with the members from "text" on
  *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #ifndef COMMANDS_TRANSLATE_ANSWER_H
@@ -30,9 +30,9 @@ typedef struct AnswerText {
     char *text, *links;  // owned; links NULL: no alignment
 } AnswerText;
 
-/* Writes answers [count], best first, to line `number` of the input. */
+/* Writes the answers [count], best first, for line `number` of the input. */
 void answer_write(const AnswerFormat *format, const AnswerText *answers, int count,
                   long long number);
-void answers_free(AnswerText *answers, int count);  // NULL is fine
+void answers_free(AnswerText *answers, int count);  // does nothing for NULL
 
 #endif

@@ -6,9 +6,9 @@
  *   {"line":1,"log_probability":-3.25,"tokens":["▁ein","▁Mann","</s>"],
  *    "log_probabilities":[-1.5,-1.25,-0.5]}
  *
- * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At the
- * end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs, and
- * perplexity = e^loss; with JSON as one more object,
+ * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At
+ * the end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs,
+ * and perplexity = e^loss; with JSON as one more object,
  * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}. */
 #ifndef COMMANDS_TRANSLATE_LIKELIHOOD_H
 #define COMMANDS_TRANSLATE_LIKELIHOOD_H
@@ -30,7 +30,7 @@ typedef struct Likelihood {
     long long tokens, scored, too_long;  // the last two count pairs
 } Likelihood;
 
-/* *stop ends it after the current chunk, and the result is true. */
+/* If *stop is set, it ends after the current chunk and succeeds. */
 bool likelihood_run(Likelihood *likelihood, const volatile sig_atomic_t *stop, Error *error);
 
 #endif

@@ -1,5 +1,5 @@
-/* pairs.h -- the sentence pairs of ./translate --score and --align: sources and targets in two files,
- * line by line, or lines of source TAB target. */
+/* pairs.h -- the sentence pairs of ./translate --score and --align: sources and targets in two
+ * files, line by line, or lines of source TAB target. */
 #ifndef COMMANDS_TRANSLATE_PAIRS_H
 #define COMMANDS_TRANSLATE_PAIRS_H
 
@@ -15,8 +15,8 @@ typedef struct Pairs {
     const char *done;    // "scored", for the warning that a long pair is not
 } Pairs;
 
-/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut because it
- * is longer than the model takes. */
+/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut
+ * because it is longer than the model takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
 

@@ -1,4 +1,4 @@
-/* request.h -- the options of ./translate, and which go together. */
+/* request.h -- the options of ./translate, and which of them can be combined. */
 #ifndef COMMANDS_TRANSLATE_REQUEST_H
 #define COMMANDS_TRANSLATE_REQUEST_H
 
@@ -30,7 +30,7 @@ typedef struct Request {
 /* Sets the defaults. The groups point into the request, which must not be moved. */
 bool request_defaults(Request *request, Error *error);
 
-/* Sets the defaults, then reads the command line. False is wrong use. */
+/* Sets the defaults, then reads the command line. False: wrong usage (exit status 2). */
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
 
