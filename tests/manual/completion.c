@@ -27,25 +27,23 @@ static const Option options[] = {
 };
 // clang-format on
 
-/* The file for a shell; free() it. */
-static char *complete(Shell shell)
+/* The file for the shell begins like this, has each line whole and in this order, and takes no
+ * value for a flag. */
+static void check_lines(Shell shell, const char *begin, const char *const *line)
 {
     static Values values = {.bias = true, .width = 8};
     static const OptionGroup groups[] = {{"None", NULL, options, 0, &values},
                                          {"All", NULL, options, 9, &values}};
     const CompletedProgram program = {"a-b", "b", "TEXT", groups, 2};
-    char *text = NULL;
+    char *bytes = NULL;
     size_t size;
-    FILE *out = open_memstream(&text, &size);
+    FILE *out = open_memstream(&bytes, &size);
     assert_non_null(out);
     assert_true(completion_write(out, shell, &program));
     assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-/* Each line stands in the text, whole, and in this order. */
-static void has_lines(const char *text, const char *const *line)
-{
+    assert_int_equal(strncmp(bytes, begin, strlen(begin)), 0);
+    assert_null(strstr(bytes, "--quiet)"));
+    const char *text = bytes;
     for (; *line; line++) {
         const char *found = text;
         size_t length = strlen(*line);
@@ -54,6 +52,7 @@ static void has_lines(const char *text, const char *const *line)
         if (!found) fail_msg("not there, or not in its place: %s", *line);
         text = found + length;
     }
+    free(bytes);
 }
 
 TEST(bash)
@@ -72,10 +71,7 @@ TEST(bash)
                                         "--no-word --no-quiet'",
                                         "complete -F _a_b a-b",
                                         NULL};
-    char *text = complete(SHELL_BASH);
-    has_lines(text, lines);
-    assert_null(strstr(text, "--quiet)"));
-    free(text);
+    check_lines(SHELL_BASH, "", lines);
 }
 
 TEST(zsh)
@@ -97,10 +93,7 @@ TEST(zsh)
         "        '--no-quiet[take back --quiet]'",
         "if [[ $funcstack[1] == _a-b ]]; then",
         NULL};
-    char *text = complete(SHELL_ZSH);
-    assert_int_equal(strncmp(text, "#compdef a-b\n", 13), 0);
-    has_lines(text, lines);
-    free(text);
+    check_lines(SHELL_ZSH, "#compdef a-b\n", lines);
 }
 
 TEST(fish)
@@ -120,9 +113,7 @@ TEST(fish)
         "complete $who -l quiet -d ''",
         "complete $who -n $no -l no-quiet -d 'take back --quiet'",
         NULL};
-    char *text = complete(SHELL_FISH);
-    has_lines(text, lines);
-    free(text);
+    check_lines(SHELL_FISH, "", lines);
 }
 
 TEST_MAIN("completion", NULL, NULL)

@@ -186,21 +186,9 @@ static void compare_attention(const char *name, const Attention *a)
     compare("attention.", name, maps, count, 1e-6);
 }
 
-TEST(test_forward)
+TEST(test_pass)
 {
     size_t D = (size_t)network->config.d_model;
-    g.worst = 0;
-    run();
-    compare("", "encoded", g.pass.encoded, (size_t)g.source.rows * D, 2e-6);
-    compare("", "output", g.pass.output, (size_t)g.target.rows * D, 2e-6);
-    compare_attention("encoder", &g.pass.encoder.layer[1].self);
-    compare_attention("decoder", &g.pass.decoder.layer[1].self);
-    compare_attention("cross", &g.pass.decoder.layer[1].cross);
-    print_message("outputs and attention: worst error %.1e\n", g.worst);
-}
-
-TEST(test_loss)
-{
     Loss loss = run();
     real nll = (real)(loss.nll / (double)loss.tokens);
     real objective = (real)(loss.objective / (double)loss.tokens);
@@ -208,13 +196,12 @@ TEST(test_loss)
     g.worst = 0;
     compare("", "nll", &nll, 1, 1e-6);
     compare("", "objective", &objective, 1, 1e-6);
-    print_message("nll %.6f, objective %.6f: worst error %.1e\n", (double)nll,
-                  (double)objective, g.worst);
-}
-
-TEST(test_gradients)
-{
-    run();
+    compare("", "encoded", g.pass.encoded, (size_t)g.source.rows * D, 2e-6);
+    compare("", "output", g.pass.output, (size_t)g.target.rows * D, 2e-6);
+    compare_attention("encoder", &g.pass.encoder.layer[1].self);
+    compare_attention("decoder", &g.pass.decoder.layer[1].self);
+    compare_attention("cross", &g.pass.decoder.layer[1].cross);
+    print_message("loss, outputs and attention: worst error %.1e\n", g.worst);
     compare_all("gradient.", g.gradient, 2e-5);
 }
 
