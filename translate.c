@@ -21,14 +21,12 @@
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/alignment.h"
-#include "commands/translate/answer.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
 #include "inference/bundle.h"
-#include "inference/copying.h"
 #include "inference/translator.h"
 
 enum { CHUNK = 2000 };
@@ -58,12 +56,6 @@ typedef struct Program {
 
 /* ---- translating ---- */
 
-/* The number in the input of line s of the chunk. */
-static long long line_number(const Program *p, int s)
-{
-    return p->input.lines - p->lines.count + s + 1;
-}
-
 static void warn_of_cut(Program *p, size_t tokens)
 {
     if (!p->news) return;
@@ -91,51 +83,15 @@ static void read_chunk(Program *p, Error *error)
     } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
 }
 
-/* answer (=) one translation of line s: its alignment, its attention in the table, its text. lazy (=)
- * their snapshot, for the caller to close. */
-static bool make_answer(Program *p, AnswerText *answer, LazySnapshot *lazy,
-                        const Hypothesis *hypothesis, int s, Error *error)
-{
-    const IdLines *lines = &p->lines;
-    int first = lines->start[s], length = lines->start[s + 1] - first;
-    const int *source = lines->ids.id + first;
-    *lazy = (LazySnapshot){&p->bundle->model,  source, hypothesis->id, length,
-                           hypothesis->length, NULL};
-    answer->hypothesis = hypothesis;
-    return (!hypothesis->length || !view_needs_words(&p->view) ||
-            view_align(&p->view, &answer->links, lazy, lines->word + first, line_number(p, s),
-                       error)) &&
-           copying_decode(&answer->text, p->bundle->vocabulary.tokenizer[TARGET], lines, s,
-                          hypothesis, lazy, error);
-}
-
-/* Answers line s of the chunk with its translations and the requested views of them. All views
- * of a translation share one snapshot. */
+/* Shows the translations of line s of the chunk, and scores the best one. */
 static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {
-    static const Hypothesis nothing = {0};
-    const Request *r = &p->request;
-    bool empty = p->lines.start[s + 1] - p->lines.start[s] == 1, good = true;
-    const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
-    int count = empty || !r->several ? 1 : translation->count;
-    LazySnapshot best = {0};
-    AnswerText *answers = calloc((size_t)count, sizeof *answers);
-    if (!answers) return error_set(error, "not enough memory for %d texts", count);
-    for (int h = 0; h < count && good; h++) {
-        LazySnapshot lazy;
-        good = make_answer(p, &answers[h], &lazy, &hypothesis[h], s, error);
-        if (h == 0) best = lazy;
-        else snapshot_close(lazy.taken);
-    }
-    AnswerFormat format = {stdout, p->bundle->vocabulary.tokenizer[TARGET], r->json,
-                           r->several};
-    if (good && (empty || !r->explain))
-        answer_write(&format, answers, count, line_number(p, s));
-    good =
-        good && (empty || view_show(&p->view, &best, line_number(p, s), error)) &&
-        (!r->reference || scores_add_line(&p->scores, answers[0].text, &p->reference, error));
-    snapshot_close(best.taken);
-    answers_free(answers, count);
+    char *text = NULL;
+    long long number = p->input.lines - p->lines.count + s + 1;
+    bool good =
+        view_answer(&p->view, &text, &p->lines, s, translation, number, error) &&
+        (!p->request.reference || scores_add_line(&p->scores, text, &p->reference, error));
+    free(text);
     return good;
 }
 
@@ -231,39 +187,19 @@ static bool translate(Program *p, Error *error)
 
 /* ---- given translations ---- */
 
-static Pairs given_pairs(Program *p, const char *option, const char *done)
+/* Scores or aligns the pairs of the input. */
+static bool use_pairs(Program *p, Error *error)
 {
-    return (Pairs){p->bundle, &p->input, p->request.target ? &p->target : NULL,
-                   p->news,   option,    done};
-}
-
-static bool score_pairs(Program *p, Error *error)
-{
-    Likelihood likelihood = {.pairs = given_pairs(p, "--score", "scored"),
-                             .ensemble = &p->models.ensemble,
-                             .workers = p->workers,
-                             .out = stdout,
-                             .json = p->request.json};
-    return likelihood_run(&likelihood, &stop_signal, error);
-}
-
-static bool align_pairs(Program *p, Error *error)
-{
-    const AlignConfig *config = &p->request.align;
-    TextReader gold = {.descriptor = -1};
-    bool good = !config->gold || text_open(&gold, config->gold, error);
-    Alignment alignment = {.bundle = p->bundle,
-                           .aligner = &p->view.aligner,
-                           .choice = &p->view.choice,
-                           .pairs = given_pairs(p, "--gold", "aligned"),
-                           .gold = config->gold ? &gold : NULL,
-                           .table = config->tsv ? &p->view.table : NULL,
-                           .out = stdout};
-    good = good && alignment_run(&alignment, &stop_signal, error) &&
-           (!config->save || stop_signal ||
-            alignment_save(&alignment.best, p->request.model.item[0], error));
-    text_close(&gold);
-    return good;
+    const Request *r = &p->request;
+    const Pairs pairs = {.bundle = p->bundle,
+                         .input = &p->input,
+                         .target = r->target ? &p->target : NULL,
+                         .news = p->news,
+                         .option = r->score ? "--score" : "--gold",
+                         .done = r->score ? "scored" : "aligned",
+                         .stop = &stop_signal};
+    return r->score ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
+                    : alignment_run(&pairs, &p->view, error);
 }
 
 static bool score_file(Program *p, Error *error)
@@ -289,7 +225,7 @@ static bool prepare(Program *p, Error *error)
 {
     const Request *r = &p->request;
     p->bundle = &p->models.bundle[0];
-    p->view = (View){.request = r, .bundle = p->bundle, .out = stdout, .news = p->news};
+    p->view = (View){.request = r, .bundle = p->bundle, .news = p->news};
     return request_load_models(&p->models, r, error) && view_open(&p->view, error) &&
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
@@ -304,10 +240,8 @@ static bool work(Program *p, Error *error)
     scores_start(&p->scores, (Tokenization)r->bleu_tokenize, r->lowercase);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
-    bool pairs = r->target || r->align.gold;
-    bool good = prepare(p, error) && (r->score ? score_pairs(p, error)
-                                      : pairs  ? align_pairs(p, error)
-                                               : translate(p, error));
+    bool pairs = r->score || r->target || r->align.gold;
+    bool good = prepare(p, error) && (pairs ? use_pairs(p, error) : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;
 }
 

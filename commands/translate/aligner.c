@@ -1,7 +1,6 @@
 /* aligner.c -- aligns words by the attention of a model; see aligner.h. */
 #include "commands/translate/aligner.h"
 
-#include <libgen.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,7 @@
 #include "base/json.h"
 
 static const char *const STEPS[] = {"best", "writes", "reads", NULL};
-static const char *const STEP_NAMES[] = {[STEP_WRITES] = "writes", [STEP_READS] = "reads"};
-enum { STEP_SAVED = 0 };
+enum { STEP_SAVED = 0 };  // the others are an AlignStep + 1
 
 #define FIELD(name) offsetof(AlignConfig, name)
 // clang-format off
@@ -60,13 +58,11 @@ const char *align_head_name(char text[16], int head)
 static bool file_path(char path[PATH_MAX], const char *model, Error *error)
 {
     struct stat status;
-    char copy[PATH_MAX];
-    if (strlen(model) >= sizeof copy)
-        return error_set(error, "'%.100s…' is too long a path", model);
-    strcpy(copy, model);
-    const char *folder =
-        stat(model, &status) == 0 && S_ISDIR(status.st_mode) ? model : dirname(copy);
-    return snprintf(path, PATH_MAX, "%s/alignment.json", folder) < PATH_MAX ||
+    const char *slash = strrchr(model, '/');
+    bool folder = stat(model, &status) == 0 && S_ISDIR(status.st_mode);
+    int length = folder ? (int)strlen(model) : slash ? (int)(slash - model) : 0;
+    return snprintf(path, PATH_MAX, "%.*s%salignment.json", length, model,
+                    folder || slash ? "/" : "") < PATH_MAX ||
            error_set(error, "'%.100s…' is too long a path", model);
 }
 
@@ -120,16 +116,16 @@ static void put_by(JsonWriter *json, const AlignBy *by, const char *heads_key)
     else json_put_text(json, "layer", align_layer_name(name, by->layer));
     if (by->head >= 0) json_put_integer(json, heads_key, by->head + 1);
     else json_put_text(json, heads_key, align_head_name(name, by->head));
-    json_put_text(json, "step", STEP_NAMES[by->step]);
+    json_put_text(json, "step", STEPS[by->step + 1]);
     json_put_real(json, "aer", by->aer);
 }
 
 bool alignment_save(const SavedAlignment *saved, const char *model, Error *error)
 {
-    char path[PATH_MAX], *text = NULL;
-    size_t size = 0;
+    char path[PATH_MAX];
+    TextStream stream;
     if (!file_path(path, model, error)) return false;
-    JsonWriter json = {.out = open_memstream(&text, &size), .indent = 2};
+    JsonWriter json = {.out = textstream_open(&stream), .indent = 2};
     if (!json.out) return error_set(error, "not enough memory to write '%s'", path);
     json_open(&json, NULL);
     put_by(&json, &saved->best, "heads");
@@ -138,9 +134,9 @@ bool alignment_save(const SavedAlignment *saved, const char *model, Error *error
     json_close(&json);
     json_close(&json);
     fputc('\n', json.out);
-    bool full = fclose(json.out) != 0;
-    bool good = full ? error_set(error, "not enough memory to write '%s'", path)
-                     : file_replace(path, text, size, error);
+    char *text = textstream_close(&stream);
+    bool good = text ? file_replace(path, text, strlen(text), error)
+                     : error_set(error, "not enough memory to write '%s'", path);
     free(text);
     return good;
 }

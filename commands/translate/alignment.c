@@ -12,14 +12,17 @@ typedef struct AlignWays {
     AlignError *counts;  // [2 a_step]
     int layers, heads;   // heads: with mean and norm
     int a_step;
-    long long pairs;      // that were compared
-    int best, best_head;  // the lowest alignment error rate: of all; of single heads
+    long long pairs;  // that were compared
 } AlignWays;
 
-typedef struct LinePair {
-    IdLines source, target;  // one line each
+typedef struct Alignment {
+    const Pairs *pairs;
+    View *view;
+    TextReader *gold;        // or NULL
+    IdLines source, target;  // the pair: one line each
     bool too_long;
-} LinePair;
+    AlignWays ways;
+} Alignment;
 
 /* ---- comparing ---- */
 
@@ -35,145 +38,162 @@ static AlignBy way(const AlignWays *ways, int k)
     return by;
 }
 
-static bool compare_all(Alignment *a, AlignWays *ways, const Snapshot *snapshot,
-                        const LinePair *pair, const Links *gold, Error *error)
+static bool link_pair(Alignment *a, const Snapshot *snapshot, Error *error)
 {
-    ways->pairs++;
-    for (int k = 0; k < 2 * ways->a_step; k++) {
-        a->aligner->by = way(ways, k);
-        if (!aligner_link(a->aligner, snapshot, pair->source.word, pair->target.word, error))
-            return false;
-        align_compare(&ways->counts[k], &a->aligner->links, gold);
+    return aligner_link(&a->view->aligner, snapshot, a->source.word, a->target.word, error);
+}
+
+static bool compare_all(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
+{
+    a->ways.pairs++;
+    for (int k = 0; k < 2 * a->ways.a_step; k++) {
+        a->view->aligner.by = way(&a->ways, k);
+        if (!link_pair(a, snapshot, error)) return false;
+        align_compare(&a->ways.counts[k], &a->view->aligner.links, gold);
     }
     return true;
 }
 
-static SavedAlignment find_best(AlignWays *ways)
+/* The way of the lowest alignment error rate: of all, or of single heads. */
+static int find_best(const AlignWays *ways, bool single)
 {
-    AlignBy none = {.aer = INFINITY};
-    SavedAlignment found = {true, none, none};
+    int best = 0;
+    double least = INFINITY;
     for (int k = 0; k < 2 * ways->a_step; k++) {
         AlignBy by = way(ways, k);
-        if (by.aer < found.best.aer) found.best = by, ways->best = k;
-        if (by.head >= 0 && by.aer < found.best_head.aer)
-            found.best_head = by, ways->best_head = k;
+        if (by.aer < least && (!single || by.head >= 0)) least = by.aer, best = k;
     }
-    return found;
+    return best;
 }
 
-static void print_step(FILE *out, const AlignWays *ways, AlignStep step)
+static void print_step(const AlignWays *ways, AlignStep step)
 {
     static const char *const titles[] = {[STEP_WRITES] = "at the step that writes the word",
                                          [STEP_READS] = "at the step that has read the word"};
     const AlignError *counts = ways->counts + (int)step * ways->a_step;
-    fprintf(out, "\n%s\n         ", titles[step]);
-    for (int h = 0; h < ways->heads - 2; h++) fprintf(out, " head %-4d", h + 1);
-    fputs("   mean      norm\n", out);
+    printf("\n%s\n         ", titles[step]);
+    for (int h = 0; h < ways->heads - 2; h++) printf(" head %-4d", h + 1);
+    puts("   mean      norm");
     for (int l = 0; l < ways->layers; l++) {
-        fprintf(out, "layer %-2d ", l + 1);
+        printf("layer %-2d ", l + 1);
         for (int h = 0; h < ways->heads; h++)
-            fprintf(out, "  %.4f%s", align_error(counts++), h + 1 < ways->heads ? "  " : "\n");
+            printf("  %.4f%s", align_error(counts++), h + 1 < ways->heads ? "  " : "\n");
     }
-    fprintf(out, "all      %*s  %.4f    %.4f\n", 10 * (ways->heads - 2), "",
-            align_error(&counts[0]), align_error(&counts[1]));
+    printf("all      %*s  %.4f    %.4f\n", 10 * (ways->heads - 2), "", align_error(&counts[0]),
+           align_error(&counts[1]));
 }
 
-static void print_best(FILE *out, const AlignWays *ways, const char *what, int k)
+static void print_best(const AlignWays *ways, const char *what, int k)
 {
     char layer[16], name[16];
     AlignBy by = way(ways, k);
-    fprintf(out, "%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n",
-            what, by.layer >= 0 ? "layer " : "all layers",
-            by.layer >= 0 ? align_layer_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
-            align_head_name(name, by.head), by.step == STEP_READS ? "reads" : "writes", by.aer,
-            align_precision(&ways->counts[k]), align_recall(&ways->counts[k]));
-}
-
-static void print_table(FILE *out, const AlignWays *ways)
-{
-    fprintf(out, "Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
-            ways->counts[0].sure);
-    print_step(out, ways, STEP_WRITES);
-    print_step(out, ways, STEP_READS);
-    fputc('\n', out);
-    print_best(out, ways, "best", ways->best);
-    print_best(out, ways, "best head", ways->best_head);
+    printf("%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n", what,
+           by.layer >= 0 ? "layer " : "all layers",
+           by.layer >= 0 ? align_layer_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
+           align_head_name(name, by.head), by.step == STEP_READS ? "reads" : "writes", by.aer,
+           align_precision(&ways->counts[k]), align_recall(&ways->counts[k]));
 }
 
 /* ---- the run ---- */
 
-static bool read_gold(const Alignment *a, Links *gold, const LinePair *pair, Error *error)
+static bool read_gold(const Alignment *a, Links *gold, Error *error)
 {
     const char *line;
     size_t length;
     char where[300];
-    if (!pairs_line(a->gold, &line, &length, error)) return false;
+    if (!partner_next(a->gold, &line, &length, "sources", error)) return false;
     snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
-    return links_read(gold, line, where, pair->source.words, pair->target.words, error);
+    return links_read(gold, line, where, a->source.words, a->target.words, error);
 }
 
-static bool align_one(Alignment *a, LinePair *pair, AlignWays *ways, Error *error)
+/* Adds the pair to the table, and aligns it or compares it with `gold`. */
+static bool use_pair(Alignment *a, const Links *gold, Error *error)
 {
-    const Bundle *bundle = a->bundle;
-    Links gold = {0};
-    a->aligner->links.count = 0;
-    bool good = !a->gold || read_gold(a, &gold, pair, error);
-    if (good && !pair->too_long) {
-        Snapshot *snapshot =
-            snapshot_open(&bundle->model, pair->source.ids.id, pair->source.start[1],
-                          pair->target.ids.id, pair->target.start[1], error);
-        good = snapshot &&
-               (!a->table || table_add(a->table, snapshot, &bundle->vocabulary, a->choice,
-                                       a->pairs.input->lines, error)) &&
-               (a->gold ? compare_all(a, ways, snapshot, pair, &gold, error)
-                        : aligner_link(a->aligner, snapshot, pair->source.word,
-                                       pair->target.word, error));
-        snapshot_close(snapshot);
-    }
+    const Bundle *bundle = a->pairs->bundle;
+    View *view = a->view;
+    if (a->too_long) return true;
+    Snapshot *snapshot = snapshot_open(&bundle->model, a->source.ids.id, a->source.start[1],
+                                       a->target.ids.id, a->target.start[1], error);
+    bool good =
+        snapshot &&
+        (!view->request->align.tsv ||
+         table_add(&view->table, snapshot, &bundle->vocabulary, &view->choice,
+                   a->pairs->input->lines, error)) &&
+        (a->gold ? compare_all(a, snapshot, gold, error) : link_pair(a, snapshot, error));
+    snapshot_close(snapshot);
+    return good;
+}
+
+static bool align_one(Alignment *a, Error *error)
+{
+    Links gold = {0}, *links = &a->view->aligner.links;
+    links->count = 0;
+    bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, &gold, error);
     if (good && !a->gold) {
-        links_print(a->out, &a->aligner->links);
-        fputc('\n', a->out);
-        if (!input_ready(a->pairs.input)) fflush(a->out);
+        links_print(stdout, links);
+        putchar('\n');
+        if (!input_ready(a->pairs->input)) fflush(stdout);
     }
     links_free(&gold);
     return good;
 }
 
-static bool align_all(Alignment *a, LinePair *pair, AlignWays *ways,
-                      const volatile sig_atomic_t *stop, Error *error)
+static bool align_all(Alignment *a, Error *error)
 {
     const char *line;
     size_t length;
+    const Pairs *pairs = a->pairs;
     TextResult result = TEXT_END;
-    while (!*stop &&
-           (result = input_next(a->pairs.input, &line, &length, error)) == TEXT_LINE) {
-        idlines_clear(&pair->source);
-        idlines_clear(&pair->target);
-        if (!pairs_add(&a->pairs, &pair->source, &pair->target, &pair->too_long, line, length,
-                       error) ||
-            !align_one(a, pair, ways, error))
+    while (!*pairs->stop &&
+           (result = input_next(pairs->input, &line, &length, error)) == TEXT_LINE) {
+        idlines_clear(&a->source);
+        idlines_clear(&a->target);
+        if (!pairs_add(pairs, &a->source, &a->target, &a->too_long, line, length, error) ||
+            !align_one(a, error))
             return false;
     }
-    return result != TEXT_ERROR && (*stop || (pairs_end(&a->pairs, a->pairs.target, error) &&
-                                              pairs_end(&a->pairs, a->gold, error)));
+    return result != TEXT_ERROR && (*pairs->stop || (pairs_end(pairs, pairs->target, error) &&
+                                                     pairs_end(pairs, a->gold, error)));
 }
 
-bool alignment_run(Alignment *a, const volatile sig_atomic_t *stop, Error *error)
+/* Prints the table, and saves the best ways for --align-save. */
+static bool report(const Alignment *a, Error *error)
 {
-    const ModelConfig *model = &a->bundle->model.config;
-    AlignWays ways = {.layers = model->decoder_layers, .heads = model->heads + 2};
-    ways.a_step = ways.layers * ways.heads + 2;
-    ways.counts = calloc((size_t)2 * (size_t)ways.a_step, sizeof *ways.counts);
-    if (!ways.counts) return error_set(error, "not enough memory to align");
-    LinePair pair = {.source.find_words = true, .target.find_words = true};
-    bool good = align_all(a, &pair, &ways, stop, error);
-    if (good && a->gold) {
-        a->best = find_best(&ways);
-        print_table(a->out, &ways);
-    }
-    good = good && stream_flush(a->out, "the alignments", error);
-    idlines_free(&pair.source);
-    idlines_free(&pair.target);
-    free(ways.counts);
+    const Request *r = a->view->request;
+    const AlignWays *ways = &a->ways;
+    int best = find_best(ways, false), head = find_best(ways, true);
+    const SavedAlignment saved = {true, way(ways, best), way(ways, head)};
+    printf("Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
+           ways->counts[0].sure);
+    print_step(ways, STEP_WRITES);
+    print_step(ways, STEP_READS);
+    putchar('\n');
+    print_best(ways, "best", best);
+    print_best(ways, "best head", head);
+    return stream_flush(stdout, "the alignments", error) &&
+           (!r->align.save || *a->pairs->stop ||
+            alignment_save(&saved, r->model.item[0], error));
+}
+
+bool alignment_run(const Pairs *pairs, View *view, Error *error)
+{
+    const ModelConfig *model = &pairs->bundle->model.config;
+    const char *path = view->request->align.gold;
+    TextReader gold = {.descriptor = -1};
+    Alignment a = {.pairs = pairs,
+                   .view = view,
+                   .gold = path ? &gold : NULL,
+                   .source.find_words = true,
+                   .target.find_words = true,
+                   .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
+    a.ways.a_step = a.ways.layers * a.ways.heads + 2;
+    a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);
+    bool good = (a.ways.counts || error_set(error, "not enough memory to align")) &&
+                (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
+                (path ? report(&a, error) : stream_flush(stdout, "the alignments", error));
+    text_close(&gold);
+    idlines_free(&a.source);
+    idlines_free(&a.target);
+    free(a.ways.counts);
     return good;
 }

@@ -7,27 +7,11 @@
 #ifndef COMMANDS_TRANSLATE_ALIGNMENT_H
 #define COMMANDS_TRANSLATE_ALIGNMENT_H
 
-#include <signal.h>
+#include "commands/translate/input.h"
+#include "commands/translate/view.h"
 
-#include "commands/translate/aligner.h"
-#include "commands/translate/pairs.h"
-#include "explain/tsv.h"
-
-typedef struct Alignment {
-    /* the caller sets */
-    const Bundle *bundle;
-    Aligner *aligner;
-    const Choice *choice;  // for the table
-    Pairs pairs;
-    TextReader *gold;       // gold links, line by line; or NULL
-    AttentionTable *table;  // or NULL
-    FILE *out;
-    /* the result, if there are gold links */
-    SavedAlignment best;
-} Alignment;
-
-/* If *stop is set, it ends after the current pair and succeeds. A pair with a side longer than
- * the model takes gives an empty line and is not compared. */
-bool alignment_run(Alignment *alignment, const volatile sig_atomic_t *stop, Error *error);
+/* If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side longer than the
+ * model takes gives an empty line and is not compared. */
+bool alignment_run(const Pairs *pairs, View *view, Error *error);
 
 #endif

@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "commands/command.h"
+
 bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *error)
 {
     *input = (Input){.texts = texts, .reader = {.descriptor = -1}};
@@ -58,4 +60,71 @@ double input_share(const Input *input)
     double waiting = (double)(input->reader.end - input->reader.begin);
     double share = ((double)read - waiting) / input->size;
     return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* ---- lines that go together ---- */
+
+bool partner_next(TextReader *reader, const char **line, size_t *length, const char *what,
+                  Error *error)
+{
+    TextResult result = text_next(reader, line, length, error);
+    if (result == TEXT_END)
+        error_set(
+            error,
+            "'%s' has only %zu lines, but there are more %s: they must match line by line",
+            reader->name, reader->line, what);
+    return result == TEXT_LINE;
+}
+
+bool partner_end(TextReader *reader, long long lines, const char *what, Error *error)
+{
+    const char *line;
+    size_t length;
+    TextResult result = text_next(reader, &line, &length, error);
+    if (result == TEXT_LINE)
+        error_set(error, "'%s' has more lines than the %lld %s: they must match line by line",
+                  reader->name, lines, what);
+    return result == TEXT_END;
+}
+
+/* The target of the line. If it follows a TAB in it, *length becomes the length of the source. */
+static bool find_target(const Pairs *p, const char **target, size_t *target_length,
+                        const char *line, size_t *length, Error *error)
+{
+    if (p->target) return partner_next(p->target, target, target_length, "sources", error);
+    const char *tab = memchr(line, '\t', *length), *end = line + *length;
+    if (!tab)
+        return error_set(error,
+                         "line %lld has no TAB: %s takes source TAB target, or the targets "
+                         "by --target FILE",
+                         p->input->lines, p->option);
+    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
+    *length = (size_t)(tab - line);
+    *target = tab + 1;
+    *target_length = (size_t)((next ? next : end) - *target);
+    return true;
+}
+
+bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
+               const char *line, size_t length, Error *error)
+{
+    const char *other;
+    size_t other_length, cut, other_cut;
+    if (!find_target(p, &other, &other_length, line, &length, error) ||
+        !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
+        !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
+        return false;
+    *too_long = cut || other_cut;
+    if (*too_long && p->news)
+        fprintf(p->news,
+                "%s: line %lld has %zu tokens on the %s side, and the model takes "
+                "%d: not %s\n",
+                command_name(), p->input->lines, cut ? cut : other_cut,
+                cut ? "source" : "target", p->bundle->max_length - 1, p->done);
+    return true;
+}
+
+bool pairs_end(const Pairs *p, TextReader *reader, Error *error)
+{
+    return !reader || partner_end(reader, p->input->lines, "sources", error);
 }

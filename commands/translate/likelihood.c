@@ -9,120 +9,118 @@
 
 enum { CHUNK = 2000 };
 
-typedef struct Chunk {
+typedef struct Likelihood {
+    const Pairs *pairs;
+    bool json;
+    /* the chunk */
     IdLines source, target;
     bool too_long[CHUNK];
     double *each;  // [target rows] ln p of a token
-} Chunk;
+    /* results */
+    double log_probability;              // Σ, nats
+    long long tokens, scored, too_many;  // the last two count pairs; too_many: too long ones
+} Likelihood;
 
 /* Reads the pairs that are there without waiting. Pairs before an error are kept (*failed). */
-static void read_pairs(Likelihood *l, Chunk *chunk, bool *failed, Error *error)
+static void read_chunk(Likelihood *l, bool *failed, Error *error)
 {
-    idlines_clear(&chunk->source);
-    idlines_clear(&chunk->target);
+    Input *input = l->pairs->input;
+    idlines_clear(&l->source);
+    idlines_clear(&l->target);
     do {
         const char *line;
         size_t length;
-        TextResult result = input_next(l->pairs.input, &line, &length, error);
+        TextResult result = input_next(input, &line, &length, error);
         if (result == TEXT_END) return;
         *failed = result == TEXT_ERROR ||
-                  !pairs_add(&l->pairs, &chunk->source, &chunk->target,
-                             &chunk->too_long[chunk->source.count], line, length, error);
-    } while (!*failed && chunk->source.count < CHUNK && input_ready(l->pairs.input));
-    if (chunk->source.count > chunk->target.count) chunk->source.count--;  // without its target
+                  !pairs_add(l->pairs, &l->source, &l->target, &l->too_long[l->source.count],
+                             line, length, error);
+    } while (!*failed && l->source.count < CHUNK && input_ready(input));
+    if (l->source.count > l->target.count) l->source.count--;  // without its target
 }
 
-static void print_json(const Likelihood *l, const Chunk *chunk, int s, double sum)
+/* Prints the target tokens first .. end-1 of a pair. */
+static void print_json(const Likelihood *l, int first, int end, double sum)
 {
-    const Tokenizer *tokenizer = l->pairs.bundle->vocabulary.tokenizer[TARGET];
-    int first = chunk->target.start[s], end = chunk->target.start[s + 1];
-    JsonWriter json = {.out = l->out};
+    const Tokenizer *tokenizer = l->pairs->bundle->vocabulary.tokenizer[TARGET];
+    JsonWriter json = {.out = stdout};
     json_open(&json, NULL);
-    json_put_integer(&json, "line", l->scored + l->too_long + 1);
+    json_put_integer(&json, "line", l->scored + l->too_many + 1);
     json_put_real(&json, "log_probability", sum);
     json_open_array(&json, "tokens");
-    for (int t = first; t < end && !chunk->too_long[s]; t++)
-        json_put_text(&json, NULL, tokenizer_piece(tokenizer, chunk->target.ids.id[t]));
+    for (int t = first; t < end; t++)
+        json_put_text(&json, NULL, tokenizer_piece(tokenizer, l->target.ids.id[t]));
     json_close_array(&json);
     json_open_array(&json, "log_probabilities");
-    for (int t = first; t < end && !chunk->too_long[s]; t++)
-        json_put_real(&json, NULL, chunk->each[t]);
+    for (int t = first; t < end; t++) json_put_real(&json, NULL, l->each[t]);
     json_close_array(&json);
     json_close(&json);
-    fputc('\n', l->out);
+    putchar('\n');
 }
 
-static void answer(Likelihood *l, const Chunk *chunk, int s)
+static void answer(Likelihood *l, int s)
 {
-    int first = chunk->target.start[s], end = chunk->target.start[s + 1];
+    bool too_long = l->too_long[s];
+    int first = l->target.start[s], end = too_long ? first : l->target.start[s + 1];
     double sum = 0;
-    for (int t = first; t < end; t++) sum += chunk->each[t];
-    if (chunk->too_long[s]) sum = NAN;
-    if (l->json) print_json(l, chunk, s, sum);
-    else if (isnan(sum)) fputs("nan\n", l->out);
-    else fprintf(l->out, "%.6f\n", sum);
-    if (chunk->too_long[s]) {
-        l->too_long++;
-        return;
-    }
+    for (int t = first; t < end; t++) sum += l->each[t];
+    if (l->json) print_json(l, first, end, too_long ? NAN : sum);
+    else if (too_long || isnan(sum)) puts("nan");
+    else printf("%.6f\n", sum);
     l->log_probability += sum;
     l->tokens += end - first;
-    l->scored++;
+    too_long ? l->too_many++ : l->scored++;
 }
 
-static bool score_pairs(Likelihood *l, Chunk *chunk, const volatile sig_atomic_t *stop,
-                        Error *error)
+static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *workers, Error *error)
 {
-    Packed source = idlines_packed(&chunk->source), target = idlines_packed(&chunk->target);
-    double *each = realloc(chunk->each, (size_t)target.rows * sizeof *each);
+    Packed source = idlines_packed(&l->source), target = idlines_packed(&l->target);
+    double *each = realloc(l->each, (size_t)target.rows * sizeof *each);
     if (!each) return error_set(error, "not enough memory to score %d tokens", target.rows);
-    chunk->each = each;
-    if (!scoring_run(each, l->ensemble, &source, &target, l->workers, stop, error))
+    l->each = each;
+    if (!scoring_run(each, ensemble, &source, &target, workers, l->pairs->stop, error))
         return false;
-    for (int s = 0; s < source.sentences; s++) answer(l, chunk, s);
-    return stream_flush(l->out, "the scores", error);
+    for (int s = 0; s < source.sentences; s++) answer(l, s);
+    return stream_flush(stdout, "the scores", error);
 }
 
 /* Loss and perplexity of all pairs. */
-static void print_end(const Likelihood *l)
+static bool print_end(const Likelihood *l, Error *error)
 {
+    FILE *news = l->pairs->news;
     double loss = l->tokens ? -l->log_probability / (double)l->tokens : NAN;
     if (l->json) {
-        JsonWriter json = {.out = l->out};
+        JsonWriter json = {.out = stdout};
         json_open(&json, NULL);
         json_put_integer(&json, "pairs", l->scored);
         json_put_integer(&json, "tokens", l->tokens);
         json_put_real(&json, "loss", loss);
         json_put_real(&json, "perplexity", exp(loss));
         json_close(&json);
-        fputc('\n', l->out);
+        putchar('\n');
     }
-    if (l->pairs.news && l->tokens)
-        fprintf(l->pairs.news,
-                "perplexity %.4f (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
+    if (news && l->tokens)
+        fprintf(news, "perplexity %.4f (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
                 exp(loss), loss, l->scored, l->tokens);
-    if (l->pairs.news && l->too_long)
-        fprintf(l->pairs.news, "%lld %s too long for the model, and not counted\n", l->too_long,
-                l->too_long == 1 ? "pair is" : "pairs are");
+    if (news && l->too_many)
+        fprintf(news, "%lld %s too long for the model, and not counted\n", l->too_many,
+                l->too_many == 1 ? "pair is" : "pairs are");
+    return stream_flush(stdout, "the scores", error);
 }
 
-bool likelihood_run(Likelihood *l, const volatile sig_atomic_t *stop, Error *error)
+bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
+                    Error *error)
 {
-    Chunk *chunk = calloc(1, sizeof *chunk);
-    if (!chunk) return error_set(error, "not enough memory to score");
+    Likelihood l = {.pairs = pairs, .json = json};
     bool good = true, failed = false;
     do {
-        read_pairs(l, chunk, &failed, error);
-        if (chunk->source.count) good = score_pairs(l, chunk, stop, failed ? NULL : error);
-    } while (good && !failed && chunk->source.count && !*stop);
-    good = good && !failed && (*stop || pairs_end(&l->pairs, l->pairs.target, error));
-    if (good) {
-        print_end(l);
-        good = stream_flush(l->out, "the scores", error);
-    }
-    idlines_free(&chunk->source);
-    idlines_free(&chunk->target);
-    free(chunk->each);
-    free(chunk);
-    return good || *stop;
+        read_chunk(&l, &failed, error);
+        if (l.source.count) good = score_chunk(&l, ensemble, workers, failed ? NULL : error);
+    } while (good && !failed && l.source.count && !*pairs->stop);
+    good = good && !failed && (*pairs->stop || pairs_end(pairs, pairs->target, error)) &&
+           print_end(&l, error);
+    idlines_free(&l.source);
+    idlines_free(&l.target);
+    free(l.each);
+    return good || *pairs->stop;
 }

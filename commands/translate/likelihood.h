@@ -13,24 +13,11 @@
 #ifndef COMMANDS_TRANSLATE_LIKELIHOOD_H
 #define COMMANDS_TRANSLATE_LIKELIHOOD_H
 
-#include <signal.h>
-
-#include "commands/translate/pairs.h"
+#include "commands/translate/input.h"
 #include "inference/scoring.h"
 
-typedef struct Likelihood {
-    /* the caller sets */
-    Pairs pairs;
-    const Ensemble *ensemble;
-    Workers *workers;
-    FILE *out;
-    bool json;
-    /* results */
-    double log_probability;              // Σ, nats
-    long long tokens, scored, too_long;  // the last two count pairs
-} Likelihood;
-
-/* If *stop is set, it ends after the current chunk and succeeds. */
-bool likelihood_run(Likelihood *likelihood, const volatile sig_atomic_t *stop, Error *error);
+/* *pairs->stop ends it after the current chunk, and the result is true. */
+bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
+                    Error *error);
 
 #endif

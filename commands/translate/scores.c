@@ -2,6 +2,7 @@
 #include "commands/translate/scores.h"
 
 #include "base/json.h"
+#include "commands/translate/input.h"
 
 void scores_start(Scores *scores, Tokenization tokenization, bool lowercase)
 {
@@ -15,13 +16,7 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
 {
     const char *line;
     size_t length;
-    TextResult result = text_next(reference, &line, &length, error);
-    if (result == TEXT_ERROR) return false;
-    if (result == TEXT_END)
-        return error_set(error,
-                         "'%s' has only %lld lines, but there are more translations: they "
-                         "must match line by line",
-                         reference->name, scores->lines);
+    if (!partner_next(reference, &line, &length, "translations", error)) return false;
     scores->lines++;
     return bleu_add(&scores->bleu, hypothesis, line, error) &&
            chrf_add(&scores->chrf, hypothesis, line, error) &&
@@ -30,15 +25,7 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
 
 bool scores_end(const Scores *scores, TextReader *reference, Error *error)
 {
-    const char *line;
-    size_t length;
-    TextResult result = text_next(reference, &line, &length, error);
-    if (result == TEXT_LINE)
-        return error_set(error,
-                         "'%s' has more lines than the %lld translations: they must match "
-                         "line by line",
-                         reference->name, scores->lines);
-    return result == TEXT_END;
+    return partner_end(reference, scores->lines, "translations", error);
 }
 
 bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error)

@@ -1,14 +1,24 @@
-/* view.c -- pictures, pages, tables, links and explanations; see view.h. */
+/* view.c -- text, links, tables, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
+#include "base/json.h"
 #include "commands/command.h"
 #include "data/words.h"
 #include "explain/explain.h"
 #include "explain/page.h"
 #include "explain/picture.h"
+#include "inference/copying.h"
+
+/* One translation of a line. */
+typedef struct Answer {
+    const Hypothesis *hypothesis;
+    char *text, *links;  // links NULL: no alignment
+    LazySnapshot lazy;
+} Answer;
 
 bool view_needs_words(const View *view)
 {
@@ -45,6 +55,8 @@ bool view_close(View *view, Error *error)
     return table_close(&view->table, error);
 }
 
+/* ---- the attention ---- */
+
 /* "out.png" for a single text; "out-3.png" for the third of several. */
 static void picture_path(char *path, size_t size, const Request *r, long long number)
 {
@@ -67,41 +79,134 @@ static bool draw(View *view, const Snapshot *snapshot, long long number, Error *
     return true;
 }
 
-bool view_show(View *view, LazySnapshot *lazy, long long number, Error *error)
+/* Draws and explains a translation of line `number`, as far as that was asked for. */
+static bool show(View *view, Answer *answer, long long number, Error *error)
 {
     const Request *r = view->request;
     if (!r->attention && !r->explain) return true;
-    const Snapshot *snapshot = snapshot_get(lazy, error);
+    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     return snapshot && (!r->attention || draw(view, snapshot, number, error)) &&
-           (!r->explain || explain_print(view->out, snapshot, &view->bundle->vocabulary,
+           (!r->explain || explain_print(stdout, snapshot, &view->bundle->vocabulary,
                                          &view->choice, r->word, error));
 }
 
-/* The links of a pair, as text. */
-static bool find_links(View *view, char **links, const Snapshot *snapshot,
+/* answer->links (=) the links of the pair, as text. */
+static bool find_links(View *view, Answer *answer, const Snapshot *snapshot,
                        const int *source_word, const int *target_word, Error *error)
 {
-    size_t size;
+    TextStream stream;
     if (!aligner_link(&view->aligner, snapshot, source_word, target_word, error)) return false;
-    FILE *text = open_memstream(links, &size);
-    if (text) links_print(text, &view->aligner.links);
-    return (text && fclose(text) == 0) || error_set(error, "not enough memory to align words");
+    FILE *out = textstream_open(&stream);
+    if (out) links_print(out, &view->aligner.links);
+    answer->links = textstream_close(&stream);
+    return answer->links || error_set(error, "not enough memory to align words");
 }
 
-bool view_align(View *view, char **links, LazySnapshot *lazy, const int *source_word,
-                long long number, Error *error)
+/* Adds the attention of a translation to the table, and finds its links. source_word [n-1]: the words
+ * of the source's tokens. */
+static bool align(View *view, Answer *answer, const int *source_word, long long number,
+                  Error *error)
 {
     const Vocabulary *vocabulary = &view->bundle->vocabulary;
     const AlignConfig *config = &view->request->align;
-    int words, m = lazy->target_length, *word = malloc((size_t)m * sizeof *word);
+    int words, m = answer->hypothesis->length, *word = malloc((size_t)m * sizeof *word);
     if (!word) return error_set(error, "not enough memory to align %d words", m);
-    const Snapshot *snapshot = snapshot_get(lazy, error);
+    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     bool good =
         snapshot &&
-        words_of_ids(word, &words, vocabulary->tokenizer[TARGET], lazy->target, m - 1, error) &&
-        (!config->align || find_links(view, links, snapshot, source_word, word, error)) &&
+        words_of_ids(word, &words, vocabulary->tokenizer[TARGET], answer->hypothesis->id, m - 1,
+                     error) &&
+        (!config->align || find_links(view, answer, snapshot, source_word, word, error)) &&
         (!config->tsv ||
          table_add(&view->table, snapshot, vocabulary, &view->choice, number, error));
     free(word);
+    return good;
+}
+
+/* ---- the answer ---- */
+
+/* The members of one translation, into the object that is open. */
+static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *tokenizer)
+{
+    const Hypothesis *hypothesis = answer->hypothesis;
+    json_put_text(json, "text", answer->text);
+    json_put_real(json, "score", hypothesis->score);
+    json_put_real(json, "log_probability", hypothesis->log_probability);
+    json_open_array(json, "tokens");
+    for (int t = 0; t < hypothesis->length; t++)
+        json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
+    json_close_array(json);
+    if (answer->links) json_put_text(json, "alignment", answer->links);
+}
+
+static void print_json(const View *view, const Answer *answers, int count, long long number)
+{
+    const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
+    bool several = view->request->several;
+    JsonWriter json = {.out = stdout};
+    json_open(&json, NULL);
+    json_put_integer(&json, "line", number);
+    put_answer(&json, &answers[0], tokenizer);
+    if (several) json_open_array(&json, "n_best");
+    for (int h = 0; several && h < count; h++) {
+        json_open(&json, NULL);
+        put_answer(&json, &answers[h], tokenizer);
+        json_close(&json);
+    }
+    if (several) json_close_array(&json);
+    json_close(&json);
+    putchar('\n');
+}
+
+static void print_text(const Answer *answer, bool several, long long number)
+{
+    if (several) printf("%lld ||| ", number);
+    fputs(answer->text, stdout);
+    if (several) printf(" ||| %.4f", answer->hypothesis->score);
+    if (answer->links) printf(" ||| %s", answer->links);
+    putchar('\n');
+}
+
+/* answer (=) a translation of line s: its alignment, its attention in the table, its text. */
+static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis,
+                        const IdLines *lines, int s, long long number, Error *error)
+{
+    int first = lines->start[s];
+    answer->hypothesis = hypothesis;
+    answer->lazy =
+        (LazySnapshot){&view->bundle->model,        lines->ids.id + first, hypothesis->id,
+                       lines->start[s + 1] - first, hypothesis->length,    NULL};
+    return (!hypothesis->length || !view_needs_words(view) ||
+            align(view, answer, lines->word + first, number, error)) &&
+           copying_decode(&answer->text, view->bundle->vocabulary.tokenizer[TARGET], lines, s,
+                          hypothesis, &answer->lazy, error);
+}
+
+/* All views of a translation share one snapshot. */
+bool view_answer(View *view, char **text, const IdLines *lines, int s,
+                 const Translation *translation, long long number, Error *error)
+{
+    static const Hypothesis nothing = {0};
+    const Request *r = view->request;
+    bool empty = lines->start[s + 1] - lines->start[s] == 1, good = true;
+    const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
+    int count = empty || !r->several ? 1 : translation->count;
+    Answer *answers = calloc((size_t)count, sizeof *answers);
+    if (!answers) return error_set(error, "not enough memory for %d texts", count);
+    for (int h = 0; h < count && good; h++) {
+        good = make_answer(view, &answers[h], &hypothesis[h], lines, s, number, error);
+        if (h > 0) snapshot_close(answers[h].lazy.taken);
+    }
+    if (good && r->json) print_json(view, answers, count, number);
+    else if (empty || !r->explain)
+        for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
+    good = good && (empty || show(view, answers, number, error));
+    snapshot_close(answers[0].lazy.taken);
+    *text = answers[0].text;
+    for (int h = 0; h < count; h++) {
+        if (h > 0) free(answers[h].text);
+        free(answers[h].links);
+    }
+    free(answers);
     return good;
 }

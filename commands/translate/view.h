@@ -1,5 +1,15 @@
-/* view.h -- what is shown of a translation besides its text: its attention as a picture, a page
- * or a table, the alignment of its words, and the explanation of one head. */
+/* view.h -- what is shown of a translation on standard output: its text or the explanation of one head;
+ * and in files: its attention as a picture, a page or a table.
+ *
+ *   text      one line
+ *   n-best    1 ||| der alte Mann ||| -0.5312        line number, text, score; one line each
+ *   aligned   … ||| 0-0 1-1 2-2                      after either
+ *   JSON      {"line":1,"text":"der alte Mann","score":-0.53,"log_probability":-2.12,
+ *              "tokens":["▁der","▁alte","▁Mann","</s>"]}
+ *             with "alignment":"0-0 1-1 2-2" where links were asked for, and with "n_best":[…] where
+ *             several translations were: each is an object with the members from "text" on
+ *
+ * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #ifndef COMMANDS_TRANSLATE_VIEW_H
 #define COMMANDS_TRANSLATE_VIEW_H
 
@@ -12,7 +22,6 @@ typedef struct View {
     /* the caller sets */
     const Request *request;
     const Bundle *bundle;  // loaded from the request's first model
-    FILE *out;             // for explanations
     FILE *news;            // or NULL
     /* set by view_open */
     Choice choice;    // for tables, links and explanations: --head best is resolved
@@ -26,18 +35,12 @@ bool view_open(View *view, Error *error);
 /* False if not all could be written. Does nothing for {0}. */
 bool view_close(View *view, Error *error);
 
-/* Whether view_align must be called, and so lines need the words of their tokens
- * (IdLines.find_words). */
+/* Whether lines need the words of their tokens (IdLines.find_words). */
 bool view_needs_words(const View *view);
 
-/* Adds the attention of a translation of line `number` of the input to the table. *links (=)
- * its alignment, "0-0 1-1", to be freed; NULL without --align. source_word [n-1] the words of
- * the source's tokens. */
-bool view_align(View *view, char **links, LazySnapshot *lazy, const int *source_word,
-                long long number, Error *error);
-
-/* Draws the attention of the best translation of line `number`, and explains it, if the options
- * request it. */
-bool view_show(View *view, LazySnapshot *lazy, long long number, Error *error);
+/* Shows the translations of line s of `lines`, which is line `number` of the input. *text (=) the best
+ * one, to be freed, also after an error. */
+bool view_answer(View *view, char **text, const IdLines *lines, int s,
+                 const Translation *translation, long long number, Error *error);
 
 #endif
