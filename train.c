@@ -7,6 +7,7 @@
  *
  * With several ranks (training/distributed.h) all of them run through this in step. Only rank 0
  * prints, validates, saves and draws, and it makes all decisions. */
+#include <malloc.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,7 +21,6 @@
 #include "commands/command.h"
 #include "commands/train/candidate.h"
 #include "commands/train/console.h"
-#include "commands/train/memory.h"
 #include "commands/train/pictures.h"
 #include "commands/train/watch.h"
 #include "training/distributed.h"
@@ -229,13 +229,11 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
 {
     const CorpusNames *corpus = &settings->data.train;
     Validation validation = {0};
-    Memory memory;
     console_say("reading %s …", (corpus->source.count ? corpus->source : corpus->tsv).item[0]);
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&
                 validation_create(&validation, run, error) &&
-                memory_estimate(&memory, run, &validation, error);
-    if (good) console_report(run, &memory);
-    if (good && !settings->run.dry_run) good = train_into_folder(run, &validation, error);
+                console_report(run, &validation, error) &&
+                (settings->run.dry_run || train_into_folder(run, &validation, error));
     validation_free(&validation);
     return good;
 }
@@ -269,7 +267,9 @@ int main(int argc, char **argv)
     static Settings settings;
     static Run run;
     Error error = {""};
-    memory_setup();
+    // Large blocks go back to the system as soon as they are freed. Otherwise the memory of a
+    // validation stays with the process: 144 MB instead of 76 for the toy corpus.
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
     int status = run_command(&run, &settings, argc, argv, &error);
     bool failed = status == 1 || status == 2;
     options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);

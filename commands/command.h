@@ -6,8 +6,7 @@
 /* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 
-/* What a user types to run them. */
-const char *command_train(void);
-const char *command_translate(void);
+/* "./" or "qkv-": what a user types before train or translate to run them. */
+const char *command_prefix(void);
 
 #endif

@@ -5,7 +5,6 @@
 #ifndef COMMANDS_TRAIN_CONSOLE_H
 #define COMMANDS_TRAIN_CONSOLE_H
 
-#include "commands/train/memory.h"
 #include "commands/train/validation.h"
 
 /* The work done since the last line of metrics. */
@@ -19,8 +18,9 @@ void console_start(bool quiet);
 /* One line, in place of the progress line if there is one. */
 void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. */
-void console_report(const Run *run, const Memory *memory);
+/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. Call it after
+ * run_prepare and validation_create. */
+bool console_report(Run *run, Validation *validation, Error *error);
 
 /* The progress line; due: whether to print it also where it cannot be redrawn. */
 void console_progress(Run *run, const Throughput *throughput, const UpdateStats *last,

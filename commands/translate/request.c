@@ -169,8 +169,8 @@ bool request_load_models(Models *models, const Request *r, Error *error)
     Error missing;
     for (int m = 0; m < r->model.count; m++)
         if (!bundle_find(file, sizeof file, r->model.item[m], &missing))
-            return error_set(error, "%s: %s makes one%s, and --model names another",
-                             missing.text, command_train(),
+            return error_set(error, "%s: %strain makes one%s, and --model names another",
+                             missing.text, command_prefix(),
                              access(r->model.item[m], F_OK) == 0
                                  ? ""
                                  : " (in checkpoints/toy, if not told otherwise)");

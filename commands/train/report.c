@@ -1,0 +1,250 @@
+/* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an estimate of the
+ * memory it takes, threads, and warnings. */
+#include "base/file.h"
+#include "commands/train/candidate.h"
+#include "commands/train/console.h"
+#include "explain/picture.h"
+#include "plots/canvas.h"
+#include "training/distributed.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum {
+    CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
+    UPDATES = 100      // of the first epoch that are searched for the largest micro-batch
+};
+
+typedef struct Memory {
+    double training;    // bytes, resident
+    double validating;  // the most while it validates, translates and draws
+    double before;      // the peak while the corpus was read and the tokenizer learned
+} Memory;
+
+/* ---- memory ---- */
+
+/* A line of /proc/self/status, in bytes; 0 if there is none. */
+static double status(const char *format)
+{
+    FILE *file = fopen("/proc/self/status", "r");
+    char line[256];
+    double kilobytes = 0;
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, format, &kilobytes) == 1) break;
+    if (file) fclose(file);
+    return 1024 * kilobytes;
+}
+
+/* Draws a word: fonts and the drawing libraries stay in memory once they are used, and their size
+ * depends on the machine. An error is ignored here; drawing a picture will report it. */
+static void load_fonts(void)
+{
+    Canvas *canvas;
+    Error error;
+    if (!canvas_new(&canvas, THEME_LIGHT, &error)) return;
+    if (canvas_reserve(canvas, 64, 64, &error))
+        for (int bold = 0; bold < 2; bold++)
+            canvas_text(canvas, "loss", 0, 0, &(TextStyle){.size = 13, .bold = bold});
+    canvas_free(canvas);
+}
+
+/* *bytes (=) the activations of the largest micro-batch in the first updates, on all threads. */
+static bool find_activations(size_t *bytes, Run *run, Error *error)
+{
+    uint64_t epoch = (uint64_t)run->progress.epoch;
+    size_t updates;
+    *bytes = 0;
+    if (!batches_updates(&run->batches, &updates, epoch, error)) return false;
+    for (size_t u = 0; u < updates && u < UPDATES; u++) {
+        Packed source, target;
+        size_t these;
+        if (!batches_update(&run->batches, &source, &target, epoch, u, error) ||
+            !passes_activations(&run->trainer->passes, &these, &source, &target, error))
+            return false;
+        if (these > *bytes) *bytes = these;
+    }
+    return true;
+}
+
+/* Asks the system for the memory in use, and adds the activations of the largest micro-batch among the
+ * first updates, on every thread. */
+static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *error)
+{
+    size_t active, translating;
+    load_fonts();
+    double now = status("VmRSS: %lf"), block = (double)(run->model.params.size * sizeof(real));
+    if (!find_activations(&active, run, error) ||
+        !validation_memory(validation, &translating, error))
+        return false;
+    if (now == 0)  // no /proc: the sum of what is known
+        now = (double)trainer_memory(run->trainer) +
+              4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
+    m->before = status("VmHWM: %lf");
+    double lasting = now + (double)active, more = (double)translating;
+    if (run->settings->training.average > 1)  // the mean, and a sum in double while it is made
+        more = fmax(more + block, 3 * block);
+    if (translating) more = fmax(more, picture_memory(&run->model.config));
+    m->training = lasting + CANVAS;
+    m->validating = lasting + fmax(more, CANVAS);
+    return true;
+}
+
+/* ---- the lines ---- */
+
+/* A corpus: what was read of it, and its files. */
+typedef struct Part {
+    const CorpusReport *report;
+    const CorpusNames *names;
+} Part;
+
+/* A line is printed as "17" or, if there are several files, "data/a.en:17". */
+static void print_skipped(const Part *part, const char *why, const CorpusSkipped *skipped)
+{
+    if (!skipped->count) return;
+    bool one = part->names->source.count + part->names->tsv.count < 2;
+    const char *plural = skipped->count > 1 ? "s" : "";
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    for (size_t i = 0; out && i < skipped->count && i < CORPUS_FIRST; i++) {
+        CorpusLine where = skipped->first[i];
+        fprintf(out, "%s%s%s%" PRIu64, i ? ", " : "",
+                one ? "" : run_file(part->names, where.file), one ? "" : ":",
+                (uint64_t)where.line);
+    }
+    char *lines = textstream_close(&stream);
+    console_say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why, plural,
+                lines ? lines : "", skipped->count > CORPUS_FIRST ? ", …" : "");
+    free(lines);
+}
+
+/* Of the tokens, </s> not counted: that one is always known. */
+static double percent(size_t some, size_t all)
+{
+    return all ? 100.0 * (double)some / (double)all : 0;
+}
+
+static void print_corpus(const char *name, const Part *part)
+{
+    const CorpusReport *r = part->report;
+    char read[64] = "";
+    if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
+    console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read, r->tokens[SOURCE],
+         r->tokens[TARGET]);
+    if (r->held_out) console_say("  held out    %zu pairs to validate with", r->held_out);
+    static const char *const WHY[SKIP_REASONS] = {
+        "the source line is empty", "the target line is empty", "both lines are empty",
+        "longer than --max-length"};
+    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(part, WHY[i], &r->skipped[i]);
+    console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
+         percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
+         percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
+}
+
+static void print_vocabulary(const Run *run)
+{
+    const Vocabulary *v = &run->vocabulary;
+    const char *type[SIDES];
+    int size[SIDES];
+    for (int side = 0; side < SIDES; side++) {
+        type[side] = tokenizer_type_name(tokenizer_type(v->tokenizer[side]));
+        size[side] = tokenizer_vocab_size(v->tokenizer[side]);
+    }
+    if (vocabulary_is_joint(v))
+        console_say("vocabulary    %d tokens (%s)", size[TARGET], type[TARGET]);
+    else
+        console_say("vocabulary    %d source tokens (%s), %d target tokens (%s)", size[SOURCE],
+             type[SOURCE], size[TARGET], type[TARGET]);
+}
+
+static void print_model(const Run *run)
+{
+    const ModelConfig *m = &run->model.config;
+    console_say("model         %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
+         (double)params_trained(&run->model.params) / 1e6, m->encoder_layers, m->decoder_layers,
+         m->d_model, m->heads, m->ffn);
+}
+
+static void print_memory(const Run *run, const Memory *memory)
+{
+    double block = (double)(run->model.params.size * sizeof(real));
+    int files = candidate_files(&run->settings->training);
+    char before[80] = "";
+    if (memory->before > memory->validating)
+        snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
+                 memory->before / 1e6);
+    console_say("memory        %.0f MB, at most %.0f MB while it validates%s", memory->training / 1e6,
+         memory->validating / 1e6, before);
+    console_say("disk          %.1f MB to go on from, %d times %.1f MB to translate with",
+         (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
+}
+
+/* Which weights are validated, if not simply those of the moment. */
+static void print_candidate(const TrainingConfig *c)
+{
+    char ema[64] = "the weights";
+    if (c->ema > 0)
+        snprintf(ema, sizeof ema, "the moving average of the weights, decay %g", c->ema);
+    if (c->average > 1)
+        console_say("validated     the average of %s at the last %d validations", ema, c->average);
+    else if (c->ema > 0) console_say("validated     %s", ema);
+}
+
+static void print_warnings(const Run *run)
+{
+    double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
+                         (double)params_trained(&run->model.params);
+    int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
+    if (tokens_each < 0.05)
+        console_say("warning       the corpus has %.3f tokens a parameter: a smaller model (%s--d-model, "
+             "--vocab-size) is likely to translate better",
+             tokens_each, D > 128 ? "--preset tiny, or " : "");
+    if (run->seen * 50 > run->valid.pairs)
+        console_say("warning       %zu of %zu source sentences of the validation are in the training text too: the "
+             "scores are too optimistic",
+             run->seen, run->valid.pairs);
+    for (int side = 0; side < SIDES; side++) {
+        double unknown =
+            percent(run->report.unknown[side], run->report.tokens[side] - run->report.kept);
+        if (unknown > 5)
+            console_say("warning       %.0f %% of the %s tokens are unknown, and are lost: a larger --vocab-size, "
+                 "--tokenizer bpe, or --byte-fallback keeps them",
+                 unknown, side == SOURCE ? "source" : "target");
+    }
+    int threads = workers_count(run->workers), at_work = trainer_at_work(run->trainer, threads);
+    if (at_work < threads)
+        console_say("warning       only %d of %d threads can work at a time: --accumulators %d lets all work, and "
+             "takes "
+             "%.0f MB for each one more",
+             at_work, threads, threads, (double)(run->model.params.size * sizeof(real)) / 1e6);
+    if (tokens_each > 200)
+        console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) can learn more from "
+             "it",
+             tokens_each,
+             D < 256   ? "--preset small or base"
+             : D < 512 ? "--preset base"
+                       : "--d-model, --ffn");
+}
+
+bool console_report(Run *run, Validation *validation, Error *error)
+{
+    Memory memory;
+    if (!estimate_memory(&memory, run, validation, error)) return false;
+    char ranks[32] = "";
+    if (distributed_ranks() > 1)
+        snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
+    const DataConfig *data = &run->settings->data;
+    bool split = !data->valid.source.count && !data->valid.tsv.count;
+    print_corpus("training", &(Part){&run->report, &data->train});
+    print_corpus("validation",
+                 &(Part){&run->valid_report, split ? &data->train : &data->valid});
+    print_vocabulary(run);
+    print_model(run);
+    print_memory(run, &memory);
+    print_candidate(&run->settings->training);
+    print_warnings(run);
+    console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
+         run->settings->run.output);
+    return true;
+}
