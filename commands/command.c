@@ -13,5 +13,6 @@ const char *command_name(void)
  * library. */
 const char *command_prefix(void)
 {
-    return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-" : "./";
+    return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-"
+                                                                                  : "./";
 }

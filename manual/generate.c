@@ -29,12 +29,11 @@ enum { SHELL_COUNT = sizeof SHELLS / sizeof *SHELLS };
 
 static void write_presets(FILE *out)
 {
-    for (int i = 0; settings_preset(i).name; i++) {
-        Preset preset = settings_preset(i);
-        fprintf(out, ".TP\n.B %s\n", preset.name);
-        manual_text(out, preset.what);
+    for (const Preset *preset = settings_presets; preset->name; preset++) {
+        fprintf(out, ".TP\n.B %s\n", preset->name);
+        manual_text(out, preset->what);
         fputs(".br\n", out);
-        manual_text(out, preset.settings);
+        manual_text(out, preset->settings);
     }
 }
 

@@ -36,13 +36,11 @@ static bool read_snapshot(real *block, const Run *run, long long update, Error *
 {
     CheckpointFile file;
     char *path = snapshot_path(run, update, error);
-    if (!path) return false;
-    bool good = checkpoint_open(&file, path, error);
+    bool open = path && checkpoint_open(&file, path, error);
+    bool good =
+        open && checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
+    if (open) checkpoint_close(&file);
     free(path);
-    if (good) {
-        good = checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
-        checkpoint_close(&file);
-    }
     return good || error_prefix(error, "the weights that --average %d needs cannot be read",
                                 run->settings->training.average);
 }

@@ -114,8 +114,8 @@ static void print_skipped(const Part *part, const char *why, const CorpusSkipped
                 (uint64_t)where.line);
     }
     char *lines = textstream_close(&stream);
-    console_say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why, plural,
-                lines ? lines : "", skipped->count > CORPUS_FIRST ? ", …" : "");
+    console_say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why,
+                plural, lines ? lines : "", skipped->count > CORPUS_FIRST ? ", …" : "");
     free(lines);
 }
 
@@ -130,16 +130,16 @@ static void print_corpus(const char *name, const Part *part)
     const CorpusReport *r = part->report;
     char read[64] = "";
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
-    console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read, r->tokens[SOURCE],
-         r->tokens[TARGET]);
+    console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read,
+                r->tokens[SOURCE], r->tokens[TARGET]);
     if (r->held_out) console_say("  held out    %zu pairs to validate with", r->held_out);
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
         "longer than --max-length"};
     for (int i = 0; i < SKIP_REASONS; i++) print_skipped(part, WHY[i], &r->skipped[i]);
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
-         percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
-         percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
+                percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
+                percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
 }
 
 static void print_vocabulary(const Run *run)
@@ -155,15 +155,16 @@ static void print_vocabulary(const Run *run)
         console_say("vocabulary    %d tokens (%s)", size[TARGET], type[TARGET]);
     else
         console_say("vocabulary    %d source tokens (%s), %d target tokens (%s)", size[SOURCE],
-             type[SOURCE], size[TARGET], type[TARGET]);
+                    type[SOURCE], size[TARGET], type[TARGET]);
 }
 
 static void print_model(const Run *run)
 {
     const ModelConfig *m = &run->model.config;
-    console_say("model         %.2f million parameters: %d + %d layers, width %d, %d heads, feed-forward %d",
-         (double)params_trained(&run->model.params) / 1e6, m->encoder_layers, m->decoder_layers,
-         m->d_model, m->heads, m->ffn);
+    console_say("model         %.2f million parameters: %d + %d layers, width %d, %d heads, "
+                "feed-forward %d",
+                (double)params_trained(&run->model.params) / 1e6, m->encoder_layers,
+                m->decoder_layers, m->d_model, m->heads, m->ffn);
 }
 
 static void print_memory(const Run *run, const Memory *memory)
@@ -174,10 +175,10 @@ static void print_memory(const Run *run, const Memory *memory)
     if (memory->before > memory->validating)
         snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
                  memory->before / 1e6);
-    console_say("memory        %.0f MB, at most %.0f MB while it validates%s", memory->training / 1e6,
-         memory->validating / 1e6, before);
+    console_say("memory        %.0f MB, at most %.0f MB while it validates%s",
+                memory->training / 1e6, memory->validating / 1e6, before);
     console_say("disk          %.1f MB to go on from, %d times %.1f MB to translate with",
-         (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
+                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
 
 /* Which weights are validated, if not simply those of the moment. */
@@ -187,7 +188,8 @@ static void print_candidate(const TrainingConfig *c)
     if (c->ema > 0)
         snprintf(ema, sizeof ema, "the moving average of the weights, decay %g", c->ema);
     if (c->average > 1)
-        console_say("validated     the average of %s at the last %d validations", ema, c->average);
+        console_say("validated     the average of %s at the last %d validations", ema,
+                    c->average);
     else if (c->ema > 0) console_say("validated     %s", ema);
 }
 
@@ -197,34 +199,40 @@ static void print_warnings(const Run *run)
                          (double)params_trained(&run->model.params);
     int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
     if (tokens_each < 0.05)
-        console_say("warning       the corpus has %.3f tokens a parameter: a smaller model (%s--d-model, "
-             "--vocab-size) is likely to translate better",
-             tokens_each, D > 128 ? "--preset tiny, or " : "");
+        console_say("warning       the corpus has %.3f tokens a parameter: a smaller model "
+                    "(%s--d-model, "
+                    "--vocab-size) is likely to translate better",
+                    tokens_each, D > 128 ? "--preset tiny, or " : "");
     if (run->seen * 50 > run->valid.pairs)
-        console_say("warning       %zu of %zu source sentences of the validation are in the training text too: the "
-             "scores are too optimistic",
-             run->seen, run->valid.pairs);
+        console_say("warning       %zu of %zu source sentences of the validation are in the "
+                    "training text too: the "
+                    "scores are too optimistic",
+                    run->seen, run->valid.pairs);
     for (int side = 0; side < SIDES; side++) {
         double unknown =
             percent(run->report.unknown[side], run->report.tokens[side] - run->report.kept);
         if (unknown > 5)
-            console_say("warning       %.0f %% of the %s tokens are unknown, and are lost: a larger --vocab-size, "
-                 "--tokenizer bpe, or --byte-fallback keeps them",
-                 unknown, side == SOURCE ? "source" : "target");
+            console_say("warning       %.0f %% of the %s tokens are unknown, and are lost: a "
+                        "larger --vocab-size, "
+                        "--tokenizer bpe, or --byte-fallback keeps them",
+                        unknown, side == SOURCE ? "source" : "target");
     }
     int threads = workers_count(run->workers), at_work = trainer_at_work(run->trainer, threads);
     if (at_work < threads)
-        console_say("warning       only %d of %d threads can work at a time: --accumulators %d lets all work, and "
-             "takes "
-             "%.0f MB for each one more",
-             at_work, threads, threads, (double)(run->model.params.size * sizeof(real)) / 1e6);
+        console_say("warning       only %d of %d threads can work at a time: --accumulators %d "
+                    "lets all work, and "
+                    "takes "
+                    "%.0f MB for each one more",
+                    at_work, threads, threads,
+                    (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
-        console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) can learn more from "
-             "it",
-             tokens_each,
-             D < 256   ? "--preset small or base"
-             : D < 512 ? "--preset base"
-                       : "--d-model, --ffn");
+        console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) "
+                    "can learn more from "
+                    "it",
+                    tokens_each,
+                    D < 256   ? "--preset small or base"
+                    : D < 512 ? "--preset base"
+                              : "--d-model, --ffn");
 }
 
 bool console_report(Run *run, Validation *validation, Error *error)
@@ -245,6 +253,6 @@ bool console_report(Run *run, Validation *validation, Error *error)
     print_candidate(&run->settings->training);
     print_warnings(run);
     console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
-         run->settings->run.output);
+                run->settings->run.output);
     return true;
 }

@@ -87,7 +87,6 @@ static bool take_vocabulary(Run *run, Error *error)
     const void *const model[SIDES] = {last.source_tokenizer, last.tokenizer};
     const size_t size[SIDES] = {last.source_tokenizer_size, last.tokenizer_size};
     bool good = settings_agree(run->settings, last.config, run->last, error) &&
-                settings_accumulators(run->settings, last.config, run->last, error) &&
                 vocabulary_copy(&run->vocabulary, model, size, error);
     checkpoint_close(&last);
     return good;
@@ -98,7 +97,7 @@ static bool make_vocabulary(Run *run, Error *error)
 {
     Settings *s = run->settings;
     if (access(run->last, F_OK) == 0) return take_vocabulary(run, error);
-    if (!settings_accumulators(s, NULL, NULL, error)) return false;
+    s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
     if (s->data.tokenizer_model.count) {
         char *const *item = s->data.tokenizer_model.item;

@@ -85,31 +85,31 @@ static const Option data_options[] = {
 };
 #undef FIELD
 
-static const struct { const char *what, *settings; } PRESETS[] = {  // as PRESET_NAMES
-    {"the built-in corpus, whole words, about a minute",
+const Preset settings_presets[] = {  // as PRESET_NAMES
+    {"toy", "the built-in corpus, whole words, about a minute",
      "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
      "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
      "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
      "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
-    {"10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
+    {"tiny", "10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
      "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
      "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
      "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
      "label-smoothing=0.1 clip-norm=25 patience=10"},
-    {"about 100,000 pairs",
+    {"small", "about 100,000 pairs",
      "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
      "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
      "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
      "clip-norm=5 patience=10"},
-    {"a million pairs or more: the base model of Vaswani et al. 2017",
+    {"base", "a million pairs or more: the base model of Vaswani et al. 2017",
      "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
      "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 accumulators=1 "
      "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
      "label-smoothing=0.1 clip-norm=1 patience=10"},
+    {NULL, NULL, NULL},
 };
 // clang-format on
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
-_Static_assert(COUNT(PRESETS) + 1 == COUNT(PRESET_NAMES), "a name for each preset");
 
 void settings_defaults(Settings *s)
 {
@@ -132,17 +132,11 @@ void settings_defaults(Settings *s)
                                  training_option_count, &s->training};
 }
 
-Preset settings_preset(int i)
-{
-    if (i >= COUNT(PRESETS)) return (Preset){0};
-    return (Preset){PRESET_NAMES[i], PRESETS[i].what, PRESETS[i].settings};
-}
-
 static const char *preset_settings(const char *name)
 {
-    for (int i = 0; i < COUNT(PRESETS); i++)
-        if (!strcmp(PRESET_NAMES[i], name)) return PRESETS[i].settings;
-    return NULL;
+    const Preset *preset = settings_presets;
+    while (preset->name && strcmp(preset->name, name)) preset++;
+    return preset->settings;
 }
 
 /* Looks in data/toy of the working folder, then of the program's folder, then in the ../share/qkv/toy
@@ -312,36 +306,37 @@ void settings_free(Settings *s)
     options_free(s->groups, SETTINGS_GROUPS);
 }
 
+/* The words of a text, wrapped at 76 characters. */
+static void print_wrapped(FILE *out, const char *text)
+{
+    for (int column = 0; *text; text += strspn(text, " ")) {
+        int word = (int)strcspn(text, " ");
+        if (column && column + word > 76) fputc('\n', out), column = 0;
+        column += fprintf(out, "%s%.*s", column ? " " : "         ", word, text);
+        text += word;
+    }
+    fputc('\n', out);
+}
+
 char *settings_help(const char *program)
 {
     Settings s;
+    TextStream stream;
     settings_defaults(&s);
-    char *options = options_help(s.groups, SETTINGS_GROUPS), *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
-    if (out && options) {
-        fprintf(out,
-                "Usage: %s [OPTION]...\n"
-                "Learns to translate from a parallel corpus; without options, from the toy "
-                "corpus.\n\n%s\nPresets\n",
-                program, options);
-        for (int i = 0; i < COUNT(PRESETS); i++) {
-            fprintf(out, "  %-6s %s:\n", PRESET_NAMES[i], PRESETS[i].what);
-            const char *rest = PRESETS[i].settings;
-            for (int column = 0; *rest;) {
-                int word = (int)strcspn(rest, " ");
-                if (column && column + word > 76) fputc('\n', out), column = 0;
-                fprintf(out, "%s%.*s", column ? " " : "         ", word, rest);
-                column += (column ? 1 : 9) + word;
-                rest += word;
-                rest += strspn(rest, " ");
-            }
-            fputc('\n', out);
-        }
+    char *options = options_help(s.groups, SETTINGS_GROUPS);
+    FILE *out = options ? textstream_open(&stream) : NULL;
+    if (!out) return free(options), NULL;
+    fprintf(out,
+            "Usage: %s [OPTION]...\n"
+            "Learns to translate from a parallel corpus; without options, from the toy "
+            "corpus.\n\n%s\nPresets\n",
+            program, options);
+    for (const Preset *preset = settings_presets; preset->name; preset++) {
+        fprintf(out, "  %-6s %s:\n", preset->name, preset->what);
+        print_wrapped(out, preset->settings);
     }
-    if (out) fclose(out);
     free(options);
-    return text;
+    return textstream_close(&stream);
 }
 
 char *settings_to_json(const Settings *s)
@@ -371,25 +366,14 @@ static bool same_group(Settings *was, const Settings *is, int group, const char 
     return true;
 }
 
-bool settings_agree(const Settings *s, const char *config, const char *path, Error *error)
+bool settings_agree(Settings *s, const char *config, const char *path, Error *error)
 {
     Settings was;
     settings_defaults(&was);
     bool good = read_config(&was, config, path, error) && same_group(&was, s, 1, path, error) &&
                 same_group(&was, s, 2, path, error);
-    settings_free(&was);
-    return good;
-}
-
-bool settings_accumulators(Settings *s, const char *config, const char *path, Error *error)
-{
-    Settings was;
-    settings_defaults(&was);
-    bool good = !config || read_config(&was, config, path, error);
-    int *count = &s->training.accumulators;
-    bool goes_on = was.training.accumulators > 0;
-    if (!goes_on) *count = trainer_first_accumulators(*count);
-    else if (*count <= 1) *count = was.training.accumulators;
+    int *count = &s->training.accumulators, older = was.training.accumulators;
+    *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
     settings_free(&was);
     return good;
 }

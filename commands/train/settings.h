@@ -57,11 +57,11 @@ bool settings_read(Settings *settings, int argc, char *const *argv, Error *error
 
 void settings_free(Settings *settings);
 
-/* Preset i in the order of the help; after the last one the name is NULL. */
+/* In the order of the help; the name after the last one is NULL. */
 typedef struct Preset {
     const char *name, *what, *settings;
 } Preset;
-Preset settings_preset(int i);
+extern const Preset settings_presets[];
 
 /* The help of the program with this name, presets included; free() it. */
 char *settings_help(const char *program);
@@ -69,15 +69,10 @@ char *settings_help(const char *program);
 /* The text of config.json, which checkpoints have too; free() it. */
 char *settings_to_json(const Settings *settings);
 
-/* Whether a run with this configuration can be resumed with these settings: model and tokenizer
- * must be equal. If not, the error names the option that differs. */
-bool settings_agree(const Settings *settings, const char *config, const char *path,
-                    Error *error);
-
-/* If `accumulators` is 0 or 1, sets it to the value in this configuration of a run, or, if
- * config is NULL or has no such value, to trainer_first_accumulators. */
-bool settings_accumulators(Settings *settings, const char *config, const char *path,
-                           Error *error);
+/* Whether a run with this configuration can be resumed with these settings: model and tokenizer must
+ * be equal. If not, the error names the option that differs. Replaces a number of accumulators of 0 or
+ * 1 by that of the run; if it has none, by trainer_first_accumulators. */
+bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */
 TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);

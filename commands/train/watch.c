@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/grow.h"
 #include "base/json.h"
 #include "data/text.h"
 #include "inference/snapshot.h"
@@ -58,9 +59,7 @@ static char **labels(const Tokenizer *tokenizer, const int *id, int count)
 /* Appends a frame and takes ownership of it. */
 static bool append(Watch *watch, WatchFrame *frame, Error *error)
 {
-    WatchFrame *grown = realloc(watch->frame, ((size_t)watch->count + 1) * sizeof *grown);
-    if (!grown) return no_memory(error);
-    watch->frame = grown;
+    if (!GROW(watch->frame, watch->capacity, (size_t)watch->count + 1)) return no_memory(error);
     watch->frame[watch->count++] = *frame;
     *frame = (WatchFrame){0};
     return true;
@@ -68,14 +67,19 @@ static bool append(Watch *watch, WatchFrame *frame, Error *error)
 
 /* ---- watch.jsonl ---- */
 
+static void put_words(JsonWriter *json, const char *key, char *const *word, int count)
+{
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_text(json, NULL, word[i]);
+    json_close_array(json);
+}
+
 static void put_head(FILE *out, const Watch *watch)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL);
     json_put_text(&json, "type", "watch");
-    json_open_array(&json, "source");
-    for (int j = 0; j < watch->columns; j++) json_put_text(&json, NULL, watch->source_word[j]);
-    json_close_array(&json);
+    put_words(&json, "source", watch->source_word, watch->columns);
     json_put_bool(&json, "given", watch->target != NULL);
     json_put_integer(&json, "layer", watch->layer + 1);
     json_put_integer(&json, "heads", watch->heads);
@@ -92,9 +96,7 @@ static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
     json_put_integer(&json, "update", frame->update);
     json_put_real(&json, "loss", frame->loss);
     json_put_text(&json, "says", frame->says);
-    json_open_array(&json, "target");
-    for (int i = 0; i < frame->rows; i++) json_put_text(&json, NULL, frame->word[i]);
-    json_close_array(&json);
+    put_words(&json, "target", frame->word, frame->rows);
     json_open_array(&json, "share");
     for (int h = 0; h < watch->heads; h++) {
         json_open_array(&json, NULL);

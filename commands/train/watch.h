@@ -42,6 +42,7 @@ typedef struct Watch {
     int layer, heads;
     WatchFrame *frame;  // [count]
     int count;
+    size_t capacity;
 } Watch;
 
 /* After run_begin. Fails if the sentence is too long. */
