@@ -144,25 +144,25 @@ static bool update(Run *run, Watch *watch, Throughput *t, Error *error)
 static bool record(Run *run, const Validation *v, Error *error)
 {
     Progress *p = &run->progress;
-    Quality quality = validation_quality(v);
+    const Quality *quality = &v->quality;
     double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
     MetricsLine line = {.kind = METRICS_VALID,
                         .update = p->update,
                         .epoch = p->epoch,
-                        .loss = quality.loss,
+                        .loss = quality->loss,
                         .exact = exact,
-                        .bleu = quality.bleu,
-                        .chrf = quality.chrf,
+                        .bleu = quality->bleu,
+                        .chrf = quality->chrf,
                         .seconds = p->seconds};
-    bool best = progress_better(p, &quality, (Criterion)run->settings->training.best);
+    bool best = progress_better(p, quality, (Criterion)run->settings->training.best);
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
-    if (best) p->best = quality, p->best_update = p->update;
+    if (best) p->best = *quality, p->best_update = p->update;
     candidate_keep(run);
     console_validation(run, v, best);
     return metrics_add(&run->metrics, &line, error) &&
            (!best ||
-            (run_save_model(run, run->best, error) && pictures_attention(run, v, error)));
+            (run_save(run, run->best, false, error) && pictures_attention(run, v, error)));
 }
 
 /* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */

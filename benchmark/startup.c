@@ -51,7 +51,7 @@ static bool save_toy(const char *folder, Error *error)
     static Run run;
     char *argv[] = {"train", "--output", (char *)(size_t)folder, "--threads", "1", NULL};
     bool good = settings_read(&settings, 5, argv, error) && run_read(&run, &settings, error) &&
-                run_prepare(&run, error) && run_save_model(&run, run.best, error);
+                run_prepare(&run, error) && run_save(&run, run.best, false, error);
     run_free(&run);
     settings_free(&settings);
     return good;

@@ -26,7 +26,7 @@ static char *snapshot_path(const Run *run, long long update, Error *error)
 static bool save_snapshot(Run *run, Error *error)
 {
     char *path = snapshot_path(run, run->progress.update, error);
-    bool good = path && run_save_model(run, path, error);
+    bool good = path && run_save(run, path, false, error);
     free(path);
     return good;
 }

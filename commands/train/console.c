@@ -72,12 +72,12 @@ void console_progress(Run *run, const Throughput *t, const UpdateStats *last, bo
 
 void console_validation(const Run *run, const Validation *v, bool best)
 {
-    double loss = validation_quality(v).loss;
+    double loss = v->quality.loss;
     console_say("validation after update %lld: loss %.4f, perplexity %.2f%s",
                 run->progress.update, loss, exp(loss), best ? ", the best so far" : "");
     if (v->translated)
         console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
-                    v->translated, v->bleu, v->chrf);
+                    v->translated, v->quality.bleu, v->quality.chrf);
     for (int i = 0; i < SAMPLES && i < v->translated; i++) {
         int s = (int)((long long)i * v->translated / SAMPLES);
         size_t n, m;

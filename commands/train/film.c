@@ -160,7 +160,7 @@ bool watch_draw(const Watch *watch, const Run *run, Error *error)
     Film film = {0};
     char *path = run_path(run->settings, "watch.png", error), *title = NULL;
     bool good = path &&
-                tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source,
+                tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source.id,
                                  (size_t)watch->columns, error) &&
                 make_film(&film, watch, run, title, error) &&
                 save_film(&film, path, run->settings->run.output, title, error);

@@ -93,25 +93,19 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
 
 /* ---- the lines ---- */
 
-/* A corpus: what was read of it, and its files. */
-typedef struct Part {
-    const CorpusReport *report;
-    const CorpusNames *names;
-} Part;
-
 /* A line is printed as "17" or, if there are several files, "data/a.en:17". */
-static void print_skipped(const Part *part, const char *why, const CorpusSkipped *skipped)
+static void print_skipped(const CorpusNames *names, const char *why,
+                          const CorpusSkipped *skipped)
 {
     if (!skipped->count) return;
-    bool one = part->names->source.count + part->names->tsv.count < 2;
+    bool one = names->source.count + names->tsv.count < 2;
     const char *plural = skipped->count > 1 ? "s" : "";
     TextStream stream;
     FILE *out = textstream_open(&stream);
     for (size_t i = 0; out && i < skipped->count && i < CORPUS_FIRST; i++) {
         CorpusLine where = skipped->first[i];
-        fprintf(out, "%s%s%s%" PRIu64, i ? ", " : "",
-                one ? "" : run_file(part->names, where.file), one ? "" : ":",
-                (uint64_t)where.line);
+        fprintf(out, "%s%s%s%" PRIu64, i ? ", " : "", one ? "" : run_file(names, where.file),
+                one ? "" : ":", (uint64_t)where.line);
     }
     char *lines = textstream_close(&stream);
     console_say("  skipped     %zu pair%s: %s (line%s %s%s)", skipped->count, plural, why,
@@ -125,9 +119,8 @@ static double percent(size_t some, size_t all)
     return all ? 100.0 * (double)some / (double)all : 0;
 }
 
-static void print_corpus(const char *name, const Part *part)
+static void print_corpus(const char *name, const CorpusReport *r, const CorpusNames *names)
 {
-    const CorpusReport *r = part->report;
     char read[64] = "";
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
     console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read,
@@ -136,7 +129,7 @@ static void print_corpus(const char *name, const Part *part)
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
         "longer than --max-length"};
-    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(part, WHY[i], &r->skipped[i]);
+    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(names, WHY[i], &r->skipped[i]);
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
                 percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
                 percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
@@ -244,9 +237,8 @@ bool console_report(Run *run, Validation *validation, Error *error)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     const DataConfig *data = &run->settings->data;
     bool split = !data->valid.source.count && !data->valid.tsv.count;
-    print_corpus("training", &(Part){&run->report, &data->train});
-    print_corpus("validation",
-                 &(Part){&run->valid_report, split ? &data->train : &data->valid});
+    print_corpus("training", &run->report, &data->train);
+    print_corpus("validation", &run->valid_report, split ? &data->train : &data->valid);
     print_vocabulary(run);
     print_model(run);
     print_memory(run, &memory);

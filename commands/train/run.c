@@ -16,11 +16,10 @@ enum { MOST_HELD_OUT = 500 };
 
 char *run_path(const Settings *settings, const char *name, Error *error)
 {
-    size_t size = strlen(settings->run.output) + strlen(name) + 2;
-    char *path = malloc(size);
-    if (path) snprintf(path, size, "%s/%s", settings->run.output, name);
-    else error_set(error, "not enough memory for the name of '%s'", name);
-    return path;
+    char *path;
+    if (asprintf(&path, "%s/%s", settings->run.output, name) >= 0) return path;
+    error_set(error, "not enough memory for the name of '%s'", name);
+    return NULL;
 }
 
 static CorpusFiles files(const CorpusNames *names)
@@ -255,7 +254,7 @@ bool run_begin(Run *run, Error *error)
     return good;
 }
 
-static bool save(Run *run, const char *path, bool whole, Error *error)
+bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
     char *config = settings_to_json(run->settings),
@@ -282,12 +281,7 @@ static bool save(Run *run, const char *path, bool whole, Error *error)
 bool run_save_last(Run *run, Error *error)
 {
     return optimizer_gather(&run->trainer->optimizer, error) &&
-           distributed_agree(save(run, run->last, true, error), error);
-}
-
-bool run_save_model(Run *run, const char *path, Error *error)
-{
-    return save(run, path, false, error);
+           distributed_agree(run_save(run, run->last, true, error), error);
 }
 
 int run_watched_layer(const Run *run)

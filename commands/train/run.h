@@ -54,8 +54,8 @@ bool run_begin(Run *run, Error *error);
  * distributed_agree() first. */
 bool run_save_last(Run *run, Error *error);
 
-/* Writes the model's weights without the state of training. */
-bool run_save_model(Run *run, const char *path, Error *error);
+/* Writes the model's weights, and with `whole` the state of training. */
+bool run_save(Run *run, const char *path, bool whole, Error *error);
 
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
 const char *run_file(const CorpusNames *names, int file);

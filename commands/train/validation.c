@@ -35,7 +35,7 @@ void validation_free(Validation *v)
 
 static bool find_loss(Validation *v, Error *error)
 {
-    v->loss = (Loss){0};
+    Loss loss = {0};
     for (size_t first = 0, end; first < v->run->valid.pairs; first = end) {
         Packed source, target;
         Loss part;
@@ -43,12 +43,12 @@ static bool find_loss(Validation *v, Error *error)
         if (!batches_range(&v->batches, &source, &target, first, end, error) ||
             !trainer_evaluate(v->run->trainer, &source, &target, &part, error))
             return false;
-        v->loss.nll += part.nll;
-        v->loss.objective += part.objective;
-        v->loss.tokens += part.tokens;
+        loss.nll += part.nll;
+        loss.tokens += part.tokens;
     }
+    v->quality = (Quality){loss.nll / (double)loss.tokens, NAN, NAN};
     char advice[ADVICE_TEXT];
-    return isfinite(v->loss.nll) ||
+    return isfinite(loss.nll) ||
            error_set(error, "update %lld: the loss of the validation is not finite; %s",
                      v->run->progress.update,
                      training_advice(advice, &v->run->settings->training));
@@ -69,8 +69,8 @@ static bool score_translations(Validation *v, Error *error)
         free(reference);
         if (!good) return false;
     }
-    v->bleu = bleu_score(&bleu).score;
-    v->chrf = chrf_score(&chrf);
+    v->quality.bleu = bleu_score(&bleu).score;
+    v->quality.chrf = chrf_score(&chrf);
     return true;
 }
 
@@ -124,11 +124,4 @@ bool validation_memory(Validation *v, size_t *bytes, Error *error)
     return v->translations == 0 ||
            (prepare_search(v, &greedy, &alone, &input, error) &&
             translator_memory(bytes, &alone, &input, &greedy, v->run->workers, error));
-}
-
-Quality validation_quality(const Validation *v)
-{
-    return (Quality){.loss = v->loss.nll / (double)v->loss.tokens,
-                     .bleu = v->translated ? v->bleu : NAN,
-                     .chrf = v->translated ? v->chrf : NAN};
 }

@@ -12,10 +12,9 @@ typedef struct Validation {
     Batches batches;
     int translations;  // how many pairs, from the first, are translated
     /* results of the last validation_run */
-    Loss loss;
-    int translated;     // 0: no scores
+    Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
+    int translated;
     int exact;          // translations equal to their reference
-    double bleu, chrf;  // percent
     char **hypothesis;  // [translated]
     Translations ids;
 } Validation;
@@ -30,8 +29,5 @@ bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, E
 
 /* *bytes (=) the largest amount of memory that the translation can take. */
 bool validation_memory(Validation *validation, size_t *bytes, Error *error);
-
-/* The results as numbers to compare. */
-Quality validation_quality(const Validation *validation);
 
 #endif

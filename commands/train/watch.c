@@ -80,7 +80,7 @@ static void put_head(FILE *out, const Watch *watch)
     json_open(&json, NULL);
     json_put_text(&json, "type", "watch");
     put_words(&json, "source", watch->source_word, watch->columns);
-    json_put_bool(&json, "given", watch->target != NULL);
+    json_put_bool(&json, "given", watch->target.count > 0);
     json_put_integer(&json, "layer", watch->layer + 1);
     json_put_integer(&json, "heads", watch->heads);
     json_close(&json);
@@ -121,7 +121,7 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
                *says = json_string_value(json_object_get(json, "says"));
     int rows = (int)json_array_size(target);
     if (!type || strcmp(type, "look") || !says || rows < 1 || rows > WATCH_WORDS ||
-        (watch->target && rows != watch->target_rows) ||
+        (watch->target.count && (size_t)rows != watch->target.count) ||
         (int)json_array_size(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
@@ -188,22 +188,17 @@ static bool begin_file(Watch *watch, long long update, Error *error)
 
 /* ---- the sentence ---- */
 
-/* The ids of a text, with </s>; NULL on error. */
-static int *encode(int *count, const Tokenizer *tokenizer, const char *text, size_t length,
+/* ids (=) those of a text, with </s>. */
+static bool encode(Ids *ids, const Tokenizer *tokenizer, const char *text, size_t length,
                    int most, Error *error)
 {
-    Ids ids = {0};
-    int *id = NULL;
-    if (tokenizer_encode(tokenizer, &ids, text, length, error)) {
-        if (ids.count == 0 || ids.count + 1 > (size_t)most)
-            error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
-                      (int)length, text, ids.count, most - 1);
-        else if (!(id = malloc((ids.count + 1) * sizeof *id))) no_memory(error);
-    }
-    for (size_t i = 0; id && i < ids.count; i++) id[i] = ids.id[i];
-    if (id) id[ids.count] = ID_END, *count = (int)ids.count + 1;
-    free(ids.id);
-    return id;
+    if (!tokenizer_encode(tokenizer, ids, text, length, error)) return false;
+    if (ids->count == 0 || ids->count + 1 > (size_t)most)
+        return error_set(error, "--watch: '%.*s' is %zu tokens: 1 to %d can be watched",
+                         (int)length, text, ids->count, most - 1);
+    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(error);
+    ids->id[ids->count++] = ID_END;
+    return true;
 }
 
 static bool read_sentence(Watch *watch, const Run *run, Error *error)
@@ -216,12 +211,12 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
     watch->layer = run_watched_layer(run);
     watch->heads = config->heads;
-    watch->source = encode(&watch->columns, source, text, length, most, error);
-    if (watch->source && bar)
-        watch->target = encode(&watch->target_rows, target, bar + strlen(BETWEEN),
-                               strlen(bar + strlen(BETWEEN)), most, error);
-    if (!watch->source || (bar && !watch->target)) return false;
-    watch->source_word = labels(source, watch->source, watch->columns);
+    if (!encode(&watch->source, source, text, length, most, error) ||
+        (bar && !encode(&watch->target, target, bar + strlen(BETWEEN),
+                        strlen(bar + strlen(BETWEEN)), most, error)))
+        return false;
+    watch->columns = (int)watch->source.count;
+    watch->source_word = labels(source, watch->source.id, watch->columns);
     return watch->source_word || no_memory(error);
 }
 
@@ -240,52 +235,24 @@ void watch_close(Watch *watch)
     for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
     free_words(watch->source_word, watch->columns);
     free(watch->frame);
-    free(watch->source);
-    free(watch->target);
+    free(watch->source.id);
+    free(watch->target.id);
     free(watch->path);
     *watch = (Watch){0};
 }
 
 /* ---- recording ---- */
 
-/* frame->says (=) the model's greedy translation; frame->word (=) the labels of the rows, which are
- * the given translation's or this one's; *id (=) their ids, to be freed. */
-static bool translate(WatchFrame *frame, int **id, const Watch *watch, Run *run, Error *error)
-{
-    SearchConfig search = search_default;
-    search.beam = 1;
-    search.max_tokens = watch->columns + watch->columns / 2 + 3;
-    if (search.max_tokens > WATCH_WORDS) search.max_tokens = WATCH_WORDS;
-    search.no_scores = true;
-    Ensemble alone = ensemble_of(&run->model);
-    TranslatorInput input = {
-        .source = {1, watch->columns, watch->source, (int[]){0, watch->columns}}};
-    Translations out;
-    const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
-    if (!translator_run(&out, &alone, &input, &search, run->workers, NULL, error)) return false;
-    const Hypothesis *best = out.sentence[0].hypothesis;
-    const int *rows = watch->target ? watch->target : best->id;
-    int count = frame->rows = watch->target ? watch->target_rows : best->length;
-    bool good =
-        tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
-        (((*id = malloc((size_t)count * sizeof **id)) &&
-          (frame->word = labels(tokenizer, rows, count))) ||
-         no_memory(error));
-    if (good) memcpy(*id, rows, (size_t)count * sizeof **id);
-    translations_free(&out);
-    return good;
-}
-
 /* frame->share (=) the attention of the rows, rounded as it is in the file. */
-static bool find_attention(WatchFrame *frame, const int *id, const Watch *watch, const Run *run,
-                           Error *error)
+static bool find_attention(WatchFrame *frame, const int *row, const Watch *watch,
+                           const Run *run, Error *error)
 {
     size_t cells = (size_t)frame->rows * (size_t)watch->columns;
     size_t count = (size_t)watch->heads * cells;
     float *share = frame->share = malloc(count * sizeof *share);
     if (!share) return no_memory(error);
     Snapshot *snapshot =
-        snapshot_open(&run->model, watch->source, watch->columns, id, frame->rows, error);
+        snapshot_open(&run->model, watch->source.id, watch->columns, row, frame->rows, error);
     if (!snapshot) return false;
     for (int h = 0; h < watch->heads; h++)
         snapshot_weights(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
@@ -295,19 +262,45 @@ static bool find_attention(WatchFrame *frame, const int *id, const Watch *watch,
     return true;
 }
 
+/* Fills a frame from the model's translation; the rows are those of the given one, if there is one. */
+static bool fill_frame(WatchFrame *frame, const Watch *watch, const Run *run,
+                       const Hypothesis *best, Error *error)
+{
+    const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
+    const int *row = watch->target.count ? watch->target.id : best->id;
+    frame->rows = watch->target.count ? (int)watch->target.count : best->length;
+    frame->word = labels(tokenizer, row, frame->rows);
+    if (!frame->word) return no_memory(error);
+    return tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
+           find_attention(frame, row, watch, run, error);
+}
+
+/* The model's greedy translation. */
+static bool translate(Translations *out, const Watch *watch, Run *run, Error *error)
+{
+    int columns = watch->columns, most = columns + columns / 2 + 3;
+    SearchConfig search = search_default;
+    search.beam = 1;
+    search.max_tokens = most < WATCH_WORDS ? most : WATCH_WORDS;
+    search.no_scores = true;
+    Ensemble alone = ensemble_of(&run->model);
+    TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}}};
+    return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
+}
+
 bool watch_record(Watch *watch, Run *run, double loss, Error *error)
 {
     long long update = run->progress.update;
     if (!watch->path || (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
     WatchFrame frame = {.update = update, .loss = loss};
-    int *id = NULL;
-    bool good = translate(&frame, &id, watch, run, error) &&
-                find_attention(&frame, id, watch, run, error);
+    Translations out;
+    if (!translate(&out, watch, run, error)) return false;
+    bool good = fill_frame(&frame, watch, run, out.sentence[0].hypothesis, error);
+    translations_free(&out);
     if (good) put_frame(watch->file, watch, &frame);
     good =
         good && stream_flush(watch->file, watch->path, error) && append(watch, &frame, error);
     free_frame(&frame);
-    free(id);
     return good;
 }

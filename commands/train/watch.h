@@ -36,9 +36,9 @@ typedef struct WatchFrame {
 typedef struct Watch {
     char *path;  // of watch.jsonl; NULL: no sentence is watched
     FILE *file;
-    int *source, *target;      // ids; target NULL: not given
-    int columns, target_rows;  // tokens of the source; of the given target
-    char **source_word;        // [columns]
+    Ids source, target;  // target {0}: not given
+    int columns;         // tokens of the source
+    char **source_word;  // [columns]
     int layer, heads;
     WatchFrame *frame;  // [count]
     int count;
