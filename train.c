@@ -29,9 +29,9 @@ static volatile sig_atomic_t stop_signal;  // received by this process
 static int stop;                           // the largest signal of all ranks, the same on each
 static char stopping[160];                 // printed on a signal if there are several ranks
 
-/* The first signal asks to stop after this update; a second one ends the program at once. When a
- * rank dies, mpirun sends SIGTERM to the others and kills them a second later. Their update then
- * never ends, so the message is printed here. */
+/* The first signal asks to stop after this update; a second one ends the program at once. When
+ * a rank dies, mpirun sends SIGTERM to the others and kills them a second later. Their update
+ * then never ends, so the message is printed here. */
 static void on_signal(int number)
 {
     stop_signal = number;

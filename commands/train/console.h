@@ -18,8 +18,8 @@ void console_start(bool quiet);
 /* One line, in place of the progress line if there is one. */
 void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. Call it after
- * run_prepare and validation_create. */
+/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. Call it
+ * after run_prepare and validation_create. */
 bool console_report(Run *run, Validation *validation, Error *error);
 
 /* The progress line; due: whether to print it also where it cannot be redrawn. */

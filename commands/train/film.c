@@ -63,8 +63,8 @@ static void make_curves(Film *film, const Watch *watch, const Run *run)
     film->loss[1] = (Series){"validation loss", vx, vy, v, 1, true};
 }
 
-/* Frame f of the film from a recorded one. The attention weights of all but the last are rounded to
- * 32nds, which is invisible in a colour and makes the file smaller. */
+/* Frame f of the film from a recorded one. The attention weights of all but the last are
+ * rounded to 32nds, which is invisible in a colour and makes the file smaller. */
 static bool make_frame(Film *film, int f, const WatchFrame *from, const Watch *watch,
                        const char *title)
 {

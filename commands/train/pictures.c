@@ -56,8 +56,8 @@ bool pictures_loss(const Run *run, Error *error)
     return good;
 }
 
-/* Draws the first validation sentence of at most PICTURE_WORDS tokens, or the shortest if all are
- * longer. An untrained model may translate without end: only the beginning is drawn. */
+/* Draws the first validation sentence of at most PICTURE_WORDS tokens, or the shortest if all
+ * are longer. An untrained model may translate without end: only the beginning is drawn. */
 bool pictures_attention(const Run *run, const Validation *v, Error *error)
 {
     if (!v->translated) return true;

@@ -1,5 +1,5 @@
-/* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an estimate of the
- * memory it takes, threads, and warnings. */
+/* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an
+ * estimate of the memory it takes, threads, and warnings. */
 #include "base/file.h"
 #include "commands/train/candidate.h"
 #include "commands/train/console.h"
@@ -37,8 +37,8 @@ static double status(const char *format)
     return 1024 * kilobytes;
 }
 
-/* Draws a word: fonts and the drawing libraries stay in memory once they are used, and their size
- * depends on the machine. An error is ignored here; drawing a picture will report it. */
+/* Draws a word: fonts and the drawing libraries stay in memory once they are used, and their
+ * size depends on the machine. An error is ignored here; drawing a picture will report it. */
 static void load_fonts(void)
 {
     Canvas *canvas;
@@ -50,7 +50,8 @@ static void load_fonts(void)
     canvas_free(canvas);
 }
 
-/* *bytes (=) the activations of the largest micro-batch in the first updates, on all threads. */
+/* *bytes (=) the activations of the largest micro-batch in the first updates, on all
+ * threads. */
 static bool find_activations(size_t *bytes, Run *run, Error *error)
 {
     uint64_t epoch = (uint64_t)run->progress.epoch;
@@ -68,8 +69,8 @@ static bool find_activations(size_t *bytes, Run *run, Error *error)
     return true;
 }
 
-/* Asks the system for the memory in use, and adds the activations of the largest micro-batch among the
- * first updates, on every thread. */
+/* Asks the system for the memory in use, and adds the activations of the largest micro-batch
+ * among the first updates, on every thread. */
 static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *error)
 {
     size_t active, translating;
@@ -170,7 +171,7 @@ static void print_memory(const Run *run, const Memory *memory)
                  memory->before / 1e6);
     console_say("memory        %.0f MB, at most %.0f MB while it validates%s",
                 memory->training / 1e6, memory->validating / 1e6, before);
-    console_say("disk          %.1f MB to go on from, %d times %.1f MB to translate with",
+    console_say("disk          %.1f MB to resume from, %d x %.1f MB to translate with",
                 (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
 }
 

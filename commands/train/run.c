@@ -131,8 +131,8 @@ static bool share_vocabulary(Run *run, Error *error)
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* Checks by a hash that every rank has the same token ids, the same model and training options and
- * the same memory layout of weights. Paths may differ. Collective. */
+/* Checks by a hash that every rank has the same token ids, the same model and training options
+ * and the same memory layout of weights. Paths may differ. Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     const Corpus *corpus = &run->corpus;
@@ -201,7 +201,8 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-/* Rank 0 initialises the weights or reads those of the run in the folder; all ranks get them. */
+/* Rank 0 initialises the weights or reads those of the run in the folder; all ranks get
+ * them. */
 static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;

@@ -139,8 +139,8 @@ static const char *preset_settings(const char *name)
     return preset->settings;
 }
 
-/* Looks in data/toy of the working folder, then of the program's folder, then in the ../share/qkv/toy
- * of an installed program. */
+/* Looks in data/toy of the working folder, then of the program's folder, then in the
+ * ../share/qkv/toy of an installed program. */
 static bool toy_file(StringList *list, const char *name, Error *error)
 {
     char path[4200], program[4096];
@@ -231,8 +231,8 @@ static bool check(const Settings *s, Error *error)
     return check_vocabulary(s, error);
 }
 
-/* Sets what a config.json says. Subword sampling was an option once: its two fields are accepted
- * with the value 0, which turned it off. */
+/* Sets what a config.json says. Subword sampling was an option once: its two fields are
+ * accepted with the value 0, which turned it off. */
 static bool read_config(Settings *s, const char *text, const char *path, Error *error)
 {
     static const Option removed[] = {
@@ -251,8 +251,9 @@ static bool read_config(Settings *s, const char *text, const char *path, Error *
                      path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
 }
 
-/* Applies all sources of values in their order. The first call has preset NULL: it finds out whether
- * a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to watch. */
+/* Applies all sources of values in their order. The first call has preset NULL: it finds out
+ * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
+ * watch. */
 static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
                   char *const *argv, Error *error)
 {
@@ -344,7 +345,8 @@ char *settings_to_json(const Settings *s)
     return options_to_json(s->groups, SETTINGS_GROUPS);
 }
 
-/* Whether the flags, integers and choices of a group, which define model and tokenizer, are equal. */
+/* Whether the flags, integers and choices of a group, which define model and tokenizer, are
+ * equal. */
 static bool same_group(Settings *was, const Settings *is, int group, const char *path,
                        Error *error)
 {

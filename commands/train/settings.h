@@ -69,9 +69,9 @@ char *settings_help(const char *program);
 /* The text of config.json, which checkpoints have too; free() it. */
 char *settings_to_json(const Settings *settings);
 
-/* Whether a run with this configuration can be resumed with these settings: model and tokenizer must
- * be equal. If not, the error names the option that differs. Replaces a number of accumulators of 0 or
- * 1 by that of the run; if it has none, by trainer_first_accumulators. */
+/* Whether a run with this configuration can be resumed with these settings: model and tokenizer
+ * must be equal. If not, the error names the option that differs. Replaces a number of
+ * accumulators of 0 or 1 by that of the run; if it has none, by trainer_first_accumulators. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */

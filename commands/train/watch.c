@@ -110,8 +110,8 @@ static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
     fputc('\n', out);
 }
 
-/* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it in
- * either case. */
+/* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it
+ * in either case. */
 static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json)
 {
     const json_t *target = json_object_get(json, "target"),
@@ -146,8 +146,8 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
     return true;
 }
 
-/* Reads the frames of an interrupted run up to `update`. A line that is not JSON (the last one of a
- * run that was killed) is dropped, and so is a file that does not begin with `head`. */
+/* Reads the frames of an interrupted run up to `update`. A line that is not JSON (the last one
+ * of a run that was killed) is dropped, and so is a file that does not begin with `head`. */
 static bool read_frames(Watch *watch, const char *head, long long update, Error *error)
 {
     TextReader reader;
@@ -262,7 +262,8 @@ static bool find_attention(WatchFrame *frame, const int *row, const Watch *watch
     return true;
 }
 
-/* Fills a frame from the model's translation; the rows are those of the given one, if there is one. */
+/* Fills a frame from the model's translation; the rows are those of the given one, if there is
+ * one. */
 static bool fill_frame(WatchFrame *frame, const Watch *watch, const Run *run,
                        const Hypothesis *best, Error *error)
 {

@@ -6,8 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* All ways to read attention as an alignment. At each step: every layer's heads, their mean and their
- * norm; then the mean and the norm of all layers. */
+/* All ways to read attention as an alignment. At each step: every layer's heads, their mean and
+ * their norm; then the mean and the norm of all layers. */
 typedef struct AlignWays {
     AlignError *counts;  // [2 a_step]
     int layers, heads;   // heads: with mean and norm

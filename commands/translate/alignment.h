@@ -10,8 +10,8 @@
 #include "commands/translate/input.h"
 #include "commands/translate/view.h"
 
-/* If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side longer than the
- * model takes gives an empty line and is not compared. */
+/* If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side
+ * longer than the model takes gives an empty line and is not compared. */
 bool alignment_run(const Pairs *pairs, View *view, Error *error);
 
 #endif

@@ -87,7 +87,8 @@ bool partner_end(TextReader *reader, long long lines, const char *what, Error *e
     return result == TEXT_END;
 }
 
-/* The target of the line. If it follows a TAB in it, *length becomes the length of the source. */
+/* The target of the line. If it follows a TAB in it, *length becomes the length of the
+ * source. */
 static bool find_target(const Pairs *p, const char **target, size_t *target_length,
                         const char *line, size_t *length, Error *error)
 {

@@ -1,6 +1,6 @@
-/* input.h -- the lines that ./translate reads: the texts of its command line, or standard input; with
- * --score and --align sentence pairs: the targets in another file, line by line, or lines of
- * source TAB target. */
+/* input.h -- the lines that ./translate reads: the texts of its command line, or standard
+ * input; with --score and --align sentence pairs: the targets in another file, line by line, or
+ * lines of source TAB target. */
 #ifndef COMMANDS_TRANSLATE_INPUT_H
 #define COMMANDS_TRANSLATE_INPUT_H
 
@@ -35,8 +35,8 @@ bool input_ready(Input *input);
  * unknown. */
 double input_share(const Input *input);
 
-/* The next line of a file that goes with the input line by line; fails if there is none. what: the lines
- * of the input, for the error. */
+/* The next line of a file that goes with the input line by line; fails if there is none. what:
+ * the lines of the input, for the error. */
 bool partner_next(TextReader *reader, const char **line, size_t *length, const char *what,
                   Error *error);
 
@@ -53,8 +53,8 @@ typedef struct Pairs {
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
 } Pairs;
 
-/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut because it
- * is longer than the model takes. */
+/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut
+ * because it is longer than the model takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
 

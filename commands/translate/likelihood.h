@@ -16,7 +16,7 @@
 #include "commands/translate/input.h"
 #include "inference/scoring.h"
 
-/* *pairs->stop ends it after the current chunk, and the result is true. */
+/* If *pairs->stop is set, it ends after the current chunk and succeeds. */
 bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
                     Error *error);
 

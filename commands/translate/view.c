@@ -102,8 +102,8 @@ static bool find_links(View *view, Answer *answer, const Snapshot *snapshot,
     return answer->links || error_set(error, "not enough memory to align words");
 }
 
-/* Adds the attention of a translation to the table, and finds its links. source_word [n-1]: the words
- * of the source's tokens. */
+/* Adds the attention of a translation to the table, and finds its links. source_word [n-1]: the
+ * words of the source's tokens. */
 static bool align(View *view, Answer *answer, const int *source_word, long long number,
                   Error *error)
 {

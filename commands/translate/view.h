@@ -1,13 +1,13 @@
-/* view.h -- what is shown of a translation on standard output: its text or the explanation of one head;
- * and in files: its attention as a picture, a page or a table.
+/* view.h -- what is shown of a translation: on standard output its text or the explanation of
+ * one head; in files its attention as a picture, a page or a table.
  *
  *   text      one line
  *   n-best    1 ||| der alte Mann ||| -0.5312        line number, text, score; one line each
  *   aligned   … ||| 0-0 1-1 2-2                      after either
  *   JSON      {"line":1,"text":"der alte Mann","score":-0.53,"log_probability":-2.12,
  *              "tokens":["▁der","▁alte","▁Mann","</s>"]}
- *             with "alignment":"0-0 1-1 2-2" where links were asked for, and with "n_best":[…] where
- *             several translations were: each is an object with the members from "text" on
+ *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
+ *             there are several translations: each is an object with the members from "text" on
  *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #ifndef COMMANDS_TRANSLATE_VIEW_H
@@ -38,8 +38,8 @@ bool view_close(View *view, Error *error);
 /* Whether lines need the words of their tokens (IdLines.find_words). */
 bool view_needs_words(const View *view);
 
-/* Shows the translations of line s of `lines`, which is line `number` of the input. *text (=) the best
- * one, to be freed, also after an error. */
+/* Shows the translations of line s of `lines`, which is line `number` of the input. *text (=)
+ * the best one, to be freed, also after an error. */
 bool view_answer(View *view, char **text, const IdLines *lines, int s,
                  const Translation *translation, long long number, Error *error);
 
