@@ -1,13 +1,13 @@
 /* copying.h -- unknown words of the source, copied to where the model writes <unk>.
  *
  * A vocabulary of whole words lacks most names and many numbers; one of subwords lacks rare
- * characters. The model reads them as <unk>, and where it has seen that in training it writes
- * <unk> for them. The search allows as many <unk> as the source has
+ * characters. The model reads them as <unk>, and if its training text had such words, it has
+ * learned to write <unk> for them. The search allows as many <unk> as the source has
  * (SearchConfig.copy_unknown). Each <unk> of the translation is then replaced by the unknown
  * source word that receives the most attention at that position. Each source word is used once:
  * the pair with the largest attention is taken first, then the next largest, and so on (after
  * Luong et al. 2015, arXiv 1410.8206, §3, who use alignments in training). The attention is the
- * one words are aligned by: the norms of all layers (inference/align.h).
+ * one that word alignment uses: the norms of all layers (inference/align.h).
  *
  * Copying is on by default: a copied name is right more often than one that is left out or
  * replaced by another name. A source without unknown words is translated as without copying. */

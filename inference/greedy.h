@@ -10,7 +10,7 @@
 typedef struct Greedy {
     const SearchBatch *batch;
     Predictor predictor;
-    Prefix *live;  // [S n_best]; search: which of the sentence's hypotheses
+    Prefix *live;  // [S n_best]; their `search` numbers the hypotheses of a sentence
     Sampling sampling;
 } Greedy;
 

@@ -29,7 +29,7 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
 
 void predictor_encode(Predictor *predictor);
 
-/* One step of all models. Prefix i becomes the node that is returned, plus i. */
+/* One step of all models. Returns the node of prefix 0; that of prefix i is i more. */
 int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
 
 /* The scores [V-1] of row r, which the caller may overwrite. Call it for r = 0, 1, … in order.

@@ -1,8 +1,8 @@
-/* tokenization.h -- where BLEU puts the boundaries between words.
+/* tokenization.h -- how BLEU splits text into words.
  *
- * It belongs to the score; the model's own tokenizer is in data/. BLEU counts words, so two
- * scores compare only if the same rules made the words. The score's signature names the rules
- * (Post 2018, arXiv 1804.08771). */
+ * It is part of the score, not of the model, whose tokenizer is in data/. BLEU counts words, so
+ * two scores compare only if the same rules made the words. The score's signature names the
+ * rules (Post 2018, arXiv 1804.08771). */
 #ifndef INFERENCE_TOKENIZATION_H
 #define INFERENCE_TOKENIZATION_H
 
@@ -11,7 +11,7 @@
 typedef enum {
     TOKENIZATION_13A,   // the rules of WMT: ASCII punctuation; the default
     TOKENIZATION_NONE,  // words are what white space separates
-    TOKENIZATION_CHAR,  // every character that is no white space is a word
+    TOKENIZATION_CHAR,  // every character but white space is a word
     TOKENIZATION_INTL,  // the punctuation and the symbols of all scripts
 } Tokenization;
 

@@ -3,12 +3,13 @@
  * All matrices are row-major and dense. SET overwrites C, ADD adds to it. Each product runs on
  * one thread: the parallelism is over micro-batches.
  *
- * OpenBLAS computes them, except where this processor has AVX-512 and there are enough rows: there
- * our own blocks around tile.h are faster, by 1.2 to 1.3 at widths of 128 and 256 (docs/speed.md;
- * OpenBLAS 0.3.21). small_gemm is for attention, whose matrices are a few dozen rows.
+ * OpenBLAS computes them, except where this processor has AVX-512 and there are enough rows:
+ * there our own blocks around tile.h are faster, by 1.2 to 1.3 at widths of 128 and 256
+ * (docs/speed.md; OpenBLAS 0.3.21). small_gemm is for attention, whose matrices are a few dozen
+ * rows.
  *
- * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h chooses
- * between these products and those. */
+ * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h
+ * chooses between these products and those. */
 #ifndef KERNELS_GEMM_H
 #define KERNELS_GEMM_H
 
@@ -38,15 +39,18 @@ void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, 
 
 /* The three forms with W in panels. No size needs OpenBLAS, and a row of C has the same bits
  * whichever other rows are computed with it.
- * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL. Of a larger B, the first n rows. */
+ * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL; of B only the first n rows
+ * are used. */
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
                     int k);
-/* C [m,n] = A [m,k] · B [k,n], with B in panels of its rows        n, k: multiples of TILE_COLUMNS */
+/* C [m,n] = A [m,k] · B [k,n], with B in panels of its rows
+ * n, k: multiples of TILE_COLUMNS */
 void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
-/* C [m,n] = A [k,m]ᵀ · B [k,n], with C in panels of its rows       m: a multiple of TILE_COLUMNS */
+/* C [m,n] = A [k,m]ᵀ · B [k,n], with C in panels of its rows
+ * m: a multiple of TILE_COLUMNS */
 void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
-/* One thread inside each product; call before the first. */
+/* Sets OpenBLAS to one thread. Call it before the first product. */
 void gemm_setup(void);
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */

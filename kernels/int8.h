@@ -4,13 +4,14 @@
  *   activations   x ≈ t a,  t = max|x| / 127 of a row of X, at every product
  *   product       y_ij = t_i s_j (Σ_k a_ik q_jk) + b_j
  *
- * The sum is an integer, exact for rows of up to 65,536 numbers, so all kernels give the same bits.
- * The only error is that of rounding: |w - s q| <= s / 2 and |x - t a| <= t / 2. With n numbers a row,
+ * The sum is an integer, exact for rows of up to 65,536 numbers, so all kernels give the same
+ * bits. The only error is that of rounding: |w - s q| <= s / 2 and |x - t a| <= t / 2. With n
+ * numbers a row,
  *
  *   |y - x·w - b| <= Σ_k (|x_k| s + |w_k| t + s t / 2) / 2      <= 127.25 n s t
  *
- * Errors of both signs cancel: about √n · s t · 127 / 5 remains, 0.5 to 1 % of a typical |x||w|.
- * Wu et al. 2020 (arXiv 2004.09602), §3: symmetric, a scale a row. */
+ * Errors of both signs cancel: about √n · s t · 127 / 5 remains, 0.5 to 1 % of a typical
+ * |x||w|. Wu et al. 2020 (arXiv 2004.09602), §3: symmetric, a scale a row. */
 #ifndef KERNELS_INT8_H
 #define KERNELS_INT8_H
 
@@ -42,7 +43,8 @@ void int8_get(int8_t *q, const Int8Matrix *matrix, int row);
 /* x [columns] (=) s q of a row. */
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row);
 
-/* q [count] (=) w [count], quantised; returns the scale, 0 if all numbers are. w must be finite. */
+/* q [count] (=) w [count], quantised; returns the scale, 0 if all numbers are. w must be
+ * finite. */
 float int8_quantise_row(int8_t *q, const real *w, int count);
 
 /* Y [N,count] (=) X Wᵀ + b, the first `count` rows of W.   X [N,columns]   b [count] or NULL */
@@ -63,7 +65,8 @@ typedef struct Int8Kernels {
     Int8Kernel *multiply;
 } Int8Kernels;
 
-/* Fastest first; the last one, plain C, runs everywhere. int8_multiply uses the first that runs. */
+/* Fastest first; the last one, plain C, runs everywhere. int8_multiply uses the first that
+ * runs. */
 extern const Int8Kernels int8_kernels[];
 extern const int int8_kernel_count;
 

@@ -4,10 +4,11 @@
  *   packed   the same floats, in the order in which a product reads them (panels.h)
  *   int8     a quarter of the bytes, multiplied as integers (int8.h); only for inference
  *
- * In training, a large W is packed in the memory of its rows, and so is dW: Y = X Wᵀ copies nothing,
- * dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of 14. A training of
- * `base` gains 4 % (docs/speed.md). Where W has few columns, copying dY costs more than that. For
- * inference, packed and int8 matrices have memory of their own (matrix_take).
+ * In training, a large W is packed in the memory of its rows, and so is dW: Y = X Wᵀ copies
+ * nothing, dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of
+ * 14. Training `base` becomes 4 % faster (docs/speed.md). Where W has few columns, copying dY costs
+ * more than that. For inference, packed and int8 matrices have memory of their own
+ * (matrix_take).
  *
  * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */
 #ifndef KERNELS_MATRIX_H
@@ -28,29 +29,31 @@ typedef struct Matrix {
 /* The layout in which this build trains W. */
 MatrixLayout matrix_layout_trained(int rows, int columns);
 
-/* The layout in which this build multiplies floats for inference: packed, or rows where OpenBLAS is
- * faster. With packed and int8 matrices the results for a row of X do not depend on other rows. */
+/* The layout in which this build multiplies floats for inference: packed, or rows where
+ * OpenBLAS is faster. With packed and int8 matrices the results for a row of X do not depend on
+ * other rows. */
 MatrixLayout matrix_layout_inference(void);
 
-/* Changes W in place from rows to its layout, or back. Nothing to do for MATRIX_ROWS; no other sizes
- * than those that matrix_layout_trained packs. */
+/* Change W in place from rows to its layout, or back. They do nothing for MATRIX_ROWS. The
+ * sizes must be those for which matrix_layout_trained returns the layout. */
 void matrix_pack(MatrixLayout layout, real *W, int rows, int columns);
 void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns);
 
 /* to [rows,columns] (=) W, row by row */
 void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns);
 
-/* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one. Fill it
- * with matrix_set, or int8_put. */
+/* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one.
+ * Fill it with matrix_set, or int8_put. */
 Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns);
 
-/* All of a matrix of matrix_take (=) W [rows,columns]. */
+/* The numbers of a matrix of matrix_take (=) W [rows,columns], converted to its layout. */
 void matrix_set(const Matrix *matrix, const real *W, int rows, int columns);
 
 /* A row of W, [columns]: in place, or copied to x if W does not lie in rows. */
 const real *matrix_row(real *x, const Matrix *W, int row, int columns);
 
-/* Y [N,rows] (=) X Wᵀ + b   X [N,columns]   b [rows] or NULL   Of a larger W, the first rows. */
+/* Y [N,rows] (=) X Wᵀ + b   X [N,columns]   b [rows] or NULL
+ * W may have more rows; only the first ones are used. */
 void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
                      int columns);
 

@@ -1,15 +1,15 @@
 /* panels.h -- matrices packed in the order in which the tile reads them.
  *
- * A matrix B [k,n] is cut into panels of TILE_COLUMNS columns; in each, the rows are consecutive.
- * With two columns a panel:
+ * A matrix B [k,n] is cut into panels of TILE_COLUMNS columns; in each, the rows are
+ * consecutive. With two columns a panel:
  *
  *     a b c d
  *     e f g h      a b e f i j | c d g h k l
  *     i j k l
  *
- * A product packs its B block by block (gemm.c). A matrix of weights W [n,k], which is the B = Wᵀ of
- * Y = X Wᵀ, can stay packed: TILE_COLUMNS rows of W are a panel, and the last one is padded with
- * zeros. Only for kernels/: the other folders see matrix.h. */
+ * A product packs its B block by block (gemm.c). A matrix of weights W [n,k], which is the
+ * B = Wᵀ of Y = X Wᵀ, can stay packed: TILE_COLUMNS rows of W are a panel, and the last one is
+ * padded with zeros. Only for kernels/: the other folders see matrix.h. */
 #ifndef KERNELS_PANELS_H
 #define KERNELS_PANELS_H
 

@@ -2,11 +2,11 @@
  *
  *   C [rows,columns] = scale · A [rows,k] · B [k,columns], set or added
  *
- * Each step of k reads one row of B (two vectors) and one number of A a row, and does
- * rows · 2 multiply-adds on vectors. With 14 rows that is 28 of the 32 registers of AVX-512, 28
- * multiply-adds for 16 loads: two of each can start every cycle, so the loads hide (Goto and van
- * de Geijn 2008 give the reasoning). The sum over k runs in order in one register an element, so
- * a number does not depend on which rows or columns are computed with it. */
+ * Each step of k reads one row of B (two vectors) and one number of A a row, and does rows · 2
+ * multiply-adds on vectors. With 14 rows that is 28 of the 32 registers of AVX-512, 28
+ * multiply-adds for 16 loads: two of each can start every cycle, so the loads hide (Goto and
+ * van de Geijn 2008 give the reasoning). The sum over k runs in order in one register an
+ * element, so a number does not depend on which rows or columns are computed with it. */
 #ifndef KERNELS_TILE_H
 #define KERNELS_TILE_H
 
@@ -45,7 +45,8 @@ typedef struct Tile {
     real scale;
 } Tile;
 
-/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of B. */
+/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of
+ * B. */
 void tile_multiply(const Tile *tile, int rows, int columns);
 
 #endif

@@ -8,8 +8,8 @@
 #include <immintrin.h>
 #endif
 
-/* T [LANES,LANES], rows ldt apart, (=) the transpose of X [rows,LANES], rows ldx apart, padded with
- * zeros to LANES rows. rows <= LANES */
+/* T [LANES,LANES], rows ldt apart, (=) the transpose of X [rows,LANES], rows ldx apart, padded
+ * with zeros to LANES rows. rows <= LANES */
 static inline void transpose_square(real *T, size_t ldt, const real *X, size_t ldx, int rows)
 {
 #if defined __AVX512F__ && !defined REAL_IS_DOUBLE

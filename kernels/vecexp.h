@@ -2,11 +2,11 @@
  *
  *   x = n ln 2 + r,  |r| <= ln 2 / 2,      e^x = 2^n e^r,      e^r by its Taylor polynomial
  *
- * n is rounded by adding 1.5 · 2^23, which leaves it in the low bits of the sum; shifted up by 23
- * it is the exponent of 2^n. Relative error below 1.1e-7 for float on [-87, 88]; below -87 the
- * result is e^-87 ≈ 1.6e-38, above 88 it is e^88; NaN stays NaN. In a softmax over 10,000 numbers
- * libm's expf takes 3 to 17 ns a number (no vector version without -ffast-math), this one 0.3.
- * The double build, which checks derivatives, calls libm. */
+ * n is rounded by adding 1.5 · 2^23, which leaves it in the low bits of the sum; shifted up by
+ * 23 it is the exponent of 2^n. Relative error below 1.1e-7 for float on [-87, 88]; below -87
+ * the result is e^-87 ≈ 1.6e-38, above 88 it is e^88; NaN stays NaN. In a softmax over 10,000
+ * numbers libm's expf takes 3 to 17 ns a number (no vector version without -ffast-math), this
+ * one 0.3. The double build, which checks derivatives, calls libm. */
 #ifndef KERNELS_VECEXP_H
 #define KERNELS_VECEXP_H
 

@@ -1,5 +1,5 @@
-/* activation.h -- GELU and Swish with their derivatives, without branches, so that loops over them
- * are vectorised. (ReLU is in feedforward.c.)
+/* activation.h -- GELU and Swish with their derivatives, without branches, so that loops over
+ * them are vectorised. (ReLU is in feedforward.c.)
  *
  *   GELU    f(x) = x Φ(x), Φ the normal distribution      Hendrycks and Gimpel 2016 (1606.08415)
  *   Swish   f(x) = x σ(x), σ the logistic function        Ramachandran et al. 2017 (1710.05941);
@@ -12,10 +12,10 @@
  *   f'(x) = q if x < 0, 1 - q if not         q = S(-z) - z S'(z)
  *
  * Φ(-z) = e^(-z²/2) t P(t) with t = 3 / (3 + z) and P a polynomial of degree 8, fitted to the
- * ratio of tail and density (Mills' ratio) on [0, 13], with a relative error of 4e-8. So this is the
- * GELU of erf, not of tanh. The errors are below 1e-7 max(1, |x|) for f and below 2e-7 for f'
- * (tests/model/activation.c). z is limited: beyond the limit f is x, or less than 1e-31 from zero.
- * NaN stays NaN. The double build, which checks gradients, calls libm. */
+ * ratio of tail and density (Mills' ratio) on [0, 13], with a relative error of 4e-8. So this
+ * is the GELU of erf, not of tanh. The errors are below 1e-7 max(1, |x|) for f and below 2e-7
+ * for f' (tests/model/activation.c). z is limited: beyond the limit f is x, or less than 1e-31
+ * from zero. NaN stays NaN. The double build, which checks gradients, calls libm. */
 #ifndef MODEL_ACTIVATION_H
 #define MODEL_ACTIVATION_H
 

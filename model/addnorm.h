@@ -4,14 +4,16 @@
  *   pre-norm    X ← X + dropout(F(LayerNorm(X)))      Xiong et al. 2020 (arXiv 2002.04745);
  *                                                     one more LayerNorm at the end of a stack
  *
- * Written as a chain, both orders have a sum and a norm after each sublayer F, in one pass over the
- * rows. Pre-norm also begins with a norm. They differ in the input of the next residual connection:
+ * Written as a chain, both orders have a sum and a norm after each sublayer F, in one pass over
+ * the rows. Pre-norm also begins with a norm. They differ in the input of the next residual
+ * connection:
  *
  *   post-norm   F₁ ─ add & norm ─ F₂ ─ add & norm ─ …          the result of the norm
  *   pre-norm    norm ─ F₁ ─ add & norm ─ F₂ ─ add & norm ─ …   the sum before the norm
  *
- * So one code serves both orders. In post-norm the weights of the norm after a sublayer belong to
- * that sublayer; in pre-norm to the next sublayer, or to the end of the stack (params.c). */
+ * So the same code serves both orders. In post-norm the weights of the norm after a sublayer
+ * belong to that sublayer; in pre-norm to the next sublayer, or to the end of the stack
+ * (params.c). */
 #ifndef MODEL_ADDNORM_H
 #define MODEL_ADDNORM_H
 
@@ -24,7 +26,7 @@ typedef struct Stream {
     const real *Y;  // [N,D] input of the next sublayer: X itself, or in pre-norm X normalised
 } Stream;
 
-/* The gradients of a Stream, on the way back through a stack. */
+/* The gradients of a Stream, during backward through a stack. */
 typedef struct StreamGradient {
     real *dX;       // [N,D]
     real *dY;       // [N,D] dX itself where X and Y are one
@@ -39,8 +41,8 @@ typedef struct AddNorm {
     const real *residual;  // [N,D] input of the next residual connection: pre-norm sum, else Y
 } AddNorm;
 
-/* Lays out the norm at the beginning of a pre-norm stack. Returns the stack's residual stream [N,D],
- * which all its sums share as only the last one is needed; NULL in post-norm. */
+/* Lays out the norm at the beginning of a pre-norm stack. Returns the stack's residual stream
+ * [N,D], which all its sums share as only the last one is needed; NULL in post-norm. */
 real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *config, int N);
 void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int N, real *stream,
                     const Dropout *dropout);
@@ -54,7 +56,7 @@ Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *
                        NormWeights w, const Packed *rows, const Dropout *dropout,
                        uint32_t place);
 
-/* The gradient at the end of a stack, where only Y goes on: dX [N,D] is its gradient.
+/* The gradient at the end of a stack, where only Y is used: dX [N,D] is its gradient.
  * dY [N,D] scratch for pre-norm */
 StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config);
 

@@ -4,8 +4,8 @@
  *   decoder self-attention      all from the target; causal mask: row i sees rows 0..i
  *   encoder-decoder attention   queries from the target, keys and values from the encoded source
  *
- * Sentences are packed: a query meets the keys of its own sentence only, so the causal mask is the
- * only mask. */
+ * Sentences are packed: a query meets the keys of its own sentence only, so the causal mask is
+ * the only mask. */
 #ifndef MODEL_ATTENTION_H
 #define MODEL_ATTENTION_H
 
@@ -24,7 +24,8 @@ typedef struct Rows {
     int stride;
 } Rows;
 
-/* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of one. */
+/* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
+ * one. */
 typedef struct HeadRows {
     Rows Q, K, V, O;
 } HeadRows;
@@ -56,8 +57,8 @@ static inline real attention_scale(int dh)
 /* The attention weights of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
 
-/* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows of
- * the queries. training: takes the scratch of backward too. */
+/* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows
+ * of the queries. training: takes the scratch of backward too. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
                       const Dropout *dropout, bool training);
@@ -74,10 +75,12 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         AttentionWeights *dw, real *scratch, const real *dY, const Attention *a,
                         const AttentionWeights *w);
 
-/* T [dh,attention_width(m)] (=) the transpose of X [m,dh], padded with zeros: keys as columns. */
+/* T [dh,attention_width(m)] (=) the transpose of X [m,dh], padded with zeros: keys as
+ * columns. */
 void attention_transpose(real *T, Rows X, int m, int dh);
 
-/* z [attention_width(seen)] (=) the softmax of its first `seen` numbers; the others become 0. */
+/* z [attention_width(seen)] (=) the softmax of its first `seen` numbers; the others become
+ * 0. */
 void softmax_row(real *z, int seen);
 
 /* One head of one sentence: P [n,width] (=) softmax_rows(Q Kᵀ / √dh)   Q [n,dh]   K [m,dh]

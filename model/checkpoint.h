@@ -14,8 +14,8 @@
  *               "progress"          the state of the training, JSON text
  *               "crc32...."         checksums (safetensors.h)
  *
- * So translating needs only this file, and it cuts the text into subwords exactly as training did.
- * Byte by byte: checkpoints/README.md. */
+ * So translating needs only this file, and it cuts the text into subwords exactly as training
+ * did. Byte by byte: checkpoints/README.md. */
 #ifndef MODEL_CHECKPOINT_H
 #define MODEL_CHECKPOINT_H
 
@@ -71,8 +71,8 @@ void checkpoint_close(CheckpointFile *checkpoint);
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
 
 /* Whether a block is complete: every tensor of the table as F32 in its shape. Other tensors are
- * ignored. Call this before allocating memory for the table: then the block is no larger than the
- * file, whatever the configuration claims. */
+ * ignored. Call this before allocating memory for the table: then the block is no larger than
+ * the file, whatever the configuration claims. */
 bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      Error *error);
 
@@ -83,8 +83,8 @@ bool checkpoint_fits_inference(const CheckpointFile *checkpoint, const Params *p
 /* Whether a tensor, or any if it is NULL, is stored as int8. */
 bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);
 
-/* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps between
- * tensors stay as they are. */
+/* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps
+ * between tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 
@@ -92,8 +92,8 @@ bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, con
 bool checkpoint_read_tensor(const CheckpointFile *checkpoint, const Tensor *tensor,
                             const char *prefix, real *numbers, Error *error);
 
-/* q [out,in] and scale [out] (=) a tensor stored as int8. Verifies that scales are finite and not
- * negative, and no integer is -128. */
+/* q [out,in] and scale [out] (=) a tensor stored as int8. Verifies that scales are finite and
+ * not negative, and no integer is -128. */
 bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
                           float *scale, Error *error);
 

@@ -1,28 +1,29 @@
 /* config.h -- the shape of a network.
  *
- * The first of each choice is the default, and 0: together they are MarianMT's family, post-norm,
- * biases everywhere, ReLU, sinusoidal positions, one embedding for source, target and output. A
- * configuration that does not mention a choice means its default. */
+ * The first of each choice is the default, and 0: together they are MarianMT's family,
+ * post-norm, biases everywhere, ReLU, sinusoidal positions, one embedding for source, target
+ * and output. A configuration that does not mention a choice means its default. */
 #ifndef MODEL_CONFIG_H
 #define MODEL_CONFIG_H
 
 #include "base/error.h"
 #include "base/options.h"
 
-/* How well a query and a key agree, before the softmax. */
+/* How a query and a key are compared, before the softmax. */
 typedef enum { SCORE_SCALED_DOT } Score;  // q·k / √dh   (Vaswani et al. 2017, §3.2.1)
 
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
 
-/* The place of a sublayer's norm: after the residual sum, or before the sublayer (addnorm.h). */
+/* The place of a sublayer's norm: after the residual sum, or before the sublayer
+ * (addnorm.h). */
 typedef enum { NORM_POST, NORM_PRE } Norm;
 
-/* What tells the network where in its sentence a token stands (position.h). */
+/* How the network is told the position of a token in its sentence (position.h). */
 typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positions;
 
-/* Which of source embedding, target embedding and output layer are one matrix: all three; the last
- * two; none. */
+/* Which of source embedding, target embedding and output layer are one matrix: all three; the
+ * last two; none. */
 typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 
 enum { MAX_LAYERS = 64, MAX_D_MODEL = 8192 };  // layers: of each stack
@@ -44,8 +45,8 @@ typedef struct ModelConfig {
     bool output_bias;    // learn final_logits_bias, or leave it zero
 } ModelConfig;
 
-/* The table behind --help, the command line and config.json. `vocab` and `source_vocab` are not in
- * it: they follow from the tokenizers. */
+/* The table behind --help, the command line and config.json. `vocab` and `source_vocab` are not
+ * in it: they follow from the tokenizers. */
 extern const Option model_options[];
 extern const int model_option_count;
 

@@ -3,9 +3,9 @@
  *   forward    y = keep ? x / (1 - p) : 0          backward   dx = keep ? dy / (1 - p) : 0
  *
  * Srivastava et al. 2014, inverted: the factor 1 / (1 - p) is applied in training, so inference
- * does nothing. A decision is a function of (seed, update, sentence of the update, place in the
- * network, element). It depends neither on how an update is cut into micro-batches nor on the
- * thread. */
+ * does nothing. Whether a number is kept is a function of (seed, update, sentence of the
+ * update, place in the network, element). It depends neither on how an update is cut into
+ * micro-batches nor on the thread. */
 #ifndef MODEL_DROPOUT_H
 #define MODEL_DROPOUT_H
 

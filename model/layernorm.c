@@ -5,7 +5,7 @@
  *              x̂ = (x - mean) · rstd,   rstd = 1 / sqrt(var + 1e-5),   y = g ⊙ x̂ + b
  *   backward   u = dy ⊙ g
  *              dx = rstd · (u - avg(u) - x̂ · avg(u ⊙ x̂))      dg += dy ⊙ x̂      db += dy
- *                   (+ the dx of the residual connection in pre-norm, where x itself goes on)
+ *                   (+ the dx of the next residual connection in pre-norm, which adds x)
  *              dF = dropout(dx)                                  dbias += Σ_rows dF
  *
  * var divides by D (biased), eps is inside the root: Ba et al. 2016 (arXiv 1607.06450). */

@@ -1,8 +1,9 @@
 /* layernorm.h -- a residual connection and its layer normalisation, in one pass.
  *
- * The output F of a sublayer is added to its residual input X (Vaswani et al. 2017 §3.1, §5.4) and
- * the sum is normalised: Y = LayerNorm(X + dropout(F + bias)). The bias is that of the sublayer's
- * last matrix: adding it here saves a pass. addnorm.h says which of Y and the sum goes on. */
+ * The output F of a sublayer is added to its residual input X (Vaswani et al. 2017 §3.1, §5.4)
+ * and the sum is normalised: Y = LayerNorm(X + dropout(F + bias)). The bias is that of the
+ * sublayer's last matrix: adding it here saves a pass. addnorm.h says whether Y or the sum is
+ * the input of the next residual connection. */
 #ifndef MODEL_LAYERNORM_H
 #define MODEL_LAYERNORM_H
 
@@ -29,8 +30,8 @@ void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X,
                        const real *bias, NormWeights w, int N);
 
 /* dX [N,D] (mode) of the sum; with ADD it holds the gradient of the residual connection
- * dF [N,D] (=), not written without dropout, where it equals dX   dbias [D] (+=), or NULL if F was
- * dw (+=)   dY [N,D]   With SET dX may be dY. */
+ * dF [N,D] (=), not written without dropout, where it equals dX
+ * dbias [D] (+=), or NULL if F was NULL   dw (+=)   dY [N,D]   With SET dX may be dY. */
 void layernorm_backward(GemmMode mode, real *dX, real *dF, real *dbias, NormWeights dw,
                         const real *dY, const LayerNormSaved *saved, NormWeights w, int N);
 

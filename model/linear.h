@@ -14,7 +14,8 @@ void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int 
 void linear_backward(GemmMode mode, real *dX, const Linear *dw, const real *dY, const real *X,
                      const Linear *w, int N, int D_out, int D_in);
 
-/* db [D] (+=) the sum of the rows of dY [N,D]: the gradient of a bias that is added to every row. */
+/* db [D] (+=) the sum of the rows of dY [N,D]: the gradient of a bias that is added to every
+ * row. */
 void bias_backward(real *db, const real *dY, int N, int D);
 
 #endif

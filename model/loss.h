@@ -1,4 +1,5 @@
-/* loss.h -- the output layer and its label-smoothed cross-entropy, forward and backward at once.
+/* loss.h -- the output layer and its label-smoothed cross-entropy, forward and backward at
+ * once.
  *
  * The logits are the largest matrix of all ([M,V]: 4,000 rows of 10,000 would be 160 MB), so at
  * most LOSS_ROWS rows of them exist at a time. <pad>, the last id, is never produced: it is no
@@ -72,8 +73,8 @@ void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *pl
 /* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 
-/* The logits [V-1] of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows at a
- * time into block, which logits_layout takes. */
+/* The logits [V-1] of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows
+ * at a time into block, which logits_layout takes. */
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);
 

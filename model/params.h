@@ -1,9 +1,10 @@
-/* params.h -- every parameter of the network: one block of memory, one table, one line a tensor.
+/* params.h -- every parameter of the network: one block of memory and one table, a line for
+ * each tensor.
  *
  * The checkpoint, Adam, the gradient checks and the golden vectors iterate the table. Weights,
- * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the same
- * offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store every matrix
- * row by row; in memory its layout is Tensor.layout. */
+ * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the
+ * same offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store
+ * every matrix row by row; in memory its layout is Tensor.layout. */
 #ifndef MODEL_PARAMS_H
 #define MODEL_PARAMS_H
 
@@ -52,8 +53,8 @@ typedef struct NormWeights {
 } NormWeights;
 
 /* W_Q, W_K and W_V are three tensors side by side, so that one product can compute all three:
- * q.W is also the [3D,D] matrix of all, k.W the [2D,D] matrix of keys and values; likewise their
- * biases. Prepared for inference (quantised.h), self-attention has only q.W [3D,D], and
+ * q.W is also the [3D,D] matrix of all, k.W the [2D,D] matrix of keys and values; likewise
+ * their biases. Prepared for inference (quantised.h), self-attention has only q.W [3D,D], and
  * cross-attention q.W [D,D] and k.W [2D,D]. */
 typedef struct AttentionWeights {
     Linear q, k, v;  // [D,D] each
@@ -65,8 +66,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
-/* A norm is named by the sum that it follows (addnorm.h). In post-norm the file uses the same name;
- * in pre-norm it names a norm by the sublayer that follows. */
+/* A norm is named by the sum that it follows (addnorm.h). In post-norm the file uses the same
+ * name; in pre-norm it names a norm by the sublayer that follows. */
 typedef struct LayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -76,7 +77,8 @@ typedef struct LayerWeights {
     NormWeights final_norm;
 } LayerWeights;
 
-/* Pointers to each tensor of one block: the same struct over the weights and over the gradients. */
+/* Pointers to each tensor of one block: the same struct over the weights and over the
+ * gradients. */
 typedef struct Weights {
     Matrix source_embedding;  // [config_source_vocab,D]
     Matrix target_embedding;  // [V,D]
@@ -94,12 +96,12 @@ void params_free(Params *params);
 /* Points every field of weights into a block of params->size reals. */
 void params_bind(Weights *weights, real *block, const ModelConfig *config);
 
-/* A block of zeros, aligned to a cache line; free() it. Its pages are in memory, so that no timed
- * update waits for them. NULL if memory is short. */
+/* A block of zeros, aligned to a cache line; free() it. Its pages are in memory, so that no
+ * timed update waits for them. NULL if memory is short. */
 real *params_block(const Params *params, Error *error);
 
-/* The initial values, a function of the seed and each tensor's name alone: of a whole block, or of
- * one tensor, x [tensor->count] (=) row by row. */
+/* The initial values, a function of the seed and each tensor's name alone: of a whole block, or
+ * of one tensor, x [tensor->count] (=) row by row. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
 void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed);
 

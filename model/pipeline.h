@@ -1,12 +1,13 @@
 /* pipeline.h -- a lock that orders threads which add their gradients to one block.
  *
- * Backward goes through the network in stages: the chunks of the output layer, the sublayers of the
- * decoder, those of the encoder, the embeddings. Passes are numbered 0, 1, 2, …; a pass may enter a
- * stage when the pass before it has left it. So every gradient is the sum of the same terms in the
- * same order as on one thread, while the threads work on different stages: a pipeline.
+ * Backward goes through the network in stages: the chunks of the output layer, the sublayers of
+ * the decoder, those of the encoder, the embeddings. Passes are numbered 0, 1, 2, …; a pass may
+ * enter a stage when the pass before it has left it. So every gradient is the sum of the same
+ * terms in the same order as on one thread, while the threads work on different stages: a
+ * pipeline.
  *
- * A tensor must belong to one stage. Where the output layer and the embeddings are one matrix, the
- * embeddings need a block of their own (training/gradients.h). */
+ * A tensor must belong to one stage. Where the output layer and the embeddings are one matrix,
+ * the embeddings need a block of their own (training/gradients.h). */
 #ifndef MODEL_PIPELINE_H
 #define MODEL_PIPELINE_H
 
@@ -35,7 +36,8 @@ void pipeline_free(Pipeline *pipeline);
 /* Starts a new order of `passes` passes. No pass may be running. */
 bool pipeline_begin(Pipeline *pipeline, int passes, Error *error);
 
-/* Leaves the current stages and enters the next ones; waits until the pass before has left them. */
+/* Leaves the current stages and enters the next ones; waits until the pass before has left
+ * them. */
 void pipeline_next(PipelinePass *place, int stages);
 
 /* Leaves all stages. Call it at the end of every pass, also of one that failed. */

@@ -1,5 +1,5 @@
-/* prepared.h -- the matrices of a network that only translates: packed or int8, in memory of their
- * own. model/quantised.h makes them. */
+/* prepared.h -- the matrices of a network that only translates: packed or int8, in memory of
+ * their own. model/quantised.h makes them. */
 #ifndef MODEL_PREPARED_H
 #define MODEL_PREPARED_H
 

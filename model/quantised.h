@@ -1,21 +1,23 @@
-/* quantised.h -- prepares a network for inference: its matrices are quantised to int8, or packed as
- * floats (kernels/matrix.h), and the memory that they took in model->block is given back.
+/* quantised.h -- prepares a network for inference: its matrices are quantised to int8, or
+ * packed as floats (kernels/matrix.h), and the memory that they took in model->block is
+ * released.
  *
  * The block keeps biases, norms, learned positions and, with floats, the embeddings. A prepared
- * network translates, scores and shows its attention. It cannot be trained, saved by its block, or
- * given other weights (transformer_use). */
+ * network translates, scores and shows its attention. It cannot be trained, saved by its block,
+ * or given other weights (transformer_use). */
 #ifndef MODEL_QUANTISED_H
 #define MODEL_QUANTISED_H
 
 #include "model/checkpoint.h"
 #include "model/transformer.h"
 
-/* Prepares a network that has its weights. Floats stay as they are if they are packed already, or if
- * OpenBLAS is faster in this build. false: not enough memory; the model is unchanged. */
+/* Prepares a network that has its weights. Floats stay as they are if they are packed already,
+ * or if OpenBLAS is faster in this build. false: not enough memory; the model is unchanged. */
 bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
-/* Fills a network with the weights of a file (checkpoint_fits_inference). Those stored as int8 are
- * prepared and take no memory in the block. false: the file does not fit, or not enough memory. */
+/* Fills a network with the weights of a file (checkpoint_fits_inference). Those stored as int8
+ * are prepared and take no memory in the block. false: the file does not fit, or not enough
+ * memory. */
 bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error);
 
 #endif

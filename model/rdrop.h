@@ -1,5 +1,5 @@
-/* rdrop.h -- R-Drop: each sentence goes through the network twice with different dropout masks, and
- * the two distributions over the vocabulary are drawn together.
+/* rdrop.h -- R-Drop: each sentence goes through the network twice with different dropout masks,
+ * and the KL divergence between the two distributions over the vocabulary is added to the loss.
  *
  * Rows 0 .. M/2-1 and M/2 .. M-1 of the decoder's output belong to the same tokens. For row n
  * and its copy n + M/2, with distributions p and q and the target t,
@@ -9,7 +9,8 @@
  * Liang et al. 2021, R-Drop: Regularized Dropout for Neural Networks (arXiv 2106.14448),
  * equations 1 to 3. An update does twice the work, and one more exponential for each logit.
  *
- * These functions compute one row and its copy, chunk of classes by chunk; loss.c calls them. */
+ * These functions compute one row and its copy, chunk of classes by chunk; loss.c calls
+ * them. */
 #ifndef MODEL_RDROP_H
 #define MODEL_RDROP_H
 

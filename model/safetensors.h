@@ -7,8 +7,9 @@
  *   byte 8 + n          the data: every tensor in row-major order, little-endian, without gaps;
  *                       data_offsets are [begin,end) from here
  *
- * (https://github.com/huggingface/safetensors, "Format".) The format has no checksums, so the writer
- * adds two kinds to the metadata, as 8 hex digits each, and the reader verifies those that it finds:
+ * (https://github.com/huggingface/safetensors, "Format".) The format has no checksums, so the
+ * writer adds two kinds to the metadata, as 8 hex digits each, and the reader verifies those
+ * that it finds:
  *
  *   "crc32.header"   CRC-32 of bytes 0 .. 8+n-1, with its own eight digits as "00000000"
  *   "crc32.NAME"     CRC-32 of the bytes of tensor NAME

@@ -1,5 +1,6 @@
-/* stacks.h -- the encoder, which reads the source sentence, and the decoder, which writes the target
- * sentence: stacks of layers, alike but for the decoder's attention to the encoded source. */
+/* stacks.h -- the encoder, which reads the source sentence, and the decoder, which writes the
+ * target sentence: stacks of layers, alike but for the decoder's attention to the encoded
+ * source. */
 #ifndef MODEL_STACKS_H
 #define MODEL_STACKS_H
 

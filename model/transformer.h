@@ -1,4 +1,5 @@
-/* transformer.h -- the whole network, and one pass of it over a micro-batch of sentence pairs. */
+/* transformer.h -- the whole network, and one pass of it over a micro-batch of sentence
+ * pairs. */
 #ifndef MODEL_TRANSFORMER_H
 #define MODEL_TRANSFORMER_H
 
@@ -16,8 +17,8 @@ typedef struct Transformer {
     Prepared prepared;  // its matrices for inference (quantised.h), if any
 } Transformer;
 
-/* Weights are zero: params_initialise or a checkpoint fills model->block. What is not written to
- * takes no memory: a model whose matrices are int8 in its file never has them as floats. */
+/* Weights are zero: params_initialise or a checkpoint fills model->block. What is not written
+ * to takes no memory: a model whose matrices are int8 in its file never has them as floats. */
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error);
 void transformer_free(Transformer *model);
 
@@ -47,11 +48,12 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
 /* Embeds, encodes, decodes with teacher forcing: pass->output (=). */
 void transformer_forward(Pass *pass, const Transformer *model);
 
-/* Adds the loss of pass->output. */
+/* *loss (+=) the loss of pass->output. Call transformer_forward first. */
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
 
-/* Adds the loss, and to the gradients dw (+=) those of scale · objective. After forward.
- * place: of a pass that shares dw with other threads (pipeline.h); NULL when no ordering is needed */
+/* Adds the loss, and adds the gradients of scale · objective to dw (+=). Call
+ * transformer_forward first. place: of a pass that shares dw with other threads (pipeline.h);
+ * NULL when no ordering is needed */
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
                           PipelinePass *place, double smoothing, real scale);
 

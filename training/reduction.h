@@ -29,8 +29,7 @@ typedef struct ReductionPair {
     int left, right;  // left += right
 } ReductionPair;
 
-/* The first accumulator of a rank; rank r holds reduction_first(r) .. reduction_first(r + 1) -
- * 1. */
+/* The first accumulator of a rank; rank r holds those before reduction_first(r + 1). */
 int reduction_first(Reduction reduction, int rank);
 int reduction_rank(Reduction reduction, int accumulator);
 
