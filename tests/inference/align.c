@@ -1,11 +1,7 @@
 /* Word alignment: links from known shares, error rates by hand, norms and words by their
  * definitions. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-
-#include "data/words.h"
 #include "inference/align.h"
+#include "data/words.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
 
@@ -225,7 +221,4 @@ TEST(words_between_spaces)
     tokenizer_free(tokenizer);
 }
 
-int main(void)
-{
-    return run_all_tests("align", NULL, NULL);
-}
+TEST_MAIN("align", NULL, NULL)

@@ -1,7 +1,51 @@
-/* Beam search against greedy search, against an enumeration of all sentences, and against a
- * simple implementation; the limit, ties, <unk> and scores that are not finite. */
-#include "tests/fixtures/batch-search.h"
-#include "tests/fixtures/test.h"
+/* Beam search against greedy search and against a simple implementation, also with a beam for
+ * all sentences; the limit, ties, <unk> and scores that are not finite. */
+#include "inference/beam.h"
+#include "inference/greedy.h"
+#include "tests/fixtures/hypotheses.h"
+#include "tests/fixtures/random-model.h"
+
+enum { MOST_LENGTH = 64 };
+
+/* The results of one batch. */
+typedef struct Found {
+    Translation sentence[64], *at[64];
+    Hypothesis hypothesis[64][MAX_BEAM];
+    int id[64][MAX_BEAM][MOST_LENGTH];
+} Found;
+
+static bool search(Found *found, const Transformer *model, const Packed *source,
+                   const SearchConfig *config, bool greedy)
+{
+    for (int s = 0; s < source->sentences; s++) {
+        found->sentence[s] = (Translation){found->hypothesis[s], 0};
+        found->at[s] = &found->sentence[s];
+        for (int i = 0; i < MAX_BEAM; i++)
+            found->hypothesis[s][i] = (Hypothesis){.id = found->id[s][i]};
+    }
+    union {
+        Greedy greedy;
+        BeamSearch beam;
+    } *state = malloc(sizeof *state);
+    Arena arena = {0};
+    Error error;
+    Ensemble alone = ensemble_of(model);
+    SearchTask task[64] = {0};
+    for (int s = 0; s < source->sentences; s++)
+        task[s].limit = search_limit(config, &model->config, packed_length(source, s), 0);
+    const SearchBatch batch = {&alone, config, *source, task, found->at};
+    for (int pass = 0; pass < 2; pass++) {
+        if (greedy) greedy_layout(&state->greedy, &arena, &batch);
+        else beam_layout(&state->beam, &arena, &batch);
+        if (pass == 0) assert_true(arena_reserve(&arena, &error));
+    }
+    bool fine = greedy ? greedy_search(&state->greedy) : beam_search(&state->beam);
+    arena_free(&arena);
+    free(state);
+    return fine;
+}
+
+static Found one, two;
 
 /* The best hypotheses of both must be equal, bit for bit. */
 static void same_best(int s)
@@ -136,117 +180,6 @@ TEST(ties_and_unknown)
     transformer_free(&model);
 }
 
-/* ---- enumeration of all sentences of at most 4 tokens over 3 pieces: 1 + 3 + 9 + 27 ---- */
-
-enum { ALL = 40, ALL_V = 6, ALL_LENGTH = 4 };
-
-static int enumerate(int id[ALL][ALL_LENGTH], int length[ALL])
-{
-    int count = 0;
-    for (int n = 1; n <= ALL_LENGTH; n++) {
-        int ways = n == 1 ? 1 : n == 2 ? 3 : n == 3 ? 9 : 27;
-        for (int way = 0; way < ways; way++, count++) {
-            length[count] = n;
-            for (int t = 0, left = way; t < n - 1; t++, left /= 3) id[count][t] = 2 + left % 3;
-            id[count][n - 1] = ID_END;
-        }
-    }
-    return count;
-}
-
-/* log_probability [count] (=) of the targets, all for one source. */
-static void log_probabilities(double *log_probability, const Transformer *model,
-                              const Packed *source, const Packed *target)
-{
-    int S = target->sentences, n = source->rows, V = model->config.vocab;
-    int D = model->config.d_model;
-    int *id = malloc(sizeof *id * (size_t)(S * n)),
-        *start = malloc(sizeof *start * ((size_t)S + 1));
-    for (int i = 0; i < S * n; i++) id[i] = source->id[i % n];
-    for (int s = 0; s <= S; s++) start[s] = s * n;
-    Arena arena;
-    Packed sources = {S, S * n, id, start};
-    const real *output = forced_pass(&arena, model, &sources, target);
-    real *z = malloc(sizeof *z * (size_t)V);
-    for (int s = 0; s < S; s++) {
-        log_probability[s] = 0;
-        for (int row = target->start[s]; row < target->start[s + 1]; row++) {
-            double sum = 0;
-            logits_forward(z, output + row * D, &model->weights, 1, V, D);
-            for (int c = 0; c < V - 1; c++) sum += exp(z[c]);
-            log_probability[s] += z[target->id[row]] - log(sum);
-        }
-    }
-    free(z), free(id), free(start);
-    arena_free(&arena);
-}
-
-/* All hypotheses of `one` against the sentences id [ALL], length [ALL] with their
- * log-probabilities. */
-static void check_all(int id[ALL][ALL_LENGTH], const int *length, const double *log_probability,
-                      const SearchConfig *config)
-{
-    bool seen[ALL] = {false}, wu = config->length_penalty_form == LENGTH_PENALTY_WU;
-    double best = -INFINITY;
-    for (int i = 0; i < ALL; i++) {
-        const Hypothesis *hypothesis = &one.hypothesis[0][i];
-        int which = 0;
-        while (which < ALL &&
-               !same_ids(hypothesis, &(Hypothesis){id[which], length[which], 0, 0}))
-            which++;
-        assert_true(which < ALL && !seen[which]);
-        seen[which] = true;
-        double score =
-            log_probability[which] /
-            pow(wu ? (5.0 + length[which]) / 6 : length[which], config->length_penalty);
-        assert_true(fabs(hypothesis->log_probability - log_probability[which]) < 1e-4);
-        assert_true(fabs(hypothesis->score - score) < 1e-4);
-        if (i > 0) assert_true(hypothesis->score <= hypothesis[-1].score);
-        best = fmax(best, score);
-    }
-    assert_true(fabs(one.hypothesis[0]->score - best) < 1e-4);
-}
-
-TEST(exhaustive)
-{
-    static const double PENALTIES[] = {0, 0.6, 1, 2};
-    int id[ALL][ALL_LENGTH], length[ALL], packed[ALL * ALL_LENGTH], start[ALL + 1];
-    assert_int_equal(enumerate(id, length), ALL);
-    Packed target = {ALL, 0, packed, start};
-    for (int s = 0; s < ALL; s++) {
-        start[s] = target.rows;
-        for (int t = 0; t < length[s]; t++) packed[target.rows++] = id[s][t];
-    }
-    start[ALL] = target.rows;
-
-    for (uint64_t seed = 0; seed < VARIANTS; seed++) {
-        Transformer model = random_variant(&variants[seed], ALL_V, ALL_LENGTH, 100 + seed);
-        Packed source = random_sentences(2, ALL_LENGTH, ALL_V, 200 + seed);
-        for (int s = 0; s < 2; s++) {
-            Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
-            double log_probability[ALL];
-            log_probabilities(log_probability, &model, &alone, &target);
-            for (int p = 0; p < 8; p++) {
-                SearchConfig config = {.beam = MAX_BEAM,
-                                       .n_best = ALL,
-                                       .length_penalty = PENALTIES[p % 4],
-                                       .length_penalty_form =
-                                           p < 4 ? LENGTH_PENALTY_POWER : LENGTH_PENALTY_WU,
-                                       .max_length_ratio = 3};
-                assert_true(search(&one, &model, &alone, &config, false));
-                config.n_best = 1;  // stops early
-                assert_true(search(&two, &model, &alone, &config, false));
-                assert_int_equal(one.sentence[0].count, ALL);
-                assert_int_equal(two.sentence[0].count, 1);
-                same_best(0);
-                check_all(id, length, log_probability, &config);
-            }
-        }
-        free_sentences(source);
-        transformer_free(&model);
-    }
-}
-
 /* ---- a simple implementation: each prefix through the whole network, and a full sort ---- */
 
 typedef struct SimpleHypothesis {
@@ -293,7 +226,9 @@ static int simple_search(SimpleHypothesis *finished, const Transformer *model,
                 next->id[step - 1] = c;
                 next->length = step;
                 next->log_probability += z[c] - log(sum);
-                next->score = next->log_probability / pow(step, config->length_penalty);
+                double base =
+                    config->length_penalty_form == LENGTH_PENALTY_WU ? (5.0 + step) / 6 : step;
+                next->score = next->log_probability / pow(base, config->length_penalty);
             }
         }
         qsort(candidate, (size_t)candidates, sizeof *candidate, by_probability);
@@ -309,34 +244,67 @@ static int simple_search(SimpleHypothesis *finished, const Transformer *model,
     return count;
 }
 
+/* All hypotheses of `one`, of one sentence, against the simple search. Returns their number. */
+static int check_simple(const Transformer *model, const Packed *source,
+                        const SearchConfig *config)
+{
+    static SimpleHypothesis expected[MAX_BEAM];
+    assert_true(search(&one, model, source, config, false));
+    int count = simple_search(expected, model, source, config);
+    assert_int_equal(one.sentence[0].count, count < config->n_best ? count : config->n_best);
+    for (int i = 0; i < one.sentence[0].count; i++) {
+        const Hypothesis *hypothesis = &one.hypothesis[0][i];
+        assert_true(
+            same_ids(hypothesis, &(Hypothesis){expected[i].id, expected[i].length, 0, 0}));
+        assert_true(fabs(hypothesis->score - expected[i].score) < 1e-4);
+        assert_true(fabs(hypothesis->log_probability - expected[i].log_probability) < 1e-4);
+    }
+    return one.sentence[0].count;
+}
+
 TEST(same_as_simple_search)
 {
     enum { V = 150, S = 5 };  // V: more than one block of logits
     Transformer model = random_model(V, 12, 31);
     model.weights.logits_bias[ID_END] += 2;
     Packed source = random_sentences(S, 10, V, 32);
-    for (int beam = 1; beam <= 5; beam++) {
-        SearchConfig config = {
-            .beam = beam, .n_best = beam, .length_penalty = 0.8, .max_length_ratio = 2};
-        assert_true(search(&one, &model, &source, &config, false));
+    for (int beam = 1; beam <= 5; beam++)
         for (int s = 0; s < S; s++) {
             Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
-            SimpleHypothesis expected[MAX_BEAM];
-            assert_int_equal(simple_search(expected, &model, &alone, &config),
-                             one.sentence[s].count);
-            assert_int_equal(one.sentence[s].count, beam);
-            for (int i = 0; i < beam; i++) {
-                Hypothesis same = {expected[i].id, expected[i].length, 0, 0};
-                assert_true(same_ids(&one.hypothesis[s][i], &same));
-                assert_true(fabs(one.hypothesis[s][i].score - expected[i].score) < 1e-4);
-            }
+            SearchConfig config = {
+                .beam = beam, .n_best = beam, .length_penalty = 0.8, .max_length_ratio = 2};
+            assert_int_equal(check_simple(&model, &alone, &config), beam);
         }
-    }
     free_sentences(source);
     transformer_free(&model);
 }
 
-int main(void)
+/* With a beam for all 1 + 3 + 9 + 27 sentences of at most 4 tokens over 3 pieces, both find all of
+ * them; and the search that stops early finds the best of them. */
+TEST(exhaustive)
 {
-    return run_all_tests("beam", NULL, NULL);
+    enum { V = 6, LENGTH = 4, ALL = 40 };
+    static const double PENALTIES[] = {0, 0.6, 1, 2};
+    for (uint64_t seed = 0; seed < VARIANTS; seed++) {
+        Transformer model = random_variant(&variants[seed], V, LENGTH, 100 + seed);
+        Packed source = random_sentences(2, LENGTH, V, 200 + seed);
+        for (int test = 0; test < 16; test++) {
+            int s = test / 8, form = test / 4 % 2;
+            Packed alone = packed_slice((int[2]){0}, &source, s, s + 1);
+            SearchConfig config = {.beam = MAX_BEAM,
+                                   .n_best = ALL,
+                                   .length_penalty = PENALTIES[test % 4],
+                                   .length_penalty_form = form,
+                                   .max_length_ratio = 3};
+            assert_int_equal(check_simple(&model, &alone, &config), ALL);
+            config.n_best = 1;
+            assert_true(search(&two, &model, &alone, &config, false));
+            assert_int_equal(two.sentence[0].count, 1);
+            same_best(0);
+        }
+        free_sentences(source);
+        transformer_free(&model);
+    }
 }
+
+TEST_MAIN("beam", NULL, NULL)

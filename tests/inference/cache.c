@@ -1,9 +1,5 @@
 /* Every row of the key-value cache against the whole-sentence pass, with sentences that end
  * early and with hypotheses that branch and end. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-
 #include "inference/cache.h"
 #include "tests/fixtures/random-model.h"
 
@@ -138,7 +134,4 @@ TEST(forest)
     for (int i = 0; i < VARIANTS; i++) check_forest(&variants[i]);
 }
 
-int main(void)
-{
-    return run_all_tests("cache", NULL, NULL);
-}
+TEST_MAIN("cache", NULL, NULL)

@@ -207,7 +207,4 @@ TEST(refusals)
     refuse(&source, config[2], NULL, "`min-length` 9");
 }
 
-int main(void)
-{
-    return run_all_tests("constraints", setup, teardown);
-}
+TEST_MAIN("constraints", setup, teardown)

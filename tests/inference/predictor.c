@@ -1,8 +1,4 @@
 /* Ensembles: the mean of the probabilities, and searches with it. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-
 #include "inference/predictor.h"
 #include "tests/fixtures/hypotheses.h"
 #include "tests/fixtures/random-model.h"
@@ -15,9 +11,8 @@ static Packed source;
 static Workers *workers;
 static Error error;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     for (int m = 0; m < MODELS; m++) {
         model[m] = random_variant(&variants[3 * m], V, MOST_LENGTH - 5 * m, 80 + (uint64_t)m);
         model[m].weights.logits_bias[ID_END] += 1;
@@ -27,9 +22,8 @@ static int setup(void **state)
     return (workers = workers_start(2, &error)) ? 0 : -1;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     workers_stop(workers);
     for (int m = 0; m < MODELS; m++) transformer_free(&model[m]);
     free_sentences(source);
@@ -144,7 +138,4 @@ TEST(not_a_number)
     model[2].weights.logits_bias[9] = bias;
 }
 
-int main(void)
-{
-    return run_all_tests("predictor", setup, teardown);
-}
+TEST_MAIN("predictor", setup, teardown)

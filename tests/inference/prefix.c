@@ -136,7 +136,4 @@ TEST(refused_prefixes)
         refuse(&source, search_default, &wrong[w].prefix, wrong[w].says);
 }
 
-int main(void)
-{
-    return run_all_tests("prefix", setup, teardown);
-}
+TEST_MAIN("prefix", setup, teardown)

@@ -1,11 +1,7 @@
 /* Samples against the distribution they are drawn from, and the few that count against a
  * sort. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-#include <stdlib.h>
-
 #include "inference/sampling.h"
+#include "tests/fixtures/test.h"
 
 enum { MOST = 1000 };
 
@@ -13,18 +9,16 @@ static Sampling sampling;
 static Arena arena;
 static double q[MOST];  // the expected probabilities
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     sampling_layout(&sampling, &arena, MOST);
     if (!arena_reserve(&arena, NULL)) return -1;
     sampling_layout(&sampling, &arena, MOST);
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     arena_free(&arena);
     return 0;
 }
@@ -165,7 +159,4 @@ TEST(streams)
     assert_int_equal(rng_word(&a), rng_word(&b));
 }
 
-int main(void)
-{
-    return run_all_tests("sampling", setup, teardown);
-}
+TEST_MAIN("sampling", setup, teardown)

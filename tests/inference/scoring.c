@@ -1,9 +1,5 @@
 /* Scoring against the training loss, of all and of each token, and an ensemble against the mean
  * of its models' probabilities. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-
 #include "inference/scoring.h"
 #include "tests/fixtures/random-model.h"
 
@@ -13,9 +9,8 @@ static Packed source, target;
 static Workers *workers[4];  // of 1, 2 and 3 threads
 static Error error;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     source = random_sentences(S, 20, V, 1);
     target = random_sentences(S, 24, V, 2);
     for (int threads = 1; threads <= 3; threads++)
@@ -23,9 +18,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     for (int threads = 1; threads <= 3; threads++) workers_stop(workers[threads]);
     free_sentences(source);
     free_sentences(target);
@@ -156,7 +150,4 @@ TEST(refusals)
     transformer_free(&model);
 }
 
-int main(void)
-{
-    return run_all_tests("scoring", setup, teardown);
-}
+TEST_MAIN("scoring", setup, teardown)

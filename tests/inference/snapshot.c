@@ -1,8 +1,4 @@
 /* Attention snapshots: the weights and vectors of every head against their definitions. */
-#include "tests/fixtures/test.h"
-
-#include <math.h>
-
 #include "inference/snapshot.h"
 #include "tests/fixtures/random-model.h"
 
@@ -14,9 +10,8 @@ static Transformer model;
 static Snapshot *snapshot;
 static Error error;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     Rng rng = rng_stream(81, RNG_TEST, 0);
     for (int i = 0; i < N - 1; i++) source[i] = 1 + (int)rng_below(&rng, V - 2);
     for (int i = 0; i < M - 1; i++) target[i] = 1 + (int)rng_below(&rng, V - 2);
@@ -26,9 +21,8 @@ static int setup(void **state)
     return snapshot ? 0 : -1;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     snapshot_close(snapshot);
     snapshot_close(NULL);
     transformer_free(&model);

@@ -2,10 +2,7 @@
  * inference/tokenization.c, and the cases of letters from Unicode's SpecialCasing.txt. */
 #include "inference/tokenization.h"
 #include "base/rng.h"
-
 #include "tests/fixtures/test.h"
-#include <stdlib.h>
-#include <string.h>
 
 /* UTF-8, one space between words. */
 static void write_words(char *out, const Codepoints *text)
@@ -210,7 +207,4 @@ TEST(test_random_text)
     }
 }
 
-int main(void)
-{
-    return run_all_tests("tokenization", NULL, NULL);
-}
+TEST_MAIN("tokenization", NULL, NULL)

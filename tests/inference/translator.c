@@ -163,7 +163,4 @@ TEST(options)
     assert_false(options_set(&group, 1, "length-penalty", "-1", &error));
 }
 
-int main(void)
-{
-    return run_all_tests("translator", setup, teardown);
-}
+TEST_MAIN("translator", setup, teardown)
