@@ -37,7 +37,7 @@ static void write_usage(FILE *out, const OptionGroup *group, const Option *optio
     else fputs(option->kind == OPTION_INT || option->kind == OPTION_UINT64 ? "N" : "TEXT", out);
 }
 
-/* " (1 to 64; default 8)", as far as there is something to say. */
+/* Writes " (1 to 64; default 8)": the range and the default, if the option has them. */
 static void write_range(FILE *out, const OptionGroup *group, const Option *option)
 {
     const void *field = field_of(group, option);

@@ -273,7 +273,7 @@ static bool more(ArgumentReader *r)
     return r->next < r->argc;
 }
 
-/* The value that is a word of its own. */
+/* The value in the argument after the option's name. */
 static bool read_value(ArgumentReader *r, Mention *mention, Error *error)
 {
     const char *name = mention->option->name;

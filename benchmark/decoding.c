@@ -1,4 +1,4 @@
-/* decoding.c -- passes over the sentences and bursts of sgemm in turn; see decoding.h. */
+/* decoding.c -- passes over the sentences, alternating with bursts of sgemm; see decoding.h. */
 #include "benchmark/decoding.h"
 
 #include "base/profile.h"

@@ -48,7 +48,7 @@ static void write_map(FILE *out, const TableMap *map, float *weight)
                     (double)weight[i * columns + j]);
 }
 
-/* The maps of a kind, as far as they were chosen. */
+/* The chosen maps of a kind. */
 static void write_kind(FILE *out, TableMap map, float *weight, const Choice *choice)
 {
     for (map.layer = 0; map.layer < snapshot_layers(map.snapshot, map.kind); map.layer++) {

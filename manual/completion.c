@@ -221,7 +221,7 @@ static bool zsh_option(FILE *out, const Place *p)
 
 static void zsh_no(FILE *out, const Option *option)
 {
-    fprintf(out, "        '--no-%s[take back --%s]'\n", option->name, option->name);
+    fprintf(out, "        '--no-%s[negate --%s]'\n", option->name, option->name);
 }
 
 static bool zsh_write(FILE *out, const CompletedProgram *program)
@@ -293,7 +293,7 @@ static bool fish_write(FILE *out, const CompletedProgram *program)
     for (Place p = {0}; next(&p, program);) {
         fish_option(out, p.option);
         if (!option_can_take_back(p.option)) continue;
-        fprintf(out, "complete $who%s -l no-%s -d 'take back --%s'\n",
+        fprintf(out, "complete $who%s -l no-%s -d 'negate --%s'\n",
                 shows_no(p.group, p.option) ? "" : " -n $no", p.option->name, p.option->name);
     }
     return true;

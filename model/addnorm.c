@@ -5,7 +5,7 @@
  *   post-norm   dX = LayerNorm'(dX)            dF = dropout(dX)      then F adds its own to dX
  *   pre-norm    dX = dX + LayerNorm'(dY)       dF = dropout(dX)      then F sets dY
  *
- * Nothing follows the last norm of a pre-norm stack but its Y: there dX = LayerNorm'(dY). */
+ * Only Y of the last norm of a pre-norm stack is used: there dX = LayerNorm'(dY). */
 #include "model/addnorm.h"
 
 #include "base/profile.h"

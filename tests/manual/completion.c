@@ -80,7 +80,7 @@ TEST(zsh)
         "_a_b()",
         "        '--d-model=[it'\\''s \\[the\\] width]:N (1 to 64; default 8): '",
         "        '--bias[a \\\\ b]'",
-        "        '--no-bias[take back --bias]'",
+        "        '--no-bias[negate --bias]'",
         "        '--form=[as Wu et al. 2016 have it]:form (default power):(power wu)'",
         "        '--head=[a head]:N|mean|max:(mean max)'",
         "        '*--source=[text]:FILE (may be repeated):_files'",
@@ -89,8 +89,8 @@ TEST(zsh)
         "        '--word=[which]:A\\:B: '",
         "        '--quiet[]'",
         "        '*:TEXT: '",
-        "        '--no-head[take back --head]'",
-        "        '--no-quiet[take back --quiet]'",
+        "        '--no-head[negate --head]'",
+        "        '--no-quiet[negate --quiet]'",
         "if [[ $funcstack[1] == _a-b ]]; then",
         NULL};
     check_lines(SHELL_ZSH, "#compdef a-b\n", lines);
@@ -102,16 +102,16 @@ TEST(fish)
         "set -l who -c a-b",
         "complete $who -l d-model -x -d 'it\\'s [the] width'",
         "complete $who -l bias -d 'a \\\\ b'",
-        "complete $who -l no-bias -d 'take back --bias'",
+        "complete $who -l no-bias -d 'negate --bias'",
         "complete $who -l form -x -a 'power wu' -d 'as Wu et al. 2016 have it'",
         "complete $who -l head -x -a 'mean max' -d 'a head'",
-        "complete $who -n $no -l no-head -d 'take back --head'",
+        "complete $who -n $no -l no-head -d 'negate --head'",
         "complete $who -l source -r -F -d 'text'",
         "complete $who -l output -x -a $folders -d 'a run'",
         "complete $who -l draw -r -F -d 'to'",
         "complete $who -l word -x -d 'which'",
         "complete $who -l quiet -d ''",
-        "complete $who -n $no -l no-quiet -d 'take back --quiet'",
+        "complete $who -n $no -l no-quiet -d 'negate --quiet'",
         NULL};
     check_lines(SHELL_FISH, "", lines);
 }
