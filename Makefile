@@ -174,7 +174,7 @@ help:
 COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c tests/*/*.c tests/model/gradients/*.c)
 compile_commands.json: .FORCE
 	@{ printf '['; \
-	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -c %s"},\n' \
+	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
 	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
 
 .PHONY: all test tests asan tsan check-all bench golden format install uninstall clean help .FORCE
