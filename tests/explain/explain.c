@@ -12,38 +12,41 @@ enum { V = 40, N = 9, M = 12, DH = 16 };
 
 static const Variant *variant;
 static Vocabulary vocabulary;
+static Transformer model;
 static int source[N], target[M];
 
 /* A vocabulary of V tokens, the words "w2" to "w38" among them. */
 FIXTURE(setup)
 {
-    static SmallModel model;
+    static SmallModel words;
     char word[16];
-    small_model_begin(&model, TOKENIZER_WORD, false);
+    small_model_begin(&words, TOKENIZER_WORD, false);
     for (int i = 2; i < V - 1; i++) {
         snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
-        small_model_piece(&model, word, -(float)i, PIECE_NORMAL);
+        small_model_piece(&words, word, -(float)i, PIECE_NORMAL);
     }
-    assert_true(small_model_vocabulary(&vocabulary, &model, &error));
+    assert_true(small_model_vocabulary(&vocabulary, &words, &error));
     assert_int_equal(tokenizer_vocab_size(vocabulary.tokenizer[TARGET]), V);
     for (int i = 0; i < N - 1; i++) source[i] = 2 + 3 * i;
     for (int i = 0; i < M - 1; i++) target[i] = 3 + 2 * i;
+    model = random_variant(variant, V, 30, 5);
     return 0;
 }
 
 FIXTURE(teardown)
 {
     vocabulary_free(&vocabulary);
+    transformer_free(&model);
     return 0;
 }
 
 /* What is printed; free() it. NULL if it was refused. */
-static char *explained(const Transformer *model, Choice choice, const char *word)
+static char *explained(Choice choice, const char *word)
 {
     char *text = NULL;
     size_t size;
     FILE *out = open_memstream(&text, &size);
-    Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
     bool good = snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, &error);
     snapshot_close(snapshot);
     fclose(out);
@@ -146,9 +149,9 @@ static void is_token(const char *label, int id)
 }
 
 /* The table and the map have the weights of the network's map. */
-static void all_rows_are_the_networks(const char *text, const Transformer *model, Choice choice)
+static void all_rows_are_the_networks(const char *text, Choice choice)
 {
-    Snapshot *snapshot = snapshot_open(model, source, N, target, M, &error);
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
     AttentionMap map = snapshot_map(snapshot, choice.kind, choice.layer, choice.head);
     const char *line = strchr(behind(text, "| weight\n"), '\n') + 1;
     const char *cells = strchr(behind(text, "rows sum to 1\n\n"), '\n') + 1;
@@ -174,14 +177,13 @@ static void all_rows_are_the_networks(const char *text, const Transformer *model
 
 TEST(every_step_follows)
 {
-    Transformer model = random_variant(variant, V, 30, 5);
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         for (int layer = 0; layer < (kind == ATTENTION_ENCODER ? 2 : 3); layer++)
             for (int head = 0; head < 3; head++) {
                 char place[8];
                 snprintf(place, sizeof place, "%d", 1 + (layer + 3 * head + kind) % N);
                 Choice choice = {.kind = (AttentionKind)kind, .layer = layer, .head = head};
-                char *text = explained(&model, choice, head ? place : NULL);
+                char *text = explained(choice, head ? place : NULL);
                 assert_non_null(text);
                 Row row[M];
                 double sum;
@@ -189,16 +191,14 @@ TEST(every_step_follows)
                 softmax_follows(row, keys, sum);
                 product_follows(text, row, keys);
                 mix_follows(text, row, keys);
-                all_rows_are_the_networks(text, &model, choice);
+                all_rows_are_the_networks(text, choice);
                 free(text);
             }
-    transformer_free(&model);
 }
 
 TEST(lines_fit_a_terminal)
 {
-    Transformer model = random_variant(variant, V, 30, 5);
-    char *text = explained(&model, choice_default, "w9");
+    char *text = explained(choice_default, "w9");
     assert_non_null(text);
     assert_non_null(strstr(text, "one word, \"w9\""));
     int headings = 0;
@@ -209,24 +209,21 @@ TEST(lines_fit_a_terminal)
     }
     assert_int_equal(headings, 9);
     free(text);
-    transformer_free(&model);
 }
 
 TEST(refusals)
 {
-    Transformer model = random_variant(variant, V, 30, 5);
     Choice choice = choice_default;
     choice.head = CHOICE_MEAN;
-    assert_null(explained(&model, choice, NULL));
+    assert_null(explained(choice, NULL));
     assert_non_null(strstr(error.text, "one head is explained"));
     choice.head = CHOICE_BEST;
-    assert_null(explained(&model, choice, "walrus"));
+    assert_null(explained(choice, "walrus"));
     assert_string_equal(error.text,
                         "`word` 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
                         "nor a place from 1 to 12");
-    assert_null(explained(&model, choice, "13"));
-    assert_null(explained(&model, choice, "0"));
-    transformer_free(&model);
+    assert_null(explained(choice, "13"));
+    assert_null(explained(choice, "0"));
 }
 
 int main(void)

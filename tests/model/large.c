@@ -78,9 +78,7 @@ static real *gradients(const Transformer *model, Loss *loss)
     params_bind(&dw, block, &config);
     if (model == &rows) in_rows(&dw);
     *loss = (Loss){0};
-    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
-    assert_true(arena_reserve(&arena, NULL));
-    transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN);
+    LAYOUT(&arena, transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN));
     transformer_forward(pass, model);
     transformer_backward(loss, pass, model, &dw, NULL, 0.1, 1);
     arena_free(&arena);

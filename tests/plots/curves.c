@@ -25,6 +25,12 @@ static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
     return page;
 }
 
+/* A chart of one series. */
+static Canvas *draw_one(const Series *series, bool log_y, Chart *chart)
+{
+    return draw(&(CurvePanel){.series = series, .count = 1, .log_y = log_y}, 1, chart);
+}
+
 TEST(test_points_are_on_the_curve)
 {
     static const double x[] = {0, 10, 20, 40, 50}, y[] = {9, 4, 2, 1.5, 1.4},
@@ -51,9 +57,8 @@ TEST(test_gaps)
     static const double x[] = {0, 1, 2, 3, 4, 5, 6, 7, 8}, nan = NAN;
     double y[] = {1, 1, nan, nan, 1, nan, INFINITY, 1, 1};
     Series series = {NULL, x, y, 9, 1, false};
-    CurvePanel panel = {.series = &series, .count = 1};
     Chart chart;
-    Canvas *page = draw(&panel, 1, &chart);
+    Canvas *page = draw_one(&series, false, &chart);
     assert_true(is_inked(page, &chart, 0.5, 1, 1));
     assert_false(is_inked(page, &chart, 2.5, 1, 1));
     assert_true(is_inked(page, &chart, 4, 1, 1));  // alone: a dot
@@ -72,9 +77,8 @@ TEST(test_many_points)
     y[61234] = 9;
     y[70001] = -6;
     Series series = {"loss", x, y, N, 0, true};
-    CurvePanel panel = {.series = &series, .count = 1};
     Chart chart;
-    Canvas *page = draw(&panel, 1, &chart);
+    Canvas *page = draw_one(&series, false, &chart);
     assert_true(is_inked(page, &chart, 61234, 8.8, 0));
     assert_true(is_inked(page, &chart, 70001, -5.8, 0));
     assert_true(is_inked(page, &chart, 30000, 1.03, 0));
@@ -94,22 +98,18 @@ TEST(test_odd_series)
     for (int i = 0; i < VALUES * VALUES * 2; i++) {
         Series series = {"\xFF",    values[i / 2 % VALUES], values[i / 2 / VALUES], 3, i - 5,
                          i % 3 == 0};
-        CurvePanel panel = {.series = &series, .count = 1, .log_y = i % 2};
         Chart chart;
-        Canvas *page = draw(&panel, 1, &chart);
+        Canvas *page = draw_one(&series, i % 2, &chart);
         assert_true(chart.across.low < chart.across.high && chart.up.low < chart.up.high);
         canvas_free(page);
     }
     Series one = {"one", same, same, 1, 3, false}, none = {"none", NULL, NULL, 0, 0, false};
-    CurvePanel panel = {.series = &one, .count = 1};
     Chart chart;
-    Canvas *page = draw(&panel, 1, &chart);
+    Canvas *page = draw_one(&one, false, &chart);
     assert_true(is_inked(page, &chart, 5, 5, 3));
     canvas_free(page);
-    panel.series = &none;
-    canvas_free(draw(&panel, 1, &chart));
-    panel.count = 0;
-    canvas_free(draw(&panel, 1, &chart));
+    canvas_free(draw_one(&none, false, &chart));
+    canvas_free(draw(&(CurvePanel){.series = &none}, 1, &chart));
 }
 
 TEST(test_axes)
