@@ -2,14 +2,15 @@
 #include "manual/roff.h"
 #include "tests/fixtures/test.h"
 
-/* What manual_text makes of a text; free() it. */
-static char *roff(const char *text)
+/* What manual_text makes of a text, or, without one, manual_options of the groups; free() it. */
+static char *roff(const char *text, const OptionGroup *groups, int count)
 {
     char *roff = NULL;
     size_t size;
     FILE *out = open_memstream(&roff, &size);
     assert_non_null(out);
-    manual_text(out, text);
+    if (text) manual_text(out, text);
+    else assert_true(manual_options(out, groups, count));
     assert_int_equal(fclose(out), 0);
     return roff;
 }
@@ -51,7 +52,7 @@ TEST(text_is_shown_as_it_is)
         {"a--b -- --N --x-", "a\\-\\-b \\-\\- \\-\\-N \\fB\\-\\-x\\fR\\-\n"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        char *shown = roff(cases[i].text);
+        char *shown = roff(cases[i].text, NULL, 0);
         assert_string_equal(shown, cases[i].roff);
         free(shown);
     }
@@ -61,7 +62,7 @@ TEST(long_text_is_wrapped_and_no_line_is_a_request)
 {
     char text[4000] = "";
     for (int i = 0; i < 300; i++) strcat(text, i % 3 ? "word " : ".request ");
-    char *shown = roff(text);
+    char *shown = roff(text, NULL, 0);
     int words = 0;
     for (char *line = strtok(shown, "\n"); line; line = strtok(NULL, "\n")) {
         assert_true(strlen(line) <= 80);
@@ -101,12 +102,7 @@ TEST(options_are_those_of_the_help)
     Values values = {.bias = true, .width = 8, .form = 1, .rate = 0.001};
     const OptionGroup groups[] = {{"The network", NULL, network, 3, &values},
                                   {"All-else", NULL, rest, 4, &values}};
-    char *shown = NULL;
-    size_t size;
-    FILE *out = open_memstream(&shown, &size);
-    assert_non_null(out);
-    assert_true(manual_options(out, groups, 2));
-    assert_int_equal(fclose(out), 0);
+    char *shown = roff(NULL, groups, 2);
     assert_string_equal(shown, ".SS The network\n"
                                ".TP\n"
                                "\\fB\\-\\-d\\-model\\fR \\fIN\\fR\n"

@@ -214,10 +214,7 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     attentionpage_plan_free(&plan);
     canvas_free(page);
     for (int s = 0; s < 3; s++) free(weight[s]);
-    free(all);
-    free(special);
-    free(target);
-    free(source);
+    free(all), free(special), free(target), free(source);
 }
 
 TEST(test_pages)
@@ -266,21 +263,19 @@ TEST(test_scale)
     float *weight = make_weights(N, N, false);
     HeatMap large = {.weight = weight, .rows = N, .columns = N};
     HeatMapSection section = {.large = &large};
-    PagePlan plan;
-    Canvas *once = draw_section(&plan, &section, THEME_LIGHT);
+    HeatMapPlan map;
+    Canvas *once = draw_alone(&map, &large, THEME_LIGHT);
     Canvas *thrice =
         draw_page(NULL, &(AttentionPage){.sections = &section, .count = 1, .scale = 3});
     assert_int_equal(canvas_width(thrice), 3 * canvas_width(once));
     assert_int_equal(canvas_height(thrice), 3 * canvas_height(once));
-    const HeatMapPlan *map = &plan.section[0].large;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
-            int x = map->x + map->left + j * map->cell, y = map->y + map->top + i * map->cell;
+            int x = map.x + map.left + j * map.cell, y = map.y + map.top + i * map.cell;
             Color want = canvas_pixel(once, x, y);
             assert_color(canvas_pixel(thrice, 3 * x, 3 * y), want);
             assert_color(canvas_pixel(thrice, 3 * x + 2, 3 * y + 2), want);
         }
-    attentionpage_plan_free(&plan);
     canvas_free(once);
     canvas_free(thrice);
     free(weight);
@@ -293,13 +288,11 @@ TEST(test_small_cells)
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
     HeatMap large = {weight, N, N, labels, labels, NULL, NULL, NULL, NULL, false};
-    HeatMapSection section = {.large = &large};
-    PagePlan plan;
-    Canvas *page = draw_page(&plan, &(AttentionPage){"t", "s", &section, 1, THEME_LIGHT, 1});
-    assert_true(plan.large_cell >= 1 && plan.large_cell < 10);
-    assert_true(plan.section[0].large.row_step > 1);
-    assert_map(page, &plan.section[0].large, &large, false);
-    attentionpage_plan_free(&plan);
+    HeatMapPlan plan;
+    Canvas *page = draw_alone(&plan, &large, THEME_LIGHT);
+    assert_true(plan.cell >= 1 && plan.cell < 10);
+    assert_true(plan.row_step > 1);
+    assert_map(page, &plan, &large, false);
     canvas_free(page);
     free(labels);
     free(weight);

@@ -47,8 +47,6 @@ TEST(test_colormaps)
                    ink = luminance(colormap_contrast(map.color[i]));
             double contrast = (fmax(y, ink) + 0.05) / (fmin(y, ink) + 0.05);
             assert_true(contrast >= 4.5);  // WCAG 2.1, level AA
-        }
-        for (int i = 0; i < COLORMAP_SIZE; i++) {
             Color grey = colormap_grey(&map, i / 255.0f);
             assert_true(abs(grey.r - grey.g) <= 1 && abs(grey.g - grey.b) <= 1);
             double p[3], q[3];
