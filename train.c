@@ -178,7 +178,7 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
-    bool good = optimizer_gather(&run->trainer->optimizer, error) &&
+    bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
                 (distributed_rank() > 0 || validate_candidate(run, v, error));
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&

@@ -6,32 +6,27 @@
 #ifndef BASE_DENORMALS_H
 #define BASE_DENORMALS_H
 
-#if defined __SSE2__
+#ifdef __SSE2__
 #include <immintrin.h>
+#endif
 
 /* Returns the mode before, for denormals_restore. */
 static inline unsigned denormals_off(void)
 {
+    unsigned before = 0;
+#ifdef __SSE2__
     enum { FLUSH_RESULTS_TO_ZERO = 0x8000, TAKE_INPUTS_FOR_ZERO = 0x0040 };
-    unsigned before = _mm_getcsr();
+    before = _mm_getcsr();
     _mm_setcsr(before | FLUSH_RESULTS_TO_ZERO | TAKE_INPUTS_FOR_ZERO);
+#endif
     return before;
 }
 
-static inline void denormals_restore(unsigned before)
+static inline void denormals_restore(unsigned before __attribute__((unused)))
 {
+#ifdef __SSE2__
     _mm_setcsr(before);
-}
-#else
-static inline unsigned denormals_off(void)
-{
-    return 0;
-}
-
-static inline void denormals_restore(unsigned before)
-{
-    (void)before;
-}
 #endif
+}
 
 #endif

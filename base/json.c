@@ -33,20 +33,21 @@ static void new_line(JsonWriter *json)
     if (json->indent) fprintf(json->out, "\n%*s", json->indent * json->depth, "");
 }
 
-static void begin_value(JsonWriter *json, const char *key)
+/* Writes what precedes a value; returns the stream that the value goes to. */
+static FILE *begin_value(JsonWriter *json, const char *key)
 {
     if (json->filled) fputc(',', json->out);
     if (json->depth) new_line(json);
     json->filled = true;
-    if (!key) return;
+    if (!key) return json->out;
     write_text(json->out, key);
     fputs(json->indent ? ": " : ":", json->out);
+    return json->out;
 }
 
 static void open_with(JsonWriter *json, const char *key, char bracket)
 {
-    begin_value(json, key);
-    fputc(bracket, json->out);
+    fputc(bracket, begin_value(json, key));
     json->depth++;
     json->filled = false;
 }
@@ -95,27 +96,24 @@ const char *real_text(char text[REAL_TEXT], double value)
 void json_put_real(JsonWriter *json, const char *key, double value)
 {
     char text[REAL_TEXT];
-    begin_value(json, key);
-    fputs(isfinite(value) ? real_text(text, value) : "null", json->out);
+    fputs(isfinite(value) ? real_text(text, value) : "null", begin_value(json, key));
 }
 
 void json_put_integer(JsonWriter *json, const char *key, int64_t value)
 {
-    begin_value(json, key);
-    fprintf(json->out, "%" PRId64, value);
+    fprintf(begin_value(json, key), "%" PRId64, value);
 }
 
 void json_put_bool(JsonWriter *json, const char *key, bool value)
 {
-    begin_value(json, key);
-    fputs(value ? "true" : "false", json->out);
+    fputs(value ? "true" : "false", begin_value(json, key));
 }
 
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
-    begin_value(json, key);
-    if (text) write_text(json->out, text);
-    else fputs("null", json->out);
+    FILE *out = begin_value(json, key);
+    if (text) write_text(out, text);
+    else fputs("null", out);
 }
 
 /* ---- reading ---- */

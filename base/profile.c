@@ -11,7 +11,7 @@ static _Thread_local struct {
     double spent[PROFILE_PARTS];
 } profile;
 
-static void switch_to(ProfilePart part)
+void profile_leave(ProfilePart part)
 {
     double now = clock_seconds();
     if (profile.since > 0) profile.spent[profile.part] += now - profile.since;
@@ -22,18 +22,13 @@ static void switch_to(ProfilePart part)
 ProfilePart profile_enter(ProfilePart part)
 {
     ProfilePart before = profile.part;
-    if (before != PROFILE_ENCODER) switch_to(part);
+    if (before != PROFILE_ENCODER) profile_leave(part);
     return before;
-}
-
-void profile_leave(ProfilePart before)
-{
-    switch_to(before);
 }
 
 void profile_read(double seconds[PROFILE_PARTS])
 {
-    switch_to(profile.part);
+    profile_leave(profile.part);
     for (int p = 0; p < PROFILE_PARTS; p++) {
         seconds[p] += profile.spent[p];
         profile.spent[p] = 0;

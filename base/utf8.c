@@ -37,10 +37,8 @@ int utf8_next(const char *text, unsigned *code)
 
 bool utf8_is_ascii(const char *text)
 {
-    for (; *text; text++) {
-        if ((unsigned char)*text >= 0x80) return false;
-    }
-    return true;
+    while (*text && (unsigned char)*text < 0x80) text++;
+    return !*text;
 }
 
 static bool is_control(unsigned code)
@@ -56,20 +54,14 @@ char *utf8_clean(const char *text, size_t limit, bool keep_lines)
     if (!clean) return NULL;
     for (size_t characters = 0; *text; characters++) {
         if (limit && characters == limit) {
-            memcpy(end, ellipsis, 3);
-            end += 3;
+            end = mempcpy(end, ellipsis, 3);
             break;
         }
         unsigned code;
         int bytes = utf8_next(text, &code);
         bool line = keep_lines && (code == '\n' || code == '\t');
-        if ((code == REPLACEMENT && bytes == 1) || (is_control(code) && !line)) {
-            memcpy(end, replacement, 3);
-            end += 3;
-        } else {
-            memcpy(end, text, (size_t)bytes);
-            end += bytes;
-        }
+        bool bad = (code == REPLACEMENT && bytes == 1) || (is_control(code) && !line);
+        end = mempcpy(end, bad ? replacement : text, bad ? 3 : (size_t)bytes);
         text += bytes;
     }
     *end = 0;

@@ -68,7 +68,7 @@ bool distributed_allgather(real *block, const size_t *part, Error *error);
 
 /* Sends all parts to rank 0, or from it to their ranks. `own` is this rank's part; on rank 0,
  * whose part is the first, it is the whole block. */
-bool distributed_gather(real *own, const size_t *part, Error *error);
-bool distributed_scatter(real *own, const size_t *part, Error *error);
+typedef bool DistributedSend(real *own, const size_t *part, Error *error);
+DistributedSend distributed_gather, distributed_scatter;
 
 #endif

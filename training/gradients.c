@@ -57,11 +57,6 @@ static size_t own_size(const Gradients *g)
     return g->own.end - g->own.begin;
 }
 
-static size_t received_size(const Gradients *g)
-{
-    return (size_t)g->rounds * (size_t)g->reduction.ranks * own_size(g);
-}
-
 /* The small arrays. */
 static void layout(Gradients *g)
 {
@@ -116,7 +111,8 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
     divide(g);
     if (g->reduction.ranks == 1) return true;
     g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
-    return (g->received = block_resident(received_size(g) * sizeof(real), error));
+    size_t received = (size_t)g->rounds * (size_t)g->reduction.ranks * own_size(g);
+    return (g->received = block_resident(received * sizeof(real), error));
 }
 
 bool gradients_create(Gradients *g, const Transformer *model, int accumulators, Error *error)
@@ -146,12 +142,6 @@ void gradients_free(Gradients *g)
     free(g->received);
     arena_free(&g->arena);
     *g = (Gradients){0};
-}
-
-size_t gradients_memory(const Gradients *g)
-{
-    return sizeof(real) * (g->size * (size_t)(g->end - g->first) + received_size(g) +
-                           (g->matrix.end - g->matrix.begin));
 }
 
 Weights *gradients_weights(const Gradients *g, int a)

@@ -102,7 +102,4 @@ const real *gradients_from(const Gradients *gradients, size_t begin);
 bool gradients_not_finite(const Gradients *gradients, int *tensor, const Params *params,
                           Error *error);
 
-/* Bytes that this rank holds. */
-size_t gradients_memory(const Gradients *gradients);
-
 #endif

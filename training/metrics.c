@@ -19,7 +19,7 @@ static const struct {
 } FIELDS[] = {
     {"loss", offsetof(MetricsLine, loss), TRAIN | VALID},
     {"objective", offsetof(MetricsLine, objective), TRAIN},
-    {"ppl", offsetof(MetricsLine, loss), TRAIN | VALID},  // e^loss
+    {"ppl", offsetof(MetricsLine, ppl), TRAIN | VALID},
     {"learning_rate", offsetof(MetricsLine, learning_rate), TRAIN},
     {"gradient_norm", offsetof(MetricsLine, gradient_norm), TRAIN},
     {"tokens_per_second", offsetof(MetricsLine, tokens_per_second), TRAIN},
@@ -34,20 +34,9 @@ static const struct {
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 
-static bool is_ppl(int f)
-{
-    return !strcmp(FIELDS[f].key, "ppl");
-}
-
-static double *field(MetricsLine *line, int f)
+static double *field(const MetricsLine *line, int f)
 {
     return (double *)((char *)line + FIELDS[f].offset);
-}
-
-static double value(const MetricsLine *line, int f)
-{
-    double number = *(const double *)((const char *)line + FIELDS[f].offset);
-    return is_ppl(f) ? exp(number) : number;
 }
 
 static void put(FILE *out, const MetricsLine *line)
@@ -59,7 +48,7 @@ static void put(FILE *out, const MetricsLine *line)
     json_put_integer(&json, "epoch", line->epoch);
     for (int f = 0; f < FIELD_COUNT; f++)
         if (FIELDS[f].kinds & 1 << line->kind)
-            json_put_real(&json, FIELDS[f].key, value(line, f));
+            json_put_real(&json, FIELDS[f].key, *field(line, f));
     json_close(&json);
     fputc('\n', out);
 }
@@ -68,7 +57,8 @@ static bool keep(Metrics *m, const MetricsLine *line, Error *error)
 {
     if (!GROW(m->line, m->size, m->count + 1))
         return error_set(error, "not enough memory for the lines of %s", m->path);
-    m->line[m->count++] = *line;
+    m->line[m->count] = *line;
+    m->line[m->count++].ppl = exp(line->loss);
     return true;
 }
 
@@ -85,8 +75,7 @@ static bool read_line(Metrics *metrics, const char *text, size_t length, long lo
                         .epoch = json_integer_value(json_object_get(json, "epoch"))};
     for (int f = 0; f < FIELD_COUNT; f++) {
         const json_t *member = json_object_get(json, FIELDS[f].key);
-        if (!is_ppl(f))
-            *field(&line, f) = json_is_number(member) ? json_number_value(member) : NAN;
+        *field(&line, f) = json_is_number(member) ? json_number_value(member) : NAN;
     }
     json_decref(json);
     bool wanted = (train || valid) && line.update > 0 && line.update <= update;
@@ -126,8 +115,9 @@ bool metrics_open(Metrics *metrics, const char *path, long long update, Error *e
 
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error)
 {
-    put(metrics->file, line);
-    return stream_flush(metrics->file, metrics->path, error) && keep(metrics, line, error);
+    if (!keep(metrics, line, error)) return false;
+    put(metrics->file, &metrics->line[metrics->count - 1]);
+    return stream_flush(metrics->file, metrics->path, error);
 }
 
 int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, const char *key)
@@ -137,7 +127,7 @@ int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, con
     for (size_t i = 0; i < metrics->count; i++) {
         const MetricsLine *line = &metrics->line[i];
         if (line->kind != kind) continue;
-        if (number) number[count] = f < FIELD_COUNT ? value(line, f) : (double)line->update;
+        if (number) number[count] = f < FIELD_COUNT ? *field(line, f) : (double)line->update;
         count++;
     }
     return count;

@@ -26,6 +26,7 @@ typedef struct MetricsLine {
     MetricsKind kind;
     long long update, epoch;
     double loss, seconds;
+    double ppl;  // e^loss; metrics_add computes it
     double objective, learning_rate, gradient_norm, tokens_per_second,
         gflops;  // of train lines
     double norm_q, norm_k, norm_v;

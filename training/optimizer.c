@@ -12,19 +12,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "training/distributed.h"
-
-/* Bytes of one block on this rank. */
-static size_t block_size(const Gradients *g)
-{
-    return sizeof(real) * (distributed_rank() == 0 ? g->size : g->own.end - g->own.begin);
-}
-
 bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradients,
                       const TrainingConfig *config, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
-    size_t size = block_size(gradients);
+    const Gradients *g = gradients;
+    size_t size = sizeof(real) * (distributed_rank() ? g->own.end - g->own.begin : g->size);
     return (o->m = block_resident(size, error)) && (o->v = block_resident(size, error)) &&
            (config->ema == 0 || (o->ema = block_resident(size, error)));
 }
@@ -72,24 +65,9 @@ void optimizer_update(Optimizer *o, long long update, double rate, double scale,
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);
 }
 
-static bool move(const Optimizer *o, bool (*one)(real *, const size_t *, Error *), Error *error)
+bool optimizer_send(const Optimizer *o, DistributedSend *send, Error *error)
 {
     const size_t *part = o->gradients->part;
-    return one(o->m, part, error) && one(o->v, part, error) &&
-           (!o->ema || one(o->ema, part, error));
-}
-
-bool optimizer_gather(const Optimizer *o, Error *error)
-{
-    return move(o, distributed_gather, error);
-}
-
-bool optimizer_scatter(const Optimizer *o, Error *error)
-{
-    return move(o, distributed_scatter, error);
-}
-
-size_t optimizer_memory(const Optimizer *o)
-{
-    return (o->ema ? 3 : 2) * block_size(o->gradients);
+    return send(o->m, part, error) && send(o->v, part, error) &&
+           (!o->ema || send(o->ema, part, error));
 }

@@ -8,6 +8,7 @@
 
 #include "training/adam.h"
 #include "training/config.h"
+#include "training/distributed.h"
 #include "training/gradients.h"
 
 typedef struct Optimizer {
@@ -30,11 +31,8 @@ void optimizer_free(Optimizer *optimizer);
 void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
                       Workers *workers);
 
-/* Sends all ranks' parts of the three blocks to rank 0, or back. Collective. */
-bool optimizer_gather(const Optimizer *optimizer, Error *error);
-bool optimizer_scatter(const Optimizer *optimizer, Error *error);
-
-/* Bytes of the blocks that this rank holds. */
-size_t optimizer_memory(const Optimizer *optimizer);
+/* Sends all ranks' parts of the three blocks to rank 0 (`send` is distributed_gather), or back
+ * (distributed_scatter). Collective. */
+bool optimizer_send(const Optimizer *optimizer, DistributedSend *send, Error *error);
 
 #endif

@@ -56,9 +56,9 @@ int passes_copies(const Passes *p)
     return p->training && p->config->r_drop > 0 ? 2 : 1;
 }
 
-int passes_at_work(const Passes *p, int threads, int accumulators)
+int passes_at_work(const Passes *p, int threads)
 {
-    return p->gradients->shared ? threads : at_most(threads, accumulators);
+    return p->gradients->shared ? threads : at_most(threads, accumulators(p));
 }
 
 /* Whether all micro-batches add to one accumulator, in their order. */
@@ -68,11 +68,16 @@ static bool one_accumulator(const Passes *p)
 }
 
 /* Cuts the sentences into micro-batches, with a loss of zero each. */
-static bool plan(Passes *p, Error *error)
+static bool plan(Passes *p, long long update, const Packed *source, const Packed *target,
+                 Error *error)
 {
+    p->source = source;
+    p->target = target;
+    p->training = update > 0;
+    p->update = update;
     int copies = passes_copies(p), tokens = (p->config->micro_tokens + copies - 1) / copies;
     int multiple = p->gradients->shared ? SHARING : accumulators(p);
-    if (!microbatch_plan(&p->plan, p->source, p->target, tokens, multiple, error)) return false;
+    if (!microbatch_plan(&p->plan, source, target, tokens, multiple, error)) return false;
     int count = p->plan.count;
     if (!GROW(p->nll, p->nll_size, 2 * (size_t)count))
         return error_set(error, "not enough memory for %d micro-batches", count);
@@ -165,22 +170,12 @@ static void work(void *context, int number)
     pthread_mutex_unlock(&p->lock);
 }
 
-static void begin(Passes *p, const Packed *source, const Packed *target, bool training,
-                  long long update)
+bool passes_run(Passes *p, long long update, const Packed *source, const Packed *target,
+                Error *error)
 {
-    p->source = source;
-    p->target = target;
-    p->training = training;
-    p->update = update;
-}
-
-static bool run(Passes *p, const Packed *source, const Packed *target, bool training,
-                long long update, Error *error)
-{
-    begin(p, source, target, training, update);
     memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
-    if (!plan(p, error)) return false;
+    if (!plan(p, update, source, target, error)) return false;
     if (one_accumulator(p) && !pipeline_begin(&p->pipeline, p->plan.count, error)) return false;
     if (p->training) gradients_clear(p->gradients, passes_used(p), p->workers);
     workers_run(p->workers, work, p);
@@ -190,17 +185,6 @@ static bool run(Passes *p, const Packed *source, const Packed *target, bool trai
             return error_set(error, "%s", p->worker[i].error.text);
         }
     return true;
-}
-
-bool passes_train(Passes *p, long long update, const Packed *source, const Packed *target,
-                  Error *error)
-{
-    return run(p, source, target, true, update, error);
-}
-
-bool passes_score(Passes *p, const Packed *source, const Packed *target, Error *error)
-{
-    return run(p, source, target, false, 0, error);
 }
 
 Loss passes_loss(const Passes *p)
@@ -223,21 +207,13 @@ int passes_suspects(const Passes *p, int *sentence, int most)
     return most;
 }
 
-size_t passes_memory(const Passes *p)
-{
-    size_t bytes = 0;
-    for (int i = 0; i < workers_count(p->workers); i++) bytes += p->worker[i].batch.arena.size;
-    return bytes;
-}
-
 bool passes_activations(Passes *p, size_t *bytes, const Packed *source, const Packed *target,
                         Error *error)
 {
     MicroBatch batch = {0};
-    int own = p->gradients->end - p->gradients->first;
-    int threads = passes_at_work(p, workers_count(p->workers), own);
-    begin(p, source, target, true, 0);
-    bool good = plan(p, error);
+    int own = p->gradients->end - p->gradients->first, threads = workers_count(p->workers);
+    if (!p->gradients->shared) threads = at_most(threads, own);
+    bool good = plan(p, 1, source, target, error);
     *bytes = 0;
     for (int k = 0; good && k < p->plan.count; k++) {
         good = pack(p, &batch, k, error);

@@ -53,14 +53,12 @@ bool passes_create(Passes *passes, const Transformer *model, const TrainingConfi
                    Gradients *gradients, Workers *workers, Error *error);
 void passes_free(Passes *passes);
 
-/* Forward and backward with dropout, over this rank's micro-batches: the accumulators (=) the
- * gradients of the objective's mean over the target tokens. This function and the next borrow
- * the sentences until the next call. */
-bool passes_train(Passes *passes, long long update, const Packed *source, const Packed *target,
-                  Error *error);
-
-/* Forward alone, without dropout, over all micro-batches. */
-bool passes_score(Passes *passes, const Packed *source, const Packed *target, Error *error);
+/* For update 1, 2, …: forward and backward with dropout, over this rank's micro-batches; the
+ * accumulators (=) the gradients of the objective's mean over the target tokens. For update 0:
+ * forward alone, without dropout, over all micro-batches. Borrows the sentences until the next
+ * call. */
+bool passes_run(Passes *passes, long long update, const Packed *source, const Packed *target,
+                Error *error);
 
 /* The sum over the micro-batches, in their order. */
 Loss passes_loss(const Passes *passes);
@@ -75,11 +73,8 @@ int passes_used(const Passes *passes);
 /* How often a sentence goes through the network: 2 with R-Drop, else 1. */
 int passes_copies(const Passes *passes);
 
-/* How many of `threads` threads can work at the same time on `accumulators` accumulators. */
-int passes_at_work(const Passes *passes, int threads, int accumulators);
-
-/* Bytes of all threads' activations so far. */
-size_t passes_memory(const Passes *passes);
+/* How many of `threads` threads can work at the same time, on all ranks together. */
+int passes_at_work(const Passes *passes, int threads);
 
 /* *bytes (=) of activations once every thread that can work has had the largest micro-batch of
  * an update of these sentences. */

@@ -31,10 +31,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
                         Error *error)
 {
     Trainer *t = calloc(1, sizeof *t);
-    if (!t) {
-        error_set(error, "not enough memory to train");
-        return NULL;
-    }
+    if (!t) return error_set(error, "not enough memory to train"), NULL;
     t->model = model;
     t->config = config;
     t->workers = workers;
@@ -56,17 +53,6 @@ void trainer_free(Trainer *t)
     gradients_free(&t->gradients);
     optimizer_free(&t->optimizer);
     free(t);
-}
-
-int trainer_at_work(const Trainer *t, int threads)
-{
-    return passes_at_work(&t->passes, threads, t->gradients.reduction.accumulators);
-}
-
-size_t trainer_memory(const Trainer *t)
-{
-    return t->model->params.size * sizeof(real) + gradients_memory(&t->gradients) +
-           passes_memory(&t->passes) + optimizer_memory(&t->optimizer);
 }
 
 /* Names the first tensor whose gradient is not finite, and the sentences of the first
@@ -91,7 +77,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     const TrainingConfig *c = t->config;
     Passes *p = &t->passes;
     *stats = (UpdateStats){0};
-    if (!distributed_agree(passes_train(p, update, source, target, error), error))
+    if (!distributed_agree(passes_run(p, update, source, target, error), error))
         return false;  // (1)
 
     double norm;
@@ -120,7 +106,7 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
 bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Loss *loss,
                       Error *error)
 {
-    if (!passes_score(&t->passes, source, target, error)) return false;
+    if (!passes_run(&t->passes, 0, source, target, error)) return false;
     *loss = passes_loss(&t->passes);
     return true;
 }

@@ -20,8 +20,8 @@
 #include "training/passes.h"
 
 /* The optimizer's blocks m, v and ema are in the layout of the parameters, for a checkpoint to
- * write and fill. They are whole on rank 0 only, from optimizer_gather to the next update;
- * optimizer_scatter gives the parts back to their owners. */
+ * write and fill. They are whole on rank 0 only, between optimizer_send to it and the next
+ * update. */
 typedef struct Trainer {
     Transformer *model;
     const TrainingConfig *config;
@@ -63,11 +63,5 @@ bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *targ
 /* The number of accumulators that `accumulators` 0, 1, … stands for in a new run: 0 is one for
  * each processor of this machine, 2 to 8; 0 and 1 are at least one for each rank. */
 int trainer_first_accumulators(int wanted);
-
-/* How many of `threads` threads can work at the same time, on all ranks together. */
-int trainer_at_work(const Trainer *trainer, int threads);
-
-/* Bytes of weights, moments, accumulators and all threads' activations so far, on this rank. */
-size_t trainer_memory(const Trainer *trainer);
 
 #endif

@@ -33,7 +33,7 @@ typedef struct Candidate {
 int candidate_files(const TrainingConfig *config);
 
 /* Steps (1) and (2): run->model uses the candidate's weights until candidate_leave, or its own
- * if this fails. Call it on rank 0, after optimizer_gather. */
+ * if this fails. Call it on rank 0, after optimizer_send to it. */
 bool candidate_enter(Candidate *candidate, Run *run, Error *error);
 void candidate_leave(Candidate *candidate, Run *run);
 

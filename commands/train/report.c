@@ -79,9 +79,10 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
     if (!find_activations(&active, run, error) ||
         !validation_memory(validation, &translating, error))
         return false;
-    if (now == 0)  // no /proc: the sum of what is known
-        now = (double)trainer_memory(run->trainer) +
-              4.0 * (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]);
+    if (now == 0) {  // no /proc: the allocated blocks
+        struct mallinfo2 allocated = mallinfo2();
+        now = (double)(allocated.uordblks + allocated.hblkhd);
+    }
     m->before = status("VmHWM: %lf");
     double lasting = now + (double)active, more = (double)translating;
     if (run->settings->training.average > 1)  // the mean, and a sum in double while it is made
@@ -211,7 +212,8 @@ static void print_warnings(const Run *run)
                         "--tokenizer bpe, or --byte-fallback keeps them",
                         unknown, side == SOURCE ? "source" : "target");
     }
-    int threads = workers_count(run->workers), at_work = trainer_at_work(run->trainer, threads);
+    int threads = workers_count(run->workers),
+        at_work = passes_at_work(&run->trainer->passes, threads);
     if (at_work < threads)
         console_say("warning       only %d of %d threads can work at a time: --accumulators %d "
                     "lets all work, and "

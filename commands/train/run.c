@@ -217,7 +217,7 @@ static bool start_or_go_on(Run *run, Error *error)
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            distributed_share(model->block, model->params.size * sizeof(real), error) &&
-           optimizer_scatter(&run->trainer->optimizer, error);
+           optimizer_send(&run->trainer->optimizer, distributed_scatter, error);
 }
 
 bool run_prepare(Run *run, Error *error)
@@ -281,7 +281,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
 
 bool run_save_last(Run *run, Error *error)
 {
-    return optimizer_gather(&run->trainer->optimizer, error) &&
+    return optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
            distributed_agree(run_save(run, run->last, true, error), error);
 }
 
