@@ -40,70 +40,89 @@ static const Option training_options[] = {
 };
 // clang-format on
 
-/* The table over fresh values. */
-typedef struct Fixture {
-    Values values;
-    OptionGroup group[2];
-    StringList words;
-    Error error;
-} Fixture;
+static Values values;
+static const OptionGroup groups[] = {{"Model", "model", model_options, 2, &values},
+                                     {"Training", "training", training_options, 7, &values}};
+static StringList words;
+static Error error;
 
-static void begin(Fixture *f)
+/* Frees what the last case has stored, and sets the defaults. */
+FIXTURE(begin)
 {
-    *f = (Fixture){.values = {.width = 512, .rate = 3e-4, .seed = 1, .bias = true}};
-    f->group[0] = (OptionGroup){"Model", "model", model_options, 2, &f->values};
-    f->group[1] = (OptionGroup){"Training", "training", training_options, 7, &f->values};
+    options_free(groups, 2);
+    strings_free(&words);
+    assert_null(values.output);
+    assert_null(values.source.item);
+    values = (Values){.width = 512, .rate = 3e-4, .seed = 1, .bias = true};
+    error = (Error){""};
+    return 0;
 }
 
-static void end(Fixture *f)
-{
-    options_free(f->group, 2);
-    strings_free(&f->words);
-    assert_null(f->values.output);
-    assert_null(f->values.source.item);
-}
-
-/* Cuts a command line at its spaces; the word EMPTY is an empty one. */
-static bool parse(Fixture *f, const char *line)
+/* Cuts a command line at its spaces. */
+static bool parse(const char *line)
 {
     char copy[512], *argv[64] = {"train"}, *rest = copy;
     int argc = 1;
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word; (word = strsep(&rest, " "));)
-        if (*word) argv[argc++] = strcmp(word, "EMPTY") ? word : "";
-    strcpy(f->error.text, "");
-    return options_parse(f->group, 2, argc, argv, &f->words, &f->error);
+        if (*word) argv[argc++] = word;
+    return options_parse(groups, 2, argc, argv, &words, &error);
 }
 
 TEST(every_kind_is_read)
 {
-    Fixture f;
-    begin(&f);
-    assert_true(parse(&f, "--d-model 256 one --no-output-bias --learning-rate=1e-3 --quiet "
-                          "--seed 9223372036854775807 --schedule cosine --output=a=b - "
-                          "--train-source x --train-source=y --free -1.5E+3 -- --d-model"));
-    assert_int_equal(f.values.width, 256);
-    assert_false(f.values.bias);
-    assert_true(f.values.quiet);
-    assert_true(f.values.rate == 1e-3);
-    assert_true(f.values.free == -1500);
-    assert_true(f.values.seed == INT64_MAX);
-    assert_int_equal(f.values.schedule, 1);
-    assert_string_equal(f.values.output, "a=b");
-    assert_int_equal(f.values.source.count, 2);
-    assert_string_equal(f.values.source.item[0], "x");
-    assert_string_equal(f.values.source.item[1], "y");
-    assert_int_equal(f.words.count, 3);
-    assert_string_equal(f.words.item[0], "one");
-    assert_string_equal(f.words.item[1], "-");
-    assert_string_equal(f.words.item[2], "--d-model");
-    assert_true(
-        parse(&f, "--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
-    assert_null(f.values.output);
-    assert_int_equal(f.values.source.count, 0);
-    assert_false(f.values.quiet);
-    assert_int_equal(f.values.width, 2);  // the last mention wins
-    end(&f);
+    begin(NULL);
+    assert_true(parse("--d-model 256 one --no-output-bias --learning-rate=1e-3 --quiet "
+                      "--seed 9223372036854775807 --schedule cosine --output=a=b - "
+                      "--train-source x --train-source=y --free -1.5E+3 -- --d-model"));
+    assert_int_equal(values.width, 256);
+    assert_false(values.bias);
+    assert_true(values.quiet);
+    assert_true(values.rate == 1e-3);
+    assert_true(values.free == -1500);
+    assert_true(values.seed == INT64_MAX);
+    assert_int_equal(values.schedule, 1);
+    assert_string_equal(values.output, "a=b");
+    assert_int_equal(values.source.count, 2);
+    assert_string_equal(values.source.item[0], "x");
+    assert_string_equal(values.source.item[1], "y");
+    assert_int_equal(words.count, 3);
+    assert_string_equal(words.item[0], "one");
+    assert_string_equal(words.item[1], "-");
+    assert_string_equal(words.item[2], "--d-model");
+    assert_true(parse("--no-output --no-train-source --quiet=false --d-model 1 --d-model 2"));
+    assert_null(values.output);
+    assert_int_equal(values.source.count, 0);
+    assert_false(values.quiet);
+    assert_int_equal(values.width, 2);  // the last mention wins
+}
+
+TEST(wrong_values_are_explained)
+{
+    static const struct {
+        const char *option, *takes, *wrong;  // one value a word
+    } cases[] = {
+        {"learning-rate", "a number from 1e-08 to 1", "hot 2 1.1 nan 0x1p-3 0.1.2 EMPTY"},
+        {"free", "a number", "inf 1e999"},
+        {"d-model", "a whole number from 1 to 8192",
+         "0 8193 4294967808 99999999999999999999 5.0 5x"},
+        {"seed", "a whole number from 0 to 9223372036854775807", "-1 9223372036854775808"},
+        {"schedule", "inverse-sqrt, cosine or constant", "warm cos"},
+        {"output", "DIR", "EMPTY"},
+        {"quiet", "true or false", "maybe"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char copy[128], line[128], expected[256], *rest = strcpy(copy, cases[i].wrong);
+        for (char *word; (word = strsep(&rest, " "));) {
+            const char *value = strcmp(word, "EMPTY") ? word : "";
+            begin(NULL);
+            snprintf(line, sizeof line, "--%s=%s", cases[i].option, value);
+            snprintf(expected, sizeof expected, "--%s takes %s, not '%s'", cases[i].option,
+                     cases[i].takes, value);
+            assert_false(parse(line));
+            assert_string_equal(error.text, expected);
+        }
+    }
 }
 
 TEST(wrong_use_is_explained)
@@ -111,35 +130,10 @@ TEST(wrong_use_is_explained)
     static const struct {
         const char *line, *error;
     } cases[] = {
-        {"--learning-rate hot", "--learning-rate takes a number from 1e-08 to 1, not 'hot'"},
-        {"--learning-rate 2", "--learning-rate takes a number from 1e-08 to 1, not '2'"},
-        {"--learning-rate 1.1", "--learning-rate takes a number from 1e-08 to 1, not '1.1'"},
-        {"--learning-rate nan", "--learning-rate takes a number from 1e-08 to 1, not 'nan'"},
-        {"--learning-rate 0x1p-3",
-         "--learning-rate takes a number from 1e-08 to 1, not '0x1p-3'"},
-        {"--learning-rate 0.1.2",
-         "--learning-rate takes a number from 1e-08 to 1, not '0.1.2'"},
-        {"--learning-rate=", "--learning-rate takes a number from 1e-08 to 1, not ''"},
-        {"--free inf", "--free takes a number, not 'inf'"},
-        {"--free 1e999", "--free takes a number, not '1e999'"},
-        {"--d-model 0", "--d-model takes a whole number from 1 to 8192, not '0'"},
-        {"--d-model 8193", "--d-model takes a whole number from 1 to 8192, not '8193'"},
-        {"--d-model 4294967808",
-         "--d-model takes a whole number from 1 to 8192, not '4294967808'"},
-        {"--d-model 99999999999999999999",
-         "--d-model takes a whole number from 1 to 8192, not '99999999999999999999'"},
-        {"--d-model 5.0", "--d-model takes a whole number from 1 to 8192, not '5.0'"},
-        {"--d-model 5x", "--d-model takes a whole number from 1 to 8192, not '5x'"},
-        {"--d-model", "--d-model takes a whole number from 1 to 8192, but nothing follows it"},
         {"--seed -1", "--seed takes a whole number from 0 to 9223372036854775807, not '-1'"},
-        {"--seed 9223372036854775808", "--seed takes a whole number from 0 to "
-                                       "9223372036854775807, not '9223372036854775808'"},
-        {"--schedule warm", "--schedule takes inverse-sqrt, cosine or constant, not 'warm'"},
-        {"--schedule cos", "--schedule takes inverse-sqrt, cosine or constant, not 'cos'"},
-        {"--output EMPTY", "--output takes DIR, not ''"},
+        {"--d-model", "--d-model takes a whole number from 1 to 8192, but nothing follows it"},
         {"--output --quiet", "--output takes DIR, but '--quiet' follows it"},
         {"--output --seed=3", "--output takes DIR, but '--seed=3' follows it"},
-        {"--quiet=maybe", "--quiet takes true or false, not 'maybe'"},
         {"--no-quiet=true", "--no-quiet takes no value"},
         {"--lerning-rate 1",
          "unknown option '--lerning-rate': did you mean '--learning-rate'?"},
@@ -154,18 +148,14 @@ TEST(wrong_use_is_explained)
         {"--=3", "unknown option '--': see --help"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Fixture f;
-        begin(&f);
-        assert_false(parse(&f, cases[i].line));
-        assert_string_equal(f.error.text, cases[i].error);
-        end(&f);
+        begin(NULL);
+        assert_false(parse(cases[i].line));
+        assert_string_equal(error.text, cases[i].error);
     }
-    Fixture f;
-    begin(&f);
+    begin(NULL);
     char *argv[] = {"train", "surplus"};
-    assert_false(options_parse(f.group, 2, 2, argv, NULL, &f.error));
-    assert_string_equal(f.error.text, "unexpected argument 'surplus'");
-    end(&f);
+    assert_false(options_parse(groups, 2, 2, argv, NULL, &error));
+    assert_string_equal(error.text, "unexpected argument 'surplus'");
 }
 
 TEST(names_in_errors_become_options)
@@ -181,63 +171,58 @@ TEST(names_in_errors_become_options)
         {"", ""},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Fixture f;
-        begin(&f);
-        error_set(&f.error, "%s", cases[i].error);
-        options_name_in_error(f.group, 2, &f.error);
-        assert_string_equal(f.error.text, cases[i].shown);
-        end(&f);
+        begin(NULL);
+        error_set(&error, "%s", cases[i].error);
+        options_name_in_error(groups, 2, &error);
+        assert_string_equal(error.text, cases[i].shown);
     }
 }
 
 TEST(stronger_sources_win)
 {
-    Fixture f;
-    begin(&f);
+    begin(NULL);
     char *argv[] = {"train", "--output",   "x",       "--free=2", "--train-source",
                     "mine",  "--no-quiet", "--wrong", "--",       "--seed=7"};
-    assert_string_equal(options_find_text(f.group, 2, 10, argv, "output"), "x");
-    assert_string_equal(options_find_text(f.group, 2, 10, argv, "free"), "2");
-    assert_string_equal(options_find_text(f.group, 2, 10, argv, "quiet"), "false");
-    assert_null(options_find_text(f.group, 2, 10, argv, "seed"));
-    assert_null(options_find_text(f.group, 2, 10, argv, "d-model"));
-    assert_null(f.values.output);  // nothing was set
+    assert_string_equal(options_find_text(groups, 2, 10, argv, "output"), "x");
+    assert_string_equal(options_find_text(groups, 2, 10, argv, "free"), "2");
+    assert_string_equal(options_find_text(groups, 2, 10, argv, "quiet"), "false");
+    assert_null(options_find_text(groups, 2, 10, argv, "seed"));
+    assert_null(options_find_text(groups, 2, 10, argv, "d-model"));
+    assert_null(values.output);  // nothing was set
 
-    assert_true(options_set_all(f.group, 2,
+    assert_true(options_set_all(groups, 2,
                                 " d-model=64\n free=1 no-output-bias\ttrain-source=a "
                                 "train-source=b ",
-                                &f.error));
-    assert_int_equal(f.values.source.count, 2);
-    assert_true(options_from_json(f.group, 2,
+                                &error));
+    assert_int_equal(values.source.count, 2);
+    assert_true(options_from_json(groups, 2,
                                   "{\"training\":{\"free\":1.5,\"train_source\":"
                                   "[\"c\",\"d\",\"e\"]}}",
-                                  "config.json", false, &f.error));
-    assert_int_equal(f.values.source.count, 3);
-    assert_true(parse(&f, "--free=2 --train-source mine --train-source=yours"));
-    assert_int_equal(f.values.width, 64);
-    assert_false(f.values.bias);
-    assert_true(f.values.free == 2);
-    assert_int_equal(f.values.source.count, 2);
-    assert_string_equal(f.values.source.item[0], "mine");
+                                  "config.json", false, &error));
+    assert_int_equal(values.source.count, 3);
+    assert_true(parse("--free=2 --train-source mine --train-source=yours"));
+    assert_int_equal(values.width, 64);
+    assert_false(values.bias);
+    assert_true(values.free == 2);
+    assert_int_equal(values.source.count, 2);
+    assert_string_equal(values.source.item[0], "mine");
 
-    assert_true(options_set(f.group, 2, "seed", "5", &f.error));
-    assert_true(f.values.seed == 5);
-    assert_true(options_set(f.group, 2, "train-source", "one", &f.error));
-    assert_int_equal(f.values.source.count, 1);
-    assert_false(options_set(f.group, 2, "sed", "5", &f.error));
-    assert_string_equal(f.error.text, "unknown option '--sed': did you mean '--seed'?");
-    assert_false(options_set_all(f.group, 2, "d-model 64", &f.error));
-    assert_string_equal(f.error.text,
+    assert_true(options_set(groups, 2, "seed", "5", &error));
+    assert_true(values.seed == 5);
+    assert_true(options_set(groups, 2, "train-source", "one", &error));
+    assert_int_equal(values.source.count, 1);
+    assert_false(options_set(groups, 2, "sed", "5", &error));
+    assert_string_equal(error.text, "unknown option '--sed': did you mean '--seed'?");
+    assert_false(options_set_all(groups, 2, "d-model 64", &error));
+    assert_string_equal(error.text,
                         "--d-model takes a whole number from 1 to 8192, not '--64'");
-    end(&f);
 }
 
 TEST(help_shows_the_table)
 {
-    Fixture f;
-    begin(&f);
-    assert_true(options_set(f.group, 2, "output", "checkpoints/toy", &f.error));
-    char *help = options_help(f.group, 2);
+    begin(NULL);
+    assert_true(options_set(groups, 2, "output", "checkpoints/toy", &error));
+    char *help = options_help(groups, 2);
     assert_string_equal(
         help,
         "Model\n"
@@ -257,17 +242,14 @@ TEST(help_shows_the_table)
         "  --train-source FILE  text to learn from (may be repeated)\n"
         "  --quiet              say nothing\n");
     free(help);
-    end(&f);
 }
 
 TEST(saved_configuration_comes_back)
 {
-    Fixture f, g;
-    begin(&f);
-    begin(&g);
-    assert_true(parse(&f, "--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
-                          "--schedule constant --train-source a\"b --train-source \xC3\xBC"));
-    char *text = options_to_json(f.group, 2);
+    begin(NULL);
+    assert_true(parse("--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
+                      "--schedule constant --train-source a\"b --train-source \xC3\xBC"));
+    char *text = options_to_json(groups, 2);
     assert_string_equal(text, "{\n"
                               "  \"model\": {\n"
                               "    \"d_model\": 512,\n"
@@ -285,19 +267,18 @@ TEST(saved_configuration_comes_back)
                               "    ]\n"
                               "  }\n"
                               "}\n");
-    assert_true(options_set(g.group, 2, "output", "something", &g.error));
-    assert_true(options_from_json(g.group, 2, text, "config.json", false, &g.error));
-    char *again = options_to_json(g.group, 2);
+    begin(NULL);
+    assert_true(options_set(groups, 2, "output", "something", &error));
+    assert_true(options_from_json(groups, 2, text, "config.json", false, &error));
+    char *again = options_to_json(groups, 2);
     assert_string_equal(again, text);
-    assert_null(g.values.output);
-    assert_false(g.values.quiet);
-    assert_true(options_from_json(g.group, 1, text, "config.json", true, &g.error));
-    assert_false(options_from_json(g.group, 1, text, "config.json", false, &g.error));
-    assert_string_equal(g.error.text, "config.json: unknown key 'training'");
+    assert_null(values.output);
+    assert_false(values.quiet);
+    assert_true(options_from_json(groups, 1, text, "config.json", true, &error));
+    assert_false(options_from_json(groups, 1, text, "config.json", false, &error));
+    assert_string_equal(error.text, "config.json: unknown key 'training'");
     free(text);
     free(again);
-    end(&f);
-    end(&g);
 }
 
 TEST(wrong_configurations_are_explained)
@@ -336,12 +317,10 @@ TEST(wrong_configurations_are_explained)
         {"{\"model\":{\"d_model\" 5}}", "c:1:21: ':' expected near '5'"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Fixture f;
-        begin(&f);
-        assert_false(options_from_json(f.group, 2, cases[i].json, "c", false, &f.error));
-        assert_string_equal(f.error.text, cases[i].error);
-        end(&f);
+        begin(NULL);
+        assert_false(options_from_json(groups, 2, cases[i].json, "c", false, &error));
+        assert_string_equal(error.text, cases[i].error);
     }
 }
 
-TEST_MAIN("options", NULL, NULL)
+TEST_MAIN("options", NULL, begin)
