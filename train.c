@@ -227,7 +227,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
 {
-    const CorpusNames *corpus = &settings->data.train;
+    const CorpusFiles *corpus = &settings->data.train;
     Validation validation = {0};
     console_say("reading %s …", (corpus->source.count ? corpus->source : corpus->tsv).item[0]);
     bool good = run_read(run, settings, error) && run_prepare(run, error) &&

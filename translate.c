@@ -6,8 +6,8 @@
  *   with --reference: BLEU and chrF of all translations
  *
  * Other options select something else: --score prints the log probability of given translations
- * (commands/translate/likelihood.h); --align with --target or --gold aligns their words
- * (commands/translate/alignment.h); --hypothesis scores a file of translations, without a model
+ * and --align with --target or --gold aligns their words (commands/translate/pairs.h);
+ * --hypothesis scores a file of translations, without a model
  * (commands/translate/scores.h); --save-int8 writes the model with quantised weights. */
 #include <math.h>
 #include <signal.h>
@@ -20,9 +20,8 @@
 #include "base/options.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
-#include "commands/translate/alignment.h"
 #include "commands/translate/input.h"
-#include "commands/translate/likelihood.h"
+#include "commands/translate/pairs.h"
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
@@ -278,7 +277,7 @@ int main(int argc, char **argv)
     models_free(&p.models);
     idlines_free(&p.lines);
     idlines_free(&p.prefix);
-    input_close(&p.input);
+    text_close(&p.input.reader);
     text_close(&p.target);
     text_close(&p.reference);
     request_free(&p.request);

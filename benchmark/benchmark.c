@@ -39,8 +39,8 @@ static void say(const char *format, ...)
 
 static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
 {
-    const char *source = plan->corpus, *target = plan->corpus_target;
-    CorpusFiles files = {.sources = 1, .targets = 1, .source = &source, .target = &target};
+    char *source = plan->corpus, *target = plan->corpus_target;
+    CorpusFiles files = {.source = {&source, 1}, .target = {&target, 1}};
     CorpusText text;
     CorpusReport counts;
     if (!corpus_read(&text, &counts, &files, error)) return false;

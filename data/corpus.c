@@ -203,24 +203,27 @@ static bool read_tsv(CorpusText *text, CorpusReport *report, const char *path, i
 static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                      Error *error)
 {
-    if (files->sources != files->targets)
+    if (files->source.count != files->target.count)
         return error_set(error,
                          "there are %d source files but %d target files: give one target "
                          "for every source",
-                         files->sources, files->targets);
-    if (files->sources + files->tsvs == 0) return error_set(error, "no corpus was given");
-    if (files->sources + files->tsvs > CORPUS_MAX_FILES)
+                         files->source.count, files->target.count);
+    if (files->source.count + files->tsv.count == 0)
+        return error_set(error, "no corpus was given");
+    if (files->source.count + files->tsv.count > CORPUS_MAX_FILES)
         return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
-    for (int i = 0; i < files->sources; i++)
-        if (!read_two_files(text, report, files->source[i], files->target[i], i, error))
+    for (int i = 0; i < files->source.count; i++)
+        if (!read_two_files(text, report, files->source.item[i], files->target.item[i], i,
+                            error))
             return false;
-    for (int i = 0; i < files->tsvs; i++)
-        if (!read_tsv(text, report, files->tsv[i], files->sources + i, error)) return false;
+    for (int i = 0; i < files->tsv.count; i++)
+        if (!read_tsv(text, report, files->tsv.item[i], files->source.count + i, error))
+            return false;
     if (text->pairs > 0) return true;
     return error_set(error,
                      report->read == 0 ? "%s is empty: there is nothing to learn from"
                                        : "%s has no pair with text on both sides",
-                     files->sources ? files->source[0] : files->tsv[0]);
+                     files->source.count ? files->source.item[0] : files->tsv.item[0]);
 }
 
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)

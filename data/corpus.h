@@ -11,6 +11,7 @@
 #define DATA_CORPUS_H
 
 #include "base/error.h"
+#include "base/options.h"
 #include "base/workers.h"
 #include "data/tokenizer.h"
 
@@ -64,10 +65,7 @@ typedef struct CorpusReport {
 /* source[i] goes with target[i], line by line. A line of a TSV file is source TAB target;
  * further columns are ignored. */
 typedef struct CorpusFiles {
-    int sources, targets, tsvs;
-    const char *const *source;
-    const char *const *target;
-    const char *const *tsv;
+    StringList source, target, tsv;
 } CorpusFiles;
 
 /* Reads all files: the pairs of source and target files, then the TSV files. Fails if two files

@@ -97,7 +97,7 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
 /* ---- the lines ---- */
 
 /* A line is printed as "17" or, if there are several files, "data/a.en:17". */
-static void print_skipped(const CorpusNames *names, const char *why,
+static void print_skipped(const CorpusFiles *names, const char *why,
                           const CorpusSkipped *skipped)
 {
     if (!skipped->count) return;
@@ -122,7 +122,7 @@ static double percent(size_t some, size_t all)
     return all ? 100.0 * (double)some / (double)all : 0;
 }
 
-static void print_corpus(const char *name, const CorpusReport *r, const CorpusNames *names)
+static void print_corpus(const char *name, const CorpusReport *r, const CorpusFiles *names)
 {
     char read[64] = "";
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);

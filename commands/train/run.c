@@ -22,17 +22,7 @@ char *run_path(const Settings *settings, const char *name, Error *error)
     return NULL;
 }
 
-static CorpusFiles files(const CorpusNames *names)
-{
-    return (CorpusFiles){.sources = names->source.count,
-                         .targets = names->target.count,
-                         .tsvs = names->tsv.count,
-                         .source = (const char *const *)names->source.item,
-                         .target = (const char *const *)names->target.item,
-                         .tsv = (const char *const *)names->tsv.item};
-}
-
-const char *run_file(const CorpusNames *names, int file)
+const char *run_file(const CorpusFiles *names, int file)
 {
     int sources = names->source.count;
     return file < sources ? names->source.item[file] : names->tsv.item[file - sources];
@@ -58,12 +48,9 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 static bool read_text(Run *run, Error *error)
 {
     const DataConfig *data = &run->settings->data;
-    CorpusFiles train = files(&data->train);
-    if (!corpus_read(&run->text, &run->report, &train, error)) return false;
-    if (data->valid.source.count || data->valid.tsv.count) {
-        CorpusFiles valid = files(&data->valid);
-        return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
-    }
+    if (!corpus_read(&run->text, &run->report, &data->train, error)) return false;
+    if (data->valid.source.count || data->valid.tsv.count)
+        return corpus_read(&run->valid_text, &run->valid_report, &data->valid, error);
     size_t count = (size_t)data->valid_split;
     if (!count) count = run->report.kept / 10;
     if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
@@ -242,7 +229,7 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = settings_to_json(run->settings);
+    char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS);
     char *path = run_path(run->settings, "config.json", error);
     char *metrics = run_path(run->settings, "metrics.jsonl", error);
     bool good = (config || error_set(error, "not enough memory for config.json")) && path &&
@@ -258,7 +245,7 @@ bool run_begin(Run *run, Error *error)
 bool run_save(Run *run, const char *path, bool whole, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    char *config = settings_to_json(run->settings),
+    char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS),
          *progress = progress_to_json(&run->progress);
     bool good =
         (config && progress) || error_set(error, "not enough memory to save '%s'", path);

@@ -58,7 +58,7 @@ bool run_save_last(Run *run, Error *error);
 bool run_save(Run *run, const char *path, bool whole, Error *error);
 
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
-const char *run_file(const CorpusNames *names, int file);
+const char *run_file(const CorpusFiles *names, int file);
 
 /* "OUTPUT/name"; free() it. NULL on error. */
 char *run_path(const Settings *settings, const char *name, Error *error);

@@ -205,7 +205,7 @@ static bool check_vocabulary(const Settings *s, Error *error)
     return config_check(&model, error);
 }
 
-static bool check_pairs(const CorpusNames *names, const char *name, Error *error)
+static bool check_pairs(const CorpusFiles *names, const char *name, Error *error)
 {
     return names->source.count == names->target.count ||
            error_set(error, "--%s-source names %d files but --%s-target %d: they go in pairs",
@@ -338,11 +338,6 @@ char *settings_help(const char *program)
     }
     free(options);
     return textstream_close(&stream);
-}
-
-char *settings_to_json(const Settings *s)
-{
-    return options_to_json(s->groups, SETTINGS_GROUPS);
 }
 
 /* Whether the flags, integers and choices of a group, which define model and tokenizer, are

@@ -10,13 +10,8 @@
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
-/* The files of a corpus: sources and targets, line by line, or tsv with both. */
-typedef struct CorpusNames {
-    StringList source, target, tsv;
-} CorpusNames;
-
 typedef struct DataConfig {
-    CorpusNames train, valid;
+    CorpusFiles train, valid;
     int valid_split;    // pairs held out of the training text if no validation files are given
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU
     int vocabulary;     // a VocabularyChoice
@@ -65,9 +60,6 @@ extern const Preset settings_presets[];
 
 /* The help of the program with this name, presets included; free() it. */
 char *settings_help(const char *program);
-
-/* The text of config.json, which checkpoints have too; free() it. */
-char *settings_to_json(const Settings *settings);
 
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. Replaces a number of

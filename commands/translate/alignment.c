@@ -1,5 +1,5 @@
-/* alignment.c -- aligns given translations; see alignment.h. */
-#include "commands/translate/alignment.h"
+/* alignment.c -- aligns given translations; see pairs.h. */
+#include "commands/translate/pairs.h"
 
 #include "base/file.h"
 

@@ -1,4 +1,4 @@
-/* input.c -- the lines that ./translate reads; see input.h. */
+/* input.c -- the lines and pairs that ./translate reads; see input.h and pairs.h. */
 #include "commands/translate/input.h"
 
 #include <string.h>
@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/command.h"
+#include "commands/translate/pairs.h"
 
 bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *error)
 {
@@ -16,11 +17,6 @@ bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *erro
         input->size = (double)about.st_size;
     if (prompt && isatty(STDIN_FILENO) && isatty(fileno(prompt))) input->prompt = prompt;
     return text_open_descriptor(&input->reader, STDIN_FILENO, "standard input", error);
-}
-
-void input_close(Input *input)
-{
-    text_close(&input->reader);
 }
 
 static TextResult next_text(Input *input, const char **line, size_t *length, Error *error)

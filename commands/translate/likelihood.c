@@ -1,8 +1,9 @@
-/* likelihood.c -- pairs of lines → ids → log probabilities, by chunks; see likelihood.h. */
-#include "commands/translate/likelihood.h"
+/* likelihood.c -- pairs of lines → ids → log probabilities, by chunks; see pairs.h. */
+#include "commands/translate/pairs.h"
 
 #include "base/file.h"
 #include "base/json.h"
+#include "inference/scoring.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -44,8 +44,8 @@ static void write_file(const char *name, const char *bytes)
 /* Reads path[0] and path[1] as source and target, and the next path as TSV. */
 static bool read_corpus(bool pairs, bool tsvs)
 {
-    const char *source = path[0], *target = path[1], *tsv = path[pairs ? 2 : 0];
-    CorpusFiles files = {pairs, pairs, tsvs, &source, &target, &tsv};
+    char *source = path[0], *target = path[1], *tsv = path[pairs ? 2 : 0];
+    CorpusFiles files = {{&source, pairs}, {&target, pairs}, {&tsv, tsvs}};
     return corpus_read(&text, &report, &files, &error);
 }
 
@@ -125,7 +125,7 @@ TEST(bad_files)
         if (!strstr(error.text, CASE[i].wanted)) fail_msg("case %zu: %s", i, error.text);
     }
     assert_false(read_corpus(0, 0));
-    CorpusFiles files = {.sources = 2, .targets = 1};
+    CorpusFiles files = {.source.count = 2, .target.count = 1};
     assert_false(corpus_read(&text, &report, &files, &error));
     assert_string_equal(error.text,
                         "there are 2 source files but 1 target files: give one target "

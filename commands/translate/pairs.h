@@ -1,0 +1,59 @@
+/* pairs.h -- the sentence pairs of ./translate --score and --align: sources and targets in two
+ * files, line by line, or lines of source TAB target. */
+#ifndef COMMANDS_TRANSLATE_PAIRS_H
+#define COMMANDS_TRANSLATE_PAIRS_H
+
+#include <signal.h>
+
+#include "commands/translate/input.h"
+#include "commands/translate/view.h"
+#include "inference/bundle.h"
+
+typedef struct Pairs {
+    const Bundle *bundle;
+    Input *input;        // sources, or source TAB target (further columns are ignored)
+    TextReader *target;  // the targets; or NULL
+    FILE *news;          // for warnings, or NULL
+    const char *option;  // "--score", for the error about a line that is no pair
+    const char *done;    // "scored", for the warning that a long pair is not
+    const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
+} Pairs;
+
+/* ---- input.c ---- */
+
+/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut
+ * because it is longer than the model takes. */
+bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
+               const char *line, size_t length, Error *error);
+
+/* partner_end for a file (or NULL) that goes with the pairs. */
+bool pairs_end(const Pairs *pairs, TextReader *reader, Error *error);
+
+/* ---- likelihood.c: --score, the log probability of given translations ----
+ *
+ * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>
+ * included; or one JSON object,
+ *
+ *   {"line":1,"log_probability":-3.25,"tokens":["▁ein","▁Mann","</s>"],
+ *    "log_probabilities":[-1.5,-1.25,-0.5]}
+ *
+ * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At
+ * the end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs,
+ * and perplexity = e^loss; with JSON as one more object,
+ * {"pairs":…,"tokens":…,"loss":…,"perplexity":…}.
+ *
+ * If *pairs->stop is set, it ends after the current chunk and succeeds. */
+bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
+                    Error *error);
+
+/* ---- alignment.c: --align, the links of given translations, compared with gold ones ----
+ *
+ * Without gold links it prints one line of links for each pair. With them it prints a table:
+ * the alignment error rate of each layer and head, of the mean of a layer's heads and of their
+ * norms, both at the decoder step that writes a word and at the next one, which reads it.
+ *
+ * If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side
+ * longer than the model takes gives an empty line and is not compared. */
+bool alignment_run(const Pairs *pairs, View *view, Error *error);
+
+#endif
