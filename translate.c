@@ -246,11 +246,15 @@ static bool work(Program *p, Error *error)
 
 static bool print_help(Error *error)
 {
-    char *options = request_help();
+    static Request defaults;
+    char *options = request_defaults(&defaults, error)
+                        ? options_help(defaults.groups, REQUEST_GROUPS)
+                        : NULL;
     printf("Usage: %s [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            command_name(), options ? options : "");
     free(options);
+    request_free(&defaults);
     return stream_flush(stdout, "the help", error);
 }
 

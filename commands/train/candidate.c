@@ -15,32 +15,29 @@ int candidate_files(const TrainingConfig *c)
     return c->average > c->keep_last ? c->average : c->keep_last;
 }
 
-/* The snapshot's path; free() it. */
-static char *snapshot_path(const Run *run, long long update, Error *error)
+static bool snapshot_path(char path[PATH_MAX], const Run *run, long long update, Error *error)
 {
     char name[64];
     snprintf(name, sizeof name, "update-%06lld.safetensors", update);
-    return run_path(run->settings, name, error);
+    return run_path(path, run->settings, name, error);
 }
 
 static bool save_snapshot(Run *run, Error *error)
 {
-    char *path = snapshot_path(run, run->progress.update, error);
-    bool good = path && run_save(run, path, false, error);
-    free(path);
-    return good;
+    char path[PATH_MAX];
+    return snapshot_path(path, run, run->progress.update, error) &&
+           run_save(run, path, false, error);
 }
 
 /* block (=) the weights of a snapshot */
 static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
 {
     CheckpointFile file;
-    char *path = snapshot_path(run, update, error);
-    bool open = path && checkpoint_open(&file, path, error);
+    char path[PATH_MAX];
+    bool open = snapshot_path(path, run, update, error) && checkpoint_open(&file, path, error);
     bool good =
         open && checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
     if (open) checkpoint_close(&file);
-    free(path);
     return good || error_prefix(error, "the weights that --average %d needs cannot be read",
                                 run->settings->training.average);
 }
@@ -105,11 +102,10 @@ bool candidate_remove_dropped(const Run *run, Error *error)
 {
     const UpdateList *dropped = &run->progress.dropped;
     for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
-        char *path = snapshot_path(run, dropped->update[i], error);
-        bool good = path && (unlink(path) == 0 || errno == ENOENT);
-        if (path && !good) error_set(error, "cannot remove '%s': %s", path, strerror(errno));
-        free(path);
-        if (!good) return false;
+        char path[PATH_MAX];
+        if (!snapshot_path(path, run, dropped->update[i], error)) return false;
+        if (unlink(path) != 0 && errno != ENOENT)
+            return error_set(error, "cannot remove '%s': %s", path, strerror(errno));
     }
     return true;
 }

@@ -158,14 +158,13 @@ bool watch_draw(const Watch *watch, const Run *run, Error *error)
 {
     if (watch->count < 2) return true;
     Film film = {0};
-    char *path = run_path(run->settings, "watch.png", error), *title = NULL;
-    bool good = path &&
+    char path[PATH_MAX], *title = NULL;
+    bool good = run_path(path, run->settings, "watch.png", error) &&
                 tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source.id,
                                  (size_t)watch->columns, error) &&
                 make_film(&film, watch, run, title, error) &&
                 save_film(&film, path, run->settings->run.output, title, error);
     film_free(&film);
     free(title);
-    free(path);
     return good;
 }

@@ -17,9 +17,9 @@ enum { MATRICES = 3 };
 static bool save_page(Canvas *page, const Run *run, const char *name, const PngText *texts,
                       int count, Error *error)
 {
-    char *path = run_path(run->settings, name, error);
-    bool good = path && png_save_canvas(path, page, texts, count, error);
-    free(path);
+    char path[PATH_MAX];
+    bool good = run_path(path, run->settings, name, error) &&
+                png_save_canvas(path, page, texts, count, error);
     canvas_free(page);
     return good;
 }
@@ -73,7 +73,7 @@ bool pictures_attention(const Run *run, const Validation *v, Error *error)
     int word[PICTURE_WORDS];
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
-    char *path = run_path(run->settings, "attention.png", error);
+    char path[PATH_MAX];
     Snapshot *snapshot =
         snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words, error);
     const PictureInput input = {.snapshot = snapshot,
@@ -81,9 +81,9 @@ bool pictures_attention(const Run *run, const Validation *v, Error *error)
                                 .model_name = run->settings->run.output,
                                 .choice = &choice_default,
                                 .config = picture_default};
-    bool good = path && snapshot && picture_save(path, &input, error);
+    bool good = snapshot && run_path(path, run->settings, "attention.png", error) &&
+                picture_save(path, &input, error);
     snapshot_close(snapshot);
-    free(path);
     return good;
 }
 

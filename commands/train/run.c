@@ -14,12 +14,11 @@
 
 enum { MOST_HELD_OUT = 500 };
 
-char *run_path(const Settings *settings, const char *name, Error *error)
+bool run_path(char path[PATH_MAX], const Settings *settings, const char *name, Error *error)
 {
-    char *path;
-    if (asprintf(&path, "%s/%s", settings->run.output, name) >= 0) return path;
-    error_set(error, "not enough memory for the name of '%s'", name);
-    return NULL;
+    const char *folder = settings->run.output;
+    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX ||
+           error_set(error, "'%.100s…' is too long a path", folder);
 }
 
 const char *run_file(const CorpusFiles *names, int file)
@@ -145,10 +144,10 @@ static bool same_everywhere(const Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start()};
-    run->last = run_path(settings, "last.safetensors", error);
-    run->best = run_path(settings, "best.safetensors", error);
     int max_length = settings->model.max_length - 1;  // without </s>
-    bool good = run->last && run->best && read_text(run, error) &&
+    bool good = run_path(run->last, settings, "last.safetensors", error) &&
+                run_path(run->best, settings, "best.safetensors", error) &&
+                read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
@@ -229,16 +228,15 @@ bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
     if (!folder_make(run->settings->run.output, error)) return false;
-    char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS);
-    char *path = run_path(run->settings, "config.json", error);
-    char *metrics = run_path(run->settings, "metrics.jsonl", error);
-    bool good = (config || error_set(error, "not enough memory for config.json")) && path &&
-                metrics && file_replace(path, config, strlen(config), error) &&
+    char config[PATH_MAX], metrics[PATH_MAX];
+    char *text = options_to_json(run->settings->groups, SETTINGS_GROUPS);
+    bool good = (text || error_set(error, "not enough memory for config.json")) &&
+                run_path(config, run->settings, "config.json", error) &&
+                run_path(metrics, run->settings, "metrics.jsonl", error) &&
+                file_replace(config, text, strlen(text), error) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
     if (good) run->progress.seconds = metrics_seconds(&run->metrics);
-    free(config);
-    free(path);
-    free(metrics);
+    free(text);
     return good;
 }
 
@@ -300,6 +298,4 @@ void run_free(Run *run)
     vocabulary_free(&run->vocabulary);
     corpus_free(&run->corpus);
     corpus_free(&run->valid);
-    free(run->last);
-    free(run->best);
 }

@@ -15,6 +15,8 @@
 #ifndef COMMANDS_TRAIN_RUN_H
 #define COMMANDS_TRAIN_RUN_H
 
+#include <limits.h>
+
 #include "commands/train/settings.h"
 #include "data/batches.h"
 #include "data/corpus.h"
@@ -25,7 +27,7 @@
 
 typedef struct Run {
     Settings *settings;
-    char *last, *best;            // paths
+    char last[PATH_MAX], best[PATH_MAX];
     CorpusText text, valid_text;  // text is freed once it is encoded
     Corpus corpus, valid;
     CorpusReport report, valid_report;
@@ -60,8 +62,8 @@ bool run_save(Run *run, const char *path, bool whole, Error *error);
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
 const char *run_file(const CorpusFiles *names, int file);
 
-/* "OUTPUT/name"; free() it. NULL on error. */
-char *run_path(const Settings *settings, const char *name, Error *error);
+/* path (=) "OUTPUT/name" */
+bool run_path(char path[PATH_MAX], const Settings *settings, const char *name, Error *error);
 
 /* For an update that failed because its loss or gradient is not finite: adds the pairs that it
  * may come from to the error. Returns false. */

@@ -225,7 +225,7 @@ bool watch_open(Watch *watch, Run *run, Error *error)
     *watch = (Watch){0};
     if (!run->settings->run.watch || distributed_rank() > 0) return true;
     return read_sentence(watch, run, error) &&
-           (watch->path = run_path(run->settings, "watch.jsonl", error)) &&
+           run_path(watch->path, run->settings, "watch.jsonl", error) &&
            begin_file(watch, run->progress.update, error);
 }
 
@@ -237,7 +237,6 @@ void watch_close(Watch *watch)
     free(watch->frame);
     free(watch->source.id);
     free(watch->target.id);
-    free(watch->path);
     *watch = (Watch){0};
 }
 
@@ -292,7 +291,7 @@ static bool translate(Translations *out, const Watch *watch, Run *run, Error *er
 bool watch_record(Watch *watch, Run *run, double loss, Error *error)
 {
     long long update = run->progress.update;
-    if (!watch->path || (watch->count && watch->frame[watch->count - 1].update >= update))
+    if (!watch->file || (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
     WatchFrame frame = {.update = update, .loss = loss};
     Translations out;

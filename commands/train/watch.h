@@ -34,11 +34,11 @@ typedef struct WatchFrame {
 } WatchFrame;
 
 typedef struct Watch {
-    char *path;  // of watch.jsonl; NULL: no sentence is watched
-    FILE *file;
-    Ids source, target;  // target {0}: not given
-    int columns;         // tokens of the source
-    char **source_word;  // [columns]
+    char path[PATH_MAX];  // of watch.jsonl
+    FILE *file;           // NULL: no sentence is watched
+    Ids source, target;   // target {0}: not given
+    int columns;          // tokens of the source
+    char **source_word;   // [columns]
     int layer, heads;
     WatchFrame *frame;  // [count]
     int count;

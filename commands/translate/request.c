@@ -154,15 +154,6 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
     return true;
 }
 
-char *request_help(void)
-{
-    static Request defaults;
-    char *help = NULL;
-    if (request_defaults(&defaults, NULL)) help = options_help(defaults.groups, REQUEST_GROUPS);
-    request_free(&defaults);
-    return help;
-}
-
 bool request_load_models(Models *models, const Request *r, Error *error)
 {
     char file[PATH_MAX + 32];

@@ -34,9 +34,6 @@ bool request_defaults(Request *request, Error *error);
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
 
-/* The help of all options; free() it. */
-char *request_help(void);
-
 /* Whether --attention names an HTML page, not a picture. */
 bool request_wants_page(const Request *request);
 
