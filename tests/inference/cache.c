@@ -20,9 +20,10 @@ static double difference(const real *x, const real *expected, int n)
  * path, also when the cache is used a second time. */
 static void check_forest(const Variant *variant)
 {
-    enum { V = 30, S = 9, MOST = 3, STEPS = 20, NODES = S * MOST * STEPS, LONGEST = 64 };
+    enum { V = 30, S = 24, MOST = 3, STEPS = 26, NODES = S * MOST * STEPS, LONGEST = 64 };
     Transformer model = random_variant(variant, V, LONGEST, 4);
     Packed source = random_sentences(S, LONGEST, config_source_vocab(&model.config), 5);
+    assert_true(source.rows > 320);  // more than one slice of the encoder
     int D = model.config.d_model, first[S], count[S], sentence_of[NODES];
     Cache cache;
     Arena arena = {0}, forced;

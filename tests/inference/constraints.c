@@ -174,11 +174,6 @@ TEST(samples_depend_on_their_line)
     }
     assert_true(different > S / 3);  // samples of a line differ from each other
     translations_free(&all);
-    config.batch_rows = 128;
-    config.seed = 2;
-    run(&some, &config, NULL);
-    check_scores(&some, &alone, &source, workers[2]);
-    translations_free(&some);
 }
 
 TEST(without_scores_the_same_tokens)

@@ -105,7 +105,7 @@ TEST(searches)
         for (int e = 0; e < 3; e++)
             assert_true(
                 translator_run(&out[e], ensemble[e], &input, &config, workers, NULL, &error));
-        check_scores(&out[0], &together, &source, workers);
+        check_scores(&out[0], &together, &source, &config, workers);
         for (int s = 0; s < S; s++) {
             const Hypothesis *all = out[0].sentence[s].hypothesis;
             const Hypothesis *a = out[1].sentence[s].hypothesis;

@@ -18,7 +18,7 @@ TEST(translations_begin_with_the_prefix)
                 assert_memory_equal(out.sentence[s].hypothesis[i].id, id + 3 * s,
                                     3 * sizeof *id);
             }
-        if (which != SAMPLES) check_scores(&out, &alone, &source, workers[2]);
+        if (which != SAMPLES) check_scores(&out, &alone, &source, &config, workers[2]);
         translations_free(&out);
         run(&out, &config, &one);
         for (int s = 0; s < S; s++)

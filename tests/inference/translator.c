@@ -61,26 +61,16 @@ TEST(alone_or_with_others)
     free_sentences(many);
 }
 
-/* The log-probability and the score are those of the whole network. */
 TEST(scores_equal_scoring)
 {
-    SearchConfig config = settings(BEAM);
-    config.length_penalty = 0.7;
-    Translations all;
-    translate(&all, &source, &config, 1);
-    for (int s = 0; s < S; s++)
-        for (int i = 0; i < all.sentence[s].count; i++) {
-            const Hypothesis *hypothesis = &all.sentence[s].hypothesis[i];
-            int start[2], length = hypothesis->length;
-            Packed from = packed_slice(start, &source, s, s + 1);
-            Packed to = {1, length, hypothesis->id, (int[]){0, length}};
-            double each[MOST_LENGTH], sum = 0;
-            assert_true(scoring_run(each, &alone, &from, &to, workers[1], NULL, &error));
-            for (int t = 0; t < length; t++) sum += each[t];
-            assert_true(fabs(sum - hypothesis->log_probability) < 1e-4);
-            assert_true(fabs(sum / pow(length, 0.7) - hypothesis->score) < 1e-4);
-        }
-    translations_free(&all);
+    for (int which = 0; which < SETTINGS; which++) {
+        SearchConfig config = settings(which);
+        config.length_penalty = 0.7;
+        Translations all;
+        translate(&all, &source, &config, 1);
+        check_scores(&all, &alone, &source, &config, workers[1]);
+        translations_free(&all);
+    }
 }
 
 TEST(stopping)
