@@ -19,8 +19,6 @@ typedef struct Pairs {
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
 } Pairs;
 
-/* ---- input.c ---- */
-
 /* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut
  * because it is longer than the model takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
