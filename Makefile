@@ -4,10 +4,10 @@
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make check-all  the slow checks: clang, both sanitizers, clang-tidy, cppcheck (scripts/check-all)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
-# make golden     the reference vectors again, from PyTorch (python3-torch), and the golden pictures
-# make format     the sources in the house style (clang-format 14)
-# make install    qkv-train, qkv-translate, the library, man pages, completion and documents, below
-#                 PREFIX (/usr/local), after DESTDIR. make uninstall removes them
+# make golden     recomputes the golden vectors with PyTorch (python3-torch); redraws the golden pictures
+# make format     formats the sources (clang-format 14)
+# make install    installs qkv-train, qkv-translate, the library, man pages, completion and documents
+#                 in DESTDIR/PREFIX (PREFIX: /usr/local). make uninstall removes them
 # make compile_commands.json    for editors and clang-tidy
 # MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
 CC      ?= cc

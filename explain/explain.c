@@ -116,12 +116,12 @@ static bool find_word(Explanation *e, const char *word, Error *error)
     e->word = (int)place - 1;
     return (end != word && !*end && place >= 1 && place <= rows) ||
            error_set(error,
-                     "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a place "
-                     "from 1 to %d",
+                     "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
+                     "position from 1 to %d",
                      word, rows, e->row[0], e->row[rows - 1], rows);
 }
 
-/* The first word with its largest weight on another place than its own, </s> left out. */
+/* The first word with its largest weight on another position than its own, </s> left out. */
 static void choose_word(Explanation *e)
 {
     for (int i = 0; i < e->map.rows; i++) {

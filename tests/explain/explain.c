@@ -221,7 +221,7 @@ TEST(refusals)
     assert_null(explained(choice, "walrus"));
     assert_string_equal(error.text,
                         "`word` 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
-                        "nor a place from 1 to 12");
+                        "nor a position from 1 to 12");
     assert_null(explained(choice, "13"));
     assert_null(explained(choice, "0"));
 }
