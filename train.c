@@ -43,7 +43,7 @@ static void catch_signals(bool quiet)
 {
     if (distributed_ranks() > 1 && distributed_rank() == 0 && !quiet)
         snprintf(stopping, sizeof stopping,
-                 "%s: asked to stop, after this update; if a rank is gone, "
+                 "%s: stops after this update; if a rank has died, "
                  "the same command resumes from the last checkpoint\n",
                  command_name());
     signal(SIGINT, on_signal);

@@ -39,10 +39,10 @@ void distributed_stop(void);
  * for which it is false, with its number and machine. */
 bool distributed_agree(bool good, Error *error);
 
-/* Whether contact was lost; then this rank prints its own error. */
+/* Whether this rank lost contact with another one. If so, it prints its own error. */
 bool distributed_broken(void);
 
-/* bytes (=) those of rank 0. */
+/* Broadcast: bytes [size] (=) those of rank 0. */
 bool distributed_share(void *bytes, size_t size, Error *error);
 
 /* x [count] (=) the sum over the ranks, with the same bits on every rank. The bits do not
@@ -63,11 +63,11 @@ bool distributed_greatest(int *x, Error *error);
 bool distributed_exchange(real *received, const real *block, const bool *sends,
                           const size_t *part, Error *error);
 
-/* block (=) of each rank r its part r. */
+/* block (=) on every rank: part r is copied from rank r. */
 bool distributed_allgather(real *block, const size_t *part, Error *error);
 
-/* Sends all parts to rank 0, or from it to their ranks. `own` is this rank's part; on rank 0,
- * whose part is the first, it is the whole block. */
+/* Sends all parts to rank 0 (gather), or from it to their ranks (scatter). `own` is this rank's
+ * part; on rank 0, whose part is the first, it is the whole block. */
 typedef bool DistributedSend(real *own, const size_t *part, Error *error);
 DistributedSend distributed_gather, distributed_scatter;
 

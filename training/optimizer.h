@@ -21,7 +21,8 @@ typedef struct Optimizer {
     real decay_share, ema_share;
 } Optimizer;
 
-/* Borrows its arguments; every block starts at zero. Call optimizer_free even if this fails. */
+/* Borrows its arguments, which must outlive it; every block starts at zero. Call optimizer_free
+ * even if this fails. */
 bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients *gradients,
                       const TrainingConfig *config, Error *error);
 void optimizer_free(Optimizer *optimizer);

@@ -3,7 +3,7 @@
  * The sentences are cut into micro-batches (microbatch.h). Micro-batch k adds its gradients to
  * accumulator k mod A, after micro-batch k - A has done so. Each number is therefore the sum of
  * the same terms in the same order, whatever the number of threads. At most A threads work at a
- * time, unless A is 1: all threads share a single accumulator, stage by stage of the network
+ * time, unless A is 1: then all threads share the accumulator, stage by stage of the network
  * (model/pipeline.h).
  *
  * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and

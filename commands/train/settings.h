@@ -62,8 +62,9 @@ extern const Preset settings_presets[];
 char *settings_help(const char *program);
 
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
- * must be equal. If not, the error names the option that differs. Replaces a number of
- * accumulators of 0 or 1 by that of the run; if it has none, by trainer_first_accumulators. */
+ * must be equal. If not, the error names the option that differs. If the number of
+ * accumulators is 0 or 1, sets it to that of the run, or to trainer_first_accumulators if the
+ * run has none. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */

@@ -160,11 +160,10 @@ bool request_load_models(Models *models, const Request *r, Error *error)
     Error missing;
     for (int m = 0; m < r->model.count; m++)
         if (!bundle_find(file, sizeof file, r->model.item[m], &missing))
-            return error_set(error, "%s: %strain makes one%s, and --model names another",
-                             missing.text, command_prefix(),
-                             access(r->model.item[m], F_OK) == 0
-                                 ? ""
-                                 : " (in checkpoints/toy, if not told otherwise)");
+            return error_set(
+                error, "%s: %strain makes one%s, and --model names another", missing.text,
+                command_prefix(),
+                access(r->model.item[m], F_OK) == 0 ? "" : " (by default in checkpoints/toy)");
     return models_load(models, &r->model, r->int8 || r->save_int8, error);
 }
 
