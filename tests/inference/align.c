@@ -30,14 +30,16 @@ TEST(both_ways)
     /* x: A; y's first token, of what is no </s>, A (the first of equals); its second B. C is
      * left
      * over: y has most of it. */
-    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0, &error));
-    assert_links(&links, "0-0 0-1 1-1 2-1");
-    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0.2, &error));
-    assert_links(&links, "0-0 1-1 2-1");
-    assert_true(align_links(&links, share[0], 3, 4, target_word, source_word, 0.9, &error));
-    assert_links(&links, "");
-    assert_true(align_links(&links, share[0], 0, 4, target_word, source_word, 0, &error));
-    assert_links(&links, "");
+    static const struct {
+        int rows;
+        double threshold;
+        const char *links;
+    } cases[] = {{3, 0, "0-0 0-1 1-1 2-1"}, {3, 0.2, "0-0 1-1 2-1"}, {3, 0.9, ""}, {0, 0, ""}};
+    for (int c = 0; c < 4; c++) {
+        assert_true(align_links(&links, share[0], cases[c].rows, 4, target_word, source_word,
+                                cases[c].threshold, &error));
+        assert_links(&links, cases[c].links);
+    }
     links_free(&links);
 }
 
@@ -69,22 +71,24 @@ TEST(error_rate)
 
 TEST(wrong_links)
 {
-    static const char *const no_words[] = {"0-0 4-1", "0-3"}, *const no_links[] = {
-                                                                  "0-", "-1-0", "0-1x",
-                                                                  "99999999999-0", "x"};
+    static const char no_word[] =
+        "there is no %s between 4 words and 3; words are counted from 0",
+                      no_link[] = "'%s' is not a link like 0-0, or 0?0 if it is possible";
+    static const struct {
+        const char *text, *wrong, *says;
+    } cases[] = {{"0-0 4-1", "4-1", no_word},
+                 {"0-3", "0-3", no_word},
+                 {"0-", "0-", no_link},
+                 {"-1-0", "-1-0", no_link},
+                 {"0-1x", "0-1x", no_link},
+                 {"x", "x", no_link},
+                 {"99999999999-0", "99999999999-0", no_link}};
     Links links = {0};
     Error error;
-    for (int i = 0; i < 2; i++) {
-        assert_false(links_read(&links, no_words[i], "here", 4, 3, &error));
-        assert_non_null(strstr(error.text, " between 4 words and 3; words are counted from 0"));
-    }
-    assert_string_equal(
-        error.text, "here: there is no 0-3 between 4 words and 3; words are counted from 0");
-    for (int i = 0; i < 5; i++) {
-        char expected[128];
-        snprintf(expected, sizeof expected,
-                 "here: '%s' is not a link like 0-0, or 0?0 if it is possible", no_links[i]);
-        assert_false(links_read(&links, no_links[i], "here", 4, 3, &error));
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        char expected[128] = "here: ";
+        snprintf(expected + 6, sizeof expected - 6, cases[c].says, cases[c].wrong);
+        assert_false(links_read(&links, cases[c].text, "here", 4, 3, &error));
         assert_string_equal(error.text, expected);
     }
     assert_true(links_read(&links, "", "here", 0, 0, &error));

@@ -125,12 +125,12 @@ TEST(not_a_number)
     TranslatorInput input = {.source = source, .line = 1};
     Ensemble alone = ensemble_of(&model[2]);
     real bias = model[2].weights.logits_bias[9];
-    model[2].weights.logits_bias[9] = NAN;
-    for (int test = 0; test < 4; test++) {
+    for (int test = 0; test < 16; test++) {
         SearchConfig config = search_default;
         Translations out;
-        config.beam = test < 2 ? 1 : 4;
-        config.no_scores = true;
+        model[2].weights.logits_bias[9] = test < 8 ? NAN : INFINITY;
+        config.beam = test / 2 % 2 ? 4 : 1;
+        config.no_scores = test / 4 % 2;
         assert_false(translator_run(&out, test % 2 ? &alone : &together, &input, &config,
                                     workers, NULL, &error));
         assert_non_null(strstr(error.text, "NaN or infinity"));

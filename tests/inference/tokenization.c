@@ -25,18 +25,6 @@ static void write_words(char *out, const Codepoints *text)
     *p = '\0';
 }
 
-static void check_words(Tokenization tokenization, const char *text, const char *words)
-{
-    Error error;
-    Codepoints points;
-    char got[1024];
-    assert_true(codepoints_read(&points, text, &error));
-    assert_true(tokenization_apply(&points, tokenization, &error));
-    write_words(got, &points);
-    assert_string_equal(got, words);
-    codepoints_free(&points);
-}
-
 typedef struct Case {
     const char *text, *words;
 } Case;
@@ -90,53 +78,43 @@ static const Case cases_none[] = {
     {"Hello, &lt; world! ",  "Hello, &lt; world!"},
     {"a\u2003b\x1c" "c\u200Bd", "a b c\u200Bd"},            // U+200B is no white space
 };
-// clang-format on
+static const Case cases_lower[] = {
+    {"AbC ÄÖÜ ẞ ЖЩ Ǆǅ",      "abc äöü ß жщ ǆǆ"},
+    {"İI",                   "i\u0307i"},
+    {"Σ",                    "σ"},                   // no letter before it: not the end of a word
+    {"ΟΔΟΣ ΣΑΣ.",            "οδος σας."},
+    {"ΑΣ’ ΑΣ’Α",             "ας’ ασ’α"},            // the apostrophe is looked through
+    {"1Σ ⅧΣ",                "1σ ⅷς"},               // a Roman numeral is cased, a digit is not
+    {"ⒶⓏ 東京",              "ⓐⓩ 東京"},
+};
 
-#define CASES(cases)                                                                           \
-    {                                                                                          \
-        cases, sizeof cases / sizeof *cases                                                    \
-    }
+enum { LOWER = 4, TABLES };
+#define CASES(name) {cases_##name, sizeof cases_##name / sizeof *cases_##name, #name}
+static const struct {
+    const Case *cases;
+    size_t count;
+    const char *name;
+} tables[TABLES] = {[TOKENIZATION_13A] = CASES(13a), [TOKENIZATION_NONE] = CASES(none),
+                    [TOKENIZATION_CHAR] = CASES(char), [TOKENIZATION_INTL] = CASES(intl),
+                    [LOWER] = CASES(lower)};
+// clang-format on
 
 TEST(test_rules)
 {
-    static const struct {
-        const Case *cases;
-        size_t count;
-    } all[] = {[TOKENIZATION_13A] = CASES(cases_13a),
-               [TOKENIZATION_NONE] = CASES(cases_none),
-               [TOKENIZATION_CHAR] = CASES(cases_char),
-               [TOKENIZATION_INTL] = CASES(cases_intl)};
-    static const char *const names[] = {"13a", "none", "char", "intl"};
-    for (int t = 0; t < 4; t++) {
-        assert_string_equal(tokenization_names[t], names[t]);
-        for (size_t i = 0; i < all[t].count; i++)
-            check_words((Tokenization)t, all[t].cases[i].text, all[t].cases[i].words);
-    }
-    assert_null(tokenization_names[4]);
-}
-
-TEST(test_lower)
-{
-    // clang-format off
-    static const Case cases[] = {
-        {"AbC ÄÖÜ ẞ ЖЩ Ǆǅ", "abc äöü ß жщ ǆǆ"},
-        {"İI",              "i\u0307i"},
-        {"Σ",               "σ"},                // no letter before it: not the end of a word
-        {"ΟΔΟΣ ΣΑΣ.",       "οδος σας."},
-        {"ΑΣ’ ΑΣ’Α",        "ας’ ασ’α"},         // the apostrophe is looked through
-        {"1Σ ⅧΣ",           "1σ ⅷς"},            // a Roman numeral is cased, a digit is not
-        {"ⒶⓏ 東京",         "ⓐⓩ 東京"},
-    };
-    // clang-format on
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        Error error;
-        Codepoints text;
-        char got[256];
-        assert_true(codepoints_read(&text, cases[i].text, &error));
-        assert_true(codepoints_lower(&text, &error));
-        write_words(got, &text);
-        assert_string_equal(got, cases[i].words);
-        codepoints_free(&text);
+    for (int t = 0; t < TABLES; t++) {
+        if (t == LOWER) assert_null(tokenization_names[t]);
+        else assert_string_equal(tokenization_names[t], tables[t].name);
+        for (size_t i = 0; i < tables[t].count; i++) {
+            Error error;
+            Codepoints text;
+            char got[1024];
+            assert_true(codepoints_read(&text, tables[t].cases[i].text, &error));
+            assert_true(t == LOWER ? codepoints_lower(&text, &error)
+                                   : tokenization_apply(&text, (Tokenization)t, &error));
+            write_words(got, &text);
+            assert_string_equal(got, tables[t].cases[i].words);
+            codepoints_free(&text);
+        }
     }
 }
 
