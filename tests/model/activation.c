@@ -78,9 +78,8 @@ static void errors(const Case *c, double least, double most, double worst[3])
                   worst[0], worst[1], worst[2]);
 }
 
-static void test_error(void **state)
+TEST(test_error)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         double worst[3];
         errors(&cases[i], -6, 6, worst);
@@ -91,9 +90,8 @@ static void test_error(void **state)
 }
 
 /* NaN stays NaN; finite numbers stay finite; for large |x| both are ReLU. */
-static void test_edges(void **state)
+TEST(test_edges)
 {
-    (void)state;
     const real x[10] = {0,   -0.0f, (real)NAN, (real)INFINITY, -(real)INFINITY,
                         1e4, -1e4,  3e38f,     -3e38f,         -13};
     for (int i = 0; i < 2; i++) {
@@ -112,9 +110,8 @@ static void test_edges(void **state)
 }
 
 /* f(x) - f(-x) = x and f'(x) + f'(-x) = 1. */
-static void test_symmetry(void **state)
+TEST(test_symmetry)
 {
-    (void)state;
     for (int i = 0; i < 2; i++)
         for (real x = 0; x < 20; x += (real)0.01) {
             real both[2] = {x, -x}, value[2], slope[2];
@@ -125,12 +122,4 @@ static void test_symmetry(void **state)
         }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_error),
-        cmocka_unit_test(test_edges),
-        cmocka_unit_test(test_symmetry),
-    };
-    return cmocka_run_group_tests_name("activation", tests, NULL, NULL);
-}
+TEST_MAIN("activation", NULL, NULL)

@@ -41,9 +41,8 @@ static void check_case(int n, int m, int dh, bool causal, double deviation, doub
     free(Q), free(K), free(P), free(Kt);
 }
 
-static void test_sizes(void **state)
+TEST(test_sizes)
 {
-    (void)state;
     const int sizes[] = {1, 2, 7, 15, 16, 17, 33, 48, 100}, heads[] = {1, 3, 16, 32, 50};
     for (int a = 0; a < 9; a++)
         for (int b = 0; b < 5; b++) {
@@ -54,18 +53,13 @@ static void test_sizes(void **state)
 }
 
 /* Scores of ten thousand: the softmax subtracts the largest. */
-static void test_extreme_scores(void **state)
+TEST(test_extreme_scores)
 {
-    (void)state;
     for (int causal = 0; causal < 2; causal++) check_case(20, 20, 16, causal, 100, 5e-3);
 }
 
 int main(void)
 {
     gemm_setup();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),
-        cmocka_unit_test(test_extreme_scores),
-    };
-    return cmocka_run_group_tests_name("attention", tests, NULL, NULL);
+    return run_all_tests("attention", NULL, NULL);
 }

@@ -27,9 +27,8 @@ static void assert_rate(long kept, long n, double rate)
         fail_msg("kept %.4f of %ld at rate %g", share, n, rate);
 }
 
-static void test_rate(void **state)
+TEST(test_rate)
 {
-    (void)state;
     const double rates[] = {0.05, 0.1, 0.3, 0.5, 0.9};
     for (int i = 0; i < 5; i++) {
         dropout_sentence(mask, COUNT, &base, rates[i], 3, 0);
@@ -48,9 +47,8 @@ static void assert_independent(const uint8_t *a, const uint8_t *b, long count, d
     assert_rate(equal, count, 2 * rate * (1 - rate));
 }
 
-static void test_independence(void **state)
+TEST(test_independence)
 {
-    (void)state;
     dropout_sentence(mask, COUNT, &base, 0.3, 3, 0);
     const int distances[] = {1, 2, 16, 32, 64, 128};
     for (int i = 0; i < 6; i++)
@@ -72,9 +70,8 @@ static void test_independence(void **state)
 }
 
 /* The first numbers of a mask do not depend on its length. */
-static void test_prefix(void **state)
+TEST(test_prefix)
 {
-    (void)state;
     dropout_sentence(mask, 1000, &base, 0.3, 3, 0);
     for (size_t count = 0; count <= 300; count++) {
         memset(other, 9, sizeof other);
@@ -85,9 +82,8 @@ static void test_prefix(void **state)
 }
 
 /* Three sentences in one micro-batch, or in two: the same masks. */
-static void test_micro_batches(void **state)
+TEST(test_micro_batches)
 {
-    (void)state;
     enum { WIDTH = 24 };
     const int start[] = {0, 5, 6, 13}, rest[] = {0, 1, 8};
     const Packed all = {3, 13, NULL, start}, first = {1, 5, NULL, start};
@@ -102,9 +98,8 @@ static void test_micro_batches(void **state)
 
 /* With R-Drop the first copies have the masks they have without it, the second copies have masks of
  * their own, and neither depends on the cut into micro-batches. */
-static void test_copies(void **state)
+TEST(test_copies)
 {
-    (void)state;
     enum { WIDTH = 1000, ALL = 3 };
     static uint8_t plain[ALL * WIDTH];
     const int start[] = {0, 1, 2, 3, 4, 5, 6};
@@ -124,9 +119,8 @@ static void test_copies(void **state)
     assert_memory_equal(other + WIDTH, mask + (ALL + 2) * WIDTH, WIDTH);
 }
 
-static void test_scale(void **state)
+TEST(test_scale)
 {
-    (void)state;
     assert_true(dropout_scale(0) == 1);
     assert_true(dropout_scale(0.5) == 2);
     const double rates[] = {0.1, 0.3, 0.9};
@@ -136,12 +130,4 @@ static void test_scale(void **state)
     assert_int_equal(ones(mask, 1000, 1), 1000);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rate),   cmocka_unit_test(test_independence),
-        cmocka_unit_test(test_prefix), cmocka_unit_test(test_micro_batches),
-        cmocka_unit_test(test_copies), cmocka_unit_test(test_scale),
-    };
-    return cmocka_run_group_tests_name("dropout", tests, NULL, NULL);
-}
+TEST_MAIN("dropout", NULL, NULL)

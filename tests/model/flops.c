@@ -8,16 +8,9 @@
  *   decoder   projections 4·3·16, six pairs 2·6·4; queries and output 2·3·16, keys and values
  *             2·2·16, six pairs 2·6·4; feed-forward 2·3·32                             = 640
  *   output    3·4·9                                                                    = 108 */
-static void test_flops(void **state)
+TEST(test_flops)
 {
-    (void)state;
-    const ModelConfig tiny = {.vocab = 10,
-                              .d_model = 4,
-                              .heads = 2,
-                              .ffn = 8,
-                              .encoder_layers = 1,
-                              .decoder_layers = 1,
-                              .max_length = 8};
+    const ModelConfig tiny = {NETWORK(10, 4, 2, 8, 1, 1, 8)};
     const int from_start[] = {0, 2, 4}, to_start[] = {0, 3, 6};
     const Packed from = {1, 2, NULL, from_start}, to = {1, 3, NULL, to_start};
     const Packed from2 = {2, 4, NULL, from_start}, to2 = {2, 6, NULL, to_start};
@@ -28,8 +21,4 @@ static void test_flops(void **state)
     assert_true(transformer_flops(&tiny, &from2, &to2) == 2 * 3 * 2 * (288 + 640 + 108));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_flops)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("flops", NULL, NULL)

@@ -14,9 +14,8 @@ static LossBuffers buffers;
 static Arena arena;
 static int target[M];
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-    (void)state;
     LAYOUT(&arena, loss_layout(&buffers, &arena, M, &layer, true, false));
     Rng rng = rng_stream(1, RNG_TEST, 1);
     for (int i = 0; i < M * D; i++) X[i] = (real)rng_normal(&rng);
@@ -26,9 +25,8 @@ static int setup(void **state)
     return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-    (void)state;
     arena_free(&arena);
     return 0;
 }
@@ -61,9 +59,8 @@ static Loss loss_of(const real *x, real *its_bias, const int *its_target, double
     return loss;
 }
 
-static void test_definition(void **state)
+TEST(test_definition)
 {
-    (void)state;
     const double smoothing[] = {0, 0.1, 0.5};
     for (int i = 0; i < 3; i++) {
         Loss loss = loss_of(X, bias, target, smoothing[i], M);
@@ -73,9 +70,8 @@ static void test_definition(void **state)
     }
 }
 
-static void test_block_equals_rows(void **state)
+TEST(test_block_equals_rows)
 {
-    (void)state;
     Loss all = loss_of(X, bias, target, 0.1, M), sum = {0};
     for (int n = 0; n < M; n++) {
         Loss one = loss_of(X + n * D, bias, target + n, 0.1, 1);
@@ -87,9 +83,8 @@ static void test_block_equals_rows(void **state)
 }
 
 /* All logits are zero: every class has probability 1 / C. */
-static void test_uniform(void **state)
+TEST(test_uniform)
 {
-    (void)state;
     static const real zero[M * D];
     static real level[V];
     Loss loss = loss_of(zero, level, target, 0.1, M);
@@ -98,9 +93,8 @@ static void test_uniform(void **state)
 }
 
 /* One logit is 10000: e^10000 overflows, the loss does not. */
-static void test_extreme_logits(void **state)
+TEST(test_extreme_logits)
 {
-    (void)state;
     const real zero[D] = {0};
     real ahead[V] = {0}, dX[D], dE[V * D] = {0}, dbias[V] = {0};
     const int sure = 3, wrong = 4;
@@ -116,9 +110,8 @@ static void test_extreme_logits(void **state)
 }
 
 /* <pad>, the last id, is no class: its bias is not read, even if it is NaN. */
-static void test_pad_is_no_class(void **state)
+TEST(test_pad_is_no_class)
 {
-    (void)state;
     Loss before = loss_of(X, bias, target, 0.1, M);
     real kept = bias[C];
     bias[C] = (real)NAN;
@@ -130,10 +123,5 @@ static void test_pad_is_no_class(void **state)
 int main(void)
 {
     gemm_setup();
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_definition),      cmocka_unit_test(test_block_equals_rows),
-        cmocka_unit_test(test_uniform),         cmocka_unit_test(test_extreme_logits),
-        cmocka_unit_test(test_pad_is_no_class),
-    };
-    return cmocka_run_group_tests_name("loss", tests, setup, teardown);
+    return run_all_tests("loss", setup, teardown);
 }

@@ -14,9 +14,8 @@ static void check_table(const double *expected, int count, int D)
 
 /* By hand. D = 4: wavelengths are 1 and 10000^(1/2) = 100, times 2π. D = 5, an odd width: one sine
  * more than cosines. */
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     const double even[] = {0,        0,         1,        1,         sin(1.0), sin(0.01),
                            cos(1.0), cos(0.01), sin(2.0), sin(0.02), cos(2.0), cos(0.02)};
     const double odd[] = {0,
@@ -35,9 +34,8 @@ static void test_values(void **state)
 
 /* The scalar product of two positions depends on their distance only, which makes relative distance
  * easy to learn. */
-static void test_relative(void **state)
+TEST(test_relative)
 {
-    (void)state;
     position_table(P, POSITIONS, WIDTH);
     for (int distance = 0; distance < 20; distance++) {
         double first = 0;
@@ -52,11 +50,4 @@ static void test_relative(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_values),
-        cmocka_unit_test(test_relative),
-    };
-    return cmocka_run_group_tests_name("position", tests, NULL, NULL);
-}
+TEST_MAIN("position", NULL, NULL)

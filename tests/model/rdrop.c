@@ -4,9 +4,8 @@
 
 /* The same bits with any number of threads and after resuming; another cut into micro-batches changes
  * rounding only. */
-static void test_r_drop_changes_no_bit(void **state)
+TEST(test_r_drop_changes_no_bit)
 {
-    (void)state;
     TrainingConfig c = config();
     Result one, many, first, fine, coarse;
     c.r_drop = 5;
@@ -28,9 +27,8 @@ static void test_r_drop_changes_no_bit(void **state)
 
 /* Without dropout both copies are the same, so an update equals one without R-Drop. With dropout the
  * divergence adds to the objective but not to nll. */
-static void test_r_drop_without_dropout(void **state)
+TEST(test_r_drop_without_dropout)
 {
-    (void)state;
     TrainingConfig c = config(), still = config();
     Result plain, twice, apart, weightless;
     still.dropout = still.attention_dropout = still.activation_dropout = 0;
@@ -53,11 +51,4 @@ static void test_r_drop_without_dropout(void **state)
     for (int i = 0; i < 4; i++) free_result(all[i]);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_r_drop_changes_no_bit),
-        cmocka_unit_test(test_r_drop_without_dropout),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}
+TEST_MAIN("rdrop", NULL, NULL)

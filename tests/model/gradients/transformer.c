@@ -4,14 +4,7 @@
 #include "tests/fixtures/check.h"
 #include "tests/fixtures/variants.h"
 
-static const ModelConfig base = {.vocab = 11,
-                                 .d_model = 6,
-                                 .heads = 2,
-                                 .ffn = 10,
-                                 .encoder_layers = 2,
-                                 .decoder_layers = 2,
-                                 .max_length = 8,
-                                 .output_bias = true};
+static const ModelConfig base = {NETWORK(11, 6, 2, 10, 2, 2, 8), .output_bias = true};
 static const double SMOOTHING = 0.1, SCALE = 0.7;
 
 typedef struct Case {
