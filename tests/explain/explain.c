@@ -1,5 +1,5 @@
-/* The text of --explain, parsed: every step follows from the numbers printed before it, and the table and the
- * map are the network's. */
+/* The text of --explain, parsed: every step follows from the numbers printed before it, and the
+ * table and the map are the network's. */
 #include "explain/explain.h"
 #include "plots/columns.h"
 #include "tests/fixtures/random-model.h"

@@ -1,5 +1,5 @@
-/* Combined maps: rows still sum to 1, and the numbers are those of the formulas, computed here in another
- * way. */
+/* Combined maps: rows still sum to 1, and the numbers are those of the formulas, computed here
+ * in another way. */
 #include "explain/maps.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/test.h"

@@ -1,5 +1,5 @@
-/* The page of attention without a browser: its data is JSON with the numbers that the network computed, for
- * any words, and nothing in it is markup or an address. */
+/* The page of attention without a browser: its data is JSON with the numbers that the network
+ * computed, for any words, and nothing in it is markup or an address. */
 #include "explain/page.h"
 #include "base/file.h"
 #include "base/json.h"

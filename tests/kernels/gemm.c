@@ -1,5 +1,5 @@
-/* gemm.c -- the three products and attention's own kernel against plain loops in double, for every
- * awkward size. */
+/* gemm.c -- the three products and attention's own kernel against plain loops in double, for
+ * every awkward size. */
 #include "base/arena.h"
 #include "kernels/matrix.h"
 #include "kernels/panels.h"
@@ -59,7 +59,8 @@ static void check_forms(int m, int n, int k)
     numbers_free();
 }
 
-/* All small sizes; beyond every block of rows, of k and of columns; so wide that A is copied. */
+/* All small sizes; beyond every block of rows, of k and of columns; so wide that A is
+ * copied. */
 TEST(forms)
 {
     for (int s = 0; s < SIZE_COUNT * SIZE_COUNT * SIZE_COUNT; s++)
@@ -101,8 +102,8 @@ TEST(small)
             }
 }
 
-/* A packed matrix: the first n of `all` rows, with a bias and without; each row of C has the same
- * bits whether it is computed alone or among others. */
+/* A packed matrix: the first n of `all` rows, with a bias and without; each row of C has the
+ * same bits whether it is computed alone or among others. */
 static void check_packed(int m, int n, int all, int k)
 {
     real *A = numbers(m * k), *B = numbers(all * k), *bias = numbers(n), *C = numbers(m * n);

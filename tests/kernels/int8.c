@@ -1,5 +1,5 @@
-/* int8.c -- every kernel against a sum in 64 bits, exactly; the errors of rounding and of products
- * within their bounds; NaN and infinity. */
+/* int8.c -- every kernel against a sum in 64 bits, exactly; the errors of rounding and of
+ * products within their bounds; NaN and infinity. */
 #include "kernels/int8.h"
 #include "tests/fixtures/numbers.h"
 

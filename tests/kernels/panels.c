@@ -1,5 +1,5 @@
-/* panels.c -- where each number of a packed matrix lies, for every awkward size, and the products that
- * read and write panels, against those of matrices in rows. */
+/* panels.c -- where each number of a packed matrix lies, for every awkward size, and the
+ * products that read and write panels, against those of matrices in rows. */
 #include "kernels/panels.h"
 #include "kernels/matrix.h"
 #include "tests/fixtures/numbers.h"
@@ -60,7 +60,8 @@ TEST(test_transposing)
     numbers_free();
 }
 
-/* dX = dY W and dW += dYᵀ X with W [out,in] and dW in panels, the same bits as with both in rows. */
+/* dX = dY W and dW += dYᵀ X with W [out,in] and dW in panels, the same bits as with both in
+ * rows. */
 static void check_products(int rows, int out, int in)
 {
     size_t size = (size_t)(out * in), inputs = (size_t)(rows * in);

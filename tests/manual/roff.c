@@ -2,7 +2,8 @@
 #include "manual/roff.h"
 #include "tests/fixtures/test.h"
 
-/* What manual_text makes of a text, or, without one, manual_options of the groups; free() it. */
+/* What manual_text makes of a text, or, without one, manual_options of the groups; free()
+ * it. */
 static char *roff(const char *text, const OptionGroup *groups, int count)
 {
     char *roff = NULL;

@@ -1,5 +1,5 @@
-/* activation.c -- values and slopes of the vectorised GELU and Swish against libm in double, over the
- * range of a network's activations and at the limits of float. */
+/* activation.c -- values and slopes of the vectorised GELU and Swish against libm in double,
+ * over the range of a network's activations and at the limits of float. */
 #include "model/activation.h"
 #include "tests/fixtures/test.h"
 
@@ -53,8 +53,8 @@ typedef struct Case {
 static const Case cases[] = {{"gelu", gelu_loop, normal, gelu_slope, -12},
                              {"swish", swish_loop, logistic, swish_slope, -80}};
 
-/* The largest errors on [least,most]: of the value, relative to max(1, |x|); of the slope; and the
- * relative error of the tail S(x) = f(x) / x for x < -1. */
+/* The largest errors on [least,most]: of the value, relative to max(1, |x|); of the slope; and
+ * the relative error of the tail S(x) = f(x) / x for x < -1. */
 static void errors(const Case *c, double least, double most, double worst[3])
 {
     enum { BLOCKS = 400 };  // 1.6 million numbers

@@ -1,5 +1,5 @@
-/* attention.c -- the attention weights of one head against their definition in double, and scores so
- * large that e^z overflows. */
+/* attention.c -- the attention weights of one head against their definition in double, and
+ * scores so large that e^z overflows. */
 #include "model/attention.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"

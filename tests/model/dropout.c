@@ -96,8 +96,8 @@ TEST(test_micro_batches)
     assert_memory_equal(mask, other, 13 * WIDTH);
 }
 
-/* With R-Drop the first copies have the masks they have without it, the second copies have masks of
- * their own, and neither depends on the cut into micro-batches. */
+/* With R-Drop the first copies have the masks they have without it, the second copies have
+ * masks of their own, and neither depends on the cut into micro-batches. */
 TEST(test_copies)
 {
     enum { WIDTH = 1000, ALL = 3 };

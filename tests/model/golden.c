@@ -1,6 +1,6 @@
-/* golden.c -- the network against the same network in PyTorch (tests/fixtures/golden/make-golden.py):
- * outputs, attention, loss, every gradient, and the weights after one and after five updates; and
- * networks with other options, without updates.
+/* golden.c -- the network against the same network in PyTorch
+ * (tests/fixtures/golden/make-golden.py): outputs, attention, loss, every gradient, and the
+ * weights after one and after five updates; and networks with other options, without updates.
  *
  *   error = largest |ours - theirs| / max(floor, largest |theirs|)      of a tensor
  *

@@ -1,5 +1,6 @@
-/* large.c -- a network whose matrices are large enough to be packed equals, bit for bit, the same
- * network with matrices in rows: initialised, trained, saved, read, and prepared for inference. */
+/* large.c -- a network whose matrices are large enough to be packed equals, bit for bit, the
+ * same network with matrices in rows: initialised, trained, saved, read, and prepared for
+ * inference. */
 #include <unistd.h>
 
 #include "model/checkpoint.h"

@@ -1,5 +1,5 @@
-/* loss.c -- values of label-smoothed cross-entropy: against the definition in double, in blocks and
- * row by row, and with logits so large that e^z overflows. */
+/* loss.c -- values of label-smoothed cross-entropy: against the definition in double, in blocks
+ * and row by row, and with logits so large that e^z overflows. */
 #include "model/loss.h"
 #include "base/rng.h"
 #include "kernels/gemm.h"

@@ -194,7 +194,8 @@ static size_t formula(const ModelConfig *c)
            (size_t)c->decoder_layers * (2 * attention + ffn + 3 * norm);
 }
 
-/* final_logits_bias stays zero unless the configuration asks for it, and does not count then. */
+/* final_logits_bias stays zero unless the configuration asks for it, and does not count
+ * then. */
 TEST(test_count)
 {
     const ModelConfig configs[] = {small, wide, odd, base};

@@ -12,8 +12,8 @@ static void check_table(const double *expected, int count, int D)
     for (int i = 0; i < count * D; i++) assert_true(fabs((double)P[i] - expected[i]) < 1e-7);
 }
 
-/* By hand. D = 4: wavelengths are 1 and 10000^(1/2) = 100, times 2π. D = 5, an odd width: one sine
- * more than cosines. */
+/* By hand. D = 4: wavelengths are 1 and 10000^(1/2) = 100, times 2π. D = 5, an odd width: one
+ * sine more than cosines. */
 TEST(test_values)
 {
     const double even[] = {0,        0,         1,        1,         sin(1.0), sin(0.01),
@@ -32,8 +32,8 @@ TEST(test_values)
     check_table(odd, 2, 5);
 }
 
-/* The scalar product of two positions depends on their distance only, which makes relative distance
- * easy to learn. */
+/* The scalar product of two positions depends on their distance only, which makes relative
+ * distance easy to learn. */
 TEST(test_relative)
 {
     position_table(P, POSITIONS, WIDTH);

@@ -1,5 +1,6 @@
-/* quantised.c -- a prepared network translates as before, with floats up to rounding and with int8
- * nearly; a sentence gets the same bits alone or among others; a file comes back, or is refused. */
+/* quantised.c -- a prepared network translates as before, with floats up to rounding and with
+ * int8 nearly; a sentence gets the same bits alone or among others; a file comes back, or is
+ * refused. */
 #include <unistd.h>
 
 #include "base/file.h"

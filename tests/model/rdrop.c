@@ -1,9 +1,10 @@
-/* rdrop.c -- updates with R-Drop: reproducible bit for bit, and what the second copy changes. */
+/* rdrop.c -- updates with R-Drop: reproducible bit for bit, and what the second copy
+ * changes. */
 #include "tests/fixtures/small-training.h"
 #include "tests/fixtures/test.h"
 
-/* The same bits with any number of threads and after resuming; another cut into micro-batches changes
- * rounding only. */
+/* The same bits with any number of threads and after resuming; another cut into micro-batches
+ * changes rounding only. */
 TEST(test_r_drop_changes_no_bit)
 {
     TrainingConfig c = config();
@@ -25,8 +26,8 @@ TEST(test_r_drop_changes_no_bit)
     for (int i = 0; i < 5; i++) free_result(all[i]);
 }
 
-/* Without dropout both copies are the same, so an update equals one without R-Drop. With dropout the
- * divergence adds to the objective but not to nll. */
+/* Without dropout both copies are the same, so an update equals one without R-Drop. With
+ * dropout the divergence adds to the objective but not to nll. */
 TEST(test_r_drop_without_dropout)
 {
     TrainingConfig c = config(), still = config();

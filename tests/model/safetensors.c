@@ -1,5 +1,5 @@
-/* safetensors.c -- a file is read as it was written; and damaged files: cut at every byte, every bit
- * flipped, wrong about every size. The reader gives an error or the right numbers. */
+/* safetensors.c -- a file is read as it was written; and damaged files: cut at every byte,
+ * every bit flipped, wrong about every size. The reader gives an error or the right numbers. */
 #include <sys/stat.h>
 
 #include "base/file.h"
@@ -48,8 +48,8 @@ static bool holds_right(SafeFile *file, Error *why)
     return good;
 }
 
-/* Opens what is at the path and reads all of it: false with an error, or true, and then it must be
- * what write_good has written. The same from memory, with the same error. */
+/* Opens what is at the path and reads all of it: false with an error, or true, and then it must
+ * be what write_good has written. The same from memory, with the same error. */
 static bool reads_right(void)
 {
     SafeFile file;
@@ -136,8 +136,8 @@ TEST(no_truncation_is_taken_for_a_file)
     free(bytes);
 }
 
-/* Every bit of every byte. Only damage to the words "crc32.header" themselves can pass, since then
- * there is no such checksum, and then the data are right. */
+/* Every bit of every byte. Only damage to the words "crc32.header" themselves can pass, since
+ * then there is no such checksum, and then the data are right. */
 TEST(no_flipped_bit_gives_wrong_data)
 {
     size_t size;

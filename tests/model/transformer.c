@@ -1,6 +1,6 @@
-/* transformer.c -- what must be true of the network whatever its weights and options are: sentences
- * do not see each other, the target does not see its future, and neither the cut into micro-batches
- * nor the kind of pass changes a result. */
+/* transformer.c -- what must be true of the network whatever its weights and options are:
+ * sentences do not see each other, the target does not see its future, and neither the cut into
+ * micro-batches nor the kind of pass changes a result. */
 #include "model/transformer.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
@@ -248,7 +248,8 @@ TEST(test_same_bits)
     assert_same_bits(&target, &target, &copy, NULL);
 }
 
-/* With every dropout on: the gradients of all sentences are those of two plus those of three. */
+/* With every dropout on: the gradients of all sentences are those of two plus those of
+ * three. */
 TEST(test_micro_batches)
 {
     Dropout dropout = DROPOUT;

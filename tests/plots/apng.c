@@ -1,5 +1,5 @@
-/* Animated PNGs, read by a reader that shares only zlib's inflate with the writer: it computes the CRCs bit
- * by bit, composes the frames and compares them with what was drawn. */
+/* Animated PNGs, read by a reader that shares only zlib's inflate with the writer: it computes
+ * the CRCs bit by bit, composes the frames and compares them with what was drawn. */
 #include <unistd.h>
 #include <zlib.h>
 

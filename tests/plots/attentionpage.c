@@ -1,5 +1,5 @@
-/* Heat maps and pages of them: every cell is where the plan says, in the colour of its number; maps do not
- * overlap; and any size gives a picture or an error. */
+/* Heat maps and pages of them: every cell is where the plan says, in the colour of its number;
+ * maps do not overlap; and any size gives a picture or an error. */
 #include <time.h>
 
 #include "plots/attentionpage.h"
@@ -256,7 +256,8 @@ TEST(test_frame)
     free(weight);
 }
 
-/* With scale 3 every pixel of scale 1 is there three times in both directions, outside of text. */
+/* With scale 3 every pixel of scale 1 is there three times in both directions, outside of
+ * text. */
 TEST(test_scale)
 {
     enum { N = 6 };
@@ -298,8 +299,8 @@ TEST(test_small_cells)
     free(weight);
 }
 
-/* 30 x 30 words and 32 small maps take less than 300 ms of processor time (55 on a processor that does
- * 115 GFLOP/s in sgemm). */
+/* 30 x 30 words and 32 small maps take less than 300 ms of processor time (55 on a processor
+ * that does 115 GFLOP/s in sgemm). */
 TEST(test_speed)
 {
 #if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)

@@ -1,5 +1,5 @@
-/* Colour maps, checked with other formulas: equal steps look equal, text has contrast, greys are as light as
- * the colours. */
+/* Colour maps, checked with other formulas: equal steps look equal, text has contrast, greys
+ * are as light as the colours. */
 #include "plots/colormap.h"
 #include "tests/fixtures/test.h"
 

@@ -1,5 +1,5 @@
-/* Line charts: the curve passes through its points, has gaps where there is no value, and any series can be
- * drawn. */
+/* Line charts: the curve passes through its points, has gaps where there is no value, and any
+ * series can be drawn. */
 #include "plots/curves.h"
 #include "tests/fixtures/test.h"
 

@@ -1,9 +1,9 @@
-/* Pictures of attention: every kind, size and theme gives a PNG that libpng reads, with texts that say
- * what it shows; and pages of known numbers look like the golden pictures.
+/* Pictures of attention: every kind, size and theme gives a PNG that libpng reads, with texts
+ * that say what it shows; and pages of known numbers look like the golden pictures.
  *
- * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for each 8 x 8
- * pixels of the page. The page has no text, as fonts differ between machines while colours and places do
- * not. GOLDEN_PICTURES=write writes them again. */
+ * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for
+ * each 8 x 8 pixels of the page. The page has no text, as fonts differ between machines while
+ * colours and places do not. GOLDEN_PICTURES=write writes them again. */
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 #include "tests/fixtures/markup-model.h"
@@ -160,7 +160,8 @@ static Canvas *shrink(Canvas *page)
     return small;
 }
 
-/* mean (=) the mean difference of a channel, 0..255; share (=) that of the clearly different blocks. */
+/* mean (=) the mean difference of a channel, 0..255; share (=) that of the clearly different
+ * blocks. */
 static void compare(double *mean, double *share, const Canvas *a, const PngPicture *b)
 {
     double sum = 0;

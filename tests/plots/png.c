@@ -1,4 +1,5 @@
-/* Canvases written to PNG files: libpng reads back what was drawn, and a failure leaves nothing behind. */
+/* Canvases written to PNG files: libpng reads back what was drawn, and a failure leaves nothing
+ * behind. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
