@@ -21,6 +21,30 @@ void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch)
     predictor_layout(&greedy->predictor, arena, batch);
 }
 
+/* Whether all of z [C] are finite. */
+static bool all_finite(const real *z, int C)
+{
+    int infinite = 0;
+#pragma omp simd reduction(| : infinite) simdlen(16)
+    for (int c = 0; c < C; c++) infinite |= !(z[c] - z[c] == 0);
+    return !infinite;
+}
+
+/* The index of the largest of z [C]: the first one if several are equal. */
+static int index_of_largest(const real *z, int C)
+{
+    enum { BLOCK = 64 };
+    real largest = search_maximum(z, C);
+    for (int first = 0; first < C; first += BLOCK) {
+        int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
+#pragma omp simd reduction(| : there) simdlen(16)
+        for (int c = first; c < end; c++) there |= z[c] == largest;
+        for (int c = first; there && c < end; c++)
+            if (z[c] == largest) return c;
+    }
+    return 0;
+}
+
 /* The next token of row r, and its ln p in *log_probability; -1: not finite. */
 static int choose(Greedy *greedy, int r, double *log_probability)
 {
@@ -33,7 +57,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     double normaliser = 0;
 
     real *z = predictor_row(&greedy->predictor, r, normal ? &normaliser : NULL);
-    if (normal ? !isfinite(normaliser) : !search_finite(z, C)) return -1;
+    if (normal ? !isfinite(normaliser) : !all_finite(z, C)) return -1;
     int token = constraints_forced(task, step);
     if (token == NOTHING_FORCED) {
         constraints_apply(z, normaliser, &greedy->predictor, r, task);
@@ -41,7 +65,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
                     ? sampling_draw(
                           &greedy->sampling, z, C,
                           sampling_rng(config->seed, task->line, prefix->search, step), config)
-                    : search_largest(z, C);
+                    : index_of_largest(z, C);
     }
     *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
     return token;

@@ -10,7 +10,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
 #include "inference/search.h"
 
@@ -21,11 +20,21 @@ typedef struct PairBatch {
     double *log_probability;  // [target.rows]
 } PairBatch;
 
+/* A thread's memory for one batch and model. */
+typedef struct Workspace {
+    Arena arena;  // holds the rest:
+    Pass pass;
+    real *logits;
+    double *each;  // [target rows] ln p of one model
+} Workspace;
+
 /* One call of scoring_run. */
 typedef struct ScoringRun {
     const Ensemble *ensemble;
     const volatile sig_atomic_t *stop;
-    PairBatch *batch;  // [batches]
+    int threads;
+    Workspace *workspace;  // [threads]
+    PairBatch *batch;      // [batches]
     int batches;
     atomic_int next;
     atomic_bool failed;
@@ -47,7 +56,9 @@ static void batches_layout(ScoringRun *run, Arena *arena, double *log_probabilit
     run->batch = ARENA_TAKE(arena, PairBatch, (size_t)S);
     int *start =
         ARENA_TAKE(arena, int, 4 * (size_t)S);  // one more than sentences for each side
+    run->workspace = ARENA_TAKE(arena, Workspace, (size_t)run->threads);
     if (!start) return;
+    for (int t = 0; t < run->threads; t++) run->workspace[t] = (Workspace){0};
     for (int first = 0, end; first < S; first = end) {
         int tokens = pair_tokens(source, target, first);
         for (end = first + 1; end < S; end++)
@@ -62,13 +73,6 @@ static void batches_layout(ScoringRun *run, Arena *arena, double *log_probabilit
 }
 
 /* ---- one thread ---- */
-
-/* A thread's memory for one batch and model. */
-typedef struct Workspace {
-    Pass pass;
-    real *logits;
-    double *each;  // [target rows] ln p of one model
-} Workspace;
 
 static void workspace_layout(Workspace *w, Arena *arena, const Transformer *model,
                              const PairBatch *batch)
@@ -103,19 +107,19 @@ static double add_exponentials(double a, double b)
 }
 
 static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Workspace *w,
-                        Arena *arena, Error *error)
+                        Error *error)
 {
     int rows = batch->target.rows;
     double *sum = batch->log_probability;
     for (int m = 0; m < ensemble->count; m++) {
         Arena measure = {0};
         workspace_layout(w, &measure, ensemble->model[m], batch);
-        if (!arena_fit(arena, measure.used))
+        if (!arena_fit(&w->arena, measure.used))
             return error_set(error,
                              "not enough memory to score with %.1f MB: shorter sentences or "
                              "fewer `threads` need less",
                              (double)measure.used / 1e6);
-        workspace_layout(w, arena, ensemble->model[m], batch);
+        workspace_layout(w, &w->arena, ensemble->model[m], batch);
         if (!score_model(w, ensemble->model[m], error)) return false;
         for (int i = 0; i < rows; i++)
             sum[i] = m ? add_exponentials(sum[i], w->each[i]) : w->each[i];
@@ -126,20 +130,17 @@ static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Worksp
 
 static void score_batches(void *context, int worker)
 {
-    (void)worker;
     ScoringRun *run = context;
-    Error error;
-    Arena arena = {0};
-    Workspace *w = calloc(1, sizeof *w);
-    bool good = w || error_set(&error, "not enough memory to score");
-    while (good && !atomic_load(&run->failed) && !(run->stop && *run->stop)) {
+    Workspace *w = &run->workspace[worker];
+    while (!atomic_load(&run->failed) && !(run->stop && *run->stop)) {
+        Error error;
         int next = atomic_fetch_add(&run->next, 1);
         if (next >= run->batches) break;
-        good = score_batch(run->ensemble, &run->batch[next], w, &arena, &error);
+        if (!score_batch(run->ensemble, &run->batch[next], w, &error) &&
+            !atomic_exchange(&run->failed, true))
+            error_set(run->error, "%s", error.text);
     }
-    if (!good && !atomic_exchange(&run->failed, true)) error_set(run->error, "%s", error.text);
-    arena_free(&arena);
-    free(w);
+    arena_free(&w->arena);
 }
 
 static bool pairs_check(const Packed *source, const Packed *target, const ModelConfig *config,
@@ -163,7 +164,8 @@ bool scoring_run(double *log_probability, const Ensemble *ensemble, const Packed
                  Error *error)
 {
     ModelConfig config = ensemble_config(ensemble);
-    ScoringRun run = {.ensemble = ensemble, .stop = stop, .error = error};
+    ScoringRun run = {
+        .ensemble = ensemble, .stop = stop, .threads = workers_count(workers), .error = error};
     Arena plan = {0};
     if (!pairs_check(source, target, &config, error)) return false;
     batches_layout(&run, &plan, log_probability, source, target);

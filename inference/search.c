@@ -115,28 +115,6 @@ double search_normaliser(const real *z, int C)
     return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
 }
 
-bool search_finite(const real *z, int C)
-{
-    int infinite = 0;
-#pragma omp simd reduction(| : infinite) simdlen(16)
-    for (int c = 0; c < C; c++) infinite |= !(z[c] - z[c] == 0);
-    return !infinite;
-}
-
-int search_largest(const real *z, int C)
-{
-    enum { BLOCK = 64 };
-    real largest = search_maximum(z, C);
-    for (int first = 0; first < C; first += BLOCK) {
-        int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
-#pragma omp simd reduction(| : there) simdlen(16)
-        for (int c = first; c < end; c++) there |= z[c] == largest;
-        for (int c = first; there && c < end; c++)
-            if (z[c] == largest) return c;
-    }
-    return 0;
-}
-
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
                     Error *error)
 {

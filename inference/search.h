@@ -107,12 +107,6 @@ double search_score(const SearchConfig *config, double log_probability, int leng
  * +infinity. */
 double search_normaliser(const real *z, int C);
 
-/* Whether all of z [C] are finite. */
-bool search_finite(const real *z, int C);
-
-/* The index of the largest of z [C]: the first one if several are equal. */
-int search_largest(const real *z, int C);
-
 /* The largest of z [C]. */
 static inline real search_maximum(const real *z, int C)
 {

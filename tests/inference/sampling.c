@@ -102,17 +102,11 @@ TEST(frequencies)
     static const double TEMPERATURES[] = {1, 0.5, 3};
     static const int KS[] = {0, 1, 3, 20, 100};
     static const double PS[] = {1, 0.9, 0.5, 0.001};
-    int checked = 0;
-    for (int s = 0; s < 9; s++)
-        for (int t = 0; t < 3; t++)
-            for (int k = 0; k < 5; k++)
-                for (int p = 0; p < 4; p++, checked++)
-                    if ((s + t + k + p) % 3 == 0)
-                        check(SIZES[s],
-                              (SearchConfig){.temperature = TEMPERATURES[t],
-                                             .top_k = KS[k],
-                                             .top_p = PS[p]},
-                              (uint64_t)checked);
+    for (int i = 0; i < 9 * 3 * 5 * 4; i++) {
+        int s = i / 60, t = i / 20 % 3, k = i / 4 % 5, p = i % 4;
+        SearchConfig config = {.temperature = TEMPERATURES[t], .top_k = KS[k], .top_p = PS[p]};
+        if ((s + t + k + p) % 3 == 0) check(SIZES[s], config, (uint64_t)i);
+    }
 }
 
 /* One possible token, and equally probable ones. */

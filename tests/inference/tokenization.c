@@ -118,32 +118,36 @@ TEST(test_rules)
     }
 }
 
-static void check_refused(const char *text, const char *message)
-{
-    Error error;
-    Codepoints points;
-    assert_false(codepoints_read(&points, text, &error));
-    assert_string_equal(error.text, message);
-    assert_null(points.at);
-}
-
 TEST(test_hostile_text)
 {
-    check_refused("ab\xff", "not valid UTF-8 at byte 3 of the sentence");
-    check_refused("\xc3", "not valid UTF-8 at byte 1 of the sentence");           // cut off
-    check_refused("\xc0\xaf", "not valid UTF-8 at byte 1 of the sentence");       // overlong
-    check_refused("é\xed\xa0\x80", "not valid UTF-8 at byte 3 of the sentence");  // surrogate
-    check_refused("\xf4\x90\x80\x80", "not valid UTF-8 at byte 1 of the sentence");  // too high
-
+    static const struct {
+        const char *text;
+        int wrong_byte;
+    } cases[] = {{"ab\xff", 3},
+                 {"\xc3", 1},               // cut off
+                 {"\xc0\xaf", 1},           // overlong
+                 {"é\xed\xa0\x80", 3},      // surrogate
+                 {"\xf4\x90\x80\x80", 1}};  // too high
+    Error error;
+    Codepoints points;
+    for (int c = 0; c < 5; c++) {
+        char says[64];
+        snprintf(says, sizeof says, "not valid UTF-8 at byte %d of the sentence",
+                 cases[c].wrong_byte);
+        assert_false(codepoints_read(&points, cases[c].text, &error));
+        assert_string_equal(error.text, says);
+        assert_null(points.at);
+    }
     char *text = malloc(CODEPOINTS_LIMIT + 2);
     assert_non_null(text);
     memset(text, '.', CODEPOINTS_LIMIT + 1);
     text[CODEPOINTS_LIMIT + 1] = '\0';
-    check_refused(text, "a sentence of more than 1048576 bytes is too long to score");
+    assert_false(codepoints_read(&points, text, &error));
+    assert_string_equal(error.text,
+                        "a sentence of more than 1048576 bytes is too long to score");
+    assert_null(points.at);
 
     text[CODEPOINTS_LIMIT] = '\0';  // the longest that is read, and every character a word
-    Error error;
-    Codepoints points;
     for (int t = 0; t < 4; t++) {
         assert_true(codepoints_read(&points, text, &error));
         assert_int_equal(points.length, CODEPOINTS_LIMIT);
