@@ -1,9 +1,7 @@
 #!/bin/sh
 # align.sh -- ./translate --align, --attention-tsv and --explain on a small trained model.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 # The translation is the reversed sentence, so the gold alignment is known.
 language 800 60
@@ -80,5 +78,3 @@ wrong "--word without --explain" 2 "goes with --explain" translate --word x one
 wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one
 echo '{"layer":9,"heads":"norm","step":"writes"}' >run/alignment.json
 wrong "an alignment.json of another model" 1 "not ones that the model has" translate --align one
-
-[ $failures -eq 0 ]

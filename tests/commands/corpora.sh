@@ -1,10 +1,8 @@
 #!/bin/sh
 # corpora.sh -- scripts/get-corpus against a mirror on this disk: what it fetches, checks, prepares,
 # and what it leaves behind when something is wrong, which is nothing.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 # The script with the sums of the mirror's files.
 mkdir scripts mirror
@@ -139,6 +137,3 @@ fails "no pair of languages" 2 "no pair of languages" tatoeba english new
 mkdir there
 get multi30k there
 check "a folder that is there is left alone" sh -c 'test $0 -eq 1 && grep -q "is there already" err && rmdir there' $?
-
-cd / || exit 1
-[ $failures -eq 0 ]

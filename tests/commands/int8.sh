@@ -1,10 +1,8 @@
 #!/bin/sh
 # int8.sh -- --int8 and --save-int8 as people use them: the toy's test sentences come out as they do
 # in floats, but for a few; a stored model gives what --int8 gives, byte for byte; wrong use.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 translate() { "$BIN/translate" --quiet "$@"; }
 # exact FILE: how many of its lines are the reference's.
@@ -52,6 +50,3 @@ cp small.safetensors toy/last.safetensors
 "$BIN/train" --preset toy --train-source train.en.gz --train-target train.fr.gz --quiet --output toy \
     >out 2>err
 check "no training goes on from int8" test $? -ne 0
-
-cd / || exit 1
-[ $failures -eq 0 ]

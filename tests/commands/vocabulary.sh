@@ -1,16 +1,13 @@
 #!/bin/sh
 # vocabulary.sh -- how ./train gets its vocabulary: learned, one for each language, from models made
 # elsewhere; and configurations with subword sampling, which is no longer supported.
-set -u
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
-cd "$scratch" || exit 1
 
 language 400 60
 tiny="--d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --max-length 60
       --batch-tokens 900 --micro-tokens 150 --valid-every 30 --log-every 30 --warmup 5
       --learning-rate 0.01 --schedule inverse-sqrt --dropout 0.1 --quiet"
-corpus="--train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
 train() { "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- a vocabulary for each language ----
@@ -83,6 +80,3 @@ sed 's/"source_vocab_size": *0/"subword_alpha": 0/' sampled/config.json >without
 sed 's/"source_vocab_size": *0/"subword_alpha": 0.2/' sampled/config.json >with.json
 check "--config with subword_alpha 0" train --config without.json --max-updates 1 --output without
 wrong "--config with subword_alpha 0.2" 2 "subword sampling (subword_alpha)" once --config with.json
-
-cd / || exit 1
-[ $failures -eq 0 ]
