@@ -11,8 +11,8 @@
 /* Runs in the child: fills `result`, or sets the error. */
 typedef bool (*ChildWork)(const void *context, void *result, Error *error);
 
-/* Forks, runs work in the child, and copies its result of `size` bytes, which must hold no pointers.
- * False with the child's error, or if it ended without a result. */
+/* Forks, runs work in the child, and copies its result of `size` bytes, which must hold no
+ * pointers. False with the child's error, or if it ended without a result. */
 bool child_run(ChildWork work, const void *context, void *result, size_t size, Error *error);
 
 /* Starts a program (execvp). *stream (=) a socket that reads its standard output and writes its

@@ -1,8 +1,9 @@
 /* decoding.h -- the speed of the translator, and its share of the peak (rate.h).
  *
- * The network has random weights, which cost the same as trained ones. The output length is fixed:
- * the bias of </s> is -100, so that no sentence ends early, and max_tokens is OUTPUT_TOKENS, the
- * mean length of a German sentence of Multi30k (synthetic.h), </s> included. */
+ * The network has random weights, which cost the same as trained ones. The output length is
+ * fixed: the bias of </s> is -100, so that no sentence ends early, and max_tokens is
+ * OUTPUT_TOKENS, the mean length of a German sentence of Multi30k (synthetic.h), </s>
+ * included. */
 #ifndef BENCHMARK_DECODING_H
 #define BENCHMARK_DECODING_H
 

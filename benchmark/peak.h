@@ -1,9 +1,10 @@
 /* peak.h -- the speed of this processor's matrix multiplication, to compare with.
  *
- * Every worker runs OpenBLAS's single-threaded cblas_sgemm of 1024 x 1024 x 1024 at the same time.
- * That is large enough to hide packing and memory, and small enough (12 MB a worker, about 20 ms a
- * product) to be measured between two updates of a training. A machine's speed changes from second
- * to second with its temperature and its other work, so both must be measured in the same second. */
+ * Every worker runs OpenBLAS's single-threaded cblas_sgemm of 1024 x 1024 x 1024 at the same
+ * time. That is large enough to hide packing and memory, and small enough (12 MB a worker,
+ * about 20 ms a product) to be measured between two updates of a training. A machine's speed
+ * changes from second to second with its temperature and its other work, so both must be
+ * measured in the same second. */
 #ifndef BENCHMARK_PEAK_H
 #define BENCHMARK_PEAK_H
 
@@ -15,8 +16,8 @@ typedef struct Peak Peak;
 Peak *peak_create(Workers *workers, Error *error);
 void peak_free(Peak *peak);
 
-/* Every worker computes `products` products. Returns the sum of the workers' FLOP/s, each measured in
- * its own time. */
+/* Every worker computes `products` products. Returns the sum of the workers' FLOP/s, each
+ * measured in its own time. */
 double peak_burst(Peak *peak, int products);
 
 /* The number of products that take about `seconds`, at least one. */

@@ -25,7 +25,8 @@ typedef struct Peer {
     FILE *stream;  // to and from the process
 } Peer;
 
-/* Hands over the first `updates` batches of epoch 0, which it repeats. peer_stop does nothing for {0}. */
+/* Hands over the first `updates` batches of epoch 0, which it repeats. peer_stop does nothing
+ * for {0}. */
 bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 const TrainingConfig *training, int threads, Batches *batches, int updates,
                 Error *error);

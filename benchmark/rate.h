@@ -4,9 +4,9 @@
  *
  * On a shared machine work and sgemm slow down together, so each piece of work is compared with
  * the bursts right before and right after it. The totals are sums of operations over sums of
- * seconds, so that each piece counts by its work. The median over the pieces is given too: a piece
- * that was disturbed while its bursts were not, or the reverse, changes a sum but not a median.
- * If the two differ, the machine was busy. */
+ * seconds, so that each piece counts by its work. The median over the pieces is given too: a
+ * piece that was disturbed while its bursts were not, or the reverse, changes a sum but not a
+ * median. If the two differ, the machine was busy. */
 #ifndef BENCHMARK_RATE_H
 #define BENCHMARK_RATE_H
 
@@ -42,8 +42,8 @@ void rate_add(RateMeter *meter, double operations, double seconds);
 
 Rate rate_end(RateMeter *meter);
 
-/* Reads and resets the profile (base/profile.h) of all workers: seconds [PROFILE_PARTS] (+=), or
- * NULL. */
+/* Reads and resets the profile (base/profile.h) of all workers: seconds [PROFILE_PARTS] (+=),
+ * or NULL. */
 void rate_profile(double *seconds, Workers *workers);
 
 /* share [PROFILE_PARTS] (=) of all seconds, sum 1. */

@@ -1,7 +1,7 @@
 /* report.c -- the results as tables and as JSON; see report.h.
  *
- * One table of columns describes both: the heading in the printed table, the key in JSON, and where
- * the number is in a result. */
+ * One table of columns describes both: the heading in the printed table, the key in JSON, and
+ * where the number is in a result. */
 #include "benchmark/report.h"
 
 #include <stddef.h>
@@ -52,7 +52,8 @@ static const Column decoding_columns[] = {
 // clang-format on
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* The profile's columns: the network's parts first. In decoding the loss is the output layer. */
+/* The profile's columns: the network's parts first. In decoding the loss is the output
+ * layer. */
 static const ProfilePart training_parts[] = {
     PROFILE_EMBEDDING, PROFILE_LINEAR,    PROFILE_ATTENTION, PROFILE_LOSS,
     PROFILE_NORM,      PROFILE_OPTIMIZER, PROFILE_WAITING,   PROFILE_OTHER};

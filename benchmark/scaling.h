@@ -1,4 +1,5 @@
-/* scaling.h -- how the cost of training grows: one number of the tiny preset is changed at a time.
+/* scaling.h -- how the cost of training grows: one number of the tiny preset is changed at a
+ * time.
  *
  * The others stay as they are: synthetic sentences with Multi30k's lengths, 10,000 tokens of
  * vocabulary, 8,000 tokens an update, 4 + 4 layers, all threads. */
@@ -35,8 +36,8 @@ extern const char *const scale_titles[SCALES];  // "Sentence length, tokens a si
 /* Sets the points to measure. All but those of SCALE_THREADS use this number of threads. */
 void scaling_plan(Scaling *scaling, int threads);
 
-/* Tokens a second of a point if sgemm had been as fast as in the median of all points. Without that
- * correction, points cannot be compared on a machine that does other work too.
+/* Tokens a second of a point if sgemm had been as fast as in the median of all points. Without
+ * that correction, points cannot be compared on a machine that does other work too.
  *     tokens/s · (threads · median(peak / threads)) / peak */
 double scaling_speed(const Scaling *scaling, const ScalePoint *point);
 

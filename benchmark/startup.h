@@ -13,8 +13,8 @@ typedef struct Startup {
     double dry_run;  // seconds of ./train --dry-run on the corpus, the median of DRY_RUNS; or 0
 } Startup;
 
-/* Runs the programs in the folder `programs`. Loads checkpoints/toy, or, if that is not there, a
- * model of the same size with random weights, made in a temporary folder and removed again.
+/* Runs the programs in the folder `programs`. Loads checkpoints/toy, or, if that is not there,
+ * a model of the same size with random weights, made in a temporary folder and removed again.
  * source, target: the corpus of the dry run, or NULL. */
 bool startup_measure(Startup *startup, const char *programs, const char *source,
                      const char *target, Error *error);

@@ -1,7 +1,7 @@
 /* training.c -- a warm-up, then updates, alternating with bursts of sgemm; see training.h.
  *
- * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and so
- * are the bursts. The clocks of profile.h are read right before and right after. */
+ * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and
+ * so are the bursts. The clocks of profile.h are read right before and right after. */
 #include "benchmark/training.h"
 
 #include <stdio.h>

@@ -35,7 +35,8 @@ typedef struct TrainingResult {
     double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
-/* plan (=) the model and training of a preset of ./train (tiny, small, base) for this corpus. */
+/* plan (=) the model and training of a preset of ./train (tiny, small, base) for this
+ * corpus. */
 bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
                    int batch_tokens, int threads, Error *error);
 

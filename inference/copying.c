@@ -24,8 +24,8 @@ static int count_unknown(const Hypothesis *translation)
     return count;
 }
 
-/* Greedy assignment in the order of decreasing weight: the largest share of all <unk> and unused
- * words decides the next pair.
+/* Greedy assignment in the order of decreasing weight: the largest share of all <unk> and
+ * unused words decides the next pair.
  * copied [m] (=) a text for each <unk> of the translation; NULL where no word is left.
  * share [m-1,n]   left [words]: true */
 static void assign(const char **copied, const float *share, bool *left, const Unknown *word,

@@ -66,7 +66,8 @@ static bool is(CharacterClass class, uint32_t c)
 }
 
 /* If a character is of class `first` and the next one of class `second`, one of the two becomes
- * a word: it gets a space on either side. ISOLATE_ONE tests a single character with `second`. */
+ * a word: it gets a space on either side. ISOLATE_ONE tests a single character with
+ * `second`. */
 typedef struct Rule {
     CharacterClass first, second;
     enum { ISOLATE_ONE, ISOLATE_FIRST, ISOLATE_SECOND } isolate;

@@ -9,12 +9,12 @@
  *
  * B is copied panel by panel, each with its rows consecutive in memory, whether B is stored by
  * rows or, in X Wᵀ, by columns. A is read in place, unless its rows are so long that those of a
- * tile share cache sets; then its block is copied, tile by tile. The blocking is that of Goto and van
- * de Geijn 2008 with A and B exchanged, since here A has few rows.
+ * tile share cache sets; then its block is copied, tile by tile. The blocking is that of Goto
+ * and van de Geijn 2008 with A and B exchanged, since here A has few rows.
  *
- * A B in panels, each with all of k, is not copied. Its numbers come from memory, since it is read
- * once a decoding step or once a micro-batch; so while a panel is multiplied, the next one is
- * prefetched (docs/speed.md). */
+ * A B in panels, each with all of k, is not copied. Its numbers come from memory, since it is
+ * read once a decoding step or once a micro-batch; so while a panel is multiplied, the next one
+ * is prefetched (docs/speed.md). */
 #include "kernels/gemm.h"
 
 #include <cblas.h>
@@ -32,7 +32,8 @@
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };  // A is copied if its rows, or columns, are this many bytes apart
 enum { LINE = 64 / sizeof(real) };  // padding of copied rows, so that they use all cache sets
-/* How many numbers of dYᵀ are copied at a time: a whole vector, which is faster than a tile's rows. */
+/* How many numbers of dYᵀ are copied at a time: a whole vector, which is faster than a tile's
+ * rows. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
 /* Each thread's copies. */
@@ -53,8 +54,9 @@ static bool ours(int rows)
     return TILE_ROWS == 14 && rows >= 2 * TILE_ROWS;
 }
 
-/* copy.A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is stored
- * by columns, tile by tile. Returns the offset from tile to tile, or 0 if it follows from the rows. */
+/* copy.A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is
+ * stored by columns, tile by tile. Returns the offset from tile to tile, or 0 if it follows
+ * from the rows. */
 static size_t copy_block(Strided *block, int m, int k)
 {
     Strided A = *block;
@@ -87,10 +89,10 @@ static int piece(int size, int limit, int unit)
     return (even + unit - 1) / unit * unit;
 }
 
-/* A panel of C [m,columns], tile by tile. tile: the first one, for any number of rows; step: the
- * offset in A from tile to tile, or 0 if A was not copied tile by tile. Without a step all tiles get
- * about the same height, since low ones are slow. A row of B in a panel is two cache lines, of which
- * each tile prefetches one. */
+/* A panel of C [m,columns], tile by tile. tile: the first one, for any number of rows; step:
+ * the offset in A from tile to tile, or 0 if A was not copied tile by tile. Without a step all
+ * tiles get about the same height, since low ones are slow. A row of B in a panel is two cache
+ * lines, of which each tile prefetches one. */
 static void panel_multiply(Tile tile, size_t step, int m, int columns)
 {
     int height = TILE_ROWS;
@@ -124,7 +126,8 @@ typedef struct Right {
     bool transposed;
 } Right;
 
-/* C [m,n] of a product: offsets from row to row, and from one TILE_COLUMNS columns to the next. */
+/* C [m,n] of a product: offsets from row to row, and from one TILE_COLUMNS columns to the
+ * next. */
 typedef struct Result {
     real *at;
     size_t row, panel;

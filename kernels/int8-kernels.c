@@ -1,7 +1,7 @@
 /* int8-kernels.c -- the sum of a tile, Σ_k a q, once for each kind of processor; see int8.h.
  *
- * All three are exact, so they agree in every bit (tests/kernels/int8.c). What each does with four
- * bytes of a row of X and of 16 or 8 rows of W:
+ * All three are exact, so they agree in every bit (tests/kernels/int8.c). What each does with
+ * four bytes of a row of X and of 16 or 8 rows of W:
  *
  *   AVX-512 VNNI   VPDPBUSD: Σ of four u q into 32 bits, u unsigned, started from -128 Σ q
  *   AVX2           VPMADDUBSW adds two products into 16 bits and saturates at 32,767, which twice
@@ -71,7 +71,8 @@ static bool vnni_runs(void)
 
 #define AVX2 __attribute__((target("avx2")))
 
-/* At most two rows: their eight sums, four vectors of W and the temporaries take 16 registers. */
+/* At most two rows: their eight sums, four vectors of W and the temporaries take 16
+ * registers. */
 AVX2 static inline __attribute__((always_inline)) void avx2_body(int32_t *C, const uint8_t *u,
                                                                  size_t stride,
                                                                  const int8_t *panel,

@@ -7,8 +7,8 @@
  *   (2)  a kernel sums a tile of up to 14 rows and 32 columns:  offset + Σ u q = Σ a q
  *   (3)  convert the tile to floats:  y = t s Σ a q + b
  *
- * Only (2) differs between processors, and it is exact. So the choice of the kernel does not change
- * a bit of the result. */
+ * Only (2) differs between processors, and it is exact. So the choice of the kernel does not
+ * change a bit of the result. */
 #include "kernels/int8.h"
 
 #include <assert.h>
@@ -36,7 +36,8 @@ static size_t panel_size(int columns)
     return (size_t)groups_of(columns) * INT8_PANEL * INT8_GROUP;
 }
 
-/* Where a row begins, and the offset of its number k: its groups are INT8_PANEL groups apart. */
+/* Where a row begins, and the offset of its number k: its groups are INT8_PANEL groups
+ * apart. */
 static int8_t *row_of(const Int8Matrix *matrix, int row)
 {
     return matrix->q + (size_t)(row / INT8_PANEL) * panel_size(matrix->columns) +
@@ -75,8 +76,8 @@ static float largest(const real *x, int count)
     return (float)(most + poison);
 }
 
-/* The factor that brings numbers of at most `most` into -127 .. 127. It is 0, and so are the integers,
- * if `most` is not finite or so small that the factor would overflow. */
+/* The factor that brings numbers of at most `most` into -127 .. 127. It is 0, and so are the
+ * integers, if `most` is not finite or so small that the factor would overflow. */
 static float to_integers(float most)
 {
     return most > 1e-35f && most <= FLT_MAX ? 127 / most : 0;

@@ -53,7 +53,7 @@ void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real 
 
 /* ---- the kernels ---- */
 
-/* C [rows,INT8_PANEL] (=) offset + Σ_k u q with u = a + 128 in 1 .. 255, which is exactly Σ_k a q.
+/* C [rows,INT8_PANEL] (=) offset + Σ_k u q with u = a + 128 in 1 .. 255: exactly Σ_k a q.
  * u [rows,4 groups], rows `stride` apart   panel [groups][INT8_PANEL][INT8_GROUP]
  * offset [INT8_PANEL]   rows: 1 .. INT8_ROWS */
 typedef void Int8Kernel(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,

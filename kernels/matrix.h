@@ -6,8 +6,8 @@
  *
  * In training, a large W is packed in the memory of its rows, and so is dW: Y = X Wᵀ copies
  * nothing, dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of
- * 14. Training `base` becomes 4 % faster (docs/speed.md). Where W has few columns, copying dY costs
- * more than that. For inference, packed and int8 matrices have memory of their own
+ * 14. Training `base` becomes 4 % faster (docs/speed.md). Where W has few columns, copying dY
+ * costs more than that. For inference, packed and int8 matrices have memory of their own
  * (matrix_take).
  *
  * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */

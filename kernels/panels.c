@@ -9,8 +9,8 @@
 
 enum { AHEAD = 24 };  // how many rows of B ahead are prefetched
 
-/* Prefetches into the second-level cache, which waits for more lines at a time than the first. The
- * address may lie outside of B. */
+/* Prefetches into the second-level cache, which waits for more lines at a time than the first.
+ * The address may lie outside of B. */
 static void prefetch(const real *x)
 {
     __builtin_prefetch(x, 0, 2);

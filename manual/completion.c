@@ -1,7 +1,7 @@
 /* completion.c -- the option table as completion for three shells; see completion.h.
  *
- * Sources: the manuals of bash (Programmable Completion), zsh (zshcompsys, _arguments and compdef)
- * and fish (complete). */
+ * Sources: the manuals of bash (Programmable Completion), zsh (zshcompsys, _arguments and
+ * compdef) and fish (complete). */
 #include "manual/completion.h"
 
 #include <assert.h>
@@ -73,7 +73,8 @@ static void write_function(FILE *out, const CompletedProgram *program)
 
 /* ---- text in quotes ---- */
 
-/* Text for single quotes, escaped for the shell, with a backslash before each character of `marked`. */
+/* Text for single quotes, escaped for the shell, with a backslash before each character of
+ * `marked`. */
 static void write_quoted(FILE *out, Shell shell, const char *text, size_t length,
                          const char *marked)
 {

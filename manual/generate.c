@@ -1,5 +1,5 @@
-/* generate.c -- writes the man pages and the shell completion of the two programs from their option
- * tables. make runs it; it is not installed.
+/* generate.c -- writes the man pages and the shell completion of the two programs from their
+ * option tables. make runs it; it is not installed.
  *
  *     generate FILE >OUT
  *

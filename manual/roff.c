@@ -9,7 +9,8 @@
 
 enum { WIDTH = 64 };  // before there are escapes in it
 
-/* Returns the code point at *text and advances *text. A byte that is not UTF-8 is a code point. */
+/* Returns the code point at *text and advances *text. A byte that is not UTF-8 is a code
+ * point. */
 static unsigned decode(const char **text)
 {
     unsigned code;
@@ -79,8 +80,8 @@ static void write_word(FILE *out, const char *word, size_t length)
     }
 }
 
-/* A line of roff must not begin with a control character, and must not end with a full stop that ends
- * no sentence ("Wu et al."). Lines are wrapped. */
+/* A line of roff must not begin with a control character, and must not end with a full stop
+ * that ends no sentence ("Wu et al."). Lines are wrapped. */
 void manual_text(FILE *out, const char *text)
 {
     size_t column = 0;

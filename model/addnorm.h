@@ -60,8 +60,8 @@ Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *
  * dY [N,D] scratch for pre-norm */
 StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config);
 
-/* g: in, after the norm; out, before the sum: the sublayer's backward writes g->dY with g->mode.
- * dF [N,D] scratch   dbias, dw (+=)   Returns the gradient of F: dF, or g->dX without dropout. */
+/* g: in, after the norm; out, before the sum: the sublayer's backward writes g->dY (g->mode).
+ * dF [N,D] scratch   dbias, dw (+=)   Returns F's gradient: dF, or g->dX without dropout. */
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
                              NormWeights dw, NormWeights w, int N);
 

@@ -14,8 +14,8 @@
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
  *
  * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. Without the √dh a dot product of dh
- * independent terms of variance 1 has deviation √dh, and the softmax saturates where its gradient is
- * near zero. */
+ * independent terms of variance 1 has deviation √dh, and the softmax saturates where its
+ * gradient is near zero. */
 #include "model/attention.h"
 
 #include <string.h>
@@ -102,8 +102,8 @@ void attention_transpose(real *T, Rows X, int m, int dh)
     }
 }
 
-/* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers come
- * from a table: gcc would split the loop at `seen` if it saw an index. */
+/* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers
+ * come from a table: gcc would split the loop at `seen` if it saw an index. */
 void softmax_row(real *z, int seen)
 {
     static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};

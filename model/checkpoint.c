@@ -74,7 +74,8 @@ static void add_block(Draft *draft, const Params *params, const char *prefix, co
     }
 }
 
-/* The scales of all int8 tensors, and then the integers: so all F32 begin at multiples of four. */
+/* The scales of all int8 tensors, and then the integers: so all F32 begin at multiples of
+ * four. */
 static void add_int8(Draft *draft, const Params *params, const Prepared *prepared)
 {
     for (int i = 0; i < params->count; i++) {
@@ -296,8 +297,8 @@ bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
     return false;
 }
 
-/* Reads into the block's own memory. If real is double, the floats in the front half are then moved
- * to their places, the last one first. */
+/* Reads into the block's own memory. If real is double, the floats in the front half are then
+ * moved to their places, the last one first. */
 bool checkpoint_read_tensor(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
                             real *numbers, Error *error)
 {

@@ -11,8 +11,8 @@
 
 /* X [N,D] (=)   E [V,D]
  * P [at least the longest sentence, D] or NULL: no positions   mask [N,D]; NULL: no dropout
- * shifted: teacher forcing, the decoder's input: <pad> (its id is pad), then the sentence without
- * its last token. Otherwise the sentence itself; pad is not used. */
+ * shifted: teacher forcing, the decoder's input: <pad> (its id is pad), then the sentence
+ * without its last token. Otherwise the sentence itself; pad is not used. */
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
                        const real *P, const DropoutMask *mask, int D);
 

@@ -1,5 +1,5 @@
-/* feedforward.c -- position-wise feed-forward network: two matrices with an activation f between
- * them, applied to every row alike.
+/* feedforward.c -- position-wise feed-forward network: two matrices with an activation f
+ * between them, applied to every row alike.
  *
  *   forward    (1)  A = X W₁ᵀ + b₁
  *              (2)  H = dropout(f(A))        f: max(0, A), or GELU or Swish (activation.h)

@@ -1,5 +1,5 @@
-/* layernorm.c -- residual connection, then layer normalisation (layer normalization, LayerNorm):
- * each row gets mean 0 and variance 1, and is scaled and shifted.
+/* layernorm.c -- residual connection, then layer normalisation (layer normalization,
+ * LayerNorm): each row gets mean 0 and variance 1, and is scaled and shifted.
  *
  *   forward    x = X + dropout(F + bias)
  *              x̂ = (x - mean) · rstd,   rstd = 1 / sqrt(var + 1e-5),   y = g ⊙ x̂ + b

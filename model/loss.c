@@ -9,9 +9,9 @@
  *                   = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the logits stay in
- * cache together. Backward reads e^(z - m), where m is the largest logit of the row in the chunk.
- * After the last chunk the lse of a row follows from m and the sum s of each chunk:
+ * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the logits stay
+ * in cache together. Backward reads e^(z - m), where m is the largest logit of the row in the
+ * chunk. After the last chunk the lse of a row follows from m and the sum s of each chunk:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
  * Label smoothing: Szegedy et al. 2016, §7. The target's probability in q is 1-ε+ε/C. */
@@ -83,8 +83,9 @@ static real exponentials(real *z, real *largest, double *total, int width)
     return sum;
 }
 
-/* A block of rows of X from row `first` on. With R-Drop the second half of the block are the copies
- * of the first half. X holds the block in one piece, or in two, `apart` rows from each other. */
+/* A block of rows of X from row `first` on. With R-Drop the second half of the block are the
+ * copies of the first half. X holds the block in one piece, or in two, `apart` rows from each
+ * other. */
 typedef struct RowBlock {
     int first, rows;
     int own;  // rows without the copies
@@ -153,7 +154,8 @@ static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, 
     add_loss(loss, (double)top + log(all), (double)b->at_target[n], b->total[n], smoothing, C);
 }
 
-/* R-Drop: adds the loss of row n and its copy, row m; their chunks' `sum` become e^(m - lse). */
+/* R-Drop: adds the loss of row n and its copy, row m; their chunks' `sum` become e^(m -
+ * lse). */
 static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m,
                       const Objective *objective, int C)
 {
@@ -204,8 +206,8 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
         else row_loss(loss, b, n, objective->smoothing, w->C);
 }
 
-/* Gradient of label-smoothed cross-entropy: dz = scale · (p - (1-ε) [c = t] - ε/C), in place of Z of
- * chunk k; with R-Drop that of rdrop.c. */
+/* Gradient of label-smoothed cross-entropy: dz = scale · (p - (1-ε) [c = t] - ε/C), in place of
+ * Z of chunk k; with R-Drop that of rdrop.c. */
 static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
                             const Objective *objective, const LossBuffers *b, int C)
 {

@@ -1,8 +1,8 @@
 /* params.c -- the table of every parameter, in the order of memory.
  *
- * network() describes it once, tensor by tensor. Given a table, it fills a line a tensor; given a
- * Weights and a block, it points each field into the block. So the table and the pointers cannot
- * disagree.
+ * network() describes it once, tensor by tensor. Given a table, it fills a line a tensor; given
+ * a Weights and a block, it points each field into the block. So the table and the pointers
+ * cannot disagree.
  *
  * Each tensor starts at a multiple of 16 reals (a cache line of floats), except within a group
  * such as W_Q W_K W_V, whose members touch so that one product can use them as one matrix. */
@@ -91,9 +91,9 @@ static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)
     linear(list, &p->fc2, "fc2", D, F);
 }
 
-/* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own norm
- * stands before it, after the sum of the sublayer before. For the first sublayer that sum is in the
- * layer below, whose norm is `under`. */
+/* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own
+ * norm stands before it, after the sum of the sublayer before. For the first sublayer that sum
+ * is in the layer below, whose norm is `under`. */
 static void layer_of(Listing *list, LayerWeights *layer, NormWeights *under, bool decoder,
                      const ModelConfig *c)
 {

@@ -1,4 +1,5 @@
-/* quantised.c -- from a network's block, or from a file, to prepared matrices; see quantised.h. */
+/* quantised.c -- from a network's block, or from a file, to prepared matrices; see
+ * quantised.h. */
 #include "model/quantised.h"
 
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - (1-ε) [k = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
- * Σ p_c (z_c - z'_c) is summed chunk by chunk, as lse is, from e^(z - m), m the chunk's largest.
- * Backward reads the logits, which d needs, and e^(m - lse). */
+ * Σ p_c (z_c - z'_c) is summed chunk by chunk, as lse is, from e^(z - m), m the chunk's
+ * largest. Backward reads the logits, which d needs, and e^(m - lse). */
 #include "model/rdrop.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* safetensors.c -- named tensors to and from one file, or from memory: the format is in safetensors.h. */
+/* safetensors.c -- named tensors to and from one file, or from memory: the format is in
+ * safetensors.h. */
 #include "model/safetensors.h"
 
 #include <assert.h>
@@ -107,7 +108,8 @@ static void put_header(JsonWriter *json, const Content *content)
     json_close(json);
 }
 
-/* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is short. */
+/* The eight bytes of length, the JSON text and its padding. free() it; NULL if memory is
+ * short. */
 static char *make_header(size_t *size, const Content *content)
 {
     char *bytes = NULL, crc[CRC_DIGITS + 1];
@@ -187,8 +189,8 @@ static bool read_at(const SafeFile *file, uint64_t offset, void *data, size_t le
     return true;
 }
 
-/* Says why these first bytes begin no safetensors file. Names files that are often downloaded by
- * mistake. */
+/* Says why these first bytes begin no safetensors file. Names files that are often downloaded
+ * by mistake. */
 static bool not_safetensors(const SafeFile *file, const char *bytes, size_t length,
                             Error *error)
 {

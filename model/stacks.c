@@ -14,8 +14,9 @@
  *              (3)  Y = B + dropout(FeedForward(LayerNorm(B)))
  *
  * In both orders a sum and a norm follow each sublayer (addnorm.h): s is the stream between two
- * sublayers and g its gradient. Every decoder layer reads the same encoded source, so its gradient is
- * a sum over the layers: the last layer, where backward begins, sets it and the others add to it. */
+ * sublayers and g its gradient. Every decoder layer reads the same encoded source, so its
+ * gradient is a sum over the layers: the last layer, where backward begins, sets it and the
+ * others add to it. */
 #include "model/stacks.h"
 
 void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, int R,

@@ -132,7 +132,8 @@ static bool call(Derivation *d, const Op *op, Node *self)
     return rules == 0 || rule_run(d, d->grammar->symbol[rule->symbol].rule, node);
 }
 
-/* "gender=noun" takes over a feature; "noun=nouns", "verb=go|stay", "verb=pair.first" fill a slot. */
+/* "gender=noun" takes over a feature; "noun=nouns", "verb=go|stay", "verb=pair.first" fill a
+ * slot. */
 static void assign(Derivation *d, const Op *op, Node *self)
 {
     const Term *target = op->term;
@@ -162,8 +163,8 @@ static void features_draw(Derivation *d, const Op *op, Node *self)
 
 // ---- saying -------------------------------------------------------------------------------
 
-/* Appends "text", noun/plural, verb/subject.person or person{i|you|...} and moves on to the next
- * part; false if there is no such form. */
+/* Appends "text", noun/plural, verb/subject.person or person{i|you|...} and moves on to the
+ * next part; false if there is no such form. */
 static bool part_say(const Derivation *d, char *out, const Term **part, Node *self)
 {
     const Term *term = (*part)++, *next = *part;

@@ -5,9 +5,10 @@
  *   test.en test.fr              500 pairs; the first one is jane's visit to africa
  *   test.align                   which word translates which: "0-0 1-1 2-2", from 0, English first
  *
- * It reads data/toy/lexicon.txt and data/toy/grammar.txt. The constructions take turns, so every
- * file holds all of them evenly. No sentence of either language comes twice. A word that fewer
- * than COMMON training sentences hold is removed with all its sentences, until none is left. */
+ * It reads data/toy/lexicon.txt and data/toy/grammar.txt. The constructions take turns, so
+ * every file holds all of them evenly. No sentence of either language comes twice. A word that
+ * fewer than COMMON training sentences hold is removed with all its sentences, until none is
+ * left. */
 #include "data/toy/grammar.h"
 
 #include <stdarg.h>

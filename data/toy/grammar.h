@@ -33,7 +33,8 @@ typedef struct Set {  // of symbols
     uint64_t bits[MAX_SYMBOLS / 64];
 } Set;
 
-/* A clause, a phrase or an entry of the lexicon. Symbols of slots and forms are below MAX_NAMED. */
+/* A clause, a phrase or an entry of the lexicon. Symbols of slots and forms are below
+ * MAX_NAMED. */
 typedef struct Node {
     Set features;
     struct Node *slot[MAX_NAMED];
@@ -102,7 +103,8 @@ void sentence_french(Sentence *sentence, const char *text, Link link);
 void sentence_sandhi(Words *fr, const char *word, const char *next, const char *result);
 void sentence_finish(Sentence *sentence, bool question);  // "an", apostrophes, question marks
 
-/* generate.c: ends the program with a message; the number of a text in a map, which adds new texts. */
+/* generate.c: ends the program with a message; the number of a text in a map, which adds new
+ * texts. */
 _Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
 uint32_t text_number(TextMap *map, const char *text);
 

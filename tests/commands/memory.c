@@ -12,8 +12,8 @@
 
 static char folder[TEMPORARY_SIZE];
 
-/* Runs ./train with these options; returns its peak resident size in MB. Its standard error goes to
- * folder/err. */
+/* Runs ./train with these options; returns its peak resident size in MB. Its standard error
+ * goes to folder/err. */
 static double train(const char *options)
 {
     char command[8192];

@@ -1,5 +1,5 @@
-/* toy.c -- the generator writes the committed corpus byte for byte; its sentences are distinct and
- * aligned, contain no wrong form, and show elision, contraction, negation and agreement. */
+/* toy.c -- the generator writes the committed corpus byte for byte; its sentences are distinct
+ * and aligned, contain no wrong form, and show elision, contraction, negation and agreement. */
 #include "tests/fixtures/test.h"
 
 #include <regex.h>

@@ -276,8 +276,8 @@ TEST(same_as_simple_search)
     transformer_free(&model);
 }
 
-/* With a beam for all 1 + 3 + 9 + 27 sentences of at most 4 tokens over 3 pieces, both find all of
- * them; and the search that stops early finds the best of them. */
+/* With a beam for all 1 + 3 + 9 + 27 sentences of at most 4 tokens over 3 pieces, both find all
+ * of them; and the search that stops early finds the best of them. */
 TEST(exhaustive)
 {
     enum { V = 6, LENGTH = 4, ALL = 40 };

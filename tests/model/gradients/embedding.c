@@ -1,5 +1,5 @@
-/* embedding.c -- gradients of embeddings and learned positions: of the source, and of the target
- * shifted behind <pad>. */
+/* embedding.c -- gradients of embeddings and learned positions: of the source, and of the
+ * target shifted behind <pad>. */
 #include "model/embedding.h"
 #include "tests/fixtures/check.h"
 

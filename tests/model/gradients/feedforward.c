@@ -19,8 +19,8 @@ static double loss(void *context)
     return inner(c->Y, c->R, N * D);
 }
 
-/* A difference across the kink of ReLU is no derivative: no number may be near it, and both sides
- * must occur. */
+/* A difference across the kink of ReLU is no derivative: no number may be near it, and both
+ * sides must occur. */
 static void assert_no_kink(const Case *c)
 {
     real *A = numbers(N * F);

@@ -1,5 +1,6 @@
-/* loss.c -- gradients of label-smoothed cross-entropy and of R-Drop, over more rows than a block has
- * and more classes than a chunk has; and the objective of R-Drop by its definition. */
+/* loss.c -- gradients of label-smoothed cross-entropy and of R-Drop, over more rows than a
+ * block has and more classes than a chunk has; and the objective of R-Drop by its
+ * definition. */
 #include "model/loss.h"
 #include "tests/fixtures/check.h"
 
@@ -139,7 +140,8 @@ static void test_r_drop(void **state)
     check_case("R-Drop, many classes", make(6, MANY_CLASSES, 0.1, 5, true));
 }
 
-/* With A = 0, or if both copies are the same, R-Drop is the cross-entropy, with its gradients. */
+/* With A = 0, or if both copies are the same, R-Drop is the cross-entropy, with its
+ * gradients. */
 static void test_without_divergence(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* stacks.c -- gradients of the encoder and of the decoder: every tensor, the embedded input, and for
- * the decoder the encoded source, whose gradient is a sum over the layers. */
+/* stacks.c -- gradients of the encoder and of the decoder: every tensor, the embedded input,
+ * and for the decoder the encoded source, whose gradient is a sum over the layers. */
 #include "model/stacks.h"
 #include "tests/fixtures/check.h"
 

@@ -1,5 +1,5 @@
-/* transformer.c -- gradients of the whole network: every tensor in the table, each option, with and
- * without dropout and R-Drop. */
+/* transformer.c -- gradients of the whole network: every tensor in the table, each option, with
+ * and without dropout and R-Drop. */
 #include "model/transformer.h"
 #include "tests/fixtures/check.h"
 #include "tests/fixtures/variants.h"
@@ -21,8 +21,8 @@ static double loss(void *context)
     return SCALE * sum.objective;
 }
 
-/* The last row of an embedding is <pad>, the first input of the decoder: the loss can depend on it,
- * but it stays zero and gets no gradient. */
+/* The last row of an embedding is <pad>, the first input of the decoder: the loss can depend on
+ * it, but it stays zero and gets no gradient. */
 static bool is_embedding(const char *name)
 {
     return strstr(name, "shared") || strstr(name, "embed_tokens") || strstr(name, "lm_head");
