@@ -11,10 +11,6 @@ TEST(a_sentence_is_kept)
     assert_string_equal(error.text, "cannot read 'a%sb': 7");
     assert_false(error_prefix(&error, "line %d", 3));
     assert_string_equal(error.text, "line 3: cannot read 'a%sb': 7");
-}
-
-TEST(null_is_allowed)
-{
     assert_false(error_set(NULL, "text"));
     assert_false(error_prefix(NULL, "text"));
 }

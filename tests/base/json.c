@@ -1,5 +1,5 @@
-/* json.c -- numbers that come back to the last bit, texts that stay valid, and a strict
- * reader. */
+/* json.c -- numbers read back to the same bits, any text gives valid JSON, and the reader
+ * rejects what is not strict JSON. */
 #include "tests/fixtures/test.h"
 #include <float.h>
 #include <math.h>
@@ -33,7 +33,7 @@ TEST(reals_are_short_and_exact)
         assert_string_equal(real_text(text, known[i].value), known[i].text);
 
     Rng rng = rng_stream(1, RNG_TEST, 0);
-    for (int i = 0; i < 20000; i++) {  // any bit pattern that is a number
+    for (int i = 0; i < 20000; i++) {  // random bit patterns, without NaN and infinity
         uint64_t bits = (uint64_t)rng_word(&rng) << 32 | rng_word(&rng);
         double value;
         memcpy(&value, &bits, sizeof value);
@@ -88,8 +88,8 @@ TEST(a_line_is_an_object)
     free(line);
 }
 
-/* All texts of three bytes from those where UTF-8 has its borders: valid JSON comes out, and
- * what was valid UTF-8 comes back. */
+/* All texts of three bytes at the limits of the UTF-8 ranges, and a fourth byte: the writer
+ * gives valid JSON, and valid UTF-8 reads back unchanged. */
 TEST(any_bytes_become_valid_json)
 {
     static const unsigned char border[] = {0x01, 0x22, 0x5C, 0x7F, 0x80, 0x8F, 0x90, 0x9F,
@@ -160,10 +160,10 @@ TEST(what_is_not_json_is_refused)
         assert_int_equal(strncmp(error.text, "f.json:", 7), 0);
     }
     assert_null(parse("{\n  \"a\": \x1B[7m\n}", &error));
-    assert_null(strchr(error.text, '\x1B'));  // what a file holds must not steer a terminal
+    assert_null(strchr(error.text, '\x1B'));  // an error shows no control characters
     assert_int_equal(strncmp(error.text, "f.json:2:", 9), 0);
 
-    char *deep = malloc(1 << 20);  // a million brackets must not exhaust the stack
+    char *deep = malloc(1 << 20);  // deep nesting must not exhaust the stack
     memset(deep, '[', 1 << 20);
     assert_null(json_parse(deep, 1 << 20, "f.json", &error));
     free(deep);
