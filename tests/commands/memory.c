@@ -119,7 +119,7 @@ static int remove_folder(void **state)
 
 int main(void)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     print_message("skipped memory: a sanitizer needs its own\n");
     return 0;
 #endif
