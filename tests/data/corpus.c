@@ -317,7 +317,7 @@ TEST(threads_change_nothing)
     tokenizer_free(tokenizer);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 static double peak_memory(void)
 {
     struct rusage usage;
@@ -346,7 +346,7 @@ static int measure_memory(const Tokenizer *tokenizer, size_t pairs)
  * child process, which has a peak of its own. */
 TEST(memory)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();  // the sanitizer's own memory is larger than the corpus
 #else
     enum { PAIRS = 200000, WORDS = 18 };

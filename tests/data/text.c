@@ -209,7 +209,7 @@ TEST(long_lines)
     free(text);
 }
 
-#if !defined(__SANITIZE_ADDRESS__)
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 /* In a child process: reads the file with 48 MB of memory. The exit status says what is
  * wrong. */
 static int read_in_little_memory(void)
@@ -227,7 +227,7 @@ static int read_in_little_memory(void)
 
 TEST(a_line_larger_than_memory)
 {
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     skip();  // the sanitizer's own memory is larger than any limit
 #else
     enum { LENGTH = 64 << 20 };
