@@ -26,4 +26,7 @@ bool child_wait(pid_t child);
 double memory_most(void);
 void memory_reset(void);
 
+/* path (=) a pattern for mkstemp or mkdtemp, below TMPDIR if that is set. */
+void child_temporary(char *path, size_t size);
+
 #endif

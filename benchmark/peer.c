@@ -91,9 +91,8 @@ bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 const TrainingConfig *training, int threads, Batches *batches, int updates,
                 Error *error)
 {
-    const char *folder = getenv("TMPDIR");
     char path[4096];
-    snprintf(path, sizeof path, "%s/qkv-XXXXXX", folder ? folder : P_tmpdir);
+    child_temporary(path, sizeof path);
     *peer = (Peer){0};
     int fd = mkstemp(path);
     if (fd < 0) return error_set(error, "cannot make a temporary file");

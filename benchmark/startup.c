@@ -69,9 +69,8 @@ static bool time_translate(Startup *startup, const char *programs, const char *m
 
 static bool time_with_own(Startup *startup, const char *programs, Error *error)
 {
-    const char *place = getenv("TMPDIR");
     char folder[4096], file[sizeof folder + 32];
-    snprintf(folder, sizeof folder, "%s/qkv-XXXXXX", place ? place : P_tmpdir);
+    child_temporary(folder, sizeof folder);
     if (!mkdtemp(folder)) return error_set(error, "cannot make a temporary folder");
     snprintf(file, sizeof file, "%s/best.safetensors", folder);
     snprintf(startup->model, sizeof startup->model, "toy-size model of random weights");

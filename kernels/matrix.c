@@ -6,11 +6,8 @@
 
 #include "kernels/panels.h"
 
-enum {
-    LARGE = 512,
-    WIDEST = 4096
-};  // the fewest rows and columns, and the most columns, of a
-    // W that is packed in training
+/* A W that is packed in training has at least LARGE rows and columns and at most WIDEST columns. */
+enum { LARGE = 512, WIDEST = 4096 };
 
 MatrixLayout matrix_layout_trained(int rows, int columns)
 {

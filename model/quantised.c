@@ -86,8 +86,8 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
 {
     if (!int8 && matrix_layout_inference() == MATRIX_ROWS) return true;
     if (!create(model, int8, error)) return false;
-    for (int i = 0; i < model->prepared.count;
-         i++) {  // one by one: only one matrix exists twice
+    // One by one, so that only one matrix exists twice.
+    for (int i = 0; i < model->prepared.count; i++) {
         const PreparedMatrix *to = &model->prepared.matrix[i];
         Matrix from = *to->original;
         matrix_unpack(from.layout, from.at, to->rows, to->columns);
