@@ -6,6 +6,7 @@
 #include "explain/explain.h"
 
 #include "explain/labels.h"
+#include "explain/maps.h"
 #include "plots/blocks.h"
 #include "plots/columns.h"
 
@@ -78,37 +79,8 @@ static const char *label(const Explanation *e, TokenSide side, int place)
                            labels_id(e->snapshot, side, place));
 }
 
-/* The sum over the rows of the largest weight on a column other than </s>. */
-static double sharpness(const Explanation *e, AttentionMap map)
+static bool find_word(Explanation *e, const char *word, int rows, Error *error)
 {
-    double sum = 0;
-    for (int i = 0; i < map.rows; i++) {
-        real most = 0;
-        for (int j = 0; j < map.columns; j++)
-            if (!is_end(e->column[j]) && map.at[i * map.width + j] > most)
-                most = map.at[i * map.width + j];
-        sum += (double)most;
-    }
-    return sum;
-}
-
-static void choose_head(Explanation *e, const Choice *choice)
-{
-    double best = -1;
-    int layers = snapshot_layers(e->snapshot, e->kind),
-        heads = e->snapshot->model->config.heads;
-    for (int k = 0; k < layers * heads; k++) {
-        int l = k / heads, h = k % heads;
-        bool chosen = (choice->layer < 0 || choice->layer == l) &&
-                      (choice->head < 0 || choice->head == h);
-        double sharp = chosen ? sharpness(e, snapshot_map(e->snapshot, e->kind, l, h)) : -1;
-        if (sharp > best) best = sharp, e->layer = l, e->head = h;
-    }
-}
-
-static bool find_word(Explanation *e, const char *word, Error *error)
-{
-    int rows = e->map.rows;
     char *end;
     for (int i = 0; i < rows; i++)
         if (!strcmp(e->row[i], word)) return e->word = i, true;
@@ -119,17 +91,6 @@ static bool find_word(Explanation *e, const char *word, Error *error)
                      "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
                      "position from 1 to %d",
                      word, rows, e->row[0], e->row[rows - 1], rows);
-}
-
-/* The first word with its largest weight on another position than its own, </s> left out. */
-static void choose_word(Explanation *e)
-{
-    for (int i = 0; i < e->map.rows; i++) {
-        int j = largest_weight(e, i);
-        if (is_end(e->row[i]) || is_end(e->column[j]) || i == j) continue;
-        e->word = i;
-        return;
-    }
 }
 
 static bool begin(Explanation *e, const Choice *choice, const char *word, Error *error)
@@ -143,11 +104,11 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
         return error_set(error, "not enough memory to explain the attention");
     for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
     for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
-    choose_head(e, choice);
+    e->word = -1;
+    if (word && !find_word(e, word, rows, error)) return false;
+    maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
     e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
-    if (!word) choose_word(e);
-    else if (!find_word(e, word, error)) return false;
     e->most = largest_weight(e, e->word);
     for (int j = 0; j < columns; j++)
         e->dot[j] = dot(row_of(e->v.Q, e->word), row_of(e->v.K, j), e->v.Q.columns);

@@ -12,10 +12,8 @@
  * value, dot products, softmax and the weighted sum of the values. Then the most attended token
  * for each word, and all attention weights.
  *
- * choice: the head; if none is chosen, the one with the sharpest attention (the largest weight
- * of each row, summed), of the chosen layer or of all.
- * word: a token's text, or its position counted from 1; NULL: the first word that attends most
- * to another position than its own.
+ * choice: the head. word: a token's text, or its position counted from 1; or NULL. What is not
+ * given is chosen by maps_follow (explain/maps.h).
  * False if there is no such word, or if the choice combines several heads (mean, max). */
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, Error *error);

@@ -188,6 +188,45 @@ double map_entropy(const Map *map)
     return map->rows ? fmax(sum / map->rows, 0) : 0;
 }
 
+static double largest(AttentionMap map, int row, int columns)
+{
+    const real *weight = map.at + (size_t)row * (size_t)map.width;
+    double most = 0;
+    for (int j = 0; j < columns; j++) most = fmax(most, (double)weight[j]);
+    return most;
+}
+
+/* The row of a map, given or found, that follows best, and how well it does. */
+static double follow_row(int *row, AttentionMap map, bool causal)
+{
+    double sharpness = 0, best = -1;
+    for (int i = 0; i < map.rows; i++)
+        sharpness += largest(map, i, map.columns - !causal) / map.rows;
+    if (*row >= 0) return sharpness;
+    for (int i = 0; i < map.rows - (map.rows > 1); i++) {
+        double near = 1 - fabs(largest(map, i, map.columns) - 0.6);
+        if (near > best) best = near, *row = i;
+    }
+    return sharpness + best;
+}
+
+void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
+                 const Choice *choice)
+{
+    double best = -1;
+    int heads = snapshot->model->config.heads, given = *row,
+        count = snapshot_layers(snapshot, choice->kind) * heads;
+    for (int k = 0; k < count; k++) {
+        int l = k / heads, h = k % heads, found = given;
+        if ((choice->layer >= 0 && choice->layer != l) ||
+            (choice->head >= 0 && choice->head != h))
+            continue;
+        AttentionMap map = snapshot_map(snapshot, choice->kind, l, h);
+        double good = follow_row(&found, map, choice->kind == ATTENTION_DECODER);
+        if (good > best) best = good, *layer = l, *head = h, *row = found;
+    }
+}
+
 double map_share(const Map *map, const bool *special)
 {
     double sum = 0;

@@ -22,7 +22,7 @@
 #ifndef EXPLAIN_MAPS_H
 #define EXPLAIN_MAPS_H
 
-#include "inference/snapshot.h"
+#include "explain/choice.h"
 
 typedef struct Map {
     float *at;  // [rows,columns], owned; a row sums to 1, or is 0 if nothing of it is left
@@ -56,6 +56,13 @@ double map_entropy(const Map *map);
  * column's largest weight in a word row. A head that always attends to one position has about
  * 0.5. row_special [rows] and column_special [columns]: tokens that are not words. */
 double map_alignment(const Map *map, const bool *row_special, const bool *column_special);
+
+/* layer, head, row (=) the head and the word whose attention is best to follow: the average of the
+ * largest weight of each row (the column of </s> left out) is high, and the largest weight of
+ * this row is near 0.6, so that its softmax is neither flat nor a single 1. Only heads that the
+ * choice allows; a *row >= 0 is kept. The row of </s> is not chosen. */
+void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
+                 const Choice *choice);
 
 /* The share of all attention that the special columns receive; special [columns]. */
 double map_share(const Map *map, const bool *special);

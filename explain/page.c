@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "explain/labels.h"
+#include "explain/maps.h"
 #include "plots/colormap.h"
 #include "plots/webpage.h"
 
@@ -119,6 +120,7 @@ static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
         HeadVectors vectors = snapshot_vectors(page->snapshot, kind, layer, head);
         put_matrix(json, "q", vectors.Q, false);
         put_matrix(json, "k", vectors.K, false);
+        put_matrix(json, "v", vectors.V, false);
     }
     json_close(json);
 }
@@ -169,14 +171,20 @@ static void put_start(PageWriter *page, int best_layer, int best_head)
     JsonWriter *json = &page->json;
     const Choice *choice = page->input->choice;
     const PictureConfig *config = &page->input->config;
-    int head = choice->head == CHOICE_BEST ? best_head : choice->head;
+    int layer, head, row = -1;
+    Choice first = *choice;
+    if (first.layer < 0) first.layer = best_layer;
+    if (first.head == CHOICE_BEST) first.head = best_head;
     json_open(json, "start");
     json_put_text(json, "kind", choice_kind_name(choice->kind));
-    json_put_integer(json, "layer", choice->layer >= 0 ? choice->layer : best_layer);
+    json_put_integer(json, "layer", first.layer);
+    maps_follow(&layer, &head, &row, page->snapshot, &first);
+    json_put_integer(json, "head", head);
+    json_put_integer(json, "query", row);
     json_open_array(json, "heads");
     for (int h = 0; h < page->snapshot->model->config.heads; h++)
         if (choice->head == CHOICE_SOME ? h < CHOICE_HEADS && choice->some >> h & 1
-                                        : head < 0 || h == head)
+                                        : first.head < 0 || h == first.head)
             json_put_integer(json, NULL, h);
     json_close_array(json);
     json_put_bool(json, "words", config->words);
@@ -231,7 +239,7 @@ static bool put_page(PageWriter *page, Error *error)
     return true;
 }
 
-/* How many numbers the weights, and the queries and keys, of all kinds are. */
+/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
 static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
 {
     *weights = *vectors = 0;
@@ -240,7 +248,7 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
         double layers = snapshot_layers(snapshot, KIND[k].kind), rows = map.rows,
                columns = map.columns;
         *weights += layers * snapshot->model->config.heads * rows * columns;
-        *vectors += layers * (rows + columns) * snapshot->model->config.d_model;
+        *vectors += layers * (rows + 2 * columns) * snapshot->model->config.d_model;
     }
 }
 

@@ -7,10 +7,11 @@
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of encoder-decoder attention
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
- *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…]}, …H], …L]}, …]}
+ *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…],
+ *                              "v": [[…]…]}, …H], …L]}, …]}
  *
- * Weights have four decimals, queries and keys five digits. If there are more than PAGE_VECTORS
- * numbers of queries and keys, the page leaves them out, and the view that needs them. */
+ * Weights have four decimals, queries, keys and values five digits. If there are more than
+ * PAGE_VECTORS numbers of them, the page leaves them out, and the view that needs them. */
 #ifndef EXPLAIN_PAGE_H
 #define EXPLAIN_PAGE_H
 

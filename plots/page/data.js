@@ -2,7 +2,7 @@
 /* data.js -- the data that the program wrote into the page, and what the views compute from it.
  *
  * DATA.kinds[k].layers[l][h] is a head: weights [rows][columns] and, unless the page would be too
- * large, q [rows][size] and k [columns][size]. DATA.sides has the tokens of rows and columns. As in the
+ * large, q [rows][size], k and v [columns][size]. DATA.sides has the tokens of rows and columns. As in the
  * program's pictures, the columns of a word's tokens are added and its rows averaged, and a row without
  * special tokens is rescaled to sum to 1. */
 const DATA = JSON.parse(document.getElementById("data").textContent);
@@ -13,12 +13,12 @@ const state = {
   kind: DATA.kinds.findIndex((kind) => kind.name === DATA.start.kind),
   layer: DATA.start.layer,
   heads: new Set(DATA.start.heads),
-  head: DATA.start.heads[0],   // of the neuron view
+  head: DATA.start.head,       // of the neuron view
   words: DATA.start.words,     // subwords joined
   hide: DATA.start.hide,       // special tokens left out
   chosen: null,                // {side: "rows" | "columns", at}: the word under the pointer
   pinned: false,
-  query: 0,                    // of the neuron view
+  query: DATA.start.query,     // of the neuron view
   dimension: 0,
 };
 

@@ -77,5 +77,5 @@ function colorBar() {
     pen.fillStyle = css(heat(i / 255));
     pen.fillRect(i, 0, 1, 1);
   }
-  return make("div", { class: "bar" }, "0", canvas, "1");
+  return make("div", { class: "bar" }, "attention weight  0", canvas, "1");
 }

@@ -14,6 +14,7 @@ function openLarge(layer, head) {
     byId("tab-heads").focus();
   };
   byId("large").showModal();
+  hintScrolling();
 }
 
 function showModel(panel) {

@@ -1,12 +1,13 @@
 /* neuron.js -- the neuron view: scaled dot-product attention of one word in one head.
  *
- *   q · k = Σ q_d k_d      ÷ √d      softmax over the keys that the causal mask allows
+ *   1   q · k = Σ q_d k_d      ÷ √d      softmax over the keys that the causal mask allows
+ *   2   o = Σ softmax_j v_j
  *
  * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
- * larger it is. */
+ * larger it is. A column's heading says which number is fully opaque. */
 
 const STRIP_HEIGHT = 16;
-const number = (value, digits = 2) => value.toFixed(digits).replace("-", "\u2212");
+const number = (value) => value.toFixed(2).replace(/^-(?!0\.00)/, "\u2212").replace("-", "");
 
 function drawStrip(canvas, values, most) {
   const bar = Math.max(3, Math.min(7, Math.floor(260 / values.length)));
@@ -28,26 +29,32 @@ function drawStrip(canvas, values, most) {
   pen.strokeRect(state.dimension * bar + 0.5, 0.5, bar - 1, canvas.height - 1);
 }
 
-/* For every key that the query may see: the products, their sum, the scaled score, the softmax. */
+/* What one head computes for one query: for every key that the causal mask allows, the products,
+ * their sum, the scaled score, the softmax, and the value weighted with it; and the output. */
 function attend(head, query, causal) {
   const q = head.q[query];
-  const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k) => {
+  const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k, j) => {
     const products = k.map((value, d) => value * q[d]);
     const dot = products.reduce((a, b) => a + b, 0);
-    return { k, products, dot, score: dot * DATA.scale };
+    return { k, v: head.v[j], products, dot, score: dot * DATA.scale };
   });
   const largest = Math.max(...keys.map((key) => key.score));
   const sum = keys.reduce((total, key) => total + Math.exp(key.score - largest), 0);
-  for (const key of keys) key.probability = Math.exp(key.score - largest) / sum;
-  return { q, keys };
+  for (const key of keys) {
+    key.probability = Math.exp(key.score - largest) / sum;
+    key.weighted = key.v.map((value) => key.probability * value);
+  }
+  const output = q.map((_, d) => keys.reduce((total, key) => total + key.weighted[d], 0));
+  return { q, keys, output };
 }
 
 const largestOf = (vectors) => Math.max(1e-9, ...vectors.flat().map(Math.abs));
 
-/* Moving the pointer over a strip chooses the dimension. */
-function strip(values, most, strips, update) {
+/* Moving the pointer over a strip chooses the dimension. `draw` are the functions that redraw
+ * what depends on it. */
+function strip(values, most, { draw, update }) {
   const canvas = make("canvas", { "aria-hidden": "true" });
-  strips.push(() => drawStrip(canvas, values, most));
+  draw.push(() => drawStrip(canvas, values, most));
   canvas.addEventListener("mousemove", (event) => {
     const box = canvas.getBoundingClientRect();
     const d = Math.floor(((event.clientX - box.left) / box.width) * values.length);
@@ -57,54 +64,85 @@ function strip(values, most, strips, update) {
   return make("td", { class: "strip" }, canvas);
 }
 
-function neuronRow(words, key, j, sizes, strips, update) {
+/* The number of the chosen dimension. */
+function chosenNumber(values, { draw }) {
   const cell = make("td", {}, "");
-  strips.push(() => { cell.textContent = number(key.products[state.dimension]); });
-  const width = `${Math.round(120 * key.probability)}px`;
-  const bar = make("i", { style: { width, background: headColor(state.head) } });
-  return make("tr", {},
-    make("th", { scope: "row", class: words.special[j] ? "special" : "" }, words.text[j]),
-    strip(key.k, sizes.k, strips, update), strip(key.products, sizes.products, strips, update), cell,
-    make("td", {}, number(key.dot)), make("td", {}, number(key.score)),
-    make("td", { class: "probability" }, make("span", { class: "meter" }, bar, key.probability.toFixed(3))));
+  draw.push(() => { cell.textContent = number(values[state.dimension]); });
+  return cell;
 }
 
-function neuronTable(head, strips, update) {
-  const kind = kindNow(), rows = DATA.sides[kind.rows], columns = DATA.sides[kind.columns];
-  const { q, keys } = attend(head, state.query, kind.causal);
-  const sizes = { q: largestOf([q]), k: largestOf(keys.map((key) => key.k)),
-                  products: largestOf(keys.map((key) => key.products)) };
-  const of = make("td", {}, "");
-  strips.push(() => { of.textContent = number(q[state.dimension]); });
-  const one = make("th", { scope: "col" }, "");
-  strips.push(() => { one.textContent = `dimension ${state.dimension + 1}`; });
-  const column = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
-  const heading = make("tr", {}, column(""), column("key k", true), column("q × k", true), one,
-    column("q · k (sum)"), column(`÷ √${DATA.size}`), column("softmax", true));
-  const body = make("tbody", {},
-    make("tr", { class: "query" }, make("th", { scope: "row" }, rows.text[state.query]),
-      strip(q, sizes.q, strips, update),
-      make("td", { class: "strip quiet" }, "the query q, the same for all keys"), of,
-      make("td"), make("td"), make("td")),
-    ...keys.map((key, j) => neuronRow(columns, key, j, sizes, strips, update)));
-  const most = keys.reduce((best, key, j) => (key.probability > keys[best].probability ? j : best), 0);
-  say(`${rows.text[state.query]} attends most to ${columns.text[most]}, ${keys[most].probability.toFixed(2)}`);
-  return make("table", { class: "neuron" },
-    make("caption", { class: "sr" }, `Query of ${rows.text[state.query]} and every key it may see`),
-    make("thead", {}, heading), body);
+function meter(probability) {
+  const width = `${Math.round(120 * probability)}px`;
+  const bar = make("i", { style: { width, background: headColor(state.head) } });
+  return make("td", { class: "probability" }, make("span", { class: "meter" }, bar, probability.toFixed(3)));
 }
+
+const columnHead = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
+const rowHead = (words, j) => make("th", { scope: "row", class: words.special[j] ? "special" : "" }, words.text[j]);
+const scaleOf = (text, most) => columnHead(`${text} (±${number(most)})`, true);
+
+function dimensionHead({ draw }) {
+  const head = columnHead("");
+  draw.push(() => { head.textContent = `dimension ${state.dimension + 1}`; });
+  return head;
+}
+
+function stepTable(text, heading, rows) {
+  return make("table", { class: "neuron" }, make("caption", {}, text),
+    make("thead", {}, make("tr", {}, ...heading)), make("tbody", {}, ...rows));
+}
+
+/* Step 1: the query and each key give the attention weights. */
+function weightTable({ q, keys }, word, columns, live) {
+  const k = largestOf(keys.map((key) => key.k)), products = largestOf(keys.map((key) => key.products));
+  const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(q, largestOf([q]), live),
+    make("td", { class: "strip quiet" }, "the query q, the same for all keys"), chosenNumber(q, live),
+    make("td"), make("td"), make("td"));
+  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(key.k, k, live),
+    strip(key.products, products, live), chosenNumber(key.products, live), make("td", {}, number(key.dot)),
+    make("td", {}, number(key.score)), meter(key.probability)));
+  return stepTable("1  The query and the keys give the attention weights",
+    [columnHead(""), scaleOf("key k", k), scaleOf("q × k", products), dimensionHead(live),
+     columnHead("q · k (sum)"), columnHead(`÷ √${DATA.size}`), columnHead("softmax", true)], [query, ...rows]);
+}
+
+/* Step 2: the weights and each value give the output. */
+function outputTable({ keys, output }, word, columns, live) {
+  const v = largestOf(keys.map((key) => key.v)), weighted = largestOf([output, ...keys.map((key) => key.weighted)]);
+  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), meter(key.probability),
+    strip(key.v, v, live), strip(key.weighted, weighted, live), chosenNumber(key.weighted, live)));
+  const sum = make("tr", { class: "query" }, make("th", { scope: "row" }, word),
+    make("td", { class: "strip quiet" }, "the output o"), make("td", { class: "strip quiet" }, "the sum of this column:"),
+    strip(output, weighted, live), chosenNumber(output, live));
+  return stepTable("2  The weights and the values give the output",
+    [columnHead(""), columnHead("attention weight", true), scaleOf("value v", v), scaleOf("weight × v", weighted),
+     dimensionHead(live)], [...rows, sum]);
+}
+
+function strips(head, live) {
+  const kind = kindNow(), word = DATA.sides[kind.rows].text[state.query], columns = DATA.sides[kind.columns];
+  const all = attend(head, state.query, kind.causal);
+  const most = all.keys.reduce((best, key) => (key.probability > best.probability ? key : best));
+  const name = columns.text[all.keys.indexOf(most)];
+  say(`${word} attends most to ${name}, ${most.probability.toFixed(2)}`);
+  return [weightTable(all, word, columns, live), outputTable(all, word, columns, live)];
+}
+
+const legend = () => make("span", { class: "legend quiet" }, "negative ", make("i", { "aria-hidden": "true" }), " positive");
 
 function showNeuron(panel) {
   const kind = kindNow(), rows = DATA.sides[kind.rows], head = kind.layers[state.layer][state.head];
   state.query = Math.min(state.query, rows.text.length - 1);
   state.dimension = Math.min(state.dimension, DATA.size - 1);
-  const strips = [];
   const range = make("input", { type: "range", min: 1, max: DATA.size, step: 1 });
-  const update = () => {
-    range.value = state.dimension + 1;
-    strips.forEach((draw) => draw());
+  const live = {
+    draw: [],
+    update: () => {
+      range.value = state.dimension + 1;
+      live.draw.forEach((draw) => draw());
+    },
   };
-  range.addEventListener("input", () => { state.dimension = range.value - 1; update(); });
+  range.addEventListener("input", () => { state.dimension = range.value - 1; live.update(); });
   const select = make("select", { id: "query" }, ...rows.text.map((text, i) =>
     make("option", { value: i, selected: i === state.query }, `${i + 1}  ${text}`)));
   select.addEventListener("change", () => {
@@ -114,7 +152,7 @@ function showNeuron(panel) {
   });
   panel.replaceChildren(
     make("div", { class: "neuron-controls" }, make("label", {}, `${kind.row_is} `, select),
-      make("label", {}, "dimension ", range)),
-    make("div", { class: "scroll" }, neuronTable(head, strips, update)));
-  update();
+      make("label", {}, "dimension ", range), legend()),
+    ...strips(head, live).map((table) => make("div", { class: "scroll" }, table)));
+  live.update();
 }

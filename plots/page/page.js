@@ -66,7 +66,8 @@ function caption() {
   if (state.view === "neuron")
     return `Scaled dot-product attention: the query q of the word and the key k of each word are multiplied ` +
            `number by number and added. The sum is divided by √${DATA.size}. The softmax turns the results ` +
-           `into attention weights, which sum to 1.`;
+           `into attention weights, which sum to 1. The head's output is the sum of the values v, each ` +
+           `multiplied by its weight.`;
   const percent = `${Math.round(100 * specialShare(kind))} %`;
   return state.hide
     ? `${text} ${token} is left out; it had ${percent}. The remaining weights of a row are rescaled to sum to 1.`
@@ -87,6 +88,12 @@ function render() {
     if (name === state.view) show(byId(name));
     else byId(name).replaceChildren();
   }
+}
+
+/* A box that is wider than the screen says so; see .more in page.css. */
+function hintScrolling() {
+  for (const box of document.querySelectorAll(".scroll, .grid"))
+    box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
 }
 
 function selectTab(tab) {
@@ -110,6 +117,9 @@ function applyTheme() {
   document.documentElement.dataset.theme = choice !== "auto" ? choice : DARK.matches ? "dark" : "light";
   render();
 }
+
+new ResizeObserver(hintScrolling).observe(document.body);
+document.addEventListener("scroll", hintScrolling, true);
 
 const pair = `${DATA.source} → ${DATA.target}`;
 document.title = `Attention: ${pair}`;

@@ -111,10 +111,12 @@ static void check_head(const json_t *head, int rows, int columns, int size, bool
                        double scale)
 {
     const json_t *weights = json_object_get(head, "weights"), *q = json_object_get(head, "q"),
-                 *k = json_object_get(head, "k");
+                 *k = json_object_get(head, "k"), *v = json_object_get(head, "v");
     assert_int_equal(json_array_size(weights), rows);
     assert_int_equal(json_array_size(q), rows);
     assert_int_equal(json_array_size(k), columns);
+    assert_int_equal(json_array_size(v), columns);
+    assert_int_equal(json_array_size(json_array_get(v, 0)), size);
     for (int i = 0; i < rows; i++) {
         double sum = 0, p[LONGEST] = {0};
         assert_int_equal(json_array_size(json_array_get(weights, i)), columns);
@@ -175,7 +177,16 @@ TEST(test_words)
     json_decref(json);
 }
 
-/* The page starts with what was chosen. */
+/* How far the largest weight of a row is from 0.6. */
+static double distance(const json_t *weights, int row)
+{
+    double most = 0;
+    for (int j = 0; j < M; j++) most = fmax(most, item(weights, row, j));
+    return fabs(most - 0.6);
+}
+
+/* The page starts with what was chosen, and follows the word whose largest weight is nearest to
+ * 0.6, but for the last word, </s>. */
 TEST(test_start)
 {
     Choice choice = choice_default;
@@ -190,6 +201,14 @@ TEST(test_start)
     assert_int_equal(json_integer_value(json_object_get(begin, "layer")), 2);
     assert_int_equal(json_array_size(heads), 1);
     assert_int_equal(json_integer_value(json_array_get(heads, 0)), 1);
+    assert_int_equal(json_integer_value(json_object_get(begin, "head")), 1);
+    const json_t *decoder = json_array_get(json_object_get(json, "kinds"), 2),
+                 *layer = json_array_get(json_object_get(decoder, "layers"), 2),
+                 *weights = json_object_get(json_array_get(layer, 1), "weights");
+    int query = (int)json_integer_value(json_object_get(begin, "query"));
+    assert_in_range(query, 0, M - 2);
+    for (int i = 0; i < M - 1; i++)
+        assert_true(distance(weights, query) <= distance(weights, i) + 1e-4);
     assert_true(json_is_true(json_object_get(begin, "hide")));
     assert_false(json_is_true(json_object_get(begin, "words")));
     assert_string_equal(json_string_value(json_object_get(begin, "theme")), "dark");
