@@ -28,6 +28,14 @@ DOCDIR  ?= $(DATADIR)/doc/qkv
 
 ARCH     = $(if $(PORTABLE),-march=x86-64,-march=native)
 PACKAGES = openblas libpng zlib sentencepiece jansson pangocairo
+# Everything but these goals needs the packages.
+ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
+NEEDED   = $(PACKAGES) $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
+MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
+                 command -v $$p >/dev/null || echo $$p; done; \
+             for p in $(NEEDED); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)
+$(if $(MISSING),$(error missing: $(MISSING). Run scripts/setup$(if $(filter cmocka,$(MISSING)), --tests)))
+endif
 WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 COMMON   = $(CPPFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
