@@ -1,7 +1,7 @@
-/* picture.c -- attention maps to a PNG; see picture.h.
+/* picture.c -- attention maps to a file; see picture.h.
  *
  *   snapshot → maps of heads, their means, …  (explain/maps.h) → sections of a page
- *   (plots/attentionpage.h) → PNG */
+ *   (plots/attentionpage.h) → PNG, SVG or PDF */
 #include "explain/picture.h"
 
 #include "explain/labels.h"
@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 const PictureConfig picture_default = {.scale = 1, .theme = THEME_LIGHT};
 
@@ -26,12 +27,31 @@ const Option picture_options[] = {
     {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
      "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", true},
     {"scale", OPTION_INT, offsetof(PictureConfig, scale), 1, 4, NULL, NULL,
-     "enlarge the picture N times", true},
+     "N times as many pixels a side; SVG and PDF: N times as large", true},
     {"theme", OPTION_CHOICE, offsetof(PictureConfig, theme), 0, 0, THEMES, NULL,
      "dark text on white, or light text on black", true},
 };
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
+
+static const char *const ENDINGS[] = {[CANVAS_PNG] = ".png",
+                                      [CANVAS_SVG] = ".svg",
+                                      [CANVAS_PDF] = ".pdf",
+                                      [PICTURE_HTML] = ".html"};
+
+int picture_format(const char *path, Error *error)
+{
+    enum { FORMATS = sizeof ENDINGS / sizeof *ENDINGS };
+    char known[64] = "";
+    for (int f = 0; f < FORMATS; f++) {
+        const char *ending = strrchr(path, '.');
+        if (ending && ending > path && !strcasecmp(ending, ENDINGS[f])) return f;
+        const char *before = f == 0 ? "" : f + 1 < FORMATS ? ", " : " or ";
+        strcat(strcat(known, before), ENDINGS[f]);
+    }
+    error_set(error, "`attention` takes the name of a %s file, not '%s'", known, path);
+    return -1;
+}
 
 static const char *const ROW[] = {[ATTENTION_ENCODER] = "source word",
                                   [ATTENTION_DECODER] = "word being generated",
@@ -324,7 +344,8 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
 static bool save(const char *path, const Drawing *d, const Section *first,
                  const HeatMapSection *pages, int count, const char *from, const char *to)
 {
-    char title[1024], layer[16], head[NOTE], kinds[REMARK] = "";
+    char title[1024], layer[16], head[NOTE], kinds[REMARK] = "", about[4600];
+    int format = picture_format(path, d->error);
     Canvas *page;
     snprintf(title, sizeof title, "%.480s → %.480s", from, to);
     const AttentionPage all = {
@@ -334,8 +355,9 @@ static bool save(const char *path, const Drawing *d, const Section *first,
         .sections = pages,
         .count = count,
         .theme = (Theme)d->input->config.theme,
-        .scale = d->input->config.scale};
-    if (!attentionpage_draw(&page, &all, NULL, d->error)) return false;
+        .scale = d->input->config.scale,
+        .format = (CanvasFormat)format};
+    if (format < 0 || !attentionpage_draw(&page, &all, NULL, d->error)) return false;
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
@@ -345,7 +367,11 @@ static bool save(const char *path, const Drawing *d, const Section *first,
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", large_name(head, first, d)}};
-    bool good = png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error);
+    snprintf(about, sizeof about, "%s: layer %s, %s; model %s", kinds, layer, head,
+             d->input->model_name);
+    bool good = format == CANVAS_PNG
+                    ? png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error)
+                    : canvas_save_document(path, page, title, about, d->error);
     canvas_free(page);
     return good;
 }

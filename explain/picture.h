@@ -1,11 +1,12 @@
-/* picture.h -- the attention of one translation as a PNG: for each kind of attention that was
- * chosen a large map, and a small one for every layer and head. */
+/* picture.h -- the attention of one translation as a PNG, SVG or PDF: for each kind of attention
+ * that was chosen a large map, and a small one for every layer and head. */
 #ifndef EXPLAIN_PICTURE_H
 #define EXPLAIN_PICTURE_H
 
 #include "data/vocabulary.h"
 #include "explain/choice.h"
 #include "model/transformer.h"
+#include "plots/canvas.h"
 
 /* How attention is drawn. explain/choice.h says which attention is drawn. */
 typedef struct PictureConfig {
@@ -30,6 +31,12 @@ typedef struct PictureInput {
     bool given;  // the translation was given by the user, not made by the model
 } PictureInput;
 
+/* Which format the ending of a file's name means: a CanvasFormat, or PICTURE_HTML, which is a
+ * page (explain/page.h). -1 on error: the error lists the known endings. */
+enum { PICTURE_HTML = CANVAS_FORMATS };
+int picture_format(const char *path, Error *error);
+
+/* Draws a picture in the format of the path. */
 bool picture_save(const char *path, const PictureInput *input, Error *error);
 
 /* *layer, *head (=) the head whose encoder-decoder attention is most similar to a word

@@ -286,6 +286,7 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
     if (plan) *plan = own;
     if (!canvas_new(canvas, page->theme, error)) return false;
     canvas_set_scale(*canvas, larger(page->scale, 1));
+    canvas_set_format(*canvas, page->format);
     bool good = make_plan(&own, *canvas, page, error) &&
                 canvas_reserve(*canvas, own.width, own.height, error);
     if (good) paint_page(*canvas, page, &own);

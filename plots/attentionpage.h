@@ -37,6 +37,7 @@ typedef struct AttentionPage {
     int count;
     Theme theme;
     int scale;  // factor of enlargement; 0 is 1
+    CanvasFormat format;
 } AttentionPage;
 
 /* Where the maps of a section lie on the page. */

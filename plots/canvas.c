@@ -1,4 +1,5 @@
-/* canvas.c -- a canvas on cairo (pixels) and Pango (text). No other file uses these libraries.
+/* canvas.c -- a canvas on cairo (pixels, SVG, PDF) and Pango (text). No other file uses these
+ * libraries.
  *
  * The pixels are cairo's RGB24: one native 32-bit word each, 0xXXRRGGBB. Pango chooses a font
  * for every script, joins Arabic letters, stacks combining marks, orders right-to-left words,
@@ -7,9 +8,12 @@
  * A page of attention draws the same hundred numbers and twenty words thousands of times, so
  * shaped lines are cached. The cache is direct-mapped by a hash of text and style. */
 #include "plots/canvas.h"
+#include "base/file.h"
 #include "base/hash.h"
 #include "base/utf8.h"
 
+#include <cairo-pdf.h>
+#include <cairo-svg.h>
 #include <math.h>
 #include <pango/pangocairo.h>
 #include <stdlib.h>
@@ -28,7 +32,9 @@ typedef struct ShapedLine {
 struct Canvas {
     Theme theme;
     int scale;
-    int width, height;         // of the picture
+    int width, height;  // of the picture
+    CanvasFormat format;
+    TextStream document;       // SVG or PDF, as far as it is written
     cairo_surface_t *surface;  // NULL until canvas_reserve
     cairo_t *cairo;
     PangoFontMap *fonts;
@@ -110,17 +116,29 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
     return true;
 }
 
-static void release_pixels(Canvas *canvas)
+static void release_page(Canvas *canvas)
 {
     if (canvas->cairo) cairo_destroy(canvas->cairo);
     if (canvas->surface) cairo_surface_destroy(canvas->surface);
     canvas->cairo = NULL;
     canvas->surface = NULL;
+    free(textstream_close(&canvas->document));
+    canvas->document = (TextStream){0};
 }
 
 void canvas_set_scale(Canvas *canvas, int scale)
 {
     canvas->scale = scale;
+}
+
+int canvas_scale(const Canvas *canvas)
+{
+    return canvas->scale;
+}
+
+void canvas_set_format(Canvas *canvas, CanvasFormat format)
+{
+    canvas->format = format;
 }
 
 bool canvas_fits(const Canvas *canvas, int width, int height)
@@ -130,9 +148,32 @@ bool canvas_fits(const Canvas *canvas, int width, int height)
            wide * high <= CANVAS_MAX_PIXELS;
 }
 
+static cairo_status_t write_document(void *stream, const unsigned char *bytes, unsigned length)
+{
+    return fwrite(bytes, 1, length, stream) == length ? CAIRO_STATUS_SUCCESS
+                                                      : CAIRO_STATUS_WRITE_ERROR;
+}
+
+/* A surface of the canvas's size. PDF counts in points, of which 72 are an inch. */
+static cairo_surface_t *create_surface(Canvas *canvas)
+{
+    int width = canvas->width, height = canvas->height;
+    if (canvas->format == CANVAS_PNG)
+        return cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    FILE *out = textstream_open(&canvas->document);
+    if (!out) return NULL;
+    if (canvas->format == CANVAS_PDF)
+        return cairo_pdf_surface_create_for_stream(write_document, out, 0.75 * width,
+                                                   0.75 * height);
+    cairo_surface_t *surface =
+        cairo_svg_surface_create_for_stream(write_document, out, width, height);
+    cairo_svg_surface_set_document_unit(surface, CAIRO_SVG_UNIT_PX);
+    return surface;
+}
+
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
-    release_pixels(canvas);
+    release_page(canvas);
     if (!canvas_fits(canvas, width, height))
         return error_set(error,
                          "a picture of %d x %d pixels, each %d times, cannot be drawn: at most "
@@ -141,15 +182,15 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
                          CANVAS_MAX_PIXELS / 1000000);
     canvas->width = width * canvas->scale;
     canvas->height = height * canvas->scale;
-    canvas->surface =
-        cairo_image_surface_create(CAIRO_FORMAT_RGB24, canvas->width, canvas->height);
-    canvas->cairo = cairo_create(canvas->surface);
-    if (cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS) {
-        release_pixels(canvas);
+    canvas->surface = create_surface(canvas);
+    if (canvas->surface) canvas->cairo = cairo_create(canvas->surface);
+    if (!canvas->cairo || cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS) {
+        release_page(canvas);
         return error_set(error, "not enough memory for a picture of %d x %d pixels",
                          canvas->width, canvas->height);
     }
-    cairo_scale(canvas->cairo, canvas->scale, canvas->scale);
+    double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
+    cairo_scale(canvas->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, theme_palette(canvas->theme)->page);
     return true;
 }
@@ -165,7 +206,7 @@ void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
     for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->line[i]);
-    release_pixels(canvas);
+    release_page(canvas);
     g_object_unref(canvas->pango);
     g_object_unref(canvas->fonts);
     free(canvas);
@@ -200,6 +241,58 @@ int canvas_width(const Canvas *canvas)
 int canvas_height(const Canvas *canvas)
 {
     return canvas->height;
+}
+
+/* The document with a title and a description after the tag <svg …>; NULL if memory is short. */
+static char *describe_svg(const char *svg, size_t *length, const char *title,
+                          const char *description)
+{
+    const char *tag = strstr(svg, "<svg"), *end = tag ? strchr(tag, '>') : NULL;
+    char *markup = end ? g_markup_printf_escaped("\n<title>%s</title>\n<desc>%s</desc>", title,
+                                                 description)
+                       : NULL;
+    char *text = NULL;
+    int head = markup ? (int)(end + 1 - svg) : 0;
+    int size = markup ? asprintf(&text, "%.*s%s%s", head, svg, markup, end + 1) : -1;
+    g_free(markup);
+    *length = size < 0 ? 0 : (size_t)size;
+    return size < 0 ? NULL : text;
+}
+
+/* PDF has its texts before its end, SVG gets them afterwards. */
+static char *finish_document(Canvas *canvas, size_t *length, const char *title,
+                             const char *description)
+{
+    cairo_surface_t *surface = canvas->surface;
+    if (canvas->format == CANVAS_PDF) {
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, description);
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "qkv");
+        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
+    }
+    cairo_surface_finish(surface);
+    char *bytes = textstream_close(&canvas->document);
+    *length = canvas->document.length;
+    canvas->document = (TextStream){0};
+    if (!bytes || canvas->format == CANVAS_PDF) return bytes;
+    char *svg = describe_svg(bytes, length, title, description);
+    free(bytes);
+    return svg;
+}
+
+bool canvas_save_document(const char *path, Canvas *canvas, const char *title,
+                          const char *description, Error *error)
+{
+    if (!canvas_check(canvas, error)) return false;
+    size_t length;
+    char *clean = utf8_clean(title, 0, false), *text = utf8_clean(description, 0, false);
+    char *bytes = clean && text ? finish_document(canvas, &length, clean, text) : NULL;
+    bool good = bytes ? canvas_check(canvas, error) && file_replace(path, bytes, length, error)
+                      : error_set(error, "not enough memory for a picture");
+    free(clean);
+    free(text);
+    free(bytes);
+    return good;
 }
 
 static const uint32_t *pixel_row(const Canvas *canvas, int y)

@@ -1,7 +1,8 @@
-/* canvas.h -- RGB pixels, and functions that draw rectangles, lines and text on them.
+/* canvas.h -- RGB pixels, or an SVG or PDF document, and functions that draw rectangles, lines
+ * and text on them.
  *
- * The size of a page depends on the text on it, so a new canvas has no pixels and can only
- * measure text; canvas_reserve gives it pixels in the page's colour. Coordinates are in pixels,
+ * The size of a page depends on the text on it, so a new canvas can only measure text;
+ * canvas_reserve gives it a page in the page's colour. Coordinates are in pixels, 96 an inch,
  * y downwards; pixel (0,0) covers [0,1) x [0,1). */
 #ifndef PLOTS_CANVAS_H
 #define PLOTS_CANVAS_H
@@ -53,6 +54,19 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 
 /* Enlarges everything that is drawn; the default is 1. Call it before canvas_reserve. */
 void canvas_set_scale(Canvas *canvas, int scale);
+int canvas_scale(const Canvas *canvas);
+
+/* The default is CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that
+ * read pixels. The others are documents, for canvas_save_document. Call it before
+ * canvas_reserve. */
+typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat;
+void canvas_set_format(Canvas *canvas, CanvasFormat format);
+
+/* Ends a document and replaces the file at path by it. Title and description, in UTF-8, are
+ * texts inside the file. Two documents of the same drawing are the same bytes. Only
+ * canvas_free may follow. */
+bool canvas_save_document(const char *path, Canvas *canvas, const char *title,
+                          const char *description, Error *error);
 
 /* Whether a picture of this size, times the scale, is within the limits above. */
 bool canvas_fits(const Canvas *canvas, int width, int height);

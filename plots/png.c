@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "base/utf8.h"
 
+enum { PIXELS_A_METRE = 3780 };  // 96 an inch
+
 static void png_failed(png_structp png, png_const_charp sentence)
 {
     error_set(png_get_error_ptr(png), "%s", sentence);
@@ -51,12 +53,14 @@ static bool encode(AtomicFile *file, const Canvas *canvas, uint8_t *row, png_tex
         png_destroy_write_struct(&png, &info);
         return false;
     }
+    png_uint_32 density = (png_uint_32)(PIXELS_A_METRE * canvas_scale(canvas));
     png_set_write_fn(png, file, write_bytes, flush_bytes);
     png_set_compression_level(png, 3);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
     png_set_IHDR(png, info, (png_uint_32)canvas_width(canvas),
                  (png_uint_32)canvas_height(canvas), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_pHYs(png, info, density, density, PNG_RESOLUTION_METER);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     if (count > 0) png_set_text(png, info, chunks, count);
     png_write_info(png, info);

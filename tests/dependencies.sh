@@ -38,6 +38,8 @@ library/example.c
 benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
 cblas.h             kernels/gemm.c benchmark/peak.c
+cairo-pdf.h         plots/canvas.c
+cairo-svg.h         plots/canvas.c
 glib.h              inference/codepoints.c plots/columns.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c

@@ -22,7 +22,7 @@ static const Option request_options[] = {
      "write the quantised model to FILE, for --model, and exit", true},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
      "begin every translation with TEXT", true},
-    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|html",
+    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
      "draw the attention as a picture or an HTML page; of several sentences as OUT-1.png, "
      "OUT-2.png, …", true},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
@@ -51,15 +51,10 @@ static const Option request_options[] = {
 };
 // clang-format on
 
-static bool ends_with(const char *name, const char *end)
-{
-    size_t length = strlen(name), behind = strlen(end);
-    return length > behind && !strcmp(name + length - behind, end);
-}
-
 bool request_wants_page(const Request *r)
 {
-    return r->attention && ends_with(r->attention, ".html");
+    Error other;
+    return r->attention && picture_format(r->attention, &other) == PICTURE_HTML;
 }
 
 /* Texts that the tokenizer will get must be UTF-8. */
@@ -78,9 +73,7 @@ static bool check(Request *r, Error *error)
     const char *picture = r->attention;
     bool page = request_wants_page(r);
     bool pairs = r->align.align && (r->target || r->align.gold);
-    if (picture && !page && !ends_with(picture, ".png"))
-        return error_set(error, "--attention takes the name of a .png or .html file, not '%s'",
-                         picture);
+    if (picture && picture_format(picture, error) < 0) return false;
     const struct {
         bool wrong;
         const char *why;

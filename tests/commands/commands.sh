@@ -81,6 +81,17 @@ check "--given is printed, and its attention drawn" sh -c \
      grep -aq 'Translation.TWO ONE' given.png"
 check "--attention makes a page" sh -c \
     "'$BIN/translate' --model run --attention look.html 'one two' && grep -q '^<!DOCTYPE html>' look.html"
+for format in svg pdf; do
+    translate --model run --attention "look.$format" --quiet "one two" >out
+    cp "look.$format" "first.$format"
+    translate --model run --attention "look.$format" --quiet "one two" >out
+    check "--attention draws $format, twice the same" cmp "look.$format" "first.$format"
+done
+check "an SVG names its sentence" grep -q "^<title>one two → " look.svg
+check "a PDF is one" sh -c 'head -c 7 look.pdf | grep -q "%PDF-1."'
+! command -v xmllint >/dev/null || check "an SVG is valid XML" xmllint --noout look.svg
+! command -v pdftotext >/dev/null ||
+    check "the words of a PDF can be searched" sh -c 'pdftotext look.pdf - | grep -q "^one two"'
 check "--attention draws each of several" sh -c \
     "'$BIN/translate' --model run --attention look.png 'one' 'two' && test -s look-1.png -a -s look-2.png"
 translate --model run --n-best 3 --beam 3 "one two" >out 2>err
@@ -103,7 +114,7 @@ wrong "heads and width" 2 "heads 3 does not divide" train --heads 3
 wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
-wrong "a picture that is none" 2 "\.png or .html" translate --attention look.jpg one
+wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translate --attention look.jpg one
 wrong "a head that is none" 2 "must be a number from 1" translate --head 1,x one
 wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
     translate --model run --attention look.png --head 1,5 one

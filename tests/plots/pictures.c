@@ -49,6 +49,7 @@ TEST(test_every_way)
         const PictureInput input = hostile_input(&choice, config);
         PngPicture read = draw(&input);
         assert_true(read.width > 300 && read.height > 200);
+        assert_int_equal(read.density, 3780 * config.scale);
         const Color page = theme_palette((Theme)config.theme)->page;
         assert_memory_equal(read.rgb, &page, 3);
         free(read.rgb);

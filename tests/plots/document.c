@@ -1,0 +1,115 @@
+/* Canvases written as SVG and PDF: vectors with texts, the same bytes each time, and a file that
+ * is replaced as a whole or not at all. */
+#include "base/file.h"
+#include "plots/attentionpage.h"
+#include "tests/fixtures/temporary-file.h"
+#include "tests/fixtures/test.h"
+
+static Error error;
+
+enum { ROWS = 3, COLUMNS = 5 };
+
+/* A page of one map of ROWS x COLUMNS cells, for canvas_free; where (=) its place, or NULL. */
+static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
+{
+    static const float weight[ROWS * COLUMNS] = {1, 0.5f, 0.25f};
+    static const char *const rows[] = {"un", "deux", "trois"}, *const columns[] = {
+                                                                   "one", "two", "three",
+                                                                   "four", "</s>"};
+    const HeatMap map = {weight, ROWS, COLUMNS, rows, columns, "map", "note", 0, 0, false};
+    const HeatMapSection section = {.title = "Cross-attention", .large = &map};
+    const AttentionPage page = {
+        .title = "title", .sections = &section, .count = 1, .scale = scale, .format = format};
+    Canvas *canvas;
+    PagePlan plan;
+    if (!attentionpage_draw(&canvas, &page, &plan, &error)) fail_msg("%s", error.text);
+    if (where) *where = plan.section[0].large;
+    attentionpage_plan_free(&plan);
+    return canvas;
+}
+
+/* The file of such a page, for free(). */
+static char *save(CanvasFormat format, int scale, size_t *length)
+{
+    Canvas *canvas = draw(NULL, format, scale);
+    if (!canvas_save_document(path, canvas, "a < b\xFF & \"c\"", "about", &error))
+        fail_msg("%s", error.text);
+    canvas_free(canvas);
+    char *bytes = file_read(path, 1 << 24, length, &error);
+    assert_non_null(bytes);
+    return bytes;
+}
+
+TEST(test_svg)
+{
+    size_t length;
+    char *svg = save(CANVAS_SVG, 1, &length);
+    assert_int_equal(strncmp(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>", 38), 0);
+    assert_non_null(
+        strstr(svg, "<title>a &lt; b\xEF\xBF\xBD &amp; &quot;c&quot;</title>\n<desc>about</"));
+    assert_int_equal(strcmp(svg + length - 7, "</svg>\n"), 0);
+    assert_null(strstr(svg, "<image"));  // no pixels
+    HeatMapPlan at;
+    canvas_free(draw(&at, CANVAS_PNG, 1));
+    for (int i = 0; i < ROWS * COLUMNS; i++) {
+        char cell[64];
+        int x = at.x + at.left + i % COLUMNS * at.cell,
+            y = at.y + at.top + i / COLUMNS * at.cell;
+        snprintf(cell, sizeof cell, "M %d %d L %d %d ", x, y, x + at.cell - at.gap, y);
+        if (!strstr(svg, cell)) fail_msg("no cell %d: %s", i, cell);
+    }
+    free(svg);
+}
+
+TEST(test_pdf)
+{
+    size_t length;
+    char *pdf = save(CANVAS_PDF, 1, &length);
+    assert_int_equal(strncmp(pdf, "%PDF-1.", 7), 0);
+    assert_int_equal(strcmp(pdf + length - 6, "%%EOF\n"), 0);
+    free(pdf);
+}
+
+/* The size of the page that the SVG says, in pixels. */
+static int svg_width(const char *svg)
+{
+    const char *at = strstr(svg, "width=\"");
+    assert_non_null(at);
+    return atoi(at + 7);
+}
+
+TEST(test_scale)
+{
+    size_t length;
+    char *once = save(CANVAS_SVG, 1, &length), *thrice = save(CANVAS_SVG, 3, &length);
+    Canvas *pixels = draw(NULL, CANVAS_PNG, 1);
+    assert_int_equal(svg_width(once), canvas_width(pixels));
+    assert_int_equal(svg_width(thrice), 3 * canvas_width(pixels));
+    canvas_free(pixels);
+    free(once), free(thrice);
+}
+
+/* No date and nothing else that changes: PDF would have the second of its creation. */
+TEST(test_same_bytes)
+{
+    size_t first, second;
+    char *a = save(CANVAS_PDF, 1, &first);
+    usleep(1100000);
+    char *b = save(CANVAS_PDF, 1, &second);
+    assert_int_equal(first, second);
+    assert_memory_equal(a, b, first);
+    free(a), free(b);
+}
+
+/* A file that cannot be written is an error, and nothing is left. */
+TEST(test_failure)
+{
+    Canvas *canvas = draw(NULL, CANVAS_PDF, 1);
+    assert_false(
+        canvas_save_document("no/such/folder/a.pdf", canvas, "title", "about", &error));
+    assert_non_null(strstr(error.text, "no/such/folder/a.pdf"));
+    canvas_free(canvas);
+    canvas_free(draw(NULL, CANVAS_SVG, 1));  // dropped without being saved
+}
+
+TEST_MAIN("document", path_make, path_remove)
