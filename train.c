@@ -241,11 +241,12 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
 static bool print_help_or_version(const Settings *settings, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    char *help = settings->run.help ? settings_help(command_name()) : NULL;
+    bool wants_help = settings->run.help || settings->run.short_help;
+    char *help = wants_help ? settings_help(!settings->run.help) : NULL;
     if (help) puts(help);
     else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
     free(help);
-    return stream_flush(stdout, settings->run.help ? "the help" : "the version", error);
+    return stream_flush(stdout, wants_help ? "the help" : "the version", error);
 }
 
 /* Returns the exit status; error is set if it is 1 or 2. */
@@ -254,7 +255,7 @@ static int run_command(Run *run, Settings *settings, int argc, char **argv, Erro
     if (!distributed_start(error) ||
         !distributed_agree(settings_read(settings, argc, argv, error), error))
         return 2;
-    bool print_only = settings->run.help || settings->run.version;
+    bool print_only = settings->run.help || settings->run.short_help || settings->run.version;
     if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
     if (print_only) return print_help_or_version(settings, error) ? 0 : 1;
     console_start(settings->run.quiet || distributed_rank() > 0);

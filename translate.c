@@ -244,15 +244,21 @@ static bool work(Program *p, Error *error)
     return view_close(&p->view, good ? error : NULL) && good;
 }
 
-static bool print_help(Error *error)
+static bool print_help(bool brief, Error *error)
 {
     static Request defaults;
-    char *options = request_defaults(&defaults, error)
-                        ? options_help(defaults.groups, REQUEST_GROUPS)
-                        : NULL;
+    char *options = NULL;
+    if (request_defaults(&defaults, error))
+        options = (brief ? options_short_help : options_help)(defaults.groups, REQUEST_GROUPS);
     printf("Usage: %s [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            command_name(), options ? options : "");
+    if (brief)
+        printf(
+            "\nExamples\n"
+            "  %1$stranslate --attention attention.html \"jane visits africa in september\"\n"
+            "  %1$stranslate --model checkpoints/mine <test.en >test.fr\n",
+            command_prefix());
     free(options);
     request_free(&defaults);
     return stream_flush(stdout, "the help", error);
@@ -261,7 +267,8 @@ static bool print_help(Error *error)
 static int run(Program *p, int argc, char **argv, Error *error)
 {
     if (!request_read(&p->request, argc, argv, error)) return 2;
-    if (p->request.help) return print_help(error) ? 0 : 1;
+    if (p->request.help || p->request.short_help)
+        return print_help(!p->request.help, error) ? 0 : 1;
     if (p->request.version) return puts("qkv " QKV_VERSION), 0;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);

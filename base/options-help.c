@@ -4,11 +4,13 @@
  *       --d-model N            width of the network (1 to 8192; default 512)
  *       --[no-]output-bias     learn a bias for every word (default on)
  *
- * The right column is wrapped at 92 characters. */
+ * The right column is wrapped at 92 characters. In the short help it ends with its first phrase. */
 #include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
+#include "base/real.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +25,9 @@ static const void *field_of(const OptionGroup *group, const Option *option)
 /* "--heads N", as it stands in the left column. */
 static void write_usage(FILE *out, const OptionGroup *group, const Option *option)
 {
+    char letter = option_letter(option);
+    if (letter) fprintf(out, "-%c%s", letter, option->name[1] ? ", " : "");
+    if (!option->name[1]) return;
     if (option->kind == OPTION_FLAG) {
         bool on = *(const bool *)field_of(group, option);
         fprintf(out, "--%s%s", on ? "[no-]" : "", option->name);
@@ -113,22 +118,38 @@ char *option_meaning(const OptionGroup *group, const Option *option)
     return textstream_close(&stream);
 }
 
-static int left_column(const OptionGroup *groups, int count)
+int option_brief(const Option *option)
+{
+    const char *help = option->help ? option->help : "", *s = help;
+    while (*s && *s != ';' && (strncmp(s, ". ", 2) || !isupper((unsigned char)s[2]))) s++;
+    return (int)(s - help);
+}
+
+/* Whether the help has the option. */
+static bool is_shown(const Option *option, bool brief)
+{
+    return !brief || option->flags & OPTION_COMMON;
+}
+
+static int left_column(const OptionGroup *groups, int count, bool brief)
 {
     int left = 0;
-    for (int g = 0; g < count; g++)
-        for (int i = 0; i < groups[g].count; i++) {
-            char *usage = option_usage(&groups[g], &groups[g].options[i]);
-            int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
-            if (width > left && width <= LEFT_LIMIT) left = width;
-            free(usage);
-        }
+    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
+        char *usage = is_shown(p.option, brief) ? option_usage(p.group, p.option) : NULL;
+        int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
+        if (width > left && width <= LEFT_LIMIT) left = width;
+        free(usage);
+    }
     return left;
 }
 
-static bool write_option(FILE *out, const OptionGroup *group, const Option *option, int left)
+static bool write_option(FILE *out, const OptionPlace *place, int left, bool brief)
 {
-    char *usage = option_usage(group, option), *help = option_meaning(group, option);
+    const Option *option = place->option;
+    char *usage = option_usage(place->group, option);
+    int first_phrase = at_most(option_brief(option), (int)strcspn(option->help, ":"));
+    char *help = brief ? strndup(option->help, (size_t)first_phrase)
+                       : option_meaning(place->group, option);
     bool good = usage && help;
     if (good) {
         int width = columns(usage, strlen(usage));
@@ -142,19 +163,29 @@ static bool write_option(FILE *out, const OptionGroup *group, const Option *opti
     return good;
 }
 
-char *options_help(const OptionGroup *groups, int count)
+static char *write_help(const OptionGroup *groups, int count, bool brief)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     bool good = out;
-    int left = left_column(groups, count);
-    for (int g = 0; good && g < count; g++) {
-        fprintf(out, "%s%s\n", g ? "\n" : "", groups[g].title);
-        for (int i = 0; good && i < groups[g].count; i++)
-            good = write_option(out, &groups[g], &groups[g].options[i], left);
+    int left = left_column(groups, count, brief);
+    for (OptionPlace p = {0}; good && options_next(&p, groups, count);) {
+        if (!is_shown(p.option, brief)) continue;
+        if (p.begins && !brief) fprintf(out, "%s%s\n", ftell(out) ? "\n" : "", p.title);
+        good = write_option(out, &p, left, brief);
     }
     char *text = textstream_close(&stream);
     if (good) return text;
     free(text);
     return NULL;
+}
+
+char *options_help(const OptionGroup *groups, int count)
+{
+    return write_help(groups, count, false);
+}
+
+char *options_short_help(const OptionGroup *groups, int count)
+{
+    return write_help(groups, count, true);
 }

@@ -2,12 +2,12 @@
  *
  *     {
  *       "model": {
- *         "d_model": 256,          an option's name with _ for -
- *         "score": "scaled-dot"    a choice by its word, so that its number may change
+ *         "d_model": 256,         an option's name with _ for -
+ *         "activation": "relu"    a choice by its word, so that its number may change
  *       },
  *       "training": {
  *         "train_source": ["a.de", "b.de"],
- *         "preset": null           a text that is not set
+ *         "preset": null          a text that is not set
  *       }
  *     } */
 #include "base/file.h"
@@ -60,7 +60,7 @@ char *options_to_json(const OptionGroup *groups, int count)
         if (!groups[g].key) continue;
         json_open(&json, groups[g].key);
         for (int i = 0; i < groups[g].count; i++)
-            if (!groups[g].options[i].unsaved)
+            if (!(groups[g].options[i].flags & OPTION_OLD))
                 put_option(&json, &groups[g].options[i], groups[g].values);
         json_close(&json);
     }
@@ -144,7 +144,7 @@ static const Option *option_of_key(void **values, const OptionGroup *groups, int
         if (!groups[g].key || strcmp(groups[g].key, group)) continue;
         *values = groups[g].values;
         for (const Option *o = groups[g].options; o < groups[g].options + groups[g].count; o++)
-            if (!o->unsaved && !strcmp(key_of(key, o), name)) return o;
+            if (!strcmp(key_of(key, o), name)) return o;
     }
     return NULL;
 }

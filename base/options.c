@@ -151,27 +151,48 @@ bool option_store(const Option *option, void *values, const char *label, const c
 
 void options_free(const OptionGroup *groups, int count)
 {
-    for (int g = 0; g < count; g++)
-        for (int i = 0; i < groups[g].count; i++) {
-            const Option *option = &groups[g].options[i];
-            if (option->kind == OPTION_TEXT || option->kind == OPTION_LIST)
-                option_store(option, groups[g].values, option->name, NULL, NULL);
-        }
+    for (OptionPlace p = {0}; options_next(&p, groups, count);)
+        if (p.option->kind == OPTION_TEXT || p.option->kind == OPTION_LIST)
+            option_store(p.option, p.group->values, p.option->name, NULL, NULL);
 }
 
 /* ---- finding an option by its name ---- */
 
-/* values (=) those of its group, unless NULL */
+bool options_next(OptionPlace *p, const OptionGroup *groups, int count)
+{
+    for (; p->pass < 2; p->pass++, p->g = 0)
+        for (; p->g < count; p->g++, p->i = 0)
+            while (p->i < groups[p->g].count) {
+                p->group = &groups[p->g];
+                p->option = &p->group->options[p->i++];
+                bool expert = p->option->flags & OPTION_EXPERT;
+                if (p->option->flags & OPTION_OLD || expert != (p->pass == 1)) continue;
+                const char *title = expert ? "Expert" : p->group->title;
+                p->begins = title != p->title;
+                p->title = title;
+                return true;
+            }
+    return false;
+}
+
+char option_letter(const Option *option)
+{
+    return option->flags & OPTION_LETTER || !option->name[1] ? option->name[0] : 0;
+}
+
+/* The option --NAME, or with length 1 the one of this letter. values (=) those of its group,
+ * unless NULL */
 static const Option *find(const OptionGroup *groups, int count, const char *name, size_t length,
                           void **values)
 {
-    for (int g = 0; g < count; g++)
-        for (int i = 0; i < groups[g].count; i++) {
-            const Option *option = &groups[g].options[i];
-            if (strlen(option->name) != length || memcmp(option->name, name, length)) continue;
-            if (values) *values = groups[g].values;
-            return option;
-        }
+    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
+        bool same = length == 1
+                        ? option_letter(p.option) == *name
+                        : !strncmp(p.option->name, name, length) && !p.option->name[length];
+        if (!same) continue;
+        if (values) *values = p.group->values;
+        return p.option;
+    }
     return NULL;
 }
 
@@ -196,23 +217,40 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-/* Suggests the nearest name: up to a third of the letters differ, or the word is its
- * beginning. */
-static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
+static bool has_word(const char *words, const char *word)
+{
+    size_t length = strlen(word);
+    for (const char *s = words; *word && (s = strstr(s, word)); s++)
+        if ((s == words || s[-1] == ' ') && strchr(" ", s[length])) return true;
+    return false;
+}
+
+/* Says which option a synonym means, or suggests the nearest name: up to a quarter of the
+ * letters differ, or the word is its beginning. */
+static bool unknown(const OptionGroup *groups, int count, const Synonym *synonyms,
+                    const char *word, Error *error)
 {
     char typed[NAME_LIMIT + 1];
     int length = (int)strcspn(word, "="), dashes = (int)strspn(word, "-");
     snprintf(typed, sizeof typed, "%.*s", length - dashes, word + dashes);
+    for (char *s = typed; *s; s++)
+        if (*s == '_') *s = '-';
     const char *no = strncmp(typed, "no-", 3) ? "" : "no-", *name = typed + strlen(no);
+    for (const Synonym *s = synonyms; s && s->theirs; s++) {
+        if (!has_word(s->theirs, typed) && !has_word(s->theirs, name)) continue;
+        if (s->ours && !find(groups, count, s->ours, strlen(s->ours), NULL)) continue;
+        return error_set(error, "no option %.*s (%s%s)", length, word,
+                         s->remark ? s->remark : "here: --", s->remark ? "" : s->ours);
+    }
     const char *nearest = NULL;
-    int letters = (int)strlen(name), least = (letters + 2) / 3 + 1;
-    for (int g = 0; g < count; g++)
-        for (int i = 0; i < groups[g].count; i++) {
-            const char *other = groups[g].options[i].name;
-            bool beginning = letters >= 3 && !strncmp(name, other, (size_t)letters);
-            int edits = beginning ? 1 : distance(name, other);
-            if (edits < least) least = edits, nearest = other;
-        }
+    int letters = (int)strlen(name), least = (letters + 1) / 4 + (letters > 1);
+    if (letters == 1) least = 0;
+    for (OptionPlace p = {0}; options_next(&p, groups, count);) {
+        const char *other = p.option->name;
+        bool beginning = letters >= 3 && !strncmp(name, other, (size_t)letters);
+        int edits = beginning ? 1 : distance(name, other);
+        if (edits < least) least = edits, nearest = other;
+    }
     if (!nearest) return error_set(error, "unknown option '%.*s': see --help", length, word);
     return error_set(error, "unknown option '%.*s': did you mean '--%s%s'?", length, word, no,
                      nearest);
@@ -245,7 +283,9 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
 /* Where a command line is read. */
 typedef struct ArgumentReader {
     const OptionGroup *groups;
-    int count, argc;
+    int count;
+    const Synonym *synonyms;
+    int argc;
     char *const *argv;
     int next;    // the next word
     bool ended;  // by "--": no more options
@@ -259,7 +299,7 @@ typedef struct Mention {
 
 bool option_can_take_back(const Option *option)
 {
-    return option->kind == OPTION_FLAG || option->kind == OPTION_TEXT ||
+    return (option->kind == OPTION_FLAG && option->name[1]) || option->kind == OPTION_TEXT ||
            option->kind == OPTION_LIST;
 }
 
@@ -297,12 +337,13 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     const char *name = word + 1 + dashes;
     size_t length = strcspn(name, "=");
     const Option *option = NULL;
-    if (dashes) option = find(r->groups, r->count, name, length, &mention->values);
+    if (dashes == (length > 1))
+        option = find(r->groups, r->count, name, length, &mention->values);
     if (dashes && !option && !strncmp(name, "no-", 3)) {
         option = find(r->groups, r->count, name + 3, length - 3, &mention->values);
         no = true;
     }
-    if (!option) return unknown(r->groups, r->count, word, error);
+    if (!option) return unknown(r->groups, r->count, r->synonyms, word, error);
     if (no && !option_can_take_back(option))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
@@ -313,17 +354,17 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     return no || mention->text || read_value(r, mention, error);
 }
 
-bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
-                   StringList *positional, Error *error)
+bool options_parse(const OptionGroup *groups, int count, const Synonym *synonyms, int argc,
+                   char *const *argv, StringList *positional, Error *error)
 {
     Mention mention;
-    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, synonyms, argc, argv, .next = 1};
     while (more(&reader))  // lists that are mentioned begin empty
         if (read_mention(&reader, &mention, NULL) && mention.option &&
             mention.option->kind == OPTION_LIST)
             option_store(mention.option, mention.values, "", NULL, NULL);
 
-    reader = (ArgumentReader){groups, count, argc, argv, .next = 1};
+    reader = (ArgumentReader){groups, count, synonyms, argc, argv, .next = 1};
     while (more(&reader)) {
         if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;
@@ -342,7 +383,7 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 {
     const char *found = NULL;
     Mention mention;
-    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, NULL, argc, argv, .next = 1};
     while (more(&reader) && !reader.ended)
         if (read_mention(&reader, &mention, NULL) && mention.option &&
             !strcmp(mention.option->name, name))
@@ -357,7 +398,7 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "--%s", name);
     const Option *option = find(groups, count, name, strlen(name), &values);
-    if (!option) return unknown(groups, count, label, error);
+    if (!option) return unknown(groups, count, NULL, label, error);
     if (option->kind == OPTION_LIST) option_store(option, values, label, NULL, NULL);
     return option_store(option, values, label, text, error);
 }
@@ -375,7 +416,7 @@ bool options_set_all(const OptionGroup *groups, int count, const char *settings,
                    : error_set(error, "'%.*s' is too long for a setting", length, s);
         s += length;
     }
-    good = good && options_parse(groups, count, words.count, words.item, NULL, error);
+    good = good && options_parse(groups, count, NULL, words.count, words.item, NULL, error);
     strings_free(&words);
     return good;
 }

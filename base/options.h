@@ -18,7 +18,7 @@
  *
  * 2 and 3 are named on the command line; options_find_text finds them before anything is set.
  *
- * Spelling: --name value, --name=value, --flag, --no-flag, and --no-name to unset a text or a
+ * Spelling: -l, --name value, --name=value, --flag, --no-flag, and --no-name to unset a text or a
  * list. `--` ends the options; a lone `-` is an argument. Names are not abbreviated: a new
  * option could change the meaning of an abbreviation.
  *
@@ -49,30 +49,47 @@ typedef struct StringList {
     int count;
 } StringList;
 
+/* Flags of an option. */
+enum {
+    OPTION_EXPERT = 1,  // in the last section of the help
+    OPTION_COMMON = 2,  // in the short help
+    OPTION_LETTER = 4,  // of a flag: its first letter is a short form, -q for --quiet
+    OPTION_OLD = 8,     // another option's name in an older config.json; only
+                        // options_from_json knows it
+};
+
 typedef struct Option {
-    const char *name;  // "learning-rate"
+    const char *name;  // "learning-rate"; of one letter, "h": it is -h
     OptionKind kind;
     size_t offset;               // of the field in the group's values
     double least, most;          // of a number, both included; no limit if both are 0
     const char *const *choices;  // of OPTION_CHOICE, ended by NULL; of a text: suggestions
     const char *argument;        // "FILE" in the help; NULL: N, X, TEXT or the choices
     const char *help;            // a phrase; range and default are added to it
-    bool unsaved;                // not part of config.json
+    unsigned flags;              // OPTION_EXPERT, …, or 0
 } Option;
 
 typedef struct OptionGroup {
     const char *title;      // above its options in the help
-    const char *key;        // its object in config.json; NULL: the whole group is unsaved
+    const char *key;        // its object in config.json; NULL: not part of it
     const Option *options;  // [count]
     int count;
     void *values;  // the struct that the offsets are in
 } OptionGroup;
 
+/* Names that other programs, or earlier versions, give to an option. */
+typedef struct Synonym {
+    const char *ours;    // the row is for programs that have this option; NULL: for any
+    const char *theirs;  // with hyphens, separated by spaces; NULL: the end of the table
+    const char *remark;  // for the error; NULL: "here: --OURS"
+} Synonym;
+
 /* Reads a command line into the values; skips argv[0], the program. Arguments that are not
  * options are added to `positional`, or are errors if that is NULL. A list that is mentioned
- * loses the items of earlier sources. */
-bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
-                   StringList *positional, Error *error);
+ * loses the items of earlier sources. An option that is only in `synonyms` (may be NULL) is an
+ * error that names the one to use. */
+bool options_parse(const OptionGroup *groups, int count, const Synonym *synonyms, int argc,
+                   char *const *argv, StringList *positional, Error *error);
 
 /* The text of an option's last mention on the command line, "true" or "false" for a flag; NULL
  * if it is not mentioned, or unset. Sets and checks nothing. */
@@ -96,14 +113,33 @@ bool option_range(char text[RANGE_TEXT], const Option *option);
 /* Sets options from words separated by white space: name=value, flag, no-flag. */
 bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
 
+/* Walks through the options in the order of the help: group by group, then those for experts.
+ *
+ *     for (OptionPlace p = {0}; options_next(&p, groups, count);) … p.option … */
+typedef struct OptionPlace {
+    const OptionGroup *group;
+    const Option *option;
+    const char *title;  // of the section
+    bool begins;        // whether the option is the first of its section
+    int pass, g, i;     // private
+} OptionPlace;
+bool options_next(OptionPlace *place, const OptionGroup *groups, int count);
+
 /* The help of all groups, with the current values as defaults: call it before setting anything.
- * For free(); NULL if memory is short. */
+ * Short: a line for each common option. For free(); NULL if memory is short. */
 char *options_help(const OptionGroup *groups, int count);
+char *options_short_help(const OptionGroup *groups, int count);
 
 /* The two columns of a line of the help: "--heads N", and "attention heads (1 to 64; default
  * 8)". For free(); NULL if memory is short. */
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
+
+/* The length of an option's help up to its first semicolon or full stop. */
+int option_brief(const Option *option);
+
+/* The letter of its short form, or 0. */
+char option_letter(const Option *option);
 
 /* Whether the option can be negated: --no-NAME exists. */
 bool option_can_take_back(const Option *option);

@@ -17,22 +17,22 @@ static const char *const SECTION_NAMES[SECTIONS] = {"train", "peer", "decode", "
 static const Option options[] = {
     {"sections", OPTION_TEXT, FIELD(sections), 0, 0, NULL, "LIST",
      "what to measure, separated by commas: train, peer (PyTorch on the same batches, with train), "
-     "decode, startup, scaling", true},
+     "decode, startup, scaling", 0},
     {"only", OPTION_CHOICE, FIELD(only), 0, 0, plan_presets, NULL,
-     "the preset to train and decode with", true},
+     "the preset to train and decode with", 0},
     {"seconds", OPTION_REAL, FIELD(seconds), 0.01, 3600, NULL, NULL,
-     "seconds to measure each size and number of threads, at least 3 updates", true},
+     "seconds to measure each size and number of threads, at least 3 updates", 0},
     {"threads", OPTION_INT, FIELD(threads), 0, MOST_THREADS, NULL, NULL,
-     "threads; 0: measure with one, then with one for each processor", true},
+     "threads; 0: measure with one, then with one for each processor", 0},
     {"corpus", OPTION_TEXT, FIELD(corpus), 0, 0, NULL, "FILE",
-     "real source sentences, plain or .gz, instead of synthetic ones", true},
+     "real source sentences, plain or .gz, instead of synthetic ones", 0},
     {"corpus-target", OPTION_TEXT, FIELD(corpus_target), 0, 0, NULL, "FILE",
-     "and their translations", true},
+     "and their translations", 0},
     {"json", OPTION_TEXT, FIELD(json), 0, 0, NULL, "FILE",
-     "also write all results to FILE", true},
+     "also write all results to FILE", 0},
     {"programs", OPTION_TEXT, FIELD(programs), 0, 0, NULL, "DIR",
-     "the folder of ./train and ./translate", true},
-    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", true},
+     "the folder of ./train and ./translate", 0},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this", OPTION_LETTER},
 };
 // clang-format on
 
@@ -70,7 +70,8 @@ static bool read_sections(Plan *plan, Error *error)
 
 bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
 {
-    if (!defaults(plan, error) || !options_parse(&plan->group, 1, argc, argv, NULL, error))
+    if (!defaults(plan, error) ||
+        !options_parse(&plan->group, 1, NULL, argc, argv, NULL, error))
         return false;
     if (plan->help) return true;
     if (!plan->corpus != !plan->corpus_target)

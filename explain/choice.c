@@ -11,12 +11,12 @@ static const char *const HEADS[] = {"mean", "max", "best", NULL};
 // clang-format off
 const Option choice_options[] = {
     {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
-     "encoder-decoder attention, encoder self-attention, decoder self-attention, or all", true},
+     "encoder-decoder attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "a layer, from 1; 0: the one that suits best", true},
+     "a layer, from 1; 0: the one that suits best", OPTION_COMMON},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
      "a head, from 1, or several; the mean or the maximum of a layer's heads; or the head that "
-     "aligns words best", true},
+     "aligns words best", OPTION_COMMON},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;

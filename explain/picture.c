@@ -21,15 +21,15 @@ static const char *const THEMES[] = {"light", "dark", NULL};
 // clang-format off
 const Option picture_options[] = {
     {"rollout", OPTION_FLAG, offsetof(PictureConfig, rollout), 0, 0, NULL, NULL,
-     "draw attention rollout: the attention to the source words through all layers up to one", true},
-    {"words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
-     "join subwords to words: their columns are added, their rows averaged", true},
+     "draw attention rollout: the attention to the source words through all layers up to one", 0},
+    {"whole-words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
+     "join subwords to words: their columns are added, their rows averaged", 0},
     {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
-     "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", true},
+     "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", 0},
     {"scale", OPTION_INT, offsetof(PictureConfig, scale), 1, 4, NULL, NULL,
-     "N times as many pixels a side; SVG and PDF: N times as large", true},
+     "N times as many pixels a side; SVG and PDF: N times as large", 0},
     {"theme", OPTION_CHOICE, offsetof(PictureConfig, theme), 0, 0, THEMES, NULL,
-     "dark text on white, or light text on black", true},
+     "dark text on white, or light text on black", 0},
 };
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;

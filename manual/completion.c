@@ -37,24 +37,11 @@ static bool shows_no(const OptionGroup *group, const Option *option)
     return option->kind == OPTION_FLAG && *(const bool *)field;
 }
 
-/* Iterates over the options in the order of the help: for (Place p = {0}; next(…); ) */
-typedef struct Place {
-    const OptionGroup *group;
-    const Option *option;
-    int g, i;
-} Place;
-
-static bool next(Place *place, const CompletedProgram *program)
+static bool next(OptionPlace *place, const CompletedProgram *program)
 {
-    while (place->g < program->count && place->i == program->groups[place->g].count) {
-        place->g++;
-        place->i = 0;
-    }
-    if (place->g == program->count) return false;
-    place->group = &program->groups[place->g];
-    place->option = &place->group->options[place->i++];
-    assert(strspn(place->option->name, SAFE) == strlen(place->option->name));
-    return true;
+    bool found = options_next(place, program->groups, program->count);
+    assert(!found || strspn(place->option->name, SAFE) == strlen(place->option->name));
+    return found;
 }
 
 static void write_choices(FILE *out, const Option *option)
@@ -84,24 +71,16 @@ static void write_quoted(FILE *out, Shell shell, const char *text, size_t length
     }
 }
 
-/* The length of a help up to its first semicolon or full stop, to show beside a name. */
-static size_t brief(const char *help)
-{
-    size_t length = 0;
-    while (help[length] && help[length] != ';' &&
-           (strncmp(help + length, ". ", 2) || !isupper((unsigned char)help[length + 2])))
-        length++;
-    return length;
-}
-
 /* ---- bash ---- */
 
 /* The names, wrapped; taken_back: the --no-NAMEs that the help does not show. */
 static void bash_names(FILE *out, const CompletedProgram *program, bool taken_back)
 {
     int column = WIDTH;
-    for (Place p = {0}; next(&p, program);)
-        for (int no = 0; no < 2; no++) {
+    for (OptionPlace p = {0}; next(&p, program);) {
+        if (option_letter(p.option) && !taken_back)
+            column += fprintf(out, " -%c", option_letter(p.option));
+        for (int no = 0; no < 2 && p.option->name[1]; no++) {
             bool has = !no || option_can_take_back(p.option);
             bool shown = !no || shows_no(p.group, p.option);
             int length = (int)strlen(p.option->name) + (no ? 6 : 3);
@@ -113,6 +92,7 @@ static void bash_names(FILE *out, const CompletedProgram *program, bool taken_ba
             fprintf(out, " --%s%s", no ? "no-" : "", p.option->name);
             column += length;
         }
+    }
 }
 
 static bool bash_write(FILE *out, const CompletedProgram *program)
@@ -138,7 +118,7 @@ static bool bash_write(FILE *out, const CompletedProgram *program)
           "    fi\n"
           "    case $option in\n",
           out);
-    for (Place p = {0}; next(&p, program);) {
+    for (OptionPlace p = {0}; next(&p, program);) {
         if (!takes_value(p.option)) continue;
         fprintf(out, "    --%s) ", p.option->name);
         switch (offer_of(p.option)) {
@@ -184,7 +164,7 @@ static bool bash_write(FILE *out, const CompletedProgram *program)
 /* ---- zsh ---- */
 
 /* '*--beam=[hypotheses kept at every step]:N (1 to 64; default 4):', one _arguments spec. */
-static bool zsh_option(FILE *out, const Place *p)
+static bool zsh_option(FILE *out, const OptionPlace *p)
 {
     const Option *option = p->option;
     char *usage = option_usage(p->group, option), *meaning = option_meaning(p->group, option);
@@ -195,7 +175,7 @@ static bool zsh_option(FILE *out, const Place *p)
         if (option->kind == OPTION_CHOICE && !option->argument) what = option->name;
         fprintf(out, "        '%s--%s%s[", option->kind == OPTION_LIST ? "*" : "", option->name,
                 takes_value(option) ? "=" : "");
-        write_quoted(out, SHELL_ZSH, help, brief(help), "[]\\");
+        write_quoted(out, SHELL_ZSH, help, (size_t)option_brief(option), "[]\\");
         fputc(']', out);
         if (takes_value(option)) {
             fputc(':', out);
@@ -220,6 +200,14 @@ static bool zsh_option(FILE *out, const Place *p)
     return good;
 }
 
+static void zsh_letter(FILE *out, const Option *option)
+{
+    if (!option_letter(option)) return;
+    fprintf(out, "        '-%c[", option_letter(option));
+    write_quoted(out, SHELL_ZSH, option->help, (size_t)option_brief(option), "[]\\");
+    fputs("]'\n", out);
+}
+
 static void zsh_no(FILE *out, const Option *option)
 {
     fprintf(out, "        '--no-%s[negate --%s]'\n", option->name, option->name);
@@ -234,13 +222,14 @@ static bool zsh_write(FILE *out, const CompletedProgram *program)
             program->name, program->name);
     write_function(out, program);
     fputs("()\n{\n    local -a specs=(\n", out);
-    for (Place p = {0}; good && next(&p, program);) {
-        good = zsh_option(out, &p);
+    for (OptionPlace p = {0}; good && next(&p, program);) {
+        zsh_letter(out, p.option);
+        good = !p.option->name[1] || zsh_option(out, &p);
         if (shows_no(p.group, p.option)) zsh_no(out, p.option);
     }
     if (program->arguments) fprintf(out, "        '*:%s: '\n", program->arguments);
     fputs("    )\n    [[ $PREFIX == --no* ]] && specs+=(\n", out);
-    for (Place p = {0}; next(&p, program);)
+    for (OptionPlace p = {0}; next(&p, program);)
         if (option_can_take_back(p.option) && !shows_no(p.group, p.option))
             zsh_no(out, p.option);
     fputs("    )\n"
@@ -260,7 +249,9 @@ static bool zsh_write(FILE *out, const CompletedProgram *program)
 
 static void fish_option(FILE *out, const Option *option)
 {
-    fprintf(out, "complete $who -l %s", option->name);
+    fputs("complete $who", out);
+    if (option_letter(option)) fprintf(out, " -s %c", option_letter(option));
+    if (option->name[1]) fprintf(out, " -l %s", option->name);
     if (takes_value(option)) {
         switch (offer_of(option)) {
         case OFFER_NONE: fputs(" -x", out); break;
@@ -275,7 +266,7 @@ static void fish_option(FILE *out, const Option *option)
     }
     fputs(" -d '", out);
     const char *help = option->help ? option->help : "";
-    write_quoted(out, SHELL_FISH, help, brief(help), "\\");
+    write_quoted(out, SHELL_FISH, help, (size_t)option_brief(option), "\\");
     fputs("'\n", out);
 }
 
@@ -291,7 +282,7 @@ static bool fish_write(FILE *out, const CompletedProgram *program)
             "set -l no 'string match -q -- \"--no*\" (commandline -ct)'\n"
             "complete $who -f\n",
             program->name, program->name, program->built);
-    for (Place p = {0}; next(&p, program);) {
+    for (OptionPlace p = {0}; next(&p, program);) {
         fish_option(out, p.option);
         if (!option_can_take_back(p.option)) continue;
         fprintf(out, "complete $who%s -l no-%s -d 'negate --%s'\n",

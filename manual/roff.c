@@ -121,13 +121,18 @@ static void write_argument(FILE *out, const char *text)
     }
 }
 
-/* "--heads N": the name in bold, brackets and what follows it not. */
+/* "-q, --quiet" and "--heads N": the names in bold, brackets and what follows them not. */
 static void write_usage(FILE *out, const char *usage)
 {
-    size_t length = strcspn(usage, " ");
+    size_t length = strcspn(usage, ", ");
     fputs("\\fB", out);
     write_literal(out, usage, length);
     fputs("\\fR", out);
+    if (usage[length] == ',') {
+        fputs(", ", out);
+        write_usage(out, usage + length + 2);
+        return;
+    }
     if (usage[length]) {
         fputc(' ', out);
         write_argument(out, usage + length + 1);
@@ -152,11 +157,9 @@ static bool write_option(FILE *out, const OptionGroup *group, const Option *opti
 bool manual_options(FILE *out, const OptionGroup *groups, int count)
 {
     bool good = true;
-    for (int g = 0; g < count; g++) {
-        fputs(".SS ", out);
-        manual_text(out, groups[g].title);
-        for (int i = 0; good && i < groups[g].count; i++)
-            good = write_option(out, &groups[g], &groups[g].options[i]);
+    for (OptionPlace p = {0}; good && options_next(&p, groups, count);) {
+        if (p.begins) fputs(".SS ", out), manual_text(out, p.title);
+        good = write_option(out, p.group, p.option);
     }
     return good;
 }

@@ -11,32 +11,33 @@ static const char *const TYINGS[] = {"all", "decoder", "none", NULL};
 // clang-format off
 const Option model_options[] = {
     {"d-model", OPTION_INT, FIELD(d_model), 2, MAX_D_MODEL, NULL, NULL,
-     "width of the vectors; a multiple of --heads", false},
+     "width of the vectors; a multiple of --heads", 0},
     {"heads", OPTION_INT, FIELD(heads), 1, 256, NULL, NULL,
-     "attention heads, each d-model / heads wide", false},
+     "attention heads, each d-model / heads wide", 0},
     {"ffn", OPTION_INT, FIELD(ffn), 1, 65536, NULL, NULL,
-     "width of the feed-forward network's inner layer", false},
+     "width of the feed-forward network's inner layer", 0},
     {"encoder-layers", OPTION_INT, FIELD(encoder_layers), 1, MAX_LAYERS, NULL, NULL,
-     "layers that read the source", false},
+     "layers that read the source", 0},
     {"decoder-layers", OPTION_INT, FIELD(decoder_layers), 1, MAX_LAYERS, NULL, NULL,
-     "layers that write the target", false},
+     "layers that write the target", 0},
     {"max-length", OPTION_INT, FIELD(max_length), 2, 8192, NULL, NULL,
      "longest sentence in tokens, its end included; longer ones are skipped in training and "
-     "cut in translation", false},
-    {"score", OPTION_CHOICE, FIELD(score), 0, 0, SCORES, NULL,
-     "how a query and a key are compared", false},
+     "cut in translation", 0},
+    {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL,
+     "how a query and a key are compared", OPTION_EXPERT},
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
-     "between the two matrices of the feed-forward network", false},
+     "between the two matrices of the feed-forward network", OPTION_EXPERT},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
      "layer norm after each residual sum (post), or before each sublayer (pre), which trains "
-     "deep stacks without a long warm-up", false},
+     "deep stacks without a long warm-up", 0},
     {"positions", OPTION_CHOICE, FIELD(positions), 0, 0, POSITIONS, NULL,
-     "what tells the network the order of the tokens", false},
+     "what tells the network the order of the tokens", OPTION_EXPERT},
     {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,
      "what is one matrix: source and target embedding and the output layer; the last two of "
-     "them; nothing", false},
+     "them; nothing", OPTION_EXPERT},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
-     "learn a bias for every token of the output", false},
+     "learn a bias for every token of the output", OPTION_EXPERT},
+    {"score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL, NULL, OPTION_OLD},
 };
 // clang-format on
 const int model_option_count = sizeof model_options / sizeof *model_options;

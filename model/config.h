@@ -29,20 +29,20 @@ typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 enum { MAX_LAYERS = 64, MAX_D_MODEL = 8192 };  // layers: of each stack
 
 typedef struct ModelConfig {
-    int vocab;           // V of the target and of the output, <pad> included
-    int source_vocab;    // of the source, <pad> included; 0: the same vocabulary, V
-    int d_model;         // D
-    int heads;           // H, divides D
-    int ffn;             // F
-    int encoder_layers;  // L of the encoder
-    int decoder_layers;  // L of the decoder
-    int max_length;      // tokens of a sentence, </s> included
-    int score;           // a Score
-    int activation;      // an Activation
-    int norm;            // a Norm
-    int positions;       // a Positions
-    int tying;           // a Tying
-    bool output_bias;    // learn final_logits_bias, or leave it zero
+    int vocab;            // V of the target and of the output, <pad> included
+    int source_vocab;     // of the source, <pad> included; 0: the same vocabulary, V
+    int d_model;          // D
+    int heads;            // H, divides D
+    int ffn;              // F
+    int encoder_layers;   // L of the encoder
+    int decoder_layers;   // L of the decoder
+    int max_length;       // tokens of a sentence, </s> included
+    int attention_score;  // a Score
+    int activation;       // an Activation
+    int norm;             // a Norm
+    int positions;        // a Positions
+    int tying;            // a Tying
+    bool output_bias;     // learn final_logits_bias, or leave it zero
 } ModelConfig;
 
 /* The table behind --help, the command line and config.json. `vocab` and `source_vocab` are not

@@ -2,6 +2,8 @@
 #include "commands/train/settings.h"
 
 #include "base/file.h"
+#include "commands/command.h"
+#include "commands/synonyms.h"
 #include "inference/tokenization.h"
 #include "training/trainer.h"
 
@@ -21,67 +23,72 @@ static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL}
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
     {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
-     "toy, tiny, small or base: defaults for the options below", true},
+     "toy, tiny, small or base: defaults for the options below", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
-     "read options from a config.json of another run", true},
+     "read options from a config.json of another run", 0},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
-     "folder of the run; default: checkpoints/<preset>. A run that is in it is resumed", true},
+     "folder of the run; default: checkpoints/<preset>. A run that is in it is resumed",
+     OPTION_COMMON},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
-     "threads; 0: one for each processor. The result has the same bits for any number", true},
+     "number of threads; 0: one for each processor. The result has the same bits for any number",
+     OPTION_COMMON},
     {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
      "record the attention of a sentence, or of SENTENCE ||| TRANSLATION, as an animation, "
-     "watch.png; default: a sentence of the toy corpus, if that is used", true},
+     "watch.png; default: a sentence of the toy corpus, if that is used", 0},
     {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
      "decoder layer whose attention --watch records, and whose W_Q, W_K and W_V weights.png "
-     "shows; 0: the last", true},
+     "shows; 0: the last", OPTION_EXPERT},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
-     "report on corpus, model and memory, and exit", true},
-    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
-    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this help", true},
-    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+     "report on corpus, model and memory, and exit", OPTION_COMMON},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
+     OPTION_COMMON | OPTION_LETTER},
+    {"h", OPTION_FLAG, FIELD(short_help), 0, 0, NULL, NULL, "print the most used options", 0},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print all options", OPTION_COMMON},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", OPTION_LETTER},
 };
 #undef FIELD
 #define FIELD(name) offsetof(DataConfig, name)
 static const Option data_options[] = {
     {"train-source", OPTION_LIST, FIELD(train.source), 0, 0, NULL, "FILE",
-     "source sentences, one per line, plain text or .gz", false},
+     "source sentences, one per line, plain text or .gz", OPTION_COMMON},
     {"train-target", OPTION_LIST, FIELD(train.target), 0, 0, NULL, "FILE",
-     "their translations, line by line", false},
+     "their translations, line by line", OPTION_COMMON},
     {"train-tsv", OPTION_LIST, FIELD(train.tsv), 0, 0, NULL, "FILE",
-     "source and target in one file, separated by a TAB", false},
+     "source and target in one file, separated by a TAB", 0},
     {"valid-source", OPTION_LIST, FIELD(valid.source), 0, 0, NULL, "FILE",
-     "source sentences for validation", false},
+     "source sentences for validation", OPTION_COMMON},
     {"valid-target", OPTION_LIST, FIELD(valid.target), 0, 0, NULL, "FILE",
-     "their translations", false},
+     "their translations", OPTION_COMMON},
     {"valid-tsv", OPTION_LIST, FIELD(valid.tsv), 0, 0, NULL, "FILE",
-     "source and target in one file, separated by a TAB", false},
+     "source and target in one file, separated by a TAB", 0},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
-     "without validation files: hold out N training pairs; 0: a tenth, at most 500", false},
+     "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
-     "spaces", false},
+     "spaces", OPTION_EXPERT},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
-     "type of the SentencePiece tokenizer, learned from the training text", false},
+     "type of the SentencePiece tokenizer, learned from the training text", OPTION_COMMON},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
-     "one vocabulary for both languages, or one for each", false},
+     "one vocabulary for both languages, or one for each", 0},
     {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
-     "maximum size of the vocabulary, or of each of two", false},
+     "maximum size of the vocabulary, or of each of two", 0},
     {"source-vocab-size", OPTION_INT, FIELD(source_vocab_size), 0, 1000000, NULL, NULL,
-     "size of a separate source vocabulary; 0: --vocab-size", false},
+     "size of a separate source vocabulary; 0: --vocab-size", OPTION_EXPERT},
     {"target-vocab-size", OPTION_INT, FIELD(target_vocab_size), 0, 1000000, NULL, NULL,
-     "size of a separate target vocabulary; 0: --vocab-size", false},
+     "size of a separate target vocabulary; 0: --vocab-size", OPTION_EXPERT},
     {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
      "use this SentencePiece model instead of learning one; give it twice, source and target, for "
-     "separate vocabularies", false},
+     "separate vocabularies", 0},
     {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
      "share of the text's characters that get a token, 0.98 to 1; 0: 1 for word and char, else "
-     "0.9995", false},
+     "0.9995", OPTION_EXPERT},
     {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
-     "Unicode normalization before tokenization; _cf folds case", false},
-    {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "fold the case of source and target: the normalization with _cf", false},
+     "Unicode normalization before tokenization; _cf folds case", OPTION_EXPERT},
+    {"fold-case", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL,
+     "fold the case of source and target: the normalization with _cf", OPTION_COMMON},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
-     "encode characters without a token as bytes (unigram and bpe)", false},
+     "encode characters without a token as bytes (unigram and bpe)", 0},
+    {"lowercase", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL, NULL, OPTION_OLD},
 };
 #undef FIELD
 
@@ -120,7 +127,7 @@ void settings_defaults(Settings *s)
                               .encoder_layers = 4,
                               .decoder_layers = 4,
                               .max_length = 256,
-                              .score = SCORE_SCALED_DOT,
+                              .attention_score = SCORE_SCALED_DOT,
                               .output_bias = true},
                     .training = training_defaults()};
     s->groups[0] = (OptionGroup){"The run", NULL, run_options, COUNT(run_options), &s->run};
@@ -272,7 +279,7 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
         free(text);
         if (!good) return false;
     }
-    return options_parse(s->groups, SETTINGS_GROUPS, argc, argv, NULL, error);
+    return options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, argc, argv, NULL, error);
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
@@ -280,7 +287,7 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     settings_defaults(s);
     const char *config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
     if (!apply(s, NULL, false, config, argc, argv, error)) return false;
-    if (s->run.help || s->run.version) return true;
+    if (s->run.help || s->run.short_help || s->run.version) return true;
 
     char preset[32];
     bool corpus = has_corpus(&s->data);
@@ -319,20 +326,26 @@ static void print_wrapped(FILE *out, const char *text)
     fputc('\n', out);
 }
 
-char *settings_help(const char *program)
+char *settings_help(bool brief)
 {
     Settings s;
     TextStream stream;
     settings_defaults(&s);
-    char *options = options_help(s.groups, SETTINGS_GROUPS);
+    char *options = (brief ? options_short_help : options_help)(s.groups, SETTINGS_GROUPS);
     FILE *out = options ? textstream_open(&stream) : NULL;
     if (!out) return free(options), NULL;
     fprintf(out,
             "Usage: %s [OPTION]...\n"
             "Learns to translate from a parallel corpus; without options, from the toy "
-            "corpus.\n\n%s\nPresets\n",
-            program, options);
-    for (const Preset *preset = settings_presets; preset->name; preset++) {
+            "corpus.\n\n%s\n%s\n",
+            command_name(), options, brief ? "Examples" : "Presets");
+    if (brief)
+        fprintf(out,
+                "  %1$strain\n"
+                "  %1$strain --train-source train.en --train-target train.fr --output "
+                "checkpoints/mine\n",
+                command_prefix());
+    for (const Preset *preset = settings_presets; !brief && preset->name; preset++) {
         fprintf(out, "  %-6s %s:\n", preset->name, preset->what);
         print_wrapped(out, preset->settings);
     }
@@ -381,6 +394,6 @@ TokenizerSettings settings_tokenizer(const Settings *s, CorpusSide side)
                                .vocab_size = vocab_size(&s->data, side),
                                .coverage = s->data.coverage,
                                .normalization = NORMALIZATIONS[s->data.normalization],
-                               .lowercase = s->data.lowercase,
+                               .lowercase = s->data.fold_case,
                                .byte_fallback = s->data.byte_fallback};
 }

@@ -21,14 +21,14 @@ typedef struct DataConfig {
     int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size
     double coverage;    // share of characters that get a piece; 0: by type
     int normalization;  // an index into the option's choices
-    bool lowercase, byte_fallback;
+    bool fold_case, byte_fallback;
 } DataConfig;
 
 typedef struct RunConfig {
     char *preset, *config, *output, *watch;
     int threads;      // 0: all processors
     int watch_layer;  // of the decoder, from 1; 0: the last
-    bool dry_run, quiet, help, version;
+    bool dry_run, quiet, short_help, help, version;
 } RunConfig;
 
 enum { SETTINGS_GROUPS = 4 };
@@ -58,8 +58,8 @@ typedef struct Preset {
 } Preset;
 extern const Preset settings_presets[];
 
-/* The help of the program with this name, presets included; free() it. */
-char *settings_help(const char *program);
+/* The help, with presets; or brief, the common options and two examples. free() it. */
+char *settings_help(bool brief);
 
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. If the number of

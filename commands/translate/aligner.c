@@ -18,21 +18,21 @@ enum { STEP_SAVED = 0 };  // the others are an AlignStep + 1
 const Option align_options[] = {
     {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
      "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; with "
-     "--target only the links", true},
+     "--target only the links", OPTION_COMMON},
     {"align-threshold", OPTION_REAL, FIELD(threshold), 0, 1, NULL, "P",
      "link all pairs with at least this share of the attention; 0: link each word with the one of "
-     "the largest share", true},
+     "the largest share", OPTION_EXPERT},
     {"align-step", OPTION_CHOICE, FIELD(step), 0, 0, STEPS, NULL,
      "the decoder step that writes a word, or the next one, which reads it; best: as saved by "
-     "--align-save", true},
+     "--align-save", OPTION_EXPERT},
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
      "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
-     "every layer and head", true},
+     "every layer and head", OPTION_EXPERT},
     {"align-save", OPTION_FLAG, FIELD(save), 0, 0, NULL, NULL,
      "with --gold: save the best layer and heads in the model's folder, for --align and --head best",
-     true},
+     OPTION_EXPERT},
     {"attention-tsv", OPTION_TEXT, FIELD(tsv), 0, 0, NULL, "FILE",
-     "write the attention weights as a table, one line for each pair of tokens", true},
+     "write the attention weights as a table, one line for each pair of tokens", 0},
 };
 // clang-format on
 const int align_option_count = sizeof align_options / sizeof *align_options;

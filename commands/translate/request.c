@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "commands/command.h"
+#include "commands/synonyms.h"
 #include "data/text.h"
 #include "inference/tokenization.h"
 
@@ -13,41 +14,50 @@
 // clang-format off
 static const Option request_options[] = {
     {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
-     "a checkpoint, or the folder of a run; several models translate as an ensemble", true},
+     "a checkpoint, or the folder of a run; several models translate as an ensemble",
+     OPTION_COMMON},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
-     "threads; 0: one for each processor. The result is the same for any number", true},
+     "number of threads; 0: one for each processor. The result is the same for any number",
+     OPTION_COMMON},
     {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
-     "quantise the weights to 8 bits: faster, with nearly the same translations", true},
+     "quantise the weights to 8 bits: faster, with nearly the same translations",
+     OPTION_COMMON},
     {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
-     "write the quantised model to FILE, for --model, and exit", true},
+     "write the quantised model to FILE, for --model, and exit", 0},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
-     "begin every translation with TEXT", true},
+     "begin every translation with TEXT", 0},
     {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
      "draw the attention as a picture or an HTML page; of several sentences as OUT-1.png, "
-     "OUT-2.png, …", true},
+     "OUT-2.png, …", OPTION_COMMON},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
-     "use this as the translation of the only input text, to show its attention", true},
+     "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
-     "print how one head computes its attention, step by step, instead of the translation", true},
+     "print how one head computes its attention, step by step, instead of the translation",
+     OPTION_COMMON},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
-     "the token that --explain follows, or its position", true},
+     "the token that --explain follows, or its position", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
-     "print the log probability of given translations, source TAB target, and their perplexity", true},
+     "print the log probability of given translations, source TAB target, and their perplexity",
+     OPTION_COMMON},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
-     "with --score or --align: the translations of the input, line by line", true},
+     "with --score or --align: the translations of the input, line by line", 0},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
-     "reference translations, line by line: print BLEU and chrF to standard error", true},
+     "reference translations, line by line: print BLEU and chrF to standard error",
+     OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
-     "with --reference: score these translations, without a model", true},
+     "with --reference: score these translations, without a model", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
-     "tokenization of BLEU, as sacrebleu names it", true},
+     "tokenization of BLEU, as sacrebleu names it", 0},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
-     "ignore case in BLEU and chrF", true},
+     "ignore case in BLEU and chrF", 0},
     {"json", OPTION_FLAG, FIELD(json), 0, 0, NULL, NULL,
-     "print one JSON object per line, with scores and tokens; with --hypothesis: the scores", true},
-    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only", true},
-    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print this help", true},
-    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", true},
+     "print one JSON object per line, with scores and tokens; with --hypothesis: the scores",
+     OPTION_COMMON},
+    {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
+     OPTION_COMMON | OPTION_LETTER},
+    {"h", OPTION_FLAG, FIELD(short_help), 0, 0, NULL, NULL, "print the most used options", 0},
+    {"help", OPTION_FLAG, FIELD(help), 0, 0, NULL, NULL, "print all options", OPTION_COMMON},
+    {"version", OPTION_FLAG, FIELD(version), 0, 0, NULL, NULL, "print the version", OPTION_LETTER},
 };
 // clang-format on
 
@@ -139,7 +149,8 @@ bool request_defaults(Request *r, Error *error)
 bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!request_defaults(r, error) ||
-        !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
+        !options_parse(r->groups, REQUEST_GROUPS, option_synonyms, argc, argv, &r->texts,
+                       error) ||
         !check(r, error))
         return false;
     r->several = r->search.alternatives || r->search.n_best > 1;

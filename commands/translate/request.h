@@ -15,7 +15,7 @@ typedef struct Request {
     StringList model;
     char *prefix, *attention, *given, *word, *target, *hypothesis, *reference, *save_int8;
     int threads, bleu_tokenize;
-    bool int8, explain, score, lowercase, json, quiet, help, version;
+    bool int8, explain, score, lowercase, json, quiet, short_help, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
     AlignConfig align;

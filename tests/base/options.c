@@ -8,7 +8,7 @@
 #include "base/options.h"
 
 typedef struct Values {
-    bool quiet, bias;
+    bool quiet, help, bias;
     int width, schedule;
     uint64_t seed;
     double rate, free;
@@ -20,36 +20,50 @@ static const char *const schedules[] = {"inverse-sqrt", "cosine", "constant", NU
 
 #define AT(field) offsetof(Values, field)
 // clang-format off
+static const Option run_options[] = {
+    {"quiet", OPTION_FLAG, AT(quiet), 0, 0, NULL, NULL, "say nothing",
+     OPTION_LETTER | OPTION_COMMON},
+    {"h", OPTION_FLAG, AT(help), 0, 0, NULL, NULL, "help", 0},
+};
 static const Option model_options[] = {
-    {"d-model", OPTION_INT, AT(width), 1, 8192, NULL, NULL, "width of the network", false},
+    {"d-model", OPTION_INT, AT(width), 1, 8192, NULL, NULL, "width of the network", 0},
     {"output-bias", OPTION_FLAG, AT(bias), 0, 0, NULL, NULL,
-     "learn a bias for every word", false},
+     "learn a bias for every word", 0},
+    {"bias", OPTION_FLAG, AT(bias), 0, 0, NULL, NULL, NULL, OPTION_OLD},
 };
 static const Option training_options[] = {
     {"learning-rate", OPTION_REAL, AT(rate), 1e-8, 1, NULL, NULL,
-     "the peak of the schedule", false},
-    {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "any number", false},
-    {"seed", OPTION_UINT64, AT(seed), 0, 0, NULL, NULL, "of all random numbers", false},
+     "the peak: of the schedule", OPTION_COMMON},
+    {"free", OPTION_REAL, AT(free), 0, 0, NULL, NULL, "any number", OPTION_EXPERT},
+    {"seed", OPTION_UINT64, AT(seed), 0, 0, NULL, NULL, "of all random numbers", 0},
     {"schedule", OPTION_CHOICE, AT(schedule), 0, 0, schedules, "NAME",
-     "how the learning rate changes", false},
+     "how the learning rate changes", 0},
     {"output", OPTION_TEXT, AT(output), 0, 0, NULL, "DIR",
      "the folder of the run, with everything that is needed to go on with it later, or on "
-     "another machine", false},
-    {"train-source", OPTION_LIST, AT(source), 0, 0, NULL, "FILE", "text to learn from", false},
-    {"quiet", OPTION_FLAG, AT(quiet), 0, 0, NULL, NULL, "say nothing", true},
+     "another machine; or here", OPTION_COMMON},
+    {"train-source", OPTION_LIST, AT(source), 0, 0, NULL, "FILE", "text to learn from", 0},
 };
 // clang-format on
 
 static Values values;
-static const OptionGroup groups[] = {{"Model", "model", model_options, 2, &values},
-                                     {"Training", "training", training_options, 7, &values}};
+static const OptionGroup groups[] = {{"Model", "model", model_options, 3, &values},
+                                     {"Training", "training", training_options, 6, &values},
+                                     {"Run", NULL, run_options, 2, &values}};
+static const Synonym synonyms[] = {
+    {"depth", "sed lr", NULL},  // no option of this program
+    {"learning-rate", "lr base-lr", NULL},
+    {"seed", "sed no-chance", NULL},
+    {"output", "resume", "resuming is automatic: see `output`"},
+    {NULL, "device", "there is none"},
+    {NULL, NULL, NULL},
+};
 static StringList words;
 static Error error;
 
 /* Frees what the last case has stored, and sets the defaults. */
 FIXTURE(begin)
 {
-    options_free(groups, 2);
+    options_free(groups, 3);
     strings_free(&words);
     assert_null(values.output);
     assert_null(values.source.item);
@@ -66,7 +80,7 @@ static bool parse(const char *line)
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word; (word = strsep(&rest, " "));)
         if (*word) argv[argc++] = word;
-    return options_parse(groups, 2, argc, argv, &words, &error);
+    return options_parse(groups, 3, synonyms, argc, argv, &words, &error);
 }
 
 TEST(every_kind_is_read)
@@ -146,6 +160,28 @@ TEST(wrong_use_is_explained)
         {"-x", "unknown option '-x': see --help"},
         {"-quiet", "unknown option '-quiet': did you mean '--quiet'?"},
         {"--=3", "unknown option '--': see --help"},
+        {"--s", "unknown option '--s': see --help"},
+        {"--q", "unknown option '--q': see --help"},
+        {"--no-", "unknown option '--no-': see --help"},
+        {"--d_model 4", "unknown option '--d_model': did you mean '--d-model'?"},
+        {"--bias", "unknown option '--bias': see --help"},  // the old name of a saved value
+        // hints only where they are near
+        {"--sead", "unknown option '--sead': did you mean '--seed'?"},
+        {"--send", "unknown option '--send': did you mean '--seed'?"},
+        {"--src", "unknown option '--src': see --help"},
+        {"--batch-size", "unknown option '--batch-size': see --help"},
+        {"--scedul", "unknown option '--scedul': see --help"},
+        {"--shedule", "unknown option '--shedule': did you mean '--schedule'?"},
+        // a synonym is better than a hint
+        {"--lr 0.1", "no option --lr (here: --learning-rate)"},
+        {"--base_lr=0.1", "no option --base_lr (here: --learning-rate)"},
+        {"-base_lr", "no option -base_lr (here: --learning-rate)"},
+        {"--sed", "no option --sed (here: --seed)"},
+        {"--no-chance", "no option --no-chance (here: --seed)"},
+        {"--resume", "no option --resume (resuming is automatic: see `output`)"},
+        {"--no-device", "no option --no-device (there is none)"},
+        {"--base", "unknown option '--base': see --help"},
+        {"-q -h --device", "no option --device (there is none)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
@@ -154,7 +190,7 @@ TEST(wrong_use_is_explained)
     }
     begin(NULL);
     char *argv[] = {"train", "surplus"};
-    assert_false(options_parse(groups, 2, 2, argv, NULL, &error));
+    assert_false(options_parse(groups, 3, NULL, 2, argv, NULL, &error));
     assert_string_equal(error.text, "unexpected argument 'surplus'");
 }
 
@@ -173,7 +209,7 @@ TEST(names_in_errors_become_options)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
         error_set(&error, "%s", cases[i].error);
-        options_name_in_error(groups, 2, &error);
+        options_name_in_error(groups, 3, &error);
         assert_string_equal(error.text, cases[i].shown);
     }
 }
@@ -183,19 +219,19 @@ TEST(stronger_sources_win)
     begin(NULL);
     char *argv[] = {"train", "--output",   "x",       "--free=2", "--train-source",
                     "mine",  "--no-quiet", "--wrong", "--",       "--seed=7"};
-    assert_string_equal(options_find_text(groups, 2, 10, argv, "output"), "x");
-    assert_string_equal(options_find_text(groups, 2, 10, argv, "free"), "2");
-    assert_string_equal(options_find_text(groups, 2, 10, argv, "quiet"), "false");
-    assert_null(options_find_text(groups, 2, 10, argv, "seed"));
-    assert_null(options_find_text(groups, 2, 10, argv, "d-model"));
+    assert_string_equal(options_find_text(groups, 3, 10, argv, "output"), "x");
+    assert_string_equal(options_find_text(groups, 3, 10, argv, "free"), "2");
+    assert_string_equal(options_find_text(groups, 3, 10, argv, "quiet"), "false");
+    assert_null(options_find_text(groups, 3, 10, argv, "seed"));
+    assert_null(options_find_text(groups, 3, 10, argv, "d-model"));
     assert_null(values.output);  // nothing was set
 
-    assert_true(options_set_all(groups, 2,
+    assert_true(options_set_all(groups, 3,
                                 " d-model=64\n free=1 no-output-bias\ttrain-source=a "
                                 "train-source=b ",
                                 &error));
     assert_int_equal(values.source.count, 2);
-    assert_true(options_from_json(groups, 2,
+    assert_true(options_from_json(groups, 3,
                                   "{\"training\":{\"free\":1.5,\"train_source\":"
                                   "[\"c\",\"d\",\"e\"]}}",
                                   "config.json", false, &error));
@@ -207,13 +243,13 @@ TEST(stronger_sources_win)
     assert_int_equal(values.source.count, 2);
     assert_string_equal(values.source.item[0], "mine");
 
-    assert_true(options_set(groups, 2, "seed", "5", &error));
+    assert_true(options_set(groups, 3, "seed", "5", &error));
     assert_true(values.seed == 5);
-    assert_true(options_set(groups, 2, "train-source", "one", &error));
+    assert_true(options_set(groups, 3, "train-source", "one", &error));
     assert_int_equal(values.source.count, 1);
-    assert_false(options_set(groups, 2, "sed", "5", &error));
+    assert_false(options_set(groups, 3, "sed", "5", &error));
     assert_string_equal(error.text, "unknown option '--sed': did you mean '--seed'?");
-    assert_false(options_set_all(groups, 2, "d-model 64", &error));
+    assert_false(options_set_all(groups, 3, "d-model 64", &error));
     assert_string_equal(error.text,
                         "--d-model takes a whole number from 1 to 8192, not '--64'");
 }
@@ -221,8 +257,8 @@ TEST(stronger_sources_win)
 TEST(help_shows_the_table)
 {
     begin(NULL);
-    assert_true(options_set(groups, 2, "output", "checkpoints/toy", &error));
-    char *help = options_help(groups, 2);
+    assert_true(options_set(groups, 3, "output", "checkpoints/toy", &error));
+    char *help = options_help(groups, 3), *brief = options_short_help(groups, 3);
     assert_string_equal(
         help,
         "Model\n"
@@ -230,18 +266,56 @@ TEST(help_shows_the_table)
         "  --[no-]output-bias   learn a bias for every word (default on)\n"
         "\n"
         "Training\n"
-        "  --learning-rate X    the peak of the schedule (1e-08 to 1; default 0.0003)\n"
-        "  --free X             any number (default 0)\n"
+        "  --learning-rate X    the peak: of the schedule (1e-08 to 1; default 0.0003)\n"
         "  --seed N             of all random numbers (default 1)\n"
         "  --schedule NAME      how the learning rate changes (inverse-sqrt, cosine, "
         "constant;\n"
         "                       default inverse-sqrt)\n"
         "  --output DIR         the folder of the run, with everything that is needed to go on "
         "with\n"
-        "                       it later, or on another machine (default checkpoints/toy)\n"
+        "                       it later, or on another machine; or here (default "
+        "checkpoints/toy)\n"
         "  --train-source FILE  text to learn from (may be repeated)\n"
-        "  --quiet              say nothing\n");
+        "\n"
+        "Run\n"
+        "  -q, --quiet          say nothing\n"
+        "  -h                   help\n"
+        "\n"
+        "Expert\n"
+        "  --free X             any number (default 0)\n");
+    assert_string_equal(
+        brief,
+        "  --learning-rate X  the peak\n"
+        "  --output DIR       the folder of the run, with everything that is needed to go on "
+        "with it\n"
+        "                     later, or on another machine\n"
+        "  -q, --quiet        say nothing\n");
     free(help);
+    free(brief);
+}
+
+TEST(letters_are_short_forms)
+{
+    begin(NULL);
+    assert_true(parse("-q one"));
+    assert_true(values.quiet);
+    assert_false(values.help);
+    assert_true(parse("-h -- -q"));
+    assert_true(values.help);
+    assert_int_equal(words.count, 2);
+    assert_string_equal(words.item[1], "-q");
+}
+
+TEST(old_names_of_saved_values_are_read)
+{
+    begin(NULL);
+    assert_true(
+        options_from_json(groups, 3, "{\"model\":{\"bias\":false}}", "c", false, &error));
+    assert_false(values.bias);
+    char *text = options_to_json(groups, 3);
+    assert_non_null(strstr(text, "\"output_bias\": false"));
+    assert_null(strstr(text, "\"bias\""));
+    free(text);
 }
 
 TEST(saved_configuration_comes_back)
@@ -249,7 +323,7 @@ TEST(saved_configuration_comes_back)
     begin(NULL);
     assert_true(parse("--learning-rate 0.1 --free 1e300 --seed 9007199254740993 --quiet "
                       "--schedule constant --train-source a\"b --train-source \xC3\xBC"));
-    char *text = options_to_json(groups, 2);
+    char *text = options_to_json(groups, 3);
     assert_string_equal(text, "{\n"
                               "  \"model\": {\n"
                               "    \"d_model\": 512,\n"
@@ -268,9 +342,9 @@ TEST(saved_configuration_comes_back)
                               "  }\n"
                               "}\n");
     begin(NULL);
-    assert_true(options_set(groups, 2, "output", "something", &error));
-    assert_true(options_from_json(groups, 2, text, "config.json", false, &error));
-    char *again = options_to_json(groups, 2);
+    assert_true(options_set(groups, 3, "output", "something", &error));
+    assert_true(options_from_json(groups, 3, text, "config.json", false, &error));
+    char *again = options_to_json(groups, 3);
     assert_string_equal(again, text);
     assert_null(values.output);
     assert_false(values.quiet);
@@ -318,7 +392,7 @@ TEST(wrong_configurations_are_explained)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
-        assert_false(options_from_json(groups, 2, cases[i].json, "c", false, &error));
+        assert_false(options_from_json(groups, 3, cases[i].json, "c", false, &error));
         assert_string_equal(error.text, cases[i].error);
     }
 }

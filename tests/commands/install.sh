@@ -49,14 +49,15 @@ check "without its corpus qkv-train says where it looked" sh -c \
 
 # ---- every option, and no other, everywhere ----
 # names: of the options that standard input mentions, one a line, sorted.
-names() { grep -o -E -e '--(\[no-\])?[a-z][a-z0-9-]*' | sed '/\[no-\]/{h; s//no-/p; g; s/\[no-\]//;}' | sort; }
+names() { grep -o -E -e '(^|[ ,])(--(\[no-\])?[a-z][a-z0-9-]*|-[a-z]\b)' | tr -d ' ,' | sed '/\[no-\]/{h; s//no-/p; g; s/\[no-\]//;}' | sort; }
 for program in qkv-train qkv-translate; do
     page="$usr/share/man/man1/$program.1"
-    $program --help | grep -E '^  --' | cut -d ' ' -f 3 | names >help.names
+    $program --help | sed -nE 's/^  ((-[a-z], )?--[^ ]*|-[a-z]( |$)).*/\1/p' | names >help.names
     check "$program: there are options" test "$(wc -l <help.names)" -gt 50
+    check "$program: three of them are letters" test "$(grep -c '^-.$' help.names)" -eq 3
     $program --help | awk 'blank && /^[A-Z]/ && !/^Presets/; { blank = !NF }' >help.groups
     check "$program: its help calls it by its name" sh -c "$program --help | grep -q '^Usage: $program '"
-    sed -n '/^\.TP/{n; s/\\-/-/g; p;}' "$page" | grep '^\\fB--' | names >page.names
+    sed -n '/^\.TP/{n; s/\\-/-/g; s/\\f[BR]//g; p;}' "$page" | sed -nE 's/^((-[a-z], )?--[^ ]*|-[a-z]$).*/\1/p' | names >page.names
     check "$program: its page has every option, and no other" cmp help.names page.names
     check "$program: its page has the groups" sh -c \
         'test -s help.groups && sed -n "s/^.SS //p" "$1" | cmp - help.groups' sh "$page"
@@ -70,10 +71,10 @@ for program in qkv-train qkv-translate; do
     echo "$program -" | bash --norc "$here/tests/fixtures/complete.bash" \
         "$usr/share/bash-completion/completions/$program" | names >bash.names
     check "$program: bash knows every option, and no other" cmp help.names bash.names
-    sed '/PREFIX/,$d' "$usr/share/zsh/site-functions/_$program" | sed "s/^ *'\**\(--[a-z0-9-]*\).*/\1/" |
-        grep -e '^--' | names >zsh.names
+    sed '/PREFIX/,$d' "$usr/share/zsh/site-functions/_$program" | sed "s/^ *'\**\(--*[a-z0-9-]*\).*/\1/" |
+        grep -e '^-' | names >zsh.names
     check "$program: zsh knows every option, and no other" cmp help.names zsh.names
-    sed -n 's/^complete $who -l \([a-z0-9-]*\).*/--\1/p' \
+    sed -nE 's/^complete \$who( -s ([a-z]))?( -l ([a-z0-9-]+))?.*/ -\2 --\4/p' \
         "$usr/share/fish/vendor_completions.d/$program.fish" | names >fish.names
     check "$program: fish knows every option, and no other" cmp help.names fish.names
 done

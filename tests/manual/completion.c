@@ -4,7 +4,7 @@
 #include "tests/fixtures/test.h"
 
 typedef struct Values {
-    bool quiet, bias;
+    bool quiet, help, bias;
     int width, form;
     char *text;
     StringList list;
@@ -23,7 +23,8 @@ static const Option options[] = {
     {"output", OPTION_TEXT, AT(text), .argument = "DIR", .help = "a run"},
     {"draw", OPTION_TEXT, AT(text), .argument = "OUT.png", .help = "to"},
     {"word", OPTION_TEXT, AT(text), .argument = "A:B", .help = "which"},
-    {"quiet", OPTION_FLAG, AT(quiet), .help = NULL},
+    {"quiet", OPTION_FLAG, AT(quiet), .help = "silent", .flags = OPTION_LETTER},
+    {"h", OPTION_FLAG, AT(help), .help = "in short; or so"},
 };
 // clang-format on
 
@@ -33,7 +34,7 @@ static void check_lines(Shell shell, const char *begin, const char *const *line)
 {
     static Values values = {.bias = true, .width = 8};
     static const OptionGroup groups[] = {{"None", NULL, options, 0, &values},
-                                         {"All", NULL, options, 9, &values}};
+                                         {"All", NULL, options, 10, &values}};
     const CompletedProgram program = {"a-b", "b", "TEXT", groups, 2};
     char *bytes = NULL;
     size_t size;
@@ -66,7 +67,7 @@ TEST(bash)
                                         "    --draw) offer=(-f) ;;",
                                         "    --word) return ;;",
                                         "        --d-model --bias --no-bias --form --head "
-                                        "--source --output --draw --word --quiet')",
+                                        "--source --output --draw --word -q --quiet -h')",
                                         "        --no-head --no-source --no-output --no-draw "
                                         "--no-word --no-quiet'",
                                         "complete -F _a_b a-b",
@@ -87,7 +88,9 @@ TEST(zsh)
         "        '--output=[a run]:DIR:_files -/'",
         "        '--draw=[to]:OUT.png:_files'",
         "        '--word=[which]:A\\:B: '",
-        "        '--quiet[]'",
+        "        '-q[silent]'",
+        "        '--quiet[silent]'",
+        "        '-h[in short]'",
         "        '*:TEXT: '",
         "        '--no-head[negate --head]'",
         "        '--no-quiet[negate --quiet]'",
@@ -110,8 +113,9 @@ TEST(fish)
         "complete $who -l output -x -a $folders -d 'a run'",
         "complete $who -l draw -r -F -d 'to'",
         "complete $who -l word -x -d 'which'",
-        "complete $who -l quiet -d ''",
+        "complete $who -s q -l quiet -d 'silent'",
         "complete $who -n $no -l no-quiet -d 'negate --quiet'",
+        "complete $who -s h -d 'in short'",
         NULL};
     check_lines(SHELL_FISH, "", lines);
 }

@@ -88,13 +88,14 @@ static const char *const FORMS[] = {"power", "inverse-sqrt", NULL};
 static const Option network[] = {
     {"d-model", OPTION_INT, AT(width), 1, 64, .help = "width; a multiple of --heads"},
     {"bias", OPTION_FLAG, AT(bias), .help = "have one"},
-    {"form", OPTION_CHOICE, AT(form), .choices = FORMS, .help = "which"},
+    {"form", OPTION_CHOICE, AT(form), .choices = FORMS, .help = "which", .flags = OPTION_EXPERT},
 };
 static const Option rest[] = {
     {"rate", OPTION_REAL, AT(rate), 1e-8, 1, .help = "its peak"},
     {"model", OPTION_TEXT, AT(model), .argument = "FILE|DIR", .help = "a run"},
     {"out", OPTION_TEXT, AT(model), .argument = "OUT.png|N,N|best", .help = "a picture"},
-    {"quiet", OPTION_FLAG, AT(quiet), .help = NULL},
+    {"quiet", OPTION_FLAG, AT(quiet), .help = NULL, .flags = OPTION_LETTER},
+    {"h", OPTION_FLAG, AT(quiet), .help = "in short"},
 };
 // clang-format on
 
@@ -102,7 +103,7 @@ TEST(options_are_those_of_the_help)
 {
     Values values = {.bias = true, .width = 8, .form = 1, .rate = 0.001};
     const OptionGroup groups[] = {{"The network", NULL, network, 3, &values},
-                                  {"All-else", NULL, rest, 4, &values}};
+                                  {"All-else", NULL, rest, 5, &values}};
     char *shown = roff(NULL, groups, 2);
     assert_string_equal(shown, ".SS The network\n"
                                ".TP\n"
@@ -111,9 +112,6 @@ TEST(options_are_those_of_the_help)
                                ".TP\n"
                                "\\fB\\-\\-[no\\-]bias\\fR\n"
                                "have one (default on)\n"
-                               ".TP\n"
-                               "\\fB\\-\\-form\\fR \\fBpower\\fR|\\fBinverse\\-sqrt\\fR\n"
-                               "which (default inverse-sqrt)\n"
                                ".SS All-else\n"
                                ".TP\n"
                                "\\fB\\-\\-rate\\fR \\fIX\\fR\n"
@@ -126,8 +124,15 @@ TEST(options_are_those_of_the_help)
                                "\\fBbest\\fR\n"
                                "a picture\n"
                                ".TP\n"
-                               "\\fB\\-\\-quiet\\fR\n"
-                               "\n");
+                               "\\fB\\-q\\fR, \\fB\\-\\-quiet\\fR\n"
+                               "\n"
+                               ".TP\n"
+                               "\\fB\\-h\\fR\n"
+                               "in short\n"
+                               ".SS Expert\n"
+                               ".TP\n"
+                               "\\fB\\-\\-form\\fR \\fBpower\\fR|\\fBinverse\\-sqrt\\fR\n"
+                               "which (default inverse-sqrt)\n");
     free(shown);
 }
 
