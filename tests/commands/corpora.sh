@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 
 # The script with the sums of the mirror's files.
 mkdir scripts mirror
-cp "$here/scripts/get-corpus" scripts
+cp "$here/scripts/get-corpus" "$here/scripts/options.sh" scripts
 CORPUS_MIRROR=$scratch/mirror
 export CORPUS_MIRROR
 get() { scripts/get-corpus "$@" >out 2>err; }

@@ -41,6 +41,7 @@ printf '#!/bin/sh\necho "$*" >>slept\n' >bin/sleep
 printf '#!/bin/sh\necho 0\n' >bin/id
 chmod +x bin/*
 # setup LOCK TIMES: scripts/setup, for which only procps is missing, while LOCK is held.
+cp "$here/scripts/options.sh" .
 sed 's/eval "$check"/[ "$package" != procps ]/' "$here/scripts/setup" >setup.sh
 setup() {
     rm -f calls slept updated
@@ -62,7 +63,7 @@ check "then it says who holds it" grep -q 'held by process 7' err
 
 # ---- scripts/demo ----
 mkdir -p demo/scripts demo/data/toy demo/checkpoints/toy
-cp "$here/scripts/demo" demo/scripts/demo
+cp "$here/scripts/demo" "$here/scripts/options.sh" demo/scripts
 echo x | tee demo/data/toy/test.en >demo/data/toy/test.fr
 printf '#!/bin/sh\n' | tee demo/scripts/setup bin/make >demo/train
 printf '#!/bin/sh\necho x\n' >demo/translate
