@@ -178,6 +178,7 @@ static bool validate_candidate(Run *run, Validation *v, Error *error)
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
+    console_stage("validating after update %lld …", run->progress.update);
     bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
                 (distributed_rank() > 0 || validate_candidate(run, v, error));
     return distributed_agree(good, error) &&
@@ -202,9 +203,11 @@ static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_stop(error)) return false;
-        if (stop || finished(run))
+        if (stop || finished(run)) {
+            console_stage("saving and drawing …");
             return run_save_last(run, error) && pictures_weights(run, error) &&
                    watch_draw(watch, run, error);
+        }
         if (!update(run, watch, &throughput, error)) return false;
     }
 }
@@ -227,10 +230,8 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
 {
-    const CorpusFiles *corpus = &settings->data.train;
     Validation validation = {0};
-    console_say("reading %s …", (corpus->source.count ? corpus->source : corpus->tsv).item[0]);
-    bool good = run_read(run, settings, error) && run_prepare(run, error) &&
+    bool good = run_read(run, settings, console_stage, error) && run_prepare(run, error) &&
                 validation_create(&validation, run, error) &&
                 console_report(run, &validation, error) &&
                 (settings->run.dry_run || train_into_folder(run, &validation, error));

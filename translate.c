@@ -18,6 +18,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
+#include "base/profile.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/input.h"
@@ -123,8 +124,14 @@ static void show_progress(void *context, int sentences)
 {
     Program *p = context;
     double read = (double)p->input.lines, lines = read - p->lines.count + sentences;
-    double share = input_share(&p->input);
-    progressbar_show(&p->bar, lines, share < 0 ? share : share * lines / read);
+    double share = input_share(&p->input) * lines / read, now = clock_seconds();
+    double seconds = now - p->bar.begin;
+    char number[NUMBER_TEXT];
+    if (!progressbar_begin(&p->bar, now, true)) return;
+    if (share > 0) progressbar_share(&p->bar, share, seconds * (1 - share) / share, false);
+    progressbar_add(&p->bar, "%s lines", number_text(number, lines));
+    progressbar_add(&p->bar, "%s/s", number_text(number, lines / seconds));
+    progressbar_end(&p->bar);
 }
 
 static bool translate_chunk(Program *p, Error *error)
@@ -173,7 +180,7 @@ static bool translate_all(Program *p, Error *error)
 static bool translate(Program *p, Error *error)
 {
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
-    p->bar = progressbar_start(is_watched ? p->news : NULL);
+    p->bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
     p->lines.find_words = view_needs_words(&p->view);
     p->lines.find_unknown = p->request.search.copy_unknown;
     bool good = read_prefix(p, error) && translate_all(p, error);

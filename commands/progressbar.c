@@ -1,17 +1,22 @@
 /* progressbar.c -- see progressbar.h. */
 #include "commands/progressbar.h"
 
-#include "base/profile.h"
+#include "plots/columns.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
-enum { WIDTH = 20, TEXT = 192 };
-static const double INTERVAL = 0.2;  // seconds from one drawing to the next
+enum { WIDTH = 20, TEXT = 28, COLUMNS = 80 };  // of the bar; of what stands beside it; default
+static const double REDRAW = 0.2, SOONEST = 5, LATEST = 30;  // seconds between two lines
 
-ProgressBar progressbar_start(FILE *out)
+ProgressBar progressbar_start(FILE *out, double now)
 {
-    return (ProgressBar){.out = out, .begin = clock_seconds()};
+    bool terminal = out && isatty(fileno(out));
+    return (ProgressBar){
+        .out = out, .terminal = terminal, .begin = now, .shown = now, .called = now};
 }
 
 const char *number_text(char text[NUMBER_TEXT], double number)
@@ -35,36 +40,64 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
     return text;
 }
 
-static void put_line(char text[TEXT], double lines, double share, double seconds)
+/* ---- the line ---- */
+
+bool progressbar_begin(ProgressBar *bar, double now, bool news)
 {
-    char done[NUMBER_TEXT], rate[NUMBER_TEXT], left[DURATION_TEXT], bar[WIDTH + 1] = {0};
-    number_text(done, lines);
-    number_text(rate, seconds > 0 ? lines / seconds : 0);
-    if (share < 0) {
-        snprintf(text, TEXT, "%s lines, %s/s", done, rate);
-        return;
-    }
-    int filled = (int)(share * WIDTH);
-    memset(bar, ' ', WIDTH);
-    memset(bar, '#', (size_t)(filled < WIDTH ? filled : WIDTH));
-    duration_text(left, share > 0 ? seconds * (1 - share) / share : 0);
-    snprintf(text, TEXT, "%3.0f%% [%s] %s lines, %s/s, %s left", 100 * share, bar, done, rate,
-             left);
+    double age = now - bar->shown, next = now - bar->called;  // this call, and the one after it
+    bar->called = now;
+    if (!bar->out || age < (bar->terminal                 ? REDRAW
+                            : news || age + next > LATEST ? SOONEST
+                                                          : LATEST))
+        return false;
+    struct winsize size = {0};
+    bool known =
+        bar->terminal && ioctl(fileno(bar->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    bar->columns = known ? size.ws_col : COLUMNS;
+    bar->shown = now;
+    bar->line[0] = 0;
+    return true;
 }
 
-void progressbar_show(ProgressBar *bar, double lines, double share)
+void progressbar_add(ProgressBar *bar, const char *format, ...)
 {
-    double now = clock_seconds();
-    if (!bar->out || now - bar->begin < INTERVAL || now - bar->shown < INTERVAL) return;
-    char text[TEXT];
-    bar->shown = now;
-    put_line(text, lines, share, now - bar->begin);
-    fprintf(bar->out, "\r\033[K%s", text);
+    size_t used = strlen(bar->line);
+    va_list arguments;
+    va_start(arguments, format);
+    char *end = bar->line + used;
+    if (used) end += snprintf(end, sizeof bar->line - used, "  ");
+    vsnprintf(end, sizeof bar->line - (size_t)(end - bar->line), format, arguments);
+    va_end(arguments);
+    if (used && bar->terminal && columns_width(bar->line) >= bar->columns) bar->line[used] = 0;
+}
+
+void progressbar_share(ProgressBar *bar, double share, double left, bool at_most)
+{
+    char drawn[WIDTH + 4] = "", time[DURATION_TEXT + 16] = "", text[DURATION_TEXT];
+    int width = bar->columns - TEXT < WIDTH ? bar->columns - TEXT : WIDTH;
+    if (bar->terminal && width > 4)
+        snprintf(drawn, sizeof drawn, " [%-*.*s]", width, (int)(share * width),
+                 "####################");
+    if (isfinite(left))
+        snprintf(time, sizeof time, " %s%s left", at_most ? "at most " : "",
+                 duration_text(text, left));
+    progressbar_add(bar, "%3.0f%%%s%s", floor(100 * share), drawn, time);
+}
+
+void progressbar_end(ProgressBar *bar)
+{
+    int width = columns_width(bar->line);
+    if (bar->terminal) fputs("\r\033[K", bar->out);
+    columns_put(bar->out, bar->line,
+                bar->terminal && width >= bar->columns ? bar->columns - 1 : width, false);
+    if (!bar->terminal) fputc('\n', bar->out);
     fflush(bar->out);
 }
 
 void progressbar_clear(ProgressBar *bar)
 {
-    if (bar->out && bar->shown > 0) fputs("\r\033[K", bar->out);
-    if (bar->out) fflush(bar->out);
+    if (!bar->out) return;
+    if (bar->terminal && bar->line[0]) fputs("\r\033[K", bar->out);
+    bar->line[0] = 0;
+    fflush(bar->out);
 }

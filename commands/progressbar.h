@@ -1,25 +1,48 @@
-/* progressbar.h -- a progress bar on the last line of a terminal:
+/* progressbar.h -- one line of progress. On a terminal it is redrawn in place and no wider than
+ * the terminal:
  *
- *   45% [#########           ] 1,234 lines, 567/s, 3s left
+ *    45% [#########           ] 3m40s left  1,234 lines  567/s
  *
- * Without percentage, bar and time left if the size of the input is unknown. */
+ * Elsewhere it is printed without the bar: at most every 5 seconds, and so that no 30 seconds
+ * pass without a line.
+ *
+ *     if (progressbar_begin(&bar, clock_seconds(), news)) {
+ *         progressbar_share(&bar, share, left, false);
+ *         progressbar_add(&bar, "%d lines", lines);
+ *         progressbar_end(&bar);
+ *     } */
 #ifndef COMMANDS_PROGRESSBAR_H
 #define COMMANDS_PROGRESSBAR_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 typedef struct ProgressBar {
-    FILE *out;     // NULL: no bar
-    double begin;  // time of the start, in seconds
-    double shown;  // time of the last drawing
+    FILE *out;             // NULL: no bar
+    bool terminal;         // out is one
+    int columns;           // of the terminal, at progressbar_begin
+    double begin;          // time of progressbar_start, in seconds
+    double shown, called;  // of the last line; of the last progressbar_begin
+    char line[256];
 } ProgressBar;
 
-ProgressBar progressbar_start(FILE *out);
+ProgressBar progressbar_start(FILE *out, double now);
 
-/* Draws it, at most five times a second. share: 0 to 1, or negative if unknown. */
-void progressbar_show(ProgressBar *bar, double lines, double share);
+/* Whether a line is due; if so, begins one. news: it says more than the last one; without news
+ * it is printed outside a terminal only after 30 seconds. */
+bool progressbar_begin(ProgressBar *bar, double now, bool news);
 
-/* Removes it. Call this before writing anything else. */
+/* Adds a field, unless it does not fit behind the others. */
+void progressbar_add(ProgressBar *bar, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Adds percentage, bar and time left. share: 0 to 1. left: seconds, or NaN if unknown; at_most:
+ * it may be less. */
+void progressbar_share(ProgressBar *bar, double share, double left, bool at_most);
+
+void progressbar_end(ProgressBar *bar);
+
+/* Removes it from the terminal. Call this before writing anything else. */
 void progressbar_clear(ProgressBar *bar);
 
 enum { NUMBER_TEXT = 32, DURATION_TEXT = 32 };

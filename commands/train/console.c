@@ -6,30 +6,83 @@
 #include "commands/progressbar.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { SAMPLES = 3, LINE = 100 };
-static const double INTERVAL = 0.5;  // seconds between two drawings of the progress line
+enum { SAMPLES = 3 };
+static const double PATIENCE = 5;  // seconds of a stage before it is named in a pipe
 
-static bool silent = true, terminal;
-static double drawn;  // when the progress line was drawn last
+static ProgressBar bar;       // bar.out: NULL if quiet
+static double first_end;      // of the first update of this process, in seconds
+static long long first = -1;  // its number
+
+/* ---- stages ---- */
+
+static struct {
+    pthread_mutex_t lock;
+    char text[160];  // "": none
+    double begin;
+} stage = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void draw_stage(void)
+{
+    char time[DURATION_TEXT];
+    double now = clock_seconds(), seconds = now - stage.begin;
+    if (!stage.text[0] || !progressbar_begin(&bar, now, seconds >= PATIENCE)) return;
+    progressbar_add(&bar, "%s %s", stage.text, seconds < 1 ? "" : duration_text(time, seconds));
+    progressbar_end(&bar);
+}
+
+/* A thread that draws the stage every second. */
+static void *keep_drawing(void *unused)
+{
+    for (;; sleep(1)) {
+        pthread_mutex_lock(&stage.lock);
+        draw_stage();
+        pthread_mutex_unlock(&stage.lock);
+    }
+    return unused;
+}
+
+static void end_stage(void)
+{
+    pthread_mutex_lock(&stage.lock);
+    stage.text[0] = 0;
+    pthread_mutex_unlock(&stage.lock);
+}
 
 void console_start(bool quiet)
 {
-    silent = quiet;
-    terminal = isatty(STDERR_FILENO);
-    drawn = clock_seconds();
+    pthread_t thread;
+    bar = progressbar_start(quiet ? NULL : stderr, clock_seconds());
+    if (!quiet && pthread_create(&thread, NULL, keep_drawing, NULL) == 0)
+        pthread_detach(thread);
+}
+
+void console_stage(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    pthread_mutex_lock(&stage.lock);
+    vsnprintf(stage.text, sizeof stage.text, format, arguments);
+    stage.begin = clock_seconds();
+    draw_stage();
+    pthread_mutex_unlock(&stage.lock);
+    va_end(arguments);
 }
 
 void console_say(const char *format, ...)
 {
-    if (silent) return;
+    end_stage();
+    if (!bar.out) return;
     va_list arguments;
     va_start(arguments, format);
-    if (terminal) fputs("\r\033[K", stderr);
+    progressbar_clear(&bar);
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
@@ -50,24 +103,26 @@ static long long update_limit(Run *run)
     return c->max_updates && c->max_updates < all ? c->max_updates : all;
 }
 
-void console_progress(Run *run, const Throughput *t, const UpdateStats *last, bool due)
+void console_progress(Run *run, const Throughput *t, const UpdateStats *last, bool news)
 {
-    if (silent || (!due && (!terminal || clock_seconds() - drawn < INTERVAL))) return;
     const Progress *p = &run->progress;
-    char left[48] = "", time[DURATION_TEXT], line[256];
-    long long limit = update_limit(run);
-    if (limit > p->update && t->updates)
-        snprintf(
-            left, sizeof left, "  %s left",
-            duration_text(time, t->seconds / (double)t->updates * (double)(limit - p->update)));
-    snprintf(
-        line, sizeof line,
-        "update %lld%s%.0lld  epoch %lld  loss %.3f  lr %.2g  %.0f tokens/s  %.0f GFLOP/s%s",
-        p->update, limit ? "/" : "", limit, p->epoch + 1, p->nll / (double)p->tokens,
-        last->learning_rate, (double)t->tokens / t->seconds, t->flops / t->seconds / 1e9, left);
-    drawn = clock_seconds();
-    if (terminal) fprintf(stderr, "\r\033[K%.*s", LINE, line), fflush(stderr);
-    else console_say("%s", line);
+    char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
+    double now = clock_seconds(), limit = (double)update_limit(run);
+    end_stage();
+    if (first < 0) first = p->update, first_end = now;
+    if (!progressbar_begin(&bar, now, news)) return;
+    double each = (now - first_end) / (double)(p->update - first);  // NaN in the first update
+    if (limit > 0)
+        progressbar_share(&bar, (double)p->update / limit, each * (limit - (double)p->update),
+                          run->settings->training.patience > 0);
+    progressbar_add(&bar, "update %s%s%s", number_text(done, (double)p->update),
+                    limit > 0 ? "/" : "", limit > 0 ? number_text(all, limit) : "");
+    progressbar_add(&bar, "loss %.3f", p->nll / (double)p->tokens);
+    progressbar_add(&bar, "epoch %lld", p->epoch + 1);
+    progressbar_add(&bar, "%s tokens/s", number_text(rate, (double)t->tokens / t->seconds));
+    progressbar_add(&bar, "lr %.2g", last->learning_rate);
+    progressbar_add(&bar, "%.0f GFLOP/s", t->flops / t->seconds / 1e9);
+    progressbar_end(&bar);
 }
 
 void console_validation(const Run *run, const Validation *v, bool best)
@@ -89,28 +144,45 @@ void console_validation(const Run *run, const Validation *v, bool best)
     }
 }
 
+/* The command for a validation sentence, the first that is short and needs no quoting. */
+static void say_command(const Run *run)
+{
+    const char *folder = run->settings->run.output, *text = "";
+    const char *quote = strpbrk(folder, " $&*?;()<>|\\\"`") ? "'" : "";
+    size_t n = 0;
+    for (size_t i = 0; i < run->valid_text.pairs; i++) {
+        text = corpus_sentence(&run->valid_text, SOURCE, i, &n);
+        if (n >= 15 && n <= 80 && !memchr(text, '\'', n)) break;
+    }
+    console_say("translate with: %stranslate --model %s%s%s --attention attention.png '%.*s'",
+                command_prefix(), quote, folder, quote, (int)n, text);
+}
+
 void console_end(const Run *run, bool stopped)
 {
     const Progress *p = &run->progress;
     char time[DURATION_TEXT], scores[64] = "";
-    if (stopped) {
-        console_say("stopped after update %lld and saved in %s: the same command resumes from "
-                    "there",
-                    p->update, run->last);
-        return;
-    }
     if (!isnan(p->best.bleu))
         snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
-    console_say("done: %lld updates in %s; the best validation was after update %lld: loss "
-                "%.4f%s",
-                p->update, duration_text(time, p->seconds), p->best_update, p->best.loss,
-                scores);
-    console_say("translate with: %stranslate --model %s", command_prefix(),
-                run->settings->run.output);
+    if (stopped)
+        console_say("stopped after update %lld, and saved in %s: the same command goes on from "
+                    "there",
+                    p->update, run->last);
+    else
+        console_say("done: %lld updates in %s; the best validation was after update %lld: loss "
+                    "%.4f%s",
+                    p->update, duration_text(time, p->seconds), p->best_update, p->best.loss,
+                    scores);
+    if (!p->best_update) return;
+    console_say("written to %s: best.safetensors (the model), loss.png, weights.png%s%s",
+                run->settings->run.output, isnan(p->best.bleu) ? "" : ", attention.png",
+                run->settings->run.watch ? ", watch.png" : "");
+    say_command(run);
 }
 
 void console_error(const Error *error)
 {
-    fprintf(stderr, "%s%s: %s\n", terminal && !silent ? "\r\033[K" : "", command_name(),
-            error->text);
+    end_stage();
+    progressbar_clear(&bar);
+    fprintf(stderr, "%s: %s\n", command_name(), error->text);
 }

@@ -1,7 +1,8 @@
 /* console.h -- what ./train prints on standard error while it trains.
  *
- * On a terminal the progress line is redrawn in place; elsewhere it is printed with each line
- * of metrics. A quiet console prints nothing but errors. */
+ * The progress line is that of commands/progressbar.h. Outside a terminal it comes with a line
+ * of metrics, but not more often than every 5 seconds, and at least every 30. A quiet console
+ * prints nothing but errors. */
 #ifndef COMMANDS_TRAIN_CONSOLE_H
 #define COMMANDS_TRAIN_CONSOLE_H
 
@@ -22,9 +23,13 @@ void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * after run_prepare and validation_create. */
 bool console_report(Run *run, Validation *validation, Error *error);
 
-/* The progress line; due: whether to print it also where it cannot be redrawn. */
+/* Says what the program does until the next call of another function here: "reading a.en … 12s".
+ * Outside a terminal only if that takes longer than 5 seconds. */
+RunStage console_stage;
+
+/* The progress line; news: after a line of metrics. */
 void console_progress(Run *run, const Throughput *throughput, const UpdateStats *last,
-                      bool due);
+                      bool news);
 
 void console_validation(const Run *run, const Validation *validation, bool best);
 void console_end(const Run *run, bool stopped);

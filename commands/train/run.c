@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
+#include "commands/progressbar.h"
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
@@ -92,6 +93,10 @@ static bool make_vocabulary(Run *run, Error *error)
     TokenizerSettings source = settings_tokenizer(s, SOURCE),
                       target = settings_tokenizer(s, TARGET);
     const TokenizerSettings *const settings[SIDES] = {joint ? NULL : &source, &target};
+    char number[NUMBER_TEXT];
+    run->stage("learning %s tokens (%s) …",
+               number_text(number, target.vocab_size + (joint ? 0 : source.vocab_size)),
+               tokenizer_type_name(target.type));
     return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
 }
 
@@ -141,10 +146,11 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-bool run_read(Run *run, Settings *settings, Error *error)
+bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 {
-    *run = (Run){.settings = settings, .progress = progress_start()};
+    *run = (Run){.settings = settings, .stage = stage, .progress = progress_start()};
     int max_length = settings->model.max_length - 1;  // without </s>
+    stage("reading %s …", run_file(&settings->data.train, 0));
     bool good = run_path(run->last, settings, "last.safetensors", error) &&
                 run_path(run->best, settings, "best.safetensors", error) &&
                 read_text(run, error) &&
@@ -152,7 +158,9 @@ bool run_read(Run *run, Settings *settings, Error *error)
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
-    good = distributed_agree(good, error) && share_vocabulary(run, error) &&
+    good = distributed_agree(good, error) && share_vocabulary(run, error);
+    stage("encoding …");
+    good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
                          max_length, false, error) &&
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,

@@ -38,7 +38,8 @@ mkdir -p work/empty && cd work || exit 1
 PATH="$usr/bin:$PATH"
 small="--d-model 16 --heads 2 --ffn 16 --max-updates 2 --valid-translations 2 --valid-every 2"
 check "qkv-train finds the built-in corpus" sh -c "qkv-train $small 2>log && test -s checkpoints/toy/best.safetensors"
-check "it names the program to go on with" grep -q '^translate with: qkv-translate --model checkpoints/toy$' log
+check "it names the program to go on with" grep -q \
+    "^translate with: qkv-translate --model checkpoints/toy --attention attention.png '[^']*'$" log
 check "qkv-translate finds the model" sh -c 'qkv-translate "jane visits africa" >out 2>err && test "$(wc -l <out)" = 1'
 check "without a model it names the program that makes one" sh -c \
     "cd empty && ! qkv-translate one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"

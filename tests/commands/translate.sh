@@ -151,7 +151,7 @@ if script -qec true /dev/null </dev/null >script.out 2>&1; then
     check "a terminal gets a prompt" grep -q '^> ' out
     many >many.s
     script -qec "'$BIN/translate' --model run --beam 8 <many.s >many.out" /dev/null >out 2>&1 </dev/null
-    check "a file gets a progress bar" grep -q '% \[#* *\] [0-9,]* lines, [0-9,]*/s' out
+    check "a file gets a progress bar" grep -q '% \[#* *\] [0-9hms]* left  [0-9,]* lines  [0-9,]*/s' out
     check "--quiet gets none" sh -c \
         "script -qec \"'$BIN/translate' --model run --quiet <valid.s >many.out\" /dev/null </dev/null | wc -c | grep -q '^0'"
 else
