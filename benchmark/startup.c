@@ -10,7 +10,7 @@
 #include "base/profile.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
-#include "commands/train/run.h"
+#include "commands/train/console.h"
 
 static const char SENTENCE[] = "jane visits africa in september";
 
@@ -50,8 +50,9 @@ static bool save_toy(const char *folder, Error *error)
     static Settings settings;
     static Run run;
     char *argv[] = {"train", "--output", (char *)(size_t)folder, "--threads", "1", NULL};
-    bool good = settings_read(&settings, 5, argv, error) && run_read(&run, &settings, error) &&
-                run_prepare(&run, error) && run_save(&run, run.best, false, error);
+    bool good = settings_read(&settings, 5, argv, error) &&
+                run_read(&run, &settings, console_stage, error) && run_prepare(&run, error) &&
+                run_save(&run, run.best, false, error);
     run_free(&run);
     settings_free(&settings);
     return good;
