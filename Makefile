@@ -10,6 +10,7 @@
 #                 in DESTDIR/PREFIX (PREFIX: /usr/local). make uninstall removes them
 # make compile_commands.json    for editors and clang-tidy
 # MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
+# LIBEDIT=1 requires libedit, for the prompt of ./translate; LIBEDIT=0 leaves it out; default: if found
 CC      ?= cc
 CXX     ?= c++
 CFLAGS  ?= -O3 -g
@@ -47,8 +48,13 @@ $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MP
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
 MPI_LIBS  := -Wl,--as-needed $(shell mpicc --showme:link)
 endif
+LIBEDIT ?= $(shell pkg-config --exists libedit && echo 1 || echo 0)
+ifeq ($(LIBEDIT),1)
+LIBEDIT_FLAGS := -DWITH_LIBEDIT $(shell pkg-config --cflags libedit)
+LIBEDIT_LIBS  := -Wl,--as-needed $(or $(shell pkg-config --libs libedit),$(error LIBEDIT=1 needs libedit (libedit-dev)))
+endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
-LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
+LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS) $(LIBEDIT_LIBS)
 
 FOLDERS  = base kernels model training data inference plots explain commands commands/train \
            commands/translate manual
@@ -82,10 +88,12 @@ $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
-# A file that is new whenever MPI is another than in the last build.
+$(BUILD)/commands/translate/input.o: CSTD += $(LIBEDIT_FLAGS)
+# Files that are new whenever MPI or LIBEDIT is another than in the last build.
 $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
-$(shell test -e $(BUILD)/mpi-$(MPI) || \
-    { mkdir -p $(BUILD) && rm -f $(BUILD)/mpi-* && touch $(BUILD)/mpi-$(MPI); })
+$(BUILD)/commands/translate/input.o: $(BUILD)/libedit-$(LIBEDIT)
+$(foreach f,mpi-$(MPI) libedit-$(LIBEDIT),$(shell test -e $(BUILD)/$f || \
+    { mkdir -p $(BUILD) && rm -f $(BUILD)/$(firstword $(subst -, ,$f))-* && touch $(BUILD)/$f; }))
 
 # The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
 PAGE = $(addprefix plots/page/,data.js heat.js heads.js model.js neuron.js page.js)

@@ -53,13 +53,15 @@ static void catch_signals(bool quiet)
 
 /* ---- one update ---- */
 
-static bool finished(const Run *run)
+/* The option whose limit is reached, or NULL. */
+static const char *finished(const Run *run)
 {
     const TrainingConfig *c = &run->settings->training;
     const Progress *p = &run->progress;
-    return (c->max_updates && p->update >= c->max_updates) ||
-           (c->max_epochs && p->epoch >= c->max_epochs) ||
-           (c->patience && p->stale >= c->patience);
+    return c->max_updates && p->update >= c->max_updates ? "--max-updates"
+           : c->max_epochs && p->epoch >= c->max_epochs  ? "--max-epochs"
+           : c->patience && p->stale >= c->patience      ? "--patience"
+                                                         : NULL;
 }
 
 static bool validation_due(const Run *run)
@@ -216,7 +218,8 @@ static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
     Watch watch = {0};
-    if (run->resumed)
+    if (run->resumed && finished(run)) console_complete(run, finished(run));
+    else if (run->resumed)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&

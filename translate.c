@@ -151,7 +151,7 @@ static bool translate_chunk(Program *p, Error *error)
                         &stop_signal, error))
         return false;
     bool good = true;
-    if (p->request.attention) progressbar_clear(&p->bar);
+    if (p->request.attention.count) progressbar_clear(&p->bar);
     for (int s = 0; s < out.sentences && good && !out.stopped; s++)
         good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
@@ -295,7 +295,7 @@ int main(int argc, char **argv)
     models_free(&p.models);
     idlines_free(&p.lines);
     idlines_free(&p.prefix);
-    text_close(&p.input.reader);
+    input_close(&p.input);
     text_close(&p.target);
     text_close(&p.reference);
     request_free(&p.request);

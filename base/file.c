@@ -55,6 +55,10 @@ bool file_begin(AtomicFile *file, const char *path, Error *error)
     if (!file->path) file->path = strdup(path);
     if (!file->path) return fail(file, "write", error);
 
+    if (!strcmp(path, "-")) {
+        file->fd = dup(STDOUT_FILENO);
+        return file->fd >= 0 || fail(file, "write", error);
+    }
     struct stat old;
     bool replaces = !stat(file->path, &old);
     if (replaces && !S_ISREG(old.st_mode)) {

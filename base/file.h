@@ -10,7 +10,7 @@
  * so neither kill -9 nor a power cut leaves half a file. The temporary name is always the same,
  * so the next process overwrites what a killed one left. A lock on it (flock) keeps two
  * processes from writing the same file. A symbolic link is followed. A pipe or /dev/stdout
- * cannot be replaced and is written directly. */
+ * cannot be replaced and is written directly; so is standard output, "-". */
 #ifndef BASE_FILE_H
 #define BASE_FILE_H
 

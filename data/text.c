@@ -1,4 +1,4 @@
-/* text.c -- lines of UTF-8 text from a file, plain or .gz, or from a descriptor.
+/* text.c -- lines of UTF-8 text from a file, plain or .gz, or from a descriptor; see text.h.
  *
  * Bytes are read in blocks into one buffer, which grows when a line does not fit. A line is
  * returned as a part of that buffer. Every block is searched for a NUL byte when it arrives, so
@@ -70,7 +70,8 @@ static bool reader_start(TextReader *reader, const char *name, Error *error)
 bool text_open(TextReader *reader, const char *path, Error *error)
 {
     *reader = (TextReader){.descriptor = -1};
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    bool dash = !strcmp(path, "-");
+    int descriptor = dash ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0) return error_set(error, "cannot read '%s': %s", path, strerror(errno));
     struct stat status;
     if (fstat(descriptor, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -83,7 +84,7 @@ bool text_open(TextReader *reader, const char *path, Error *error)
         return error_set(error, "out of memory while opening '%s'", path);
     }
     gzbuffer(reader->gz, BLOCK);
-    return reader_start(reader, path, error);
+    return reader_start(reader, dash ? TEXT_STANDARD_INPUT : path, error);
 }
 
 bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, Error *error)
@@ -166,19 +167,55 @@ static bool read_block(TextReader *reader, Error *error)
     return true;
 }
 
+/* Files that are not plain text, by the bytes that they have in one place, and the command that
+ * writes their text. UTF-32 stands before UTF-16, which begins with the same bytes. */
+static const struct Format {
+    const char *bytes;
+    int length, place;
+    const char *name, *command;
+} FORMATS[] = {
+    {"\xfd\x37zXZ", 5, 0, "an xz file", "xzcat"},
+    {"1AY&SY", 6, 4, "a bzip2 file", "bzcat"},
+    {"\x28\xb5\x2f\xfd", 4, 0, "a zstd file", "zstdcat"},
+    {"\x04\x22\x4d\x18", 4, 0, "an lz4 file", "lz4cat"},
+    {"\x1f\x8b", 2, 0, "a gzip file", "zcat"},
+    {"\x1f\x9d", 2, 0, "a compress file", "zcat"},
+    {"PK\3\4", 4, 0, "a zip archive", "unzip -p"},
+    {"7z\xbc\xaf\x27\x1c", 6, 0, "a 7z archive", "7z x -so"},
+    {"ustar", 5, 257, "a tar archive", "tar -xOf"},
+    {"\xff\xfe\0\0", 4, 0, "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {"\0\0\xfe\xff", 4, 0, "UTF-32", "iconv -f UTF-32 -t UTF-8"},
+    {"\xff\xfe", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+    {"\xfe\xff", 2, 0, "UTF-16", "iconv -f UTF-16 -t UTF-8"},
+};
+
+/* False if the text, of which the buffer has the beginning, is of such a format. */
+static bool check_format(const TextReader *reader, Error *error)
+{
+    for (size_t i = 0; i < sizeof FORMATS / sizeof *FORMATS; i++) {
+        const struct Format *f = &FORMATS[i];
+        if (reader->end < (size_t)(f->place + f->length) ||
+            memcmp(reader->buffer + f->place, f->bytes, (size_t)f->length))
+            continue;
+        return strcmp(reader->name, TEXT_STANDARD_INPUT)
+                   ? error_set(error,
+                               "'%s' is %s, not UTF-8 text: give <(%s '%s') in its place",
+                               reader->name, f->name, f->command, reader->name)
+                   : error_set(error,
+                               "%s is %s, not UTF-8 text: put %s FILE | before the command",
+                               reader->name, f->name, f->command);
+    }
+    return true;
+}
+
 static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
 {
     size_t bad = 0;
-    if (text_is_utf8(line, length, &bad)) return true;
-    const unsigned char *s = (const unsigned char *)line;
-    if (reader->line == 1 && !reader->gz && length > 1 && s[0] == 0x1f && s[1] == 0x8b) {
-        return error_set(error, "%s is compressed: put zcat before it, or give the file's name",
-                         reader->name);
-    }
-    return error_set(error,
+    return text_is_utf8(line, length, &bad) ||
+           error_set(error,
                      "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
                      "file, for example with iconv",
-                     reader->name, reader->line, bad + 1, s[bad]);
+                     reader->name, reader->line, bad + 1, (unsigned char)line[bad]);
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
@@ -205,7 +242,8 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
 {
     size_t count;
     unsigned char *feed;
-    if (!find_line(reader, &count, &feed, error)) return TEXT_ERROR;
+    bool found = find_line(reader, &count, &feed, error);
+    if ((reader->line == 0 && !check_format(reader, error)) || !found) return TEXT_ERROR;
     if (!feed && count == 0) return TEXT_END;
     unsigned char *from = reader->buffer + reader->begin;
     reader->begin += count + (feed != NULL);

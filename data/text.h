@@ -1,4 +1,4 @@
-/* text.h -- lines of UTF-8 text from a file, plain or .gz, or from standard input.
+/* text.h -- lines of UTF-8 text from a file, plain or .gz, or from standard input ("-").
  *
  * A line ends at LF, at CR LF, or at the end of the text; its end is not part of it. A byte
  * order mark at the start is skipped. Every line must be strict UTF-8 (RFC 3629: no overlong
@@ -6,7 +6,10 @@
  * bytes. Errors name the file and the line:
  *
  *     data/a.de:17: not valid UTF-8 (byte 5 of the line is 0xff): convert the file, for example
- *     with iconv */
+ *     with iconv
+ *
+ * Other compressed files, archives, UTF-16 and UTF-32 are known by their first bytes; the error
+ * names the command that converts them. */
 #ifndef DATA_TEXT_H
 #define DATA_TEXT_H
 
@@ -14,10 +17,11 @@
 
 #include <stddef.h>
 
-#define TEXT_MAX_LINE ((size_t)1 << 30)
+#define TEXT_MAX_LINE       ((size_t)1 << 30)
+#define TEXT_STANDARD_INPUT "standard input"  // the name of "-" in errors
 
 typedef struct TextReader {
-    char *name;      // in errors: the path, or "standard input"
+    char *name;      // in errors: the path, or TEXT_STANDARD_INPUT
     void *gz;        // the open file (zlib's gzFile), or NULL for a descriptor
     int descriptor;  // or -1; not closed by text_close
     size_t line;     // the line that was read last, from 1
@@ -28,7 +32,7 @@ typedef struct TextReader {
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
 
-/* Opens a file. Its first bytes decide whether it is compressed, not its name. */
+/* Opens a file, or standard input for "-". Its first bytes decide whether it is compressed, not its name. */
 bool text_open(TextReader *reader, const char *path, Error *error);
 
 /* Reads from an open descriptor, which the caller closes. A line is returned as soon as it

@@ -6,10 +6,12 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 bool table_open(AttentionTable *table, const char *path, Error *error)
 {
-    *table = (AttentionTable){fopen(path, "w"), path};
+    FILE *out = strcmp(path, "-") ? fopen(path, "w") : fdopen(dup(STDOUT_FILENO), "w");
+    *table = (AttentionTable){out, path};
     if (!table->out) return error_set(error, "cannot write '%s': %s", path, strerror(errno));
     fputs("sentence\tkind\tlayer\thead\trow\trow_token\tcolumn\tcolumn_token\tweight\n",
           table->out);

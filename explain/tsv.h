@@ -19,7 +19,7 @@ typedef struct AttentionTable {
     const char *path;
 } AttentionTable;
 
-/* Creates the file and writes the first line. path must stay valid until table_close. */
+/* Creates the file ("-" is standard output) and writes the first line. path must stay valid until table_close. */
 bool table_open(AttentionTable *table, const char *path, Error *error);
 
 /* Adds the chosen kinds, layers and heads of one sentence pair. sentence: its number, from

@@ -40,6 +40,7 @@ headers_of_libraries='
 cblas.h             kernels/gemm.c benchmark/peak.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
+editline/readline.h commands/translate/input.c
 glib.h              inference/codepoints.c plots/columns.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c

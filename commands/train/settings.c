@@ -219,9 +219,20 @@ static bool check_pairs(const CorpusFiles *names, const char *name, Error *error
                      name, names->source.count, name, names->target.count);
 }
 
+static int dash_count(const CorpusFiles *names)
+{
+    const StringList *const list[] = {&names->source, &names->target, &names->tsv};
+    int count = 0;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < list[k]->count; i++) count += !strcmp(list[k]->item[i], "-");
+    return count;
+}
+
 static bool check(const Settings *s, Error *error)
 {
     const TrainingConfig *t = &s->training;
+    int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid);
+    if (dashes > 1) return error_set(error, "only one of the files can be -, standard input");
     if (!check_pairs(&s->data.train, "train", error) ||
         !check_pairs(&s->data.valid, "valid", error))
         return false;
@@ -376,6 +387,24 @@ static bool same_group(Settings *was, const Settings *is, int group, const char 
     return true;
 }
 
+/* s->changed (=) the numbers, flags and choices of training that differ. */
+static void list_changed(Settings *s, const Settings *was)
+{
+    static const size_t size[] = {[OPTION_FLAG] = sizeof(bool),
+                                  [OPTION_INT] = sizeof(int),
+                                  [OPTION_UINT64] = sizeof(uint64_t),
+                                  [OPTION_REAL] = sizeof(double),
+                                  [OPTION_CHOICE] = sizeof(int)};
+    const char *now = (const char *)&s->training, *then = (const char *)&was->training;
+    for (int k = 0; k < SETTINGS_GROUPS; k++)
+        for (int i = 0; s->groups[k].values == now && i < s->groups[k].count; i++) {
+            const Option *o = &s->groups[k].options[i];
+            size_t used = strlen(s->changed);
+            if (memcmp(now + o->offset, then + o->offset, size[o->kind]))
+                snprintf(s->changed + used, sizeof s->changed - used, " --%s", o->name);
+        }
+}
+
 bool settings_agree(Settings *s, const char *config, const char *path, Error *error)
 {
     Settings was;
@@ -384,6 +413,8 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
                 same_group(&was, s, 2, path, error);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
+    was.training.accumulators = *count;
+    if (good) list_changed(s, &was);
     settings_free(&was);
     return good;
 }

@@ -39,6 +39,7 @@ typedef struct Settings {
     ModelConfig model;
     TrainingConfig training;
     OptionGroup groups[SETTINGS_GROUPS];  // of the four above, in this order
+    char changed[256];                    // " --learning-rate --dropout": set by settings_agree
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
@@ -64,7 +65,7 @@ char *settings_help(bool brief);
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. If the number of
  * accumulators is 0 or 1, sets it to that of the run, or to trainer_first_accumulators if the
- * run has none. */
+ * run has none. settings->changed (=) the options of training that differ. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */

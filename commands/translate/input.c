@@ -1,49 +1,97 @@
 /* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
+#include <locale.h>
+#include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *error)
+#include "commands/command.h"
+
+#ifdef WITH_LIBEDIT
+#include <editline/readline.h>
+#endif
+
+/* A text that names a file was probably meant as one. */
+static void hint_at_files(const StringList *texts, FILE *news)
+{
+    struct stat about;
+    for (int i = 0; news && i < texts->count; i++)
+        if (!stat(texts->item[i], &about) &&
+            (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode)))
+            fprintf(news, "%s: '%s' is a file: to translate its lines, %stranslate <%s\n",
+                    command_name(), texts->item[i], command_prefix(), texts->item[i]);
+}
+
+bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
 {
     *input = (Input){.texts = texts, .reader = {.descriptor = -1}};
+    hint_at_files(texts, news);
     if (texts->count) return true;
     struct stat about;
     if (fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode))
         input->size = (double)about.st_size;
-    if (prompt && isatty(STDIN_FILENO) && isatty(fileno(prompt))) input->prompt = prompt;
-    return text_open_descriptor(&input->reader, STDIN_FILENO, "standard input", error);
+    if (news && isatty(STDIN_FILENO) && isatty(fileno(news))) input->prompt = news;
+    if (input->prompt) return setlocale(LC_CTYPE, "C.UTF-8"), true;
+    return input->size > 0
+               ? text_open(&input->reader, "-", error)
+               : text_open_descriptor(&input->reader, STDIN_FILENO, TEXT_STANDARD_INPUT, error);
 }
 
-static TextResult next_text(Input *input, const char **line, size_t *length, Error *error)
+void input_close(Input *input)
 {
-    if (input->next == input->texts->count) return TEXT_END;
-    *line = input->texts->item[input->next++];
-    *length = strlen(*line);
+    text_close(&input->reader);
+    free(input->typed);
+}
+
+/* Reads a line from the terminal: with editing and a history if there is libedit. */
+static const char *prompt(Input *input)
+{
+    free(input->typed);
+    input->typed = NULL;
+#ifdef WITH_LIBEDIT
+    rl_outstream = input->prompt;
+    input->typed = readline("> ");
+    if (input->typed && *input->typed) add_history(input->typed);
+#else
+    size_t size = 0;
+    fputs("> ", input->prompt);
+    fflush(input->prompt);
+    sighandler_t handler = signal(SIGINT, SIG_DFL);  // there is nothing to stop
+    if (getline(&input->typed, &size, stdin) > 0) input->typed[strcspn(input->typed, "\n")] = 0;
+    else free(input->typed), input->typed = NULL;
+    signal(SIGINT, handler);
+#endif
+    if (!input->typed) fputc('\n', input->prompt);
+    return input->typed;
+}
+
+static TextResult next_line(Input *input, const char **line, size_t *length, Error *error)
+{
+    if (!input->prompt && !input->texts->count)
+        return text_next(&input->reader, line, length, error);
+    if (input->prompt) *line = prompt(input);
+    else *line = input->lines < input->texts->count ? input->texts->item[input->lines] : NULL;
     size_t bad;
+    if (!*line) return TEXT_END;
+    *length = strlen(*line);
     if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
-    error_set(error, "text %d of the command line is not valid UTF-8 (byte %zu)", input->next,
-              bad + 1);
+    error_set(error, "text %lld is not valid UTF-8 (byte %zu)", input->lines + 1, bad + 1);
     return TEXT_ERROR;
 }
 
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error)
 {
-    if (input->prompt && !text_ready(&input->reader)) {
-        fputs("> ", input->prompt);
-        fflush(input->prompt);
-    }
-    TextResult result = input->texts->count ? next_text(input, line, length, error)
-                                            : text_next(&input->reader, line, length, error);
-    if (result == TEXT_LINE) input->lines++;
-    if (result == TEXT_END && input->prompt) fputc('\n', input->prompt);
+    TextResult result = next_line(input, line, length, error);
+    input->lines += result == TEXT_LINE;
     return result;
 }
 
 bool input_ready(Input *input)
 {
-    return input->texts->count || text_ready(&input->reader);
+    return input->texts->count || (!input->prompt && text_ready(&input->reader));
 }
 
 double input_share(const Input *input)

@@ -10,15 +10,17 @@
 
 typedef struct Input {
     const StringList *texts;  // if empty: standard input
-    int next;                 // the next text
-    TextReader reader;        // the caller closes it
-    FILE *prompt;             // where a prompt is printed, or NULL
-    double size;              // bytes of standard input, if it is a file; else 0
-    long long lines;          // returned so far
+    TextReader reader;
+    FILE *prompt;     // where a prompt is printed, or NULL
+    char *typed;      // the last line typed at it
+    double size;      // bytes of standard input, if it is a file; else 0
+    long long lines;  // returned so far
 } Input;
 
-/* prompt: where to print a prompt if it and standard input are terminals; NULL: never. */
-bool input_open(Input *input, const StringList *texts, FILE *prompt, Error *error);
+/* news: where to print hints, and a prompt if it and standard input are terminals; NULL:
+ * never. */
+bool input_open(Input *input, const StringList *texts, FILE *news, Error *error);
+void input_close(Input *input);  // does nothing for {0}
 
 /* The next line; checks that it is UTF-8. The result is that of text_next. */
 TextResult input_next(Input *input, const char **line, size_t *length, Error *error);

@@ -26,9 +26,9 @@ static const Option request_options[] = {
      "write the quantised model to FILE, for --model, and exit", 0},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
      "begin every translation with TEXT", 0},
-    {"attention", OPTION_TEXT, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
+    {"attention", OPTION_LIST, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
      "draw the attention as a picture or an HTML page; of several sentences as OUT-1.png, "
-     "OUT-2.png, …", OPTION_COMMON},
+     "OUT-2.png, …; may be given several times", OPTION_COMMON},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -61,12 +61,6 @@ static const Option request_options[] = {
 };
 // clang-format on
 
-bool request_wants_page(const Request *r)
-{
-    Error other;
-    return r->attention && picture_format(r->attention, &other) == PICTURE_HTML;
-}
-
 /* Texts that the tokenizer will get must be UTF-8. */
 static bool check_text(const char *name, const char *text, Error *error)
 {
@@ -75,15 +69,29 @@ static bool check_text(const char *name, const char *text, Error *error)
            error_set(error, "--%s is not valid UTF-8 (byte %zu)", name, bad + 1);
 }
 
+/* The number of files that are standard input. */
+static int standard_inputs(const Request *r)
+{
+    const char *const file[] = {r->reference, r->target, r->hypothesis, r->align.gold};
+    int count = !r->texts.count && !r->hypothesis && !r->save_int8;
+    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
+        count += file[i] && !strcmp(file[i], "-");
+    return count;
+}
+
 static bool check(Request *r, Error *error)
 {
     if (!choice_parse(&r->choice, &r->choice_words, error) ||
         !check_text("given", r->given, error) || !check_text("prefix", r->prefix, error))
         return false;
-    const char *picture = r->attention;
-    bool page = request_wants_page(r);
+    bool page = false, picture = r->attention.count > 0;
     bool pairs = r->align.align && (r->target || r->align.gold);
-    if (picture && picture_format(picture, error) < 0) return false;
+    bool table_out = r->align.tsv && !strcmp(r->align.tsv, "-");
+    for (int i = 0; i < r->attention.count; i++) {
+        int format = picture_format(r->attention.item[i], error);
+        page = page || format == PICTURE_HTML;
+        if (format < 0) return false;
+    }
     const struct {
         bool wrong;
         const char *why;
@@ -113,6 +121,11 @@ static bool check(Request *r, Error *error)
         {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
         {r->align.tsv && r->choice.head == CHOICE_MAX,
          "--attention-tsv takes a head's number, mean or best as --head"},
+        {table_out && (r->json || r->explain || r->align.align),
+         "--attention-tsv - prints the table in place of translations: it does not go with "
+         "--json, --explain or --align"},
+        {standard_inputs(r) > 1, "only one of the input, --reference, --target, --hypothesis "
+                                 "and --gold can be standard input"},
         {r->align.save && !r->align.gold,
          "--align-save goes with --gold, which shows what is best"},
         {r->align.align && r->explain,
@@ -150,9 +163,10 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!request_defaults(r, error) ||
         !options_parse(r->groups, REQUEST_GROUPS, option_synonyms, argc, argv, &r->texts,
-                       error) ||
-        !check(r, error))
+                       error))
         return false;
+    if (r->texts.count == 1 && !strcmp(r->texts.item[0], "-")) strings_free(&r->texts);
+    if (!check(r, error)) return false;
     r->several = r->search.alternatives || r->search.n_best > 1;
     r->search.no_scores = !r->json && !r->several;
     return true;

@@ -12,8 +12,8 @@
 enum { REQUEST_GROUPS = 5 };
 
 typedef struct Request {
-    StringList model;
-    char *prefix, *attention, *given, *word, *target, *hypothesis, *reference, *save_int8;
+    StringList model, attention;
+    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8;
     int threads, bleu_tokenize;
     bool int8, explain, score, lowercase, json, quiet, short_help, help, version;
     SearchConfig search;
@@ -33,9 +33,6 @@ bool request_defaults(Request *request, Error *error);
 /* Sets the defaults, then reads the command line. False: wrong usage (exit status 2). */
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
-
-/* Whether --attention names an HTML page, not a picture. */
-bool request_wants_page(const Request *request);
 
 /* Loads the models. If one is missing, the error says which program makes one. */
 bool request_load_models(Models *models, const Request *request, Error *error);

@@ -36,7 +36,12 @@ bool view_open(View *view, Error *error)
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
     bool best = choice->kind == ATTENTION_CROSS &&
                 (choice->head == CHOICE_BEST || (r->explain && unchosen));
-    if ((r->attention || r->align.align || best) &&
+    if (r->explain && choice->all_kinds && view->news)
+        fprintf(view->news,
+                "%s: --explain explains one kind of attention, here cross; --attention-kind "
+                "encoder or decoder explains another\n",
+                command_name());
+    if ((r->attention.count || r->align.align || best) &&
         !alignment_load(&saved, r->model.item[0], config, error))
         return false;
     if (r->align.align && !aligner_create(&view->aligner, &r->align, &saved, choice,
@@ -57,24 +62,26 @@ bool view_close(View *view, Error *error)
 
 /* ---- the attention ---- */
 
-/* "out.png" for a single text; "out-3.png" for the third of several. */
-static void picture_path(char *path, size_t size, const Request *r, long long number)
+/* name for a single text, as "out.png"; "out-3.png" for the third of several. */
+static void picture_path(char *path, size_t size, const Request *r, const char *name,
+                         long long number)
 {
-    const char *name = r->attention;
     int stem = (int)(strrchr(name, '.') - name);
     if (r->texts.count == 1) snprintf(path, size, "%s", name);
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
-static bool draw(View *view, const Snapshot *snapshot, long long number, Error *error)
+static bool draw(View *view, const char *name, const Snapshot *snapshot, long long number,
+                 Error *error)
 {
     char path[4200];
     const Request *r = view->request;
     const PictureInput input = {snapshot,         &view->bundle->vocabulary,
                                 r->model.item[0], &view->drawn,
                                 r->picture,       r->given != NULL};
-    picture_path(path, sizeof path, r, number);
-    if (!(request_wants_page(r) ? page_save : picture_save)(path, &input, error)) return false;
+    picture_path(path, sizeof path, r, name, number);
+    bool page = picture_format(name, error) == PICTURE_HTML;
+    if (!(page ? page_save : picture_save)(path, &input, error)) return false;
     if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
     return true;
 }
@@ -83,11 +90,28 @@ static bool draw(View *view, const Snapshot *snapshot, long long number, Error *
 static bool show(View *view, Answer *answer, long long number, Error *error)
 {
     const Request *r = view->request;
-    if (!r->attention && !r->explain) return true;
+    if (!r->attention.count && !r->explain) return true;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
-    return snapshot && (!r->attention || draw(view, snapshot, number, error)) &&
-           (!r->explain || explain_print(stdout, snapshot, &view->bundle->vocabulary,
-                                         &view->choice, r->word, error));
+    bool good = snapshot != NULL;
+    for (int i = 0; good && i < r->attention.count; i++)
+        good = draw(view, r->attention.item[i], snapshot, number, error);
+    return good && (!r->explain || explain_print(stdout, snapshot, &view->bundle->vocabulary,
+                                                 &view->choice, r->word, error));
+}
+
+/* Says that line `number` is empty, if its attention was to be shown; fails for a single text. */
+static bool show_nothing(const View *view, long long number, Error *error)
+{
+    const Request *r = view->request;
+    char path[4200] = "the explanation";
+    if (!r->attention.count && !r->explain) return true;
+    if (r->attention.count) picture_path(path, sizeof path, r, r->attention.item[0], number);
+    if (r->texts.count == 1)
+        return error_set(error, "the text is empty: there is no attention for %s", path);
+    if (view->news)
+        fprintf(view->news, "%s: line %lld is empty: there is no attention for %s\n",
+                command_name(), number, path);
+    return true;
 }
 
 /* answer->links (=) the links of the pair, as text. */
@@ -189,16 +213,18 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     static const Hypothesis nothing = {0};
     const Request *r = view->request;
     bool empty = lines->start[s + 1] - lines->start[s] == 1, good = true;
+    bool table_out = r->align.tsv && !strcmp(r->align.tsv, "-");
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
     int count = empty || !r->several ? 1 : translation->count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_set(error, "not enough memory for %d texts", count);
+    if (empty) good = show_nothing(view, number, error);
     for (int h = 0; h < count && good; h++) {
         good = make_answer(view, &answers[h], &hypothesis[h], lines, s, number, error);
         if (h > 0) snapshot_close(answers[h].lazy.taken);
     }
     if (good && r->json) print_json(view, answers, count, number);
-    else if (empty || !r->explain)
+    else if (!table_out && (empty || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
     good = good && (empty || show(view, answers, number, error));
     snapshot_close(answers[0].lazy.taken);

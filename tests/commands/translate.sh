@@ -79,7 +79,7 @@ check "its loss is no more than the mean of theirs" awk -v a="$(perplexity)" \
 "$BIN/train" $corpus $tiny --max-updates 1 --output other --tokenizer char --max-length 40 2>err
 wrong "models with two vocabularies" 1 "different tokenizers" translate --model run --model other one
 wrong "--sample with --alternatives" 2 "not go with --sample" translate --sample --alternatives 2 one
-wrong "a prefix as long as the model allows" 1 "prefix has 20 tokens" translate --prefix "$long" one
+wrong "a prefix as long as the model allows" 1 "prefix has 20 tokens" translate --prefix "$long" "one two"
 
 # ---- unknown words ----
 # A language with names, most of which come once: <unk> in training, on both sides.

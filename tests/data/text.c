@@ -90,7 +90,7 @@ TEST(lines)
         {BYTES("caf\xe9\n"), INVALID(4, 0xe9)},
         {BYTES("a\xe2\x98"), INVALID(2, 0xe2)},
         {BYTES("a\nb\0c\n"), "2: byte 2 of the line is NUL: this is not a text file"},
-        {BYTES("\xff\xfeh\0i\0"), "1: byte 4 of the line is NUL: this is not a text file"},
+        {BYTES("a\xff\xfeh\0i\0"), "1: byte 5 of the line is NUL: this is not a text file"},
     };
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
         write_file(CASE[i].bytes, CASE[i].count);
@@ -102,6 +102,37 @@ TEST(lines)
         compress_file();
         assert_string_equal(lines_of_file(), CASE[i].wanted);
     }
+}
+
+/* Other formats, plain and inside a .gz. Cut shorter than their mark, they are only no text. */
+TEST(formats)
+{
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *wanted;
+    } CASE[] = {
+        {BYTES("\xfd\x37zXZ\0\0\4"), "an xz file, not UTF-8 text: give <(xzcat"},
+        {BYTES("BZh91AY&SY\xf1"), "a bzip2 file, not UTF-8 text: give <(bzcat"},
+        {BYTES("\x28\xb5\x2f\xfd\4\n"), "a zstd file, not UTF-8 text: give <(zstdcat"},
+        {BYTES("PK\3\4\n\0"), "a zip archive, not UTF-8 text: give <(unzip -p"},
+        {BYTES("\xff\xfeh\0\n\0"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
+        {BYTES("\xfe\xff\0a\0\n"), "UTF-16, not UTF-8 text: give <(iconv -f UTF-16"},
+        {BYTES("\xff\xfe\0\0a\0\0\0"), "UTF-32, not UTF-8 text: give <(iconv -f UTF-32"},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        write_file(CASE[i].bytes, CASE[i].count);
+        assert_non_null(strstr(lines_of_file(), CASE[i].wanted));
+        compress_file();
+        assert_non_null(strstr(lines_of_file(), CASE[i].wanted));
+        write_file(CASE[i].bytes, 1);
+        assert_null(strstr(lines_of_file(), "in its place"));
+    }
+    char tar[600] = "text";
+    memcpy(tar + 257, "ustar", 5);
+    write_file(tar, sizeof tar);
+    compress_file();
+    assert_non_null(strstr(lines_of_file(), "a tar archive, not UTF-8 text: give <(tar -xOf"));
 }
 
 /* Whether the decoder of base/utf8.h, which computes the code points, finds no invalid byte. */

@@ -1,0 +1,127 @@
+#!/bin/sh
+# input.sh -- what both programs read and write: compressed files, other encodings, "-", texts that
+# are files, several outputs of the attention, empty lines; and the prompt.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 400 60
+tiny="$tiny --valid-every 60 --warmup 20 --quiet"
+"$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(cat err)"
+translate() { "$BIN/translate" --model run "$@"; }
+both() { "$BIN/train" $tiny --max-updates 1 --output "$@"; }
+
+# ---- files that are not plain text ----
+# format NAME WHAT COMMAND BYTES: a file of these bytes (printf) is named by both programs.
+format() {
+    printf "$4" >"$1"
+    wrong "$1: ./train names the format" 1 "^train: '$1' is $2, not UTF-8 text: give <($3 '$1') in its place$" \
+        both none --train-source "$1" --train-target train.t
+    wrong "$1: ./translate names it" 1 "^translate: standard input is $2, .*: put $3 FILE | before the command$" \
+        sh -c "'$BIN/translate' --model run <'$1'"
+}
+format text.xz "an xz file" xzcat '\3757zXZ\0\0\004'
+format text.bz2 "a bzip2 file" bzcat 'BZh91AY&SY\361'
+format text.zst "a zstd file" zstdcat '(\265/\375\004\n'
+format text.lz4 "an lz4 file" lz4cat '\004"M\030\n'
+format text.Z "a compress file" zcat '\037\235\220\n'
+format text.zip "a zip archive" "unzip -p" 'PK\003\004\n'
+format text.7z "a 7z archive" "7z x -so" '7z\274\257\047\034\n'
+format text.tar "a tar archive" "tar -xOf" "$(printf 'x%.0s' $(seq 257))ustar\\0"
+format little.txt UTF-16 "iconv -f UTF-16 -t UTF-8" '\377\376o\0\n\0'
+format big.txt UTF-16 "iconv -f UTF-16 -t UTF-8" '\376\377\0o\0\n'
+format little32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\377\376\0\0o\0\0\0'
+format big32.txt UTF-32 "iconv -f UTF-32 -t UTF-8" '\0\0\376\377\0\0\0o'
+printf 'BZh one PK 7z\n' >plain
+check "text that begins like one is text" sh -c "test \"\$('$BIN/translate' --model run <plain | wc -l)\" = 1"
+wrong "a .gz in a pipe" 1 "is a gzip file, .*: put zcat FILE | before" sh -c \
+    "printf '\037\213\010\0' | '$BIN/translate' --model run"
+gzip -k valid.s valid.t
+translate <valid.s >expected
+translate <valid.s.gz >out
+check "./translate reads .gz" cmp out expected
+translate --reference valid.t <valid.s 2>expected.scores >out
+translate --reference valid.t.gz <valid.s.gz 2>err >out
+check "and references in .gz" cmp err expected.scores
+
+# ---- - ----
+cat valid.t.gz | translate --reference - $(sed 's/.*/x/' valid.s) 2>err >out
+check "--reference - is standard input, .gz, too" grep -q "^BLEU" err
+translate - <valid.s >out
+check "TEXT - is standard input" cmp out expected
+wrong "standard input twice" 2 "only one of the input, .* can be standard input" translate --reference -
+"$BIN/translate" --hypothesis - --reference valid.t --json <valid.t >out
+check "--hypothesis -" grep -q '"bleu":100,' out
+both dash --train-source - --train-target train.t <train.s 2>err
+both file --train-source train.s --train-target train.t 2>>err
+check "./train reads -" sh -c "'$BIN/translate' --model dash <valid.s >a && '$BIN/translate' --model file <valid.s | cmp - a"
+wrong "./train: standard input twice" 2 "only one of the files can be -" both none --train-source - --train-target -
+translate --attention-tsv t.tsv "one two" >out
+translate --attention-tsv - "one two" >out
+check "--attention-tsv - prints the table alone" cmp out t.tsv
+wrong "not with --json" 2 "attention-tsv - .* does not go with" translate --attention-tsv - --json one
+translate --save-int8 file.int8
+translate --save-int8 - >out
+check "--save-int8 -" cmp out file.int8
+wrong "a picture needs a format" 2 "takes the name of .*, not '-'" translate --attention - one
+
+# ---- texts that are files ----
+translate valid.s >out 2>err
+check "a text that is a file is translated, with a hint" sh -c 'test "$(wc -l <out)" = 1 &&
+    test "$(cat err)" = "translate: '\''valid.s'\'' is a file: to translate its lines, ./translate <valid.s"'
+translate --quiet valid.s >out 2>err
+check "--quiet: no hint" test ! -s err
+translate . "no file" >out 2>err
+check "a folder or a text is no file" test ! -s err
+
+# ---- the attention ----
+translate --attention a.png --attention b.html --attention c.png "one two" >out 2>err
+check "--attention draws all that it names" sh -c \
+    'test "$(grep -c "drew" err)" = 3 && cmp a.png c.png && head -c 4 a.png | grep -q PNG && grep -q "^<!DOCTYPE" b.html'
+translate --attention d.png --attention e.html "one" "two" >out 2>err
+check "of each of several texts" test -s d-1.png -a -s d-2.png -a -s e-1.html -a -s e-2.html
+wrong "an empty text has no attention" 1 "the text is empty: there is no attention for x.png" \
+    translate --attention x.png ""
+printf '\none\n' | translate --attention f.png >out 2>err
+check "nor has an empty line, which stops nothing" sh -c 'test $1 = 0 -a -s f-2.png -a ! -e f-1.png &&
+    grep -q "^translate: line 1 is empty: there is no attention for f-1.png$" err' sh $?
+translate --explain --attention-kind all "one two" >out 2>err
+check "--explain --attention-kind all says which" grep -q "^translate: --explain .* here cross; --attention-kind " err
+
+# ---- a run that is complete ----
+again() { "$BIN/train" $corpus $tiny --max-updates 60 --output run --no-quiet "$@" >out 2>err; }
+again
+check "a complete run has nothing left to do" grep -q \
+    "^nothing is left to do: the run in run has reached its --max-updates; a larger --max-updates goes on$" err
+check "no option has changed" sh -c '! grep -q "have changed" err'
+again --learning-rate 0.02 --dropout 0.2
+check "changed options are named, and no others" \
+    grep -q "^these options have changed, without effect: --learning-rate --dropout$" err
+"$BIN/train" $corpus $tiny --max-updates 61 --output run --no-quiet --learning-rate 0.02 2>err
+check "a run that goes on says so" sh -c 'grep -q "^going on .*update 60" err && ! grep -q "is left to do" err'
+
+# ---- the prompt ----
+# terminal INPUT...: what ./translate shows for texts typed one after the other, without colours.
+terminal() {
+    { sleep 0.7; for typed; do printf "$typed"; sleep 0.7; done; } |
+        script -qec "'$BIN/translate' --model run; echo status \$?; stty -a | grep -o -- '-*icanon'" /dev/null 2>&1 |
+        tr -d '\r' >out
+}
+if script -qec true /dev/null </dev/null >script.out 2>&1; then
+    one=$(translate "one two") three=$(translate "three")
+    terminal 'one two\n' 'three\n' '\004'
+    check "a terminal gets a prompt" grep -q '^> ' out
+    check "each line is answered" sh -c 'grep -qx "$1" out && grep -qx "$2" out' sh "$one" "$three"
+    check "Ctrl-D ends it" sh -c 'grep -qx "status 0" out && grep -qx icanon out'
+    terminal 'one t\003'
+    check "Ctrl-C ends it and leaves the terminal as it was" sh -c 'grep -qx "status 130" out && grep -qx icanon out'
+    if grep -q libedit "$BIN/translate"; then
+        terminal 'one two\n' 'three\n' '\033[A\033[A\n' '\004'
+        check "the arrow keys recall a line" test "$(grep -cx "$one" out)" = 2
+        terminal 'th\303\251\177ree\n' '\004'
+        check "a character of several bytes is deleted at once" grep -qx "$three" out
+    else
+        echo "skipped editing at the prompt: built without libedit"
+    fi
+else
+    echo "skipped the prompt: script(1) is missing or gets no pseudo-terminal"
+fi
