@@ -256,7 +256,7 @@ static bool print_help(bool brief, Error *error)
     static Request defaults;
     char *options = NULL;
     if (request_defaults(&defaults, error))
-        options = (brief ? options_short_help : options_help)(defaults.groups, REQUEST_GROUPS);
+        options = options_help(defaults.groups, REQUEST_GROUPS, brief);
     printf("Usage: %s [OPTION]... [TEXT]...\n"
            "Translates each TEXT, or standard input line by line.\n\n%s",
            command_name(), options ? options : "");

@@ -125,17 +125,12 @@ int option_brief(const Option *option)
     return (int)(s - help);
 }
 
-/* Whether the help has the option. */
-static bool is_shown(const Option *option, bool brief)
-{
-    return !brief || option->flags & OPTION_COMMON;
-}
-
 static int left_column(const OptionGroup *groups, int count, bool brief)
 {
     int left = 0;
     for (OptionPlace p = {0}; options_next(&p, groups, count);) {
-        char *usage = is_shown(p.option, brief) ? option_usage(p.group, p.option) : NULL;
+        if (brief && !(p.option->flags & OPTION_COMMON)) continue;
+        char *usage = option_usage(p.group, p.option);
         int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
         if (width > left && width <= LEFT_LIMIT) left = width;
         free(usage);
@@ -163,14 +158,14 @@ static bool write_option(FILE *out, const OptionPlace *place, int left, bool bri
     return good;
 }
 
-static char *write_help(const OptionGroup *groups, int count, bool brief)
+char *options_help(const OptionGroup *groups, int count, bool brief)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     bool good = out;
     int left = left_column(groups, count, brief);
     for (OptionPlace p = {0}; good && options_next(&p, groups, count);) {
-        if (!is_shown(p.option, brief)) continue;
+        if (brief && !(p.option->flags & OPTION_COMMON)) continue;
         if (p.begins && !brief) fprintf(out, "%s%s\n", ftell(out) ? "\n" : "", p.title);
         good = write_option(out, &p, left, brief);
     }
@@ -178,14 +173,4 @@ static char *write_help(const OptionGroup *groups, int count, bool brief)
     if (good) return text;
     free(text);
     return NULL;
-}
-
-char *options_help(const OptionGroup *groups, int count)
-{
-    return write_help(groups, count, false);
-}
-
-char *options_short_help(const OptionGroup *groups, int count)
-{
-    return write_help(groups, count, true);
 }

@@ -126,20 +126,17 @@ typedef struct OptionPlace {
 bool options_next(OptionPlace *place, const OptionGroup *groups, int count);
 
 /* The help of all groups, with the current values as defaults: call it before setting anything.
- * Short: a line for each common option. For free(); NULL if memory is short. */
-char *options_help(const OptionGroup *groups, int count);
-char *options_short_help(const OptionGroup *groups, int count);
+ * Brief: only the common options. For free(); NULL if memory is short. */
+char *options_help(const OptionGroup *groups, int count, bool brief);
 
 /* The two columns of a line of the help: "--heads N", and "attention heads (1 to 64; default
  * 8)". For free(); NULL if memory is short. */
 char *option_usage(const OptionGroup *group, const Option *option);
 char *option_meaning(const OptionGroup *group, const Option *option);
 
-/* The length of an option's help up to its first semicolon or full stop. */
-int option_brief(const Option *option);
-
-/* The letter of its short form, or 0. */
+/* The letter of its short form, or 0; the length of its help up to a semicolon or full stop. */
 char option_letter(const Option *option);
+int option_brief(const Option *option);
 
 /* Whether the option can be negated: --no-NAME exists. */
 bool option_can_take_back(const Option *option);

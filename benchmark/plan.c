@@ -89,7 +89,7 @@ void plan_free(Plan *plan)
 char *plan_help(void)
 {
     Plan plan;
-    char *help = defaults(&plan, NULL) ? options_help(&plan.group, 1) : NULL;
+    char *help = defaults(&plan, NULL) ? options_help(&plan.group, 1, false) : NULL;
     plan_free(&plan);
     return help;
 }

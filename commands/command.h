@@ -3,10 +3,15 @@
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
+#include "base/options.h"
+
 /* The name that this program was called by, without its folder, for errors and usage. */
 const char *command_name(void);
 
 /* "./" or "qkv-": what a user types before train or translate to run them. */
 const char *command_prefix(void);
+
+/* What users of other programs type for the options of both (synonyms.c). */
+extern const Synonym option_synonyms[];
 
 #endif

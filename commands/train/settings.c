@@ -3,7 +3,6 @@
 
 #include "base/file.h"
 #include "commands/command.h"
-#include "commands/synonyms.h"
 #include "inference/tokenization.h"
 #include "training/trainer.h"
 
@@ -342,7 +341,7 @@ char *settings_help(bool brief)
     Settings s;
     TextStream stream;
     settings_defaults(&s);
-    char *options = (brief ? options_short_help : options_help)(s.groups, SETTINGS_GROUPS);
+    char *options = options_help(s.groups, SETTINGS_GROUPS, brief);
     FILE *out = options ? textstream_open(&stream) : NULL;
     if (!out) return free(options), NULL;
     fprintf(out,

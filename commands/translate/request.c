@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "commands/command.h"
-#include "commands/synonyms.h"
 #include "data/text.h"
 #include "inference/tokenization.h"
 
@@ -14,14 +13,12 @@
 // clang-format off
 static const Option request_options[] = {
     {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
-     "a checkpoint, or the folder of a run; several models translate as an ensemble",
-     OPTION_COMMON},
+     "a checkpoint or the folder of a run; several translate as an ensemble", OPTION_COMMON},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "number of threads; 0: one for each processor. The result is the same for any number",
      OPTION_COMMON},
     {"int8", OPTION_FLAG, FIELD(int8), 0, 0, NULL, NULL,
-     "quantise the weights to 8 bits: faster, with nearly the same translations",
-     OPTION_COMMON},
+     "quantise the weights to 8 bits: faster, nearly the same translations", OPTION_COMMON},
     {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
      "write the quantised model to FILE, for --model, and exit", 0},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
@@ -32,8 +29,7 @@ static const Option request_options[] = {
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
-     "print how one head computes its attention, step by step, instead of the translation",
-     OPTION_COMMON},
+     "print how a head computes attention, step by step, instead of the text", OPTION_COMMON},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
      "the token that --explain follows, or its position", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
@@ -42,8 +38,7 @@ static const Option request_options[] = {
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
      "with --score or --align: the translations of the input, line by line", 0},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
-     "reference translations, line by line: print BLEU and chrF to standard error",
-     OPTION_COMMON},
+     "references, line by line, to print BLEU and chrF to standard error", OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
      "with --reference: score these translations, without a model", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,

@@ -258,7 +258,7 @@ TEST(help_shows_the_table)
 {
     begin(NULL);
     assert_true(options_set(groups, 3, "output", "checkpoints/toy", &error));
-    char *help = options_help(groups, 3), *brief = options_short_help(groups, 3);
+    char *help = options_help(groups, 3, false), *brief = options_help(groups, 3, true);
     assert_string_equal(
         help,
         "Model\n"

@@ -34,6 +34,19 @@ translate -q --model run --reference valid.t <valid.s >out 2>err
 check "translate -q is --quiet" test $? -eq 0
 
 # ---- names of other programs ----
+for name in lr epochs batch-size resume src tgt save-dir grad-clip early-stopping max-steps num-layers device \
+    max-len src-lang hidden-size embed-dim num-heads ffn-dim label-smoothing-eps warmup-steps save-interval \
+    log-interval checkpoint input output_dir fp16 gpu cpu seed_value ckpt train-data learn-rate after-batches \
+    max-tokens lr_scheduler num_train_epochs; do
+    wrong "train --$name" 2 "^train: no option --$name (.*)$" train --$name 1
+done
+for name in lenpen beam-size nbest max-len src tgt input output device fp16 ckpt batch-size num_beams; do
+    wrong "translate --$name" 2 "^translate: no option --$name (.*)$" translate --$name 1 one
+done
+wrong "train --resume" 2 "(resuming is automatic: repeat the command)$" train --resume
+wrong "train --device" 2 "(qkv runs on the processor)$" train --device cpu
+wrong "train --num_layers" 2 "(here: --encoder-layers and --decoder-layers)$" train --num_layers 2
+wrong "translate -V" 2 "(here: --version)$" translate -V
 wrong "--lr" 2 "^train: no option --lr (here: --learning-rate)$" train --lr 0.1
 wrong "--beam-size" 2 "^translate: no option --beam-size (here: --beam)$" translate --beam-size 5 one
 

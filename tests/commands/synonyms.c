@@ -1,6 +1,6 @@
 /* synonyms.c -- every answer to another program's option names options that this program has, and
  * every row can be reached. */
-#include "commands/synonyms.h"
+#include "commands/command.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
 #include "tests/fixtures/test.h"
