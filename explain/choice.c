@@ -11,9 +11,9 @@ static const char *const HEADS[] = {"mean", "max", "best", NULL};
 // clang-format off
 const Option choice_options[] = {
     {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
-     "encoder-decoder attention, encoder self-attention, decoder self-attention, or all", 0},
+     "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "a layer, from 1; 0: the one that suits best", OPTION_COMMON},
+     "a layer, from 1; 0: the same of a model for all sentences, mostly the last", OPTION_COMMON},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
      "a head, from 1, or several; the mean or the maximum of a layer's heads; or the head that "
      "aligns words best", OPTION_COMMON},
@@ -83,8 +83,8 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
 
 static const char *const NAMES[][2] = {
     [ATTENTION_ENCODER] = {"encoder", "Encoder self-attention"},
-    [ATTENTION_DECODER] = {"decoder", "Decoder self-attention"},
-    [ATTENTION_CROSS] = {"cross", "Encoder-decoder attention"}};
+    [ATTENTION_DECODER] = {"decoder", "Decoder self-attention (causal)"},
+    [ATTENTION_CROSS] = {"cross", "Cross-attention"}};
 
 const char *choice_kind_name(AttentionKind kind)
 {

@@ -1,6 +1,7 @@
 /* labels.c -- tokens to the text that is shown; see labels.h. */
 #include "explain/labels.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,24 @@ static bool begins_word(const Tokenizer *tokenizer, int id, int before)
            tokenizer_type(tokenizer) == TOKENIZER_WORD || tokenizer_begins_word(tokenizer, id);
 }
 
+/* The byte that the token stands for, "<0xE3>"; -1 if it stands for more. */
+static int byte_of(const Tokenizer *tokenizer, int id)
+{
+    unsigned byte;
+    int end = 0;
+    const char *piece = tokenizer_piece(tokenizer, id);
+    return sscanf(piece, "<0x%2x>%n", &byte, &end) == 1 && end == 6 ? (int)byte : -1;
+}
+
+/* Whether the token has one label with the token before. A character in UTF-8 goes on with the
+ * bytes 0x80 to 0xBF. */
+static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int before)
+{
+    if (unit == LABELS_WORDS) return !begins_word(tokenizer, id, before);
+    return unit == LABELS_CHARACTERS && byte_of(tokenizer, id) >> 6 == 2 &&
+           byte_of(tokenizer, before) >= 0x80;
+}
+
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
  * character is not valid text. */
 static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Error *error)
@@ -46,7 +65,7 @@ static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Err
 }
 
 bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                 TokenSide side, bool join, Error *error)
+                 TokenSide side, LabelsUnit unit, Error *error)
 {
     const Tokenizer *tokenizer = labels_tokenizer(vocabulary, side);
     int count = labels_tokens(snapshot, side);
@@ -59,7 +78,7 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
     for (int i = 0; i < count && good; i++) id[i] = labels_id(snapshot, side, i);
     for (int first = 0, i = 1; i <= count && good; i++) {
         labels->word[i - 1] = labels->count;
-        if (i < count && join && !begins_word(tokenizer, id[i], id[i - 1])) continue;
+        if (i < count && joins(tokenizer, unit, id[i], id[i - 1])) continue;
         labels->special[labels->count] = is_special(tokenizer, id[first]);
         labels->text[labels->count] = word_text(tokenizer, id + first, i - first, error);
         good = labels->text[labels->count++] != NULL;

@@ -34,10 +34,16 @@ typedef struct Labels {
     int *word;      // [tokens] the index in text of each token's label: non-decreasing, from 0
 } Labels;
 
-/* labels (=) the tokens of a side. join: the tokens from one space to the next are joined to
- * one word. Call labels_free even if it fails. */
+/* What one label stands for. */
+typedef enum {
+    LABELS_TOKENS,
+    LABELS_CHARACTERS,  // a token, or all byte tokens (<0xE3>) of one character
+    LABELS_WORDS        // the tokens from one space to the next
+} LabelsUnit;
+
+/* labels (=) the tokens of a side. Call labels_free even if it fails. */
 bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                 TokenSide side, bool join, Error *error);
+                 TokenSide side, LabelsUnit unit, Error *error);
 
 /* Removes the special tokens from text; word is not valid after that. */
 void labels_hide(Labels *labels);

@@ -227,13 +227,17 @@ void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
     }
 }
 
-double map_share(const Map *map, const bool *special)
+double map_share(const Map *map, const bool *row_special, const bool *column_special, int first)
 {
     double sum = 0;
-    for (int i = 0; i < map->rows; i++)
+    int rows = 0;
+    for (int i = first; i < map->rows; i++) {
+        if (row_special[i]) continue;
+        rows++;
         for (int j = 0; j < map->columns; j++)
-            if (special[j]) sum += map->at[i * map->columns + j];
-    return map->rows ? sum / map->rows : 0;
+            if (column_special[j]) sum += map->at[i * map->columns + j];
+    }
+    return rows ? sum / rows : 0;
 }
 
 double map_alignment(const Map *map, const bool *row_special, const bool *column_special)

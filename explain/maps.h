@@ -64,7 +64,9 @@ double map_alignment(const Map *map, const bool *row_special, const bool *column
 void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
                  const Choice *choice);
 
-/* The share of all attention that the special columns receive; special [columns]. */
-double map_share(const Map *map, const bool *special);
+/* The share of their attention that the words give to the special columns, from row `first`
+ * on. */
+double map_share(const Map *map, const bool *row_special, const bool *column_special,
+                 int first);
 
 #endif

@@ -62,8 +62,8 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
 {
     const Vocabulary *vocabulary = page->input->vocabulary;
     Labels token, word = {0};
-    bool good = labels_make(&token, page->snapshot, vocabulary, side, false, error) &&
-                labels_make(&word, page->snapshot, vocabulary, side, true, error);
+    bool good = labels_make(&token, page->snapshot, vocabulary, side, LABELS_TOKENS, error) &&
+                labels_make(&word, page->snapshot, vocabulary, side, LABELS_WORDS, error);
     JsonWriter *json = &page->json;
     if (good) {
         json_open(json, SIDE[side]);

@@ -9,6 +9,7 @@
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static const char *const COLUMN[] = {[ATTENTION_ENCODER] = "source word",
                                      [ATTENTION_DECODER] = "word generated before it",
                                      [ATTENTION_CROSS] = "source word"};
 
-enum { KINDS = 3, REMARK = 240, NOTE = 64 };
+enum { KINDS = 3, REMARK = 320, NOTE = 64, LABELLED = 12 };
 
 /* What all sections of a picture share. */
 typedef struct Drawing {
@@ -78,8 +79,9 @@ typedef struct Section {
     int first, layers, heads;  // first layer, layers and heads of the small maps
     int layer;                 // of the large map
     int best_layer, best_head;
-    Map large, *small;      // small [layers,heads]
-    double entropy, share;  // of the large map; share of the special tokens
+    bool aligns;        // of cross-attention: whether that head does
+    Map large, *small;  // small [layers,heads]
+    double share;       // of the special tokens in the large map
     HeatMap large_heat, *heat;
     char (*note)[2][NOTE];  // [layers,heads] title and note
     char title[96], large_note[NOTE], caption[REMARK], remark[REMARK];
@@ -87,11 +89,11 @@ typedef struct Section {
 
 /* ---- what all sections share ---- */
 
-static bool has_words(const Labels *labels)
+static int count_words(const Labels *labels)
 {
-    int special = 0;
-    for (int i = 0; i < labels->count; i++) special += labels->special[i];
-    return special < labels->count;
+    int words = 0;
+    for (int i = 0; i < labels->count; i++) words += !labels->special[i];
+    return words;
 }
 
 /* Special tokens are not hidden where nothing else would be left. drawing_free in any case. */
@@ -109,9 +111,9 @@ static bool drawing_begin(Drawing *d)
     for (int side = 0; side < TOKEN_SIDES; side++) {
         Labels *labels = &d->labels[side];
         if (!labels_make(labels, in->snapshot, in->vocabulary, (TokenSide)side,
-                         in->config.words, d->error))
+                         in->config.words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
             return false;
-        d->hide = d->hide && has_words(labels);
+        d->hide = d->hide && count_words(labels) > 0;
     }
     return true;
 }
@@ -143,8 +145,7 @@ static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, 
     bool good = d->input->config.rollout ? map_rollout(map, snapshot, kind, layer, d->error)
                                          : map_heads(map, snapshot, kind, layer, heads, count,
                                                      head == CHOICE_MAX, d->error);
-    if (good && d->input->config.words)
-        map_join(map, row_labels(d, kind)->word, column_labels(d, kind)->word);
+    if (good) map_join(map, row_labels(d, kind)->word, column_labels(d, kind)->word);
     return good;
 }
 
@@ -157,32 +158,43 @@ static double quality(const Map *map, const Drawing *d, AttentionKind kind)
                                    : -map_entropy(map);
 }
 
-/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
- * of all: as they are known of the model, else as they are in this pair. layer (=) that of the
- * best mean. */
+/* aligns (=) whether the best head is known, or so similar to an alignment that noise is not:
+ * above 0.7 (the toy model's best head has 0.75 or more in each of 200 sentences, that of an
+ * untrained model 0.40 or less), and above the (1 + 1/n) / 2 of a head that attends to one of n
+ * words always. best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
+ * of all: as they are known of the model, else as they are in this pair. */
 static bool find_best(Section *s, const Drawing *d)
 {
     const Choice *choice = d->input->choice;
-    double best_layer = -1e9, best_head = -1e9;
+    double best = -1e9, words = count_words(column_labels(d, s->kind));
     int layers = snapshot_layers(d->input->snapshot, s->kind);
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
     for (int l = 0; l < layers; l++) {
         if (only >= 0 && l != only) continue;
-        for (int h = -1; h < d->heads; h++) {
+        for (int h = 0; h < d->heads; h++) {
             Map map;
-            int head = h < 0 ? CHOICE_MEAN : d->head[h];
-            if (!make_map(&map, d, s->kind, l, head)) return false;
+            if (!make_map(&map, d, s->kind, l, d->head[h])) return false;
             double q = quality(&map, d, s->kind);
             map_free(&map);
-            if (h < 0 && q > best_layer) best_layer = q, s->layer = l;
-            if (h >= 0 && q > best_head) best_head = q, s->best_layer = l, s->best_head = head;
+            if (q > best) best = q, s->best_layer = l, s->best_head = d->head[h];
         }
     }
     bool known = s->kind == ATTENTION_CROSS && choice->known_layer >= 0 &&
                  (only < 0 || only == choice->known_layer);
-    if (known) s->best_layer = s->layer = choice->known_layer;
-    if (known) s->best_head = choice->known_head;
+    if (known) s->best_layer = choice->known_layer, s->best_head = choice->known_head;
+    s->aligns = known || best > fmax(0.7, 0.5 + 0.5 / words + 1e-6);
     return true;
+}
+
+/* The layer of the large map if none was chosen: the same for all sentences of a model. Of
+ * cross-attention it is the one known to align best, else the last. Of many layers, the last
+ * but one aligns best (Garg et al. 2019, arXiv 1909.02074, §4.1, of six). */
+static int default_layer(const Section *s, const Drawing *d, int layers)
+{
+    bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
+    if (rollout || !cross) return layers - 1;
+    if (d->input->choice->known_layer >= 0) return d->input->choice->known_layer;
+    return layers > 3 ? layers - 2 : layers - 1;
 }
 
 /* Decides which maps are drawn. */
@@ -193,7 +205,7 @@ static bool section_plan(Section *s, const Drawing *d)
     bool rollout = d->input->config.rollout;
     if (!find_best(s, d)) return false;
     s->layers = layers, s->heads = d->heads;
-    if (s->kind != ATTENTION_CROSS || rollout) s->layer = layers - 1;
+    s->layer = default_layer(s, d, layers);
     if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
     else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
     if (choice->head >= 0 || rollout) s->heads = 1;
@@ -224,15 +236,14 @@ static bool section_make(Section *s, const Drawing *d)
     if (!s->small || !s->heat || !s->note)
         return error_set(d->error, "not enough memory for a picture");
     if (!make_map(&s->large, d, s->kind, s->layer, large_head(s, d))) return false;
-    s->entropy = map_entropy(&s->large);
-    s->share = map_share(&s->large, columns);
+    s->share = map_share(&s->large, rows, columns, s->kind == ATTENTION_DECODER);
     if (d->hide) map_hide(&s->large, rows, columns);
     for (int i = 0; i < count; i++) {
         Map *map = &s->small[i];
         if (!make_map(map, d, s->kind, s->first + i / s->heads, small_head(d, i % s->heads)))
             return false;
-        snprintf(s->note[i][1], NOTE, "%.2f bits", map_entropy(map));
         if (d->hide) map_hide(map, rows, columns);
+        snprintf(s->note[i][1], NOTE, "%.2f bits", map_entropy(map));
     }
     return true;
 }
@@ -271,27 +282,37 @@ static void describe(Section *s, const Drawing *d)
     char name[NOTE];
     large_name(name, s, d);
     if (d->input->config.rollout) strcpy(s->title, name);
-    else snprintf(s->title, sizeof s->title, "layer %d · %s", s->layer + 1, name);
+    else
+        snprintf(s->title, sizeof s->title, "layer %d of %d · %s", s->layer + 1,
+                 snapshot_layers(d->input->snapshot, s->kind), name);
+    const Choice *choice = d->input->choice;
+    char fixed[NOTE] = "";
+    if (s->layers > 1 && choice->layer < 0 && choice->head != CHOICE_BEST)
+        snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
     snprintf(
         s->caption, REMARK,
         d->input->config.rollout
             ? "Row: %s. Column: %s. Attention rollout through all layers up to this one; a "
-              "row sums to 1."
-            : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.",
-        ROW[s->kind], COLUMN[s->kind]);
-    snprintf(s->large_note, NOTE, "entropy %.2f bits, mean of the rows", s->entropy);
-    const char *token = s->kind == ATTENTION_DECODER ? "<pad>" : "</s>";
+              "row sums to 1.%s"
+            : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.%s",
+        ROW[s->kind], COLUMN[s->kind], fixed);
+    snprintf(s->large_note, NOTE, "entropy %.2f bits, mean of the rows",
+             map_entropy(&s->large));
+    bool decoder = s->kind == ATTENTION_DECODER;
+    const char *token = decoder ? "<pad>" : "</s>";
+    const char *givers = decoder ? "the words after the first" : "the words";
     if (d->hide)
-        snprintf(s->remark, REMARK,
-                 "%s is left out; it had %.0f %% of the attention. The remaining weights of a "
-                 "row are rescaled to sum to 1.",
-                 token, 100 * s->share);
+        snprintf(
+            s->remark, REMARK,
+            "%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
+            "row are rescaled to sum to 1, and the entropies are of the rescaled rows.",
+            token, givers, 100 * s->share);
     else
         snprintf(s->remark, REMARK,
-                 "%s, %sin grey, gets %.0f %% of the attention: heads that find nothing else "
-                 "to attend to use it. This is normal.",
-                 token, s->kind == ATTENTION_DECODER ? "the decoder's start token, " : "",
-                 100 * s->share);
+                 "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
+                 "that finds nothing to attend to puts its weight there.",
+                 token, decoder ? "the start of the decoder's input" : "the end of the source",
+                 givers, 100 * s->share);
 }
 
 static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
@@ -310,8 +331,10 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
 {
     const Labels *rows = row_labels(d, s->kind), *columns = column_labels(d, s->kind);
     bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
-    bool framed = !rollout && (cross || d->input->choice->head == CHOICE_BEST);
+    bool framed = !rollout && (cross ? s->aligns : d->input->choice->head == CHOICE_BEST);
+    bool labelled = rows->count <= LABELLED && columns->count <= LABELLED;
     describe(s, d);
+    bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
     s->large_heat = heat_of(&s->large, rows, columns);
     s->large_heat.title = s->title;
     s->large_heat.note = s->large_note;
@@ -321,9 +344,9 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
         bool best = framed && layer == s->best_layer && head == s->best_head;
         if (rollout) snprintf(title, NOTE, "through layer %d", layer + 1);
         else snprintf(title, NOTE, "layer %d · head %d", layer + 1, head + 1);
-        if (best) strcat(note, cross ? " · best alignment" : " · lowest entropy");
+        if (best) strcat(note, cross ? " · aligns best" : " · lowest entropy");
         s->heat[i] = heat_of(&s->small[i], rows, columns);
-        s->heat[i].row_labels = s->heat[i].column_labels = NULL;
+        if (!labelled) s->heat[i].row_labels = s->heat[i].column_labels = NULL;
         s->heat[i].outlined = best;
         s->heat[i].title = title;
         s->heat[i].note = note;
@@ -332,8 +355,8 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
                             .caption = s->caption,
                             .remark = s->remark,
                             .maps = s->heat,
-                            .layers = s->layers,
-                            .heads = s->heads,
+                            .layers = halved ? 2 : s->layers,
+                            .heads = halved ? s->heads / 2 : s->heads,
                             .large = &s->large_heat,
                             .causal = s->kind == ATTENTION_DECODER};
 }
@@ -344,20 +367,11 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
 static bool save(const char *path, const Drawing *d, const Section *first,
                  const HeatMapSection *pages, int count, const char *from, const char *to)
 {
-    char title[1024], layer[16], head[NOTE], kinds[REMARK] = "", about[4600];
+    char *title = NULL, layer[16], head[NOTE], kinds[REMARK] = "";
     int format = picture_format(path, d->error);
-    Canvas *page;
-    snprintf(title, sizeof title, "%.480s → %.480s", from, to);
-    const AttentionPage all = {
-        .title = title,
-        .subtitle = d->input->given ? "Attention weights, for the given translation"
-                                    : "Attention weights, for the model's translation",
-        .sections = pages,
-        .count = count,
-        .theme = (Theme)d->input->config.theme,
-        .scale = d->input->config.scale,
-        .format = (CanvasFormat)format};
-    if (format < 0 || !attentionpage_draw(&page, &all, NULL, d->error)) return false;
+    if (format < 0) return false;
+    if (asprintf(&title, "%s → %s", from, to) < 0)
+        return error_set(d->error, "not enough memory for a picture");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
@@ -366,12 +380,27 @@ static bool save(const char *path, const Drawing *d, const Section *first,
                              {"Translation", to},
                              {"Attention", kinds},
                              {"Layer", layer},
-                             {"Head", large_name(head, first, d)}};
-    snprintf(about, sizeof about, "%s: layer %s, %s; model %s", kinds, layer, head,
-             d->input->model_name);
-    bool good = format == CANVAS_PNG
-                    ? png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error)
-                    : canvas_save_document(path, page, title, about, d->error);
+                             {"Head", large_name(head, first, d)},
+                             {"Entropy", first->large_note},
+                             {"Description", first->caption},
+                             {"Comment", first->remark}};
+    const AttentionPage all = {.title = title,
+                               .subtitle = d->input->given
+                                               ? "Attention weights of the given translation"
+                                               : "Attention weights of the model's translation",
+                               .measure = d->input->config.rollout ? "attention rollout" : NULL,
+                               .missing = d->input->missing,
+                               .sections = pages,
+                               .count = count,
+                               .theme = (Theme)d->input->config.theme,
+                               .scale = d->input->config.scale,
+                               .format = (CanvasFormat)format};
+    Canvas *page;
+    bool good = attentionpage_draw(&page, &all, NULL, d->error);
+    if (good && format == CANVAS_PNG)
+        good = png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error);
+    else if (good) good = canvas_save_document(path, page, title, d->error);
+    free(title);
     canvas_free(page);
     return good;
 }

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, TITLE = 32, SUBTITLE = 22, LEAST_WIDTH = 560 };
-enum { SECTION_TITLE = 24, CAPTION = 20, HEAD_GAP = 26, SECTION_HEAD_GAP = 16 };
+enum { MARGIN = 36, BAR = 180, BAR_GAP = 40, BAR_LABEL = 18, LEAST_WIDTH = 560 };
+enum { TEXT_GAP = 5, HEAD_GAP = 26, SECTION_HEAD_GAP = 16 };
 enum { COLUMN_GAP = 26, ROW_GAP = 24, SECTION_GAP = 40, LARGE_GAP = 48 };
 enum { TITLE_SIZE = 22, SUBTITLE_SIZE = 14, SECTION_SIZE = 17, LINE_SIZE = 13 };
 /* The limits of a cell: smaller ones are hard to see, larger ones waste space. */
-enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 60 };
+enum { LARGE_CELL_MIN = 13, LARGE_CELL_MAX = 72, SINGLE_CELL_MAX = 96 };
 enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 
 /* ---- layout ---- */
@@ -43,11 +43,14 @@ static int most_words(const AttentionPage *page)
     return words;
 }
 
-/* 6 words get cells of 60 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2
- * to 3. */
-static int ideal_large(int words)
+/* 6 words get cells of 72 and 22 to 30 pixels, 30 words of 22 and 4 to 6, 60 words of 13 and 2
+ * to 3. A page without small maps has larger ones. */
+static int ideal_large(const AttentionPage *page, int words)
 {
-    return clamp(PAGE_LARGE / words, LARGE_CELL_MIN, LARGE_CELL_MAX);
+    int most = SINGLE_CELL_MAX;
+    for (int s = 0; s < page->count; s++)
+        if (page->sections[s].layers > 0) most = LARGE_CELL_MAX;
+    return clamp(PAGE_LARGE / words, LARGE_CELL_MIN, most);
 }
 
 /* The fewer small maps, the larger they are. */
@@ -113,14 +116,61 @@ static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, i
     return y;
 }
 
+/* ---- texts ---- */
+
+/* Puts a text that wraps at `width` at (MARGIN,y). Returns its bottom and a gap; y for NULL. */
+static int put_text(Canvas *canvas, const char *text, int y, double size, bool bold, int width)
+{
+    TextStyle style = canvas_style(canvas, size, bold, width);
+    style.wrap = true;
+    return text ? y + (int)ceil(canvas_text(canvas, text, MARGIN, y, &style)) + TEXT_GAP : y;
+}
+
+/* The texts above the maps are put by the same functions before canvas_reserve, which measures
+ * them, and after it, which paints them. They return the bottom. */
+static int put_section_head(Canvas *canvas, const PagePlan *plan, const SectionPlan *at,
+                            const HeatMapSection *section)
+{
+    int width = plan->width - 2 * MARGIN;
+    int y = put_text(canvas, section->title, at->y, SECTION_SIZE, true, width);
+    y = put_text(canvas, section->caption, y, LINE_SIZE, false, width);
+    return put_text(canvas, section->remark, y, LINE_SIZE, false, width);
+}
+
+/* The subtitle, and which labels were left out. */
+static void subtitle_text(char text[400], const AttentionPage *page, const PagePlan *plan)
+{
+    int step = 1;
+    for (int s = 0; s < plan->count; s++) {
+        const HeatMapPlan *large = &plan->section[s].large;
+        if (page->sections[s].large)
+            step = larger(step, larger(large->row_step, large->column_step));
+    }
+    int length = snprintf(text, 400, "%.300s", page->subtitle ? page->subtitle : "");
+    if (step > 1)
+        snprintf(text + length, (size_t)(400 - length),
+                 "; the sentence is long, so only one word in %d has a label", step);
+}
+
+static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
+{
+    char text[400];
+    int width = plan->width - 2 * MARGIN - BAR - BAR_GAP;
+    int y = put_text(canvas, page->title, MARGIN - 6, TITLE_SIZE, true, width);
+    subtitle_text(text, page, plan);
+    if (page->subtitle) y = put_text(canvas, text, y, SUBTITLE_SIZE, false, width);
+    return larger(y, MARGIN + BAR_LABEL + HEATMAP_BAR_HEIGHT);
+}
+
+/* ---- places ---- */
+
 /* Places a section from y on. Returns its bottom and widens *right to its right edge. */
 static int place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
                          const HeatMapSection *section, int y, int *right)
 {
     int x = MARGIN, grid_right, bottom;
     out->y = y;
-    y += (section->title ? SECTION_TITLE : 0) + (section->caption ? CAPTION : 0) +
-         (section->remark ? CAPTION : 0) + SECTION_HEAD_GAP;
+    y = put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
     int large_bottom = y;
     if (section->large) {
         out->large = heatmap_plan(canvas, section->large, plan->large_cell);
@@ -136,51 +186,32 @@ static int place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
     return larger(bottom, large_bottom);
 }
 
-static double text_width(Canvas *canvas, const char *text, double size, bool bold)
-{
-    enum { WIDEST = 1000 };
-    TextStyle style = canvas_style(canvas, size, bold, WIDEST);
-    return text ? canvas_measure(canvas, text, &style) : 0;
-}
-
-/* The width that the page's title, subtitle and captions need; the longest of them are cut. */
-static int words_width(Canvas *canvas, const AttentionPage *page)
-{
-    double beside = fmax(text_width(canvas, page->title, TITLE_SIZE, true),
-                         text_width(canvas, page->subtitle, SUBTITLE_SIZE, false));
-    double width = fmax(LEAST_WIDTH, beside + BAR_GAP + BAR + 2);
-    for (int s = 0; s < page->count; s++) {
-        const HeatMapSection *section = &page->sections[s];
-        width = fmax(width, text_width(canvas, section->caption, LINE_SIZE, false));
-        width = fmax(width, text_width(canvas, section->remark, LINE_SIZE, false));
-    }
-    return (int)ceil(width);
-}
-
-/* Lays the page out with large maps of this cell; false if it is too large for a picture. */
+/* Lays the page out with large maps of this cell; false if it is too large for a picture. The
+ * first pass finds the width, at which the texts wrap in the second. */
 static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, int words,
                        int cell)
 {
-    int head = (page->title ? TITLE : 0) + (page->subtitle ? SUBTITLE : 0);
-    int y = MARGIN + larger(head, HEATMAP_BAR_HEIGHT) + HEAD_GAP;
-    int right = MARGIN + words_width(canvas, page);
+    plan->width = 2 * MARGIN + LEAST_WIDTH;
     plan->large_cell = cell;
-    plan->small_cell = larger(1, ideal_small(page, words) * cell / ideal_large(words));
-    for (int s = 0; s < page->count; s++) {
-        y = place_section(canvas, plan, &plan->section[s], &page->sections[s], y, &right);
-        if (y > CANVAS_MAX_SIDE) return false;
-        if (s + 1 < page->count) y += SECTION_GAP;
+    plan->small_cell = larger(1, ideal_small(page, words) * cell / ideal_large(page, words));
+    for (int pass = 0; pass < 2; pass++) {
+        int y = put_page_head(canvas, page, plan) + HEAD_GAP, right = 0;
+        for (int s = 0; s < page->count; s++) {
+            y = place_section(canvas, plan, &plan->section[s], &page->sections[s], y, &right);
+            if (s + 1 < page->count) y += SECTION_GAP;
+        }
+        plan->width = larger(plan->width, right + MARGIN);
+        plan->height = y + MARGIN;
+        if (!canvas_fits(canvas, plan->width, plan->height)) return false;
     }
-    plan->width = right + MARGIN;
-    plan->height = y + MARGIN;
-    return canvas_fits(canvas, plan->width, plan->height);
+    return true;
 }
 
 /* The largest cell that fits, by bisection: a page with smaller cells is never larger. */
 static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, Error *error)
 {
     int words = most_words(page);
-    int fits = 0, fails = ideal_large(words);
+    int fits = 0, fails = ideal_large(page, words);
     if (place_page(canvas, page, plan, words, fails)) return true;
     while (fails - fits > 1) {
         int middle = (fits + fails) / 2;
@@ -223,58 +254,22 @@ void attentionpage_plan_free(PagePlan *plan)
 static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPlan *at,
                           const HeatMapSection *section, const Colormap *colors)
 {
-    double width = plan->width - 2 * MARGIN;
-    TextStyle title = canvas_style(canvas, SECTION_SIZE, true, width),
-              line = canvas_style(canvas, LINE_SIZE, false, width);
-    const char *lines[] = {section->caption, section->remark};
-    int y = at->y;
-    if (section->title) {
-        canvas_text(canvas, section->title, MARGIN, y, &title);
-        y += SECTION_TITLE;
-    }
-    for (int i = 0; i < 2; i++) {
-        if (!lines[i]) continue;
-        canvas_text(canvas, lines[i], MARGIN, y, &line);
-        y += CAPTION;
-    }
+    put_section_head(canvas, plan, at, section);
     if (section->large)
         heatmap_paint(canvas, &at->large, section->large, colors, section->causal);
     for (int i = 0; i < section->layers * section->heads; i++)
         heatmap_paint(canvas, &at->maps[i], &section->maps[i], colors, section->causal);
 }
 
-/* The subtitle, and which labels were left out. */
-static void subtitle_text(char text[400], const AttentionPage *page, const PagePlan *plan)
-{
-    int step = 1;
-    for (int s = 0; s < plan->count; s++) {
-        const HeatMapPlan *large = &plan->section[s].large;
-        if (page->sections[s].large)
-            step = larger(step, larger(large->row_step, large->column_step));
-    }
-    int length = snprintf(text, 400, "%.300s", page->subtitle);
-    if (step > 1)
-        snprintf(text + length, (size_t)(400 - length),
-                 "; the sentence is long, so only one word in %d has a label", step);
-}
-
 static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
 {
     Colormap colors = colormap_make(page->theme);
-    int bar_x = plan->width - MARGIN - BAR, y = MARGIN;
-    double width = bar_x - MARGIN - BAR_GAP;
-    TextStyle title = canvas_style(canvas, TITLE_SIZE, true, width),
-              line = canvas_style(canvas, SUBTITLE_SIZE, false, width);
-    heatmap_bar(canvas, bar_x, y + 4, BAR, &colors);
-    if (page->title) {
-        canvas_text(canvas, page->title, MARGIN, y - 6, &title);
-        y += TITLE;
-    }
-    if (page->subtitle) {
-        char text[400];
-        subtitle_text(text, page, plan);
-        canvas_text(canvas, text, MARGIN, y - 4, &line);
-    }
+    int bar_x = plan->width - MARGIN - BAR;
+    TextStyle label = canvas_style(canvas, 11, false, BAR);
+    put_page_head(canvas, page, plan);
+    canvas_text(canvas, page->measure ? page->measure : "attention weight", bar_x, MARGIN - 2,
+                &label);
+    heatmap_bar(canvas, bar_x, MARGIN + BAR_LABEL, BAR, &colors);
     for (int s = 0; s < page->count; s++)
         paint_section(canvas, plan, &plan->section[s], &page->sections[s], &colors);
 }
@@ -285,8 +280,7 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
     PagePlan own = {0};
     if (plan) *plan = own;
     if (!canvas_new(canvas, page->theme, error)) return false;
-    canvas_set_scale(*canvas, larger(page->scale, 1));
-    canvas_set_format(*canvas, page->format);
+    canvas_set(*canvas, page->format, larger(page->scale, 1), page->missing);
     bool good = make_plan(&own, *canvas, page, error) &&
                 canvas_reserve(*canvas, own.width, own.height, error);
     if (good) paint_page(*canvas, page, &own);

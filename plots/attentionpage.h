@@ -1,18 +1,18 @@
 /* attentionpage.h -- attention maps on one page.
  *
- *     jane visits africa → jane visite l'afrique                      0 ▁▂▃▄▅▆▇ 1
- *     subtitle
- *     Encoder-decoder attention
+ *     jane visits africa → jane visite l'afrique                 attention weight
+ *     subtitle                                                        0 ▁▂▃▄▅▆▇ 1
+ *     Cross-attention
  *     caption: what a row and what a column is
  *                    layer 1 · head 1   layer 1 · head 2   ...
  *     ┌───────────┐     ┌────┐             ┌────┐
- *     │   large   │     └────┘             └────┘          no labels, a note below
+ *     │   large   │     └────┘             └────┘          a note below
  *     │ labels    │     0.4 bits           0.9 bits
  *     └───────────┘  layer 2 · head 1   ...
  *     Encoder self-attention
  *     ...
  *
- * All large maps have cells of one size, and so have all small ones, so that they can be
+ * Texts wrap at the width of the maps. All large maps have cells of one size, and so have all small ones, so that they can be
  * compared. The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS.
  * Beyond that the cells shrink; then only every n-th word has a label, which the subtitle says.
  * If a cell would be smaller than a pixel, the error says what to leave out. */
@@ -22,9 +22,9 @@
 #include "plots/heatmap.h"
 
 typedef struct HeatMapSection {
-    const char *title;     // "Encoder-decoder attention"
-    const char *caption;   // one line: what a row and what a column is; or NULL
-    const char *remark;    // another line below it; or NULL
+    const char *title;     // "Cross-attention"; or NULL
+    const char *caption;   // what a row and what a column is; or NULL
+    const char *remark;    // a paragraph below it; or NULL
     const HeatMap *maps;   // [layers,heads] small
     int layers, heads;     // at least 1 each; or 0, 0 if there is only a large map
     const HeatMap *large;  // to the left of the small ones; or NULL
@@ -38,6 +38,8 @@ typedef struct AttentionPage {
     Theme theme;
     int scale;  // factor of enlargement; 0 is 1
     CanvasFormat format;
+    MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
+    const char *measure;     // what the colours mean; NULL: "attention weight"
 } AttentionPage;
 
 /* Where the maps of a section lie on the page. */
@@ -55,7 +57,7 @@ typedef struct PagePlan {
 } PagePlan;
 
 /* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
-enum { PAGE_LARGE = 672, PAGE_SMALL = 190 };
+enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
 
 /* Draws the page. Free *canvas with canvas_free. plan (=) the positions of the maps, to be
  * freed with attentionpage_plan_free; pass NULL if they are not needed. */

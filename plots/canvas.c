@@ -24,7 +24,7 @@ enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
 typedef struct ShapedLine {
     char *text;  // as given; NULL: the entry is empty
     double size, max_width;
-    bool bold;
+    bool bold, wrap;
     PangoLayout *layout;
     double x, width, height, baseline;  // of the layout's logical box
 } ShapedLine;
@@ -39,7 +39,8 @@ struct Canvas {
     cairo_t *cairo;
     PangoFontMap *fonts;
     PangoContext *pango;
-    bool failed;  // memory ran out while a line of text was laid out
+    MissingGlyphs *missing;  // or NULL
+    bool failed;             // memory ran out while a line of text was laid out
     ShapedLine line[CACHE_LINES];
 };
 
@@ -126,19 +127,16 @@ static void release_page(Canvas *canvas)
     canvas->document = (TextStream){0};
 }
 
-void canvas_set_scale(Canvas *canvas, int scale)
+void canvas_set(Canvas *canvas, CanvasFormat format, int scale, MissingGlyphs *missing)
 {
+    canvas->format = format;
     canvas->scale = scale;
+    canvas->missing = missing;
 }
 
 int canvas_scale(const Canvas *canvas)
 {
     return canvas->scale;
-}
-
-void canvas_set_format(Canvas *canvas, CanvasFormat format)
-{
-    canvas->format = format;
 }
 
 bool canvas_fits(const Canvas *canvas, int width, int height)
@@ -243,54 +241,38 @@ int canvas_height(const Canvas *canvas)
     return canvas->height;
 }
 
-/* The document with a title and a description after the tag <svg …>; NULL if memory is short. */
-static char *describe_svg(const char *svg, size_t *length, const char *title,
-                          const char *description)
+/* The title comes before the end of a PDF, and before the final tag of an SVG. */
+static char *finish_document(Canvas *canvas, size_t *length, const char *title)
 {
-    const char *tag = strstr(svg, "<svg"), *end = tag ? strchr(tag, '>') : NULL;
-    char *markup = end ? g_markup_printf_escaped("\n<title>%s</title>\n<desc>%s</desc>", title,
-                                                 description)
-                       : NULL;
-    char *text = NULL;
-    int head = markup ? (int)(end + 1 - svg) : 0;
-    int size = markup ? asprintf(&text, "%.*s%s%s", head, svg, markup, end + 1) : -1;
-    g_free(markup);
-    *length = size < 0 ? 0 : (size_t)size;
-    return size < 0 ? NULL : text;
-}
-
-/* PDF has its texts before its end, SVG gets them afterwards. */
-static char *finish_document(Canvas *canvas, size_t *length, const char *title,
-                             const char *description)
-{
+    static const char end[] = "</svg>\n";
     cairo_surface_t *surface = canvas->surface;
     if (canvas->format == CANVAS_PDF) {
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_SUBJECT, description);
-        cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATOR, "qkv");
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
     }
     cairo_surface_finish(surface);
+    if (cairo_surface_status(surface)) return NULL;
+    if (canvas->format == CANVAS_SVG) {
+        gchar *escaped = g_markup_escape_text(title, -1);
+        fseek(canvas->document.out, -(long)strlen(end), SEEK_END);
+        fprintf(canvas->document.out, "<title>%s</title>\n%s", escaped, end);
+        g_free(escaped);
+    }
     char *bytes = textstream_close(&canvas->document);
     *length = canvas->document.length;
     canvas->document = (TextStream){0};
-    if (!bytes || canvas->format == CANVAS_PDF) return bytes;
-    char *svg = describe_svg(bytes, length, title, description);
-    free(bytes);
-    return svg;
+    return bytes;
 }
 
-bool canvas_save_document(const char *path, Canvas *canvas, const char *title,
-                          const char *description, Error *error)
+bool canvas_save_document(const char *path, Canvas *canvas, const char *title, Error *error)
 {
     if (!canvas_check(canvas, error)) return false;
     size_t length;
-    char *clean = utf8_clean(title, 0, false), *text = utf8_clean(description, 0, false);
-    char *bytes = clean && text ? finish_document(canvas, &length, clean, text) : NULL;
-    bool good = bytes ? canvas_check(canvas, error) && file_replace(path, bytes, length, error)
+    char *clean = utf8_clean(title, 0, false);
+    char *bytes = clean ? finish_document(canvas, &length, clean) : NULL;
+    bool good = bytes ? file_replace(path, bytes, length, error)
                       : error_set(error, "not enough memory for a picture");
     free(clean);
-    free(text);
     free(bytes);
     return good;
 }
@@ -372,7 +354,8 @@ TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_
 static bool line_is(const ShapedLine *line, const char *text, const TextStyle *style)
 {
     return line->text && line->size == style->size && line->bold == style->bold &&
-           line->max_width == style->max_width && strcmp(line->text, text) == 0;
+           line->max_width == style->max_width && line->wrap == style->wrap &&
+           strcmp(line->text, text) == 0;
 }
 
 static uint64_t line_hash(const char *text, const TextStyle *style)
@@ -381,6 +364,42 @@ static uint64_t line_hash(const char *text, const TextStyle *style)
     hash = hash_word(hash, (unsigned)(style->size * 16));
     hash = hash_word(hash, (unsigned)style->max_width);
     return hash_folded(hash_word(hash, style->bold));
+}
+
+/* Appends text and a space to list [size], unless it is there or does not fit. */
+static void append_once(char *list, size_t size, const char *text)
+{
+    if (strstr(list, text) || strlen(list) + strlen(text) + 1 >= size) return;
+    strcat(strcat(list, text), " ");
+}
+
+static const char *font_package(gunichar character)
+{
+    if (character >= 0x1F000 && character < 0x20000) return "fonts-noto-color-emoji";
+    bool east = (character >= 0x2E80 && character < 0xA000) ||
+                (character >= 0xAC00 && character < 0xD800) ||
+                (character >= 0xFF00 && character < 0xFFF0) || character >= 0x20000;
+    return east ? "fonts-noto-cjk" : "fonts-noto-core";
+}
+
+/* Pango's glyph of a character that no font has is its code point and a flag. */
+static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
+{
+    PangoLayoutIter *at = pango_layout_get_iter(layout);
+    do {
+        const PangoLayoutRun *run = pango_layout_iter_get_run_readonly(at);
+        for (int g = 0; run && g < run->glyphs->num_glyphs; g++) {
+            PangoGlyph glyph = run->glyphs->glyphs[g].glyph;
+            char text[8] = "";
+            if (!(glyph & PANGO_GLYPH_UNKNOWN_FLAG) || glyph == PANGO_GLYPH_INVALID_INPUT)
+                continue;
+            gunichar character = glyph & ~PANGO_GLYPH_UNKNOWN_FLAG;
+            g_unichar_to_utf8(character, text);
+            append_once(missing->characters, sizeof missing->characters, text);
+            append_once(missing->packages, sizeof missing->packages, font_package(character));
+        }
+    } while (pango_layout_iter_next_run(at));
+    pango_layout_iter_free(at);
 }
 
 static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
@@ -399,7 +418,8 @@ static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
     pango_layout_get_extents(line->layout, NULL, &box);
     if (line->max_width > 0 && box.width > line->max_width * PANGO_SCALE) {
         pango_layout_set_width(line->layout, (int)(line->max_width * PANGO_SCALE));
-        pango_layout_set_ellipsize(line->layout, PANGO_ELLIPSIZE_END);
+        if (line->wrap) pango_layout_set_wrap(line->layout, PANGO_WRAP_WORD_CHAR);
+        else pango_layout_set_ellipsize(line->layout, PANGO_ELLIPSIZE_END);
         pango_layout_get_extents(line->layout, NULL, &box);
     }
     line->x = (double)box.x / PANGO_SCALE;
@@ -420,7 +440,10 @@ static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextS
         line->size = style->size;
         line->bold = style->bold;
         line->max_width = style->max_width;
+        line->wrap = style->wrap;
         line_shape(line, canvas->pango, clean);
+        if (canvas->missing && pango_layout_get_unknown_glyphs_count(line->layout) > 0)
+            report_missing(canvas->missing, line->layout);
     } else {
         line_free(line);
         canvas->failed = true;
@@ -435,10 +458,10 @@ double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
     return line ? line->width : 0;
 }
 
-void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
+double canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
 {
     const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
-    if (!line) return;
+    if (!line || !canvas->cairo) return line ? line->height : 0;
     double left = -line->x, top = 0;
     if (style->across != ALIGN_START)
         left -= line->width * (style->across == ALIGN_END ? 1 : 0.5);
@@ -457,4 +480,5 @@ void canvas_text(Canvas *canvas, const char *text, double x, double y, const Tex
     }
     pango_cairo_show_layout(cairo, line->layout);
     cairo_restore(cairo);
+    return line->height;
 }

@@ -45,6 +45,7 @@ typedef struct TextStyle {
     Align down;    // the point at y: the line's top, the middle of a digit, the line's bottom
     double angle;  // degrees, counterclockwise about (x,y)
     double max_width;  // longer text ends in an ellipsis; 0: any width
+    bool wrap;         // longer text goes on in further lines instead
 } TextStyle;
 
 typedef struct Canvas Canvas;
@@ -52,27 +53,30 @@ typedef struct Canvas Canvas;
 /* A canvas without pixels, which can measure text. Fails if no font is installed. */
 bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 
-/* Enlarges everything that is drawn; the default is 1. Call it before canvas_reserve. */
-void canvas_set_scale(Canvas *canvas, int scale);
-int canvas_scale(const Canvas *canvas);
+/* Characters that were drawn as a box, as no font has them. */
+typedef struct MissingGlyphs {
+    char characters[64];  // the first of them, a space after each
+    char packages[64];    // Debian's packages with fonts that have them, likewise
+} MissingGlyphs;
 
-/* The default is CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that
- * read pixels. The others are documents, for canvas_save_document. Call it before
- * canvas_reserve. */
+/* CANVAS_PNG: pixels, for png_save_canvas (plots/png.h) and the functions that read pixels. The
+ * others are documents, for canvas_save_document. */
 typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat;
-void canvas_set_format(Canvas *canvas, CanvasFormat format);
 
-/* Ends a document and replaces the file at path by it. Title and description, in UTF-8, are
- * texts inside the file. Two documents of the same drawing are the same bytes. Only
- * canvas_free may follow. */
-bool canvas_save_document(const char *path, Canvas *canvas, const char *title,
-                          const char *description, Error *error);
+/* Call it before anything is measured. The scale enlarges everything that is drawn. missing
+ * (+=), or NULL. The defaults are CANVAS_PNG, 1 and NULL. */
+void canvas_set(Canvas *canvas, CanvasFormat format, int scale, MissingGlyphs *missing);
+int canvas_scale(const Canvas *canvas);
 
 /* Whether a picture of this size, times the scale, is within the limits above. */
 bool canvas_fits(const Canvas *canvas, int width, int height);
 
 /* width x height pixels in the page's colour; discards what was drawn before. */
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
+
+/* Ends a document and replaces the file at path by it. The title is UTF-8. Two documents of the
+ * same drawing are the same bytes. Only canvas_free may follow. */
+bool canvas_save_document(const char *path, Canvas *canvas, const char *title, Error *error);
 
 void canvas_free(Canvas *canvas);
 bool canvas_drop(Canvas **canvas);  // frees it and sets it to NULL; returns false
@@ -99,11 +103,13 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
 /* Bold text in ink, or plain text in the muted colour; max_width 0: any. */
 TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width);
 
-/* One line of UTF-8 text in any script. Invalid bytes and control characters become U+FFFD; a
- * character without a glyph becomes a box with its code point. */
-void canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style);
+/* Draws a line of UTF-8 text in any script, or several if style->wrap is set. Invalid bytes and
+ * control characters become U+FFFD; a character without a glyph becomes a box with its code
+ * point. Returns the height of the text, which is all that it does before canvas_reserve. */
+double canvas_text(Canvas *canvas, const char *text, double x, double y,
+                   const TextStyle *style);
 
-/* The width of such a line, before rotation. */
+/* The width of such a text, before rotation. */
 double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style);
 
 #endif

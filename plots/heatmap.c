@@ -18,6 +18,7 @@ enum {
     LABEL_MIN = 9,
     LABEL_MAX = 14,
     LABEL_SPACE = 7,
+    SLANT_SPACE = 3,
     NOTE_SIZE = 11,
     NOTE_SPACE = 6,
     FRAME = 2,
@@ -38,14 +39,14 @@ static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool speci
                        .max_width = plan->label_width};
 }
 
-/* A map without labels is one of many: its title is as small as its note. */
-static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
+/* A map with small cells is one of many: its title is as small as its note. */
+static TextStyle title_style(Canvas *canvas, const HeatMapPlan *plan)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
-    bool alone = map->row_labels || map->column_labels;
-    return (TextStyle){.size = alone ? plan->label_size + 1 : NOTE_SIZE,
-                       .bold = alone && plan->cell >= LONG_NUMBER_CELL,
-                       .color = alone && !map->outlined ? palette->muted : palette->ink};
+    bool large = plan->cell >= LONG_NUMBER_CELL;
+    return (TextStyle){.size = large ? plan->label_size + 1 : NOTE_SIZE,
+                       .bold = large,
+                       .color = large ? palette->muted : palette->ink};
 }
 
 /* ---- plan ---- */
@@ -79,7 +80,7 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
     plan->overhang = (int)ceil(fmax(reach - (double)plan->cell * map->columns, 0));
-    return width * sin(radians) + line * cos(radians) / 2 + LABEL_SPACE;
+    return width * sin(radians) + line * cos(radians) / 2 + LABEL_SPACE + SLANT_SPACE;
 }
 
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
@@ -94,7 +95,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
     if (map->title) {
-        TextStyle style = title_style(canvas, map, &plan);
+        TextStyle style = title_style(canvas, &plan);
         title = canvas_measure(canvas, map->title, &style);
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
@@ -128,7 +129,7 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
             label_style(canvas, plan, map->column_special && map->column_special[j]);
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
-        double above = plan->slant > 0 ? LABEL_SPACE - 1 : LABEL_SPACE + 0.3 * plan->label_size;
+        double above = LABEL_SPACE + (plan->slant > 0 ? SLANT_SPACE : 0.3 * plan->label_size);
         canvas_text(canvas, map->column_labels[j], x + j * plan->cell + half, y - above,
                     &style);
     }
@@ -141,22 +142,15 @@ void heatmap_number(char text[16], float value)
     else if (strcmp(text, "1.00") == 0) strcpy(text, "1.0");
 }
 
-static Color mix(Color a, Color b, double share_of_b)
-{
-    double s = share_of_b;
-    return (Color){(uint8_t)(a.r + s * (b.r - a.r)), (uint8_t)(a.g + s * (b.g - a.g)),
-                   (uint8_t)(a.b + s * (b.b - a.b))};
-}
-
 static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *plan,
                          float value, Color background)
 {
     char text[16];
+    if (fabsf(value) < 0.005f) return;
     if (plan->cell >= LONG_NUMBER_CELL) snprintf(text, sizeof text, "%.2f", (double)value);
     else heatmap_number(text, value);
     TextStyle style = {.size = plan->number_size,
-                       .color = mix(colormap_contrast(background), background,
-                                    value < 0.005f ? 0.72 : 0.1),  // zeros are faint
+                       .color = colormap_contrast(background),
                        .across = ALIGN_CENTRE,
                        .down = ALIGN_CENTRE};
     if (canvas_measure(canvas, text, &style) > plan->cell - 3) return;  // "-12.50"
@@ -198,7 +192,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     }
     paint_labels(canvas, x, y, plan, map);
     if (map->title) {
-        TextStyle style = title_style(canvas, map, plan);
+        TextStyle style = title_style(canvas, plan);
         canvas_text(canvas, map->title, x, plan->y, &style);
     }
     if (map->note) {
@@ -214,7 +208,7 @@ void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors
     const Palette *palette = theme_palette(canvas_theme(canvas));
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
-        canvas_rectangle(canvas, x + i, y, 1, 10, colormap_color(colors, value));
+        canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value));
     }
     for (int i = 0; i < 3; i++) {
         TextStyle style = {.size = 11, .color = palette->muted, .across = (Align)i};

@@ -1,7 +1,8 @@
 /* heatmap.h -- a matrix of numbers in 0..1 as coloured squares.
  *
  * Row labels are at the left, column labels on top (slanted if they are wider than a cell), the
- * title is above, a note below. Cells that are large enough show their number (".94"). */
+ * title is above, a note below. Cells that are large enough show their number (".94"), unless
+ * it rounds to 0. */
 #ifndef PLOTS_HEATMAP_H
 #define PLOTS_HEATMAP_H
 

@@ -56,6 +56,10 @@ bool view_open(View *view, Error *error)
 
 bool view_close(View *view, Error *error)
 {
+    const MissingGlyphs *missing = &view->missing;
+    if (view->news && missing->characters[0])
+        fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
+                command_name(), missing->characters, missing->packages);
     aligner_free(&view->aligner);
     return table_close(&view->table, error);
 }
@@ -76,9 +80,13 @@ static bool draw(View *view, const char *name, const Snapshot *snapshot, long lo
 {
     char path[4200];
     const Request *r = view->request;
-    const PictureInput input = {snapshot,         &view->bundle->vocabulary,
-                                r->model.item[0], &view->drawn,
-                                r->picture,       r->given != NULL};
+    const PictureInput input = {.snapshot = snapshot,
+                                .vocabulary = &view->bundle->vocabulary,
+                                .model_name = r->model.item[0],
+                                .choice = &view->drawn,
+                                .config = r->picture,
+                                .given = r->given != NULL,
+                                .missing = &view->missing};
     picture_path(path, sizeof path, r, name, number);
     bool page = picture_format(name, error) == PICTURE_HTML;
     if (!(page ? page_save : picture_save)(path, &input, error)) return false;

@@ -27,7 +27,8 @@ typedef struct View {
     Choice choice;    // for tables, links and explanations: --head best is resolved
     Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
     Aligner aligner;  // with --align
-    AttentionTable table;  // with --attention-tsv
+    MissingGlyphs missing;  // in the pictures
+    AttentionTable table;   // with --attention-tsv
 } View;
 
 bool view_open(View *view, Error *error);

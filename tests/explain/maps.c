@@ -164,8 +164,8 @@ TEST(special_tokens)
     static const bool none[3] = {0}, last[3] = {false, false, true},
                       ends[3] = {true, false, true};
     Map map = copy(at, 3, 3);
-    assert_true(fabs(map_share(&map, last) - 1.95 / 3) < 1e-6);
-    assert_true(map_share(&map, none) == 0);
+    assert_true(fabs(map_share(&map, none, last, 0) - 1.95 / 3) < 1e-6);
+    assert_true(map_share(&map, none, none, 0) == 0);
     map_hide(&map, none, none);
     assert_numbers(&map, at);
     map_hide(&map, last, last);

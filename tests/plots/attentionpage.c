@@ -198,8 +198,11 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
         sections[s].heads = heads;
     }
     PagePlan plan;
-    Canvas *page = draw_page(
-        &plan, &(AttentionPage){"title", words[2], sections, 3, theme, 1, CANVAS_PNG});
+    Canvas *page = draw_page(&plan, &(AttentionPage){.title = "title",
+                                                     .subtitle = words[2],
+                                                     .sections = sections,
+                                                     .count = 3,
+                                                     .theme = theme});
     assert_int_equal(plan.width, canvas_width(page));
     assert_int_equal(plan.height, canvas_height(page));
     assert_map(page, &plan.section[0].large, &large, false);
@@ -317,8 +320,10 @@ TEST(test_speed)
     double best = INFINITY;
     for (int i = 0; i < 3; i++) {  // the first also reads the fonts
         clock_t begin = clock();
-        canvas_free(draw_page(NULL, &(AttentionPage){"title", "subtitle", &section, 1,
-                                                     THEME_LIGHT, 1, CANVAS_PNG}));
+        canvas_free(draw_page(NULL, &(AttentionPage){.title = "title",
+                                                     .subtitle = "subtitle",
+                                                     .sections = &section,
+                                                     .count = 1}));
         best = fmin(best, (double)(clock() - begin) / CLOCKS_PER_SEC);
     }
     if (best > 0.3) fail_msg("%.0f ms", 1000 * best);

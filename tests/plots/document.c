@@ -32,7 +32,7 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
 static char *save(CanvasFormat format, int scale, size_t *length)
 {
     Canvas *canvas = draw(NULL, format, scale);
-    if (!canvas_save_document(path, canvas, "a < b\xFF & \"c\"", "about", &error))
+    if (!canvas_save_document(path, canvas, "a < b\xFF & \"c\"", &error))
         fail_msg("%s", error.text);
     canvas_free(canvas);
     char *bytes = file_read(path, 1 << 24, length, &error);
@@ -46,7 +46,7 @@ TEST(test_svg)
     char *svg = save(CANVAS_SVG, 1, &length);
     assert_int_equal(strncmp(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>", 38), 0);
     assert_non_null(
-        strstr(svg, "<title>a &lt; b\xEF\xBF\xBD &amp; &quot;c&quot;</title>\n<desc>about</"));
+        strstr(svg, "<title>a &lt; b\xEF\xBF\xBD &amp; &quot;c&quot;</title>\n</svg>\n"));
     assert_int_equal(strcmp(svg + length - 7, "</svg>\n"), 0);
     assert_null(strstr(svg, "<image"));  // no pixels
     HeatMapPlan at;
@@ -105,8 +105,7 @@ TEST(test_same_bytes)
 TEST(test_failure)
 {
     Canvas *canvas = draw(NULL, CANVAS_PDF, 1);
-    assert_false(
-        canvas_save_document("no/such/folder/a.pdf", canvas, "title", "about", &error));
+    assert_false(canvas_save_document("no/such/folder/a.pdf", canvas, "title", &error));
     assert_non_null(strstr(error.text, "no/such/folder/a.pdf"));
     canvas_free(canvas);
     canvas_free(draw(NULL, CANVAS_SVG, 1));  // dropped without being saved

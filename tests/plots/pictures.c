@@ -62,12 +62,13 @@ TEST(test_texts)
                                         "Model: some/model\n",
                                         "Source: </script> <script>alert(1)</script><!--&lt;",
                                         "Translation: <img src=x onerror=alert(1)>",
-                                        "Attention: Encoder-decoder attention\n",
+                                        "Attention: Cross-attention\n",
                                         "Head: mean of 3 heads\n"};
     static const char *const one[] = {"Layer: 3\n", "Head: head 2\n"};
-    static const char *const all[] = {"Attention: Encoder-decoder attention, Encoder "
-                                      "self-attention, Decoder self-attention\n",
-                                      "Head: mean of 2 heads: 1, 3\n"};
+    static const char *const all[] = {
+        "Attention: Cross-attention, Encoder self-attention, Decoder "
+        "self-attention (causal)\n",
+        "Head: mean of 2 heads: 1, 3\n"};
     Choice choice = choice_default;
     const PictureInput input = hostile_input(&choice, picture_default);
     assert_texts(&input, plain, 6);
