@@ -8,7 +8,8 @@
  * Other options select something else: --score prints the log probability of given translations
  * and --align with --target or --gold aligns their words (commands/translate/pairs.h);
  * --hypothesis scores a file of translations, without a model
- * (commands/translate/scores.h); --save-int8 writes the model with quantised weights. */
+ * (commands/translate/scores.h); --save-int8 writes the model with quantised weights;
+ * --list-vocabulary prints the words it knows. */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -80,6 +81,7 @@ static void read_chunk(Program *p, Error *error)
         p->failed = result == TEXT_ERROR ||
                     !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
         if (!p->failed && cut) warn_of_cut(p, cut);
+        if (!p->failed) input_warn_unknown(&p->input, &p->lines, NULL);
     } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
 }
 
@@ -96,12 +98,14 @@ static bool answer(Program *p, const Translation *translation, int s, Error *err
 }
 
 /* Encodes the text of an option as a line of the target. */
-static bool encode_option(const Program *p, IdLines *line, const char *option, const char *text,
+static bool encode_option(Program *p, IdLines *line, const char *option, const char *text,
                           Error *error)
 {
     size_t cut;
-    return bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error) &&
-           (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
+    line->find_unknown = true;
+    if (!bundle_encode(p->bundle, TARGET, line, text, strlen(text), &cut, error)) return false;
+    input_warn_unknown(&p->input, line, option);
+    return (!cut || error_set(error, "%s has %zu tokens, and the model takes %d", option, cut,
                               p->bundle->max_length - 1));
 }
 
@@ -114,6 +118,7 @@ static bool answer_given(Program *p, Error *error)
                              .length = (int)given.ids.count,
                              .score = NAN,
                              .log_probability = NAN};
+    p->view.given = &given;
     good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
     idlines_free(&given);
     return good;
@@ -182,9 +187,11 @@ static bool translate(Program *p, Error *error)
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
     p->lines.find_words = view_needs_words(&p->view);
-    p->lines.find_unknown = p->request.search.copy_unknown;
+    p->input.bar = &p->bar;
+    p->lines.find_unknown = true;
     bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
+    input_end(&p->input);
     if (!good || !p->request.reference || stop_signal) return good;
     if (!scores_end(&p->scores, &p->reference, error)) return false;
     scores_print(&p->scores, stderr);
@@ -204,8 +211,11 @@ static bool use_pairs(Program *p, Error *error)
                          .option = r->score ? "--score" : "--gold",
                          .done = r->score ? "scored" : "aligned",
                          .stop = &stop_signal};
-    return r->score ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
+    bool good = r->score
+                    ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
                     : alignment_run(&pairs, &p->view, error);
+    input_end(&p->input);
+    return good;
 }
 
 static bool score_file(Program *p, Error *error)
@@ -222,6 +232,20 @@ static bool save_int8(Program *p, Error *error)
 {
     return request_load_models(&p->models, &p->request, error) &&
            bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
+}
+
+/* Prints the pieces of the vocabularies without the special tokens. */
+static bool list_vocabulary(Program *p, Error *error)
+{
+    if (!request_load_models(&p->models, &p->request, error)) return false;
+    const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
+    for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
+        const Tokenizer *tokenizer = vocabulary->tokenizer[side];
+        bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD;
+        for (int id = ID_UNKNOWN + 1; id < tokenizer_vocab_size(tokenizer) - 1; id++)
+            puts(words ? tokenizer_label(tokenizer, id) : tokenizer_piece(tokenizer, id));
+    }
+    return stream_flush(stdout, "the vocabulary", error);
 }
 
 /* ---- the program ---- */
@@ -246,6 +270,7 @@ static bool work(Program *p, Error *error)
     scores_start(&p->scores, (Tokenization)r->bleu_tokenize, r->lowercase);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
+    if (r->list_vocabulary) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->align.gold;
     bool good = prepare(p, error) && (pairs ? use_pairs(p, error) : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;

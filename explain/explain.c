@@ -75,6 +75,8 @@ static bool is_end(const char *label)
 
 static const char *label(const Explanation *e, TokenSide side, int place)
 {
+    const char *unknown = labels_unknown(e->snapshot, side, place);
+    if (unknown) return unknown + (*unknown == ' ');
     return tokenizer_label(labels_tokenizer(e->vocabulary, side),
                            labels_id(e->snapshot, side, place));
 }
@@ -443,13 +445,10 @@ static bool step_map(const Explanation *e, Error *error)
 
 /* ---- all of it ---- */
 
-static bool put_sentence(const Explanation *e, TokenSide side, const Packed *sentence,
-                         const char *after, Error *error)
+static bool put_sentence(const Explanation *e, CorpusSide side, const char *after, Error *error)
 {
     char *text = NULL;
-    if (!tokenizer_decode(labels_tokenizer(e->vocabulary, side), &text, sentence->id,
-                          (size_t)sentence->rows, error))
-        return false;
+    if (!labels_sentence(&text, e->snapshot, e->vocabulary, side, error)) return false;
     columns_wrap(e->out, text, 4, LINE);
     fputs(after, e->out);
     free(text);
@@ -458,9 +457,8 @@ static bool put_sentence(const Explanation *e, TokenSide side, const Packed *sen
 
 static bool explain(Explanation *e, const Choice *choice, const char *word, Error *error)
 {
-    if (!begin(e, choice, word, error) ||
-        !put_sentence(e, TOKENS_SOURCE, &e->snapshot->source, "    →\n", error) ||
-        !put_sentence(e, TOKENS_TARGET, &e->snapshot->target, "\n", error))
+    if (!begin(e, choice, word, error) || !put_sentence(e, SOURCE, "    →\n", error) ||
+        !put_sentence(e, TARGET, "\n", error))
         return false;
     introduction(e);
     step_tokens(e);

@@ -22,6 +22,21 @@ int labels_id(const Snapshot *snapshot, TokenSide side, int place)
     return place > 0 ? snapshot->target.id[place - 1] : snapshot->model->config.vocab - 1;
 }
 
+const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place)
+{
+    const char *const *unknown = snapshot->unknown[side == TOKENS_SOURCE ? SOURCE : TARGET];
+    int at = place - (side == TOKENS_READ);
+    return unknown && at >= 0 ? unknown[at] : NULL;
+}
+
+bool labels_sentence(char **text, const Snapshot *snapshot, const Vocabulary *vocabulary,
+                     CorpusSide side, Error *error)
+{
+    const Packed *sentence = side == SOURCE ? &snapshot->source : &snapshot->target;
+    return tokenizer_decode_unknown(vocabulary->tokenizer[side], text, sentence->id,
+                                    (size_t)sentence->rows, snapshot->unknown[side], error);
+}
+
 static bool is_special(const Tokenizer *tokenizer, int id)
 {
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
@@ -54,11 +69,14 @@ static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int befor
 
 /* One token as it is in the vocabulary; several decoded together, as a single byte of a
  * character is not valid text. */
-static char *word_text(const Tokenizer *tokenizer, const int *id, int count, Error *error)
+static char *word_text(const Tokenizer *tokenizer, const int *id, const char *const *unknown,
+                       int count, Error *error)
 {
     char *text = NULL;
-    if (count > 1)
-        return tokenizer_decode(tokenizer, &text, id, (size_t)count, error) ? text : NULL;
+    if (count > 1 || unknown[0])
+        return tokenizer_decode_unknown(tokenizer, &text, id, (size_t)count, unknown, error)
+                   ? text
+                   : NULL;
     text = strdup(tokenizer_label(tokenizer, id[0]));
     if (!text) error_set(error, "not enough memory for the words of a picture");
     return text;
@@ -70,30 +88,42 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
     const Tokenizer *tokenizer = labels_tokenizer(vocabulary, side);
     int count = labels_tokens(snapshot, side);
     size_t n = (size_t)count;
-    *labels = (Labels){calloc(n, sizeof *labels->text), calloc(n, sizeof *labels->special), 0,
-                       calloc(n, sizeof *labels->word)};
+    *labels = (Labels){.text = calloc(n, sizeof *labels->text),
+                       .special = calloc(n, sizeof *labels->special),
+                       .unknown = calloc(n, sizeof *labels->unknown),
+                       .word = calloc(n, sizeof *labels->word)};
     int *id = calloc(n, sizeof *id);
-    bool good = (labels->text && labels->special && labels->word && id) ||
-                error_set(error, "not enough memory for the words of a picture");
-    for (int i = 0; i < count && good; i++) id[i] = labels_id(snapshot, side, i);
+    const char **unknown = calloc(n, sizeof *unknown);
+    bool good =
+        (labels->text && labels->special && labels->unknown && labels->word && id && unknown) ||
+        error_set(error, "not enough memory for the words of a picture");
+    for (int i = 0; i < count && good; i++) {
+        id[i] = labels_id(snapshot, side, i);
+        unknown[i] = labels_unknown(snapshot, side, i);
+    }
     for (int first = 0, i = 1; i <= count && good; i++) {
         labels->word[i - 1] = labels->count;
+        labels->unknown[labels->count] |= id[i - 1] == ID_UNKNOWN;
         if (i < count && joins(tokenizer, unit, id[i], id[i - 1])) continue;
         labels->special[labels->count] = is_special(tokenizer, id[first]);
-        labels->text[labels->count] = word_text(tokenizer, id + first, i - first, error);
+        labels->text[labels->count] =
+            word_text(tokenizer, id + first, unknown + first, i - first, error);
         good = labels->text[labels->count++] != NULL;
         first = i;
     }
     free(id);
+    free(unknown);
     return good;
 }
 
 void labels_hide(Labels *labels)
 {
     int kept = 0;
-    for (int i = 0; i < labels->count; i++)
+    for (int i = 0; i < labels->count; i++) {
+        labels->unknown[kept] = labels->unknown[i];
         if (labels->special[i]) free(labels->text[i]);
         else labels->text[kept++] = labels->text[i];
+    }
     memset(labels->special, 0, (size_t)labels->count);
     labels->count = kept;
 }
@@ -103,6 +133,7 @@ void labels_free(Labels *labels)
     for (int i = 0; labels->text && i < labels->count; i++) free(labels->text[i]);
     free(labels->text);
     free(labels->special);
+    free(labels->unknown);
     free(labels->word);
     *labels = (Labels){0};
 }

@@ -27,9 +27,17 @@ const Tokenizer *labels_tokenizer(const Vocabulary *vocabulary, TokenSide side);
 int labels_tokens(const Snapshot *snapshot, TokenSide side);  // their number
 int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 
+/* The text that an <unk> stands for, with a space before it if it begins a word; else NULL. */
+const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place);
+
+/* *text (=) the source or the translation, for free(). */
+bool labels_sentence(char **text, const Snapshot *snapshot, const Vocabulary *vocabulary,
+                     CorpusSide side, Error *error);
+
 typedef struct Labels {
     char **text;    // [count]
     bool *special;  // [count] </s> or <pad>
+    bool *unknown;  // [count] not in the vocabulary; text is what <unk> stands for, if known
     int count;      // of tokens; or of words, if tokens are joined
     int *word;      // [tokens] the index in text of each token's label: non-decreasing, from 0
 } Labels;

@@ -58,6 +58,13 @@ static void put_texts(JsonWriter *json, const char *key, char *const *text, int 
     json_close_array(json);
 }
 
+static void put_bools(JsonWriter *json, const char *key, const bool *value, int count)
+{
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_bool(json, NULL, value[i]);
+    json_close_array(json);
+}
+
 static bool put_side(PageWriter *page, TokenSide side, Error *error)
 {
     const Vocabulary *vocabulary = page->input->vocabulary;
@@ -68,9 +75,8 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
     if (good) {
         json_open(json, SIDE[side]);
         put_texts(json, "text", token.text, token.count);
-        json_open_array(json, "special");
-        for (int i = 0; i < token.count; i++) json_put_bool(json, NULL, token.special[i]);
-        json_close_array(json);
+        put_bools(json, "special", token.special, token.count);
+        put_bools(json, "unknown", token.unknown, token.count);
         json_open_array(json, "word");
         for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
         json_close_array(json);
@@ -83,13 +89,12 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
     return good;
 }
 
-static bool put_sentence(JsonWriter *json, const char *key, const Tokenizer *tokenizer,
-                         const Packed *sentence, Error *error)
+static bool put_sentence(PageWriter *page, CorpusSide side, const char *key, Error *error)
 {
     char *text = NULL;
-    if (!tokenizer_decode(tokenizer, &text, sentence->id, (size_t)sentence->rows, error))
+    if (!labels_sentence(&text, page->snapshot, page->input->vocabulary, side, error))
         return false;
-    json_put_text(json, key, text);
+    json_put_text(&page->json, key, text);
     free(text);
     return true;
 }
@@ -196,10 +201,8 @@ static void put_start(PageWriter *page, int best_layer, int best_head)
 static bool put_words(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
-    const Snapshot *snapshot = page->snapshot;
-    Tokenizer *const *tokenizer = page->input->vocabulary->tokenizer;
-    if (!put_sentence(json, "source", tokenizer[SOURCE], &snapshot->source, error) ||
-        !put_sentence(json, "target", tokenizer[TARGET], &snapshot->target, error))
+    if (!put_sentence(page, SOURCE, "source", error) ||
+        !put_sentence(page, TARGET, "target", error))
         return false;
     json_open(json, "sides");
     for (int side = 0; side < TOKEN_SIDES; side++)

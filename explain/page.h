@@ -3,7 +3,7 @@
  * The data of the page, beside words and names:
  *
  *     {"heads": H, "size": dh, "scale": 1/√dh,
- *      "sides": {"source": {"text": […], "special": […], "word": […], "joined": […]},
+ *      "sides": {"source": {"text": […], "special": […], "unknown": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of encoder-decoder attention
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,

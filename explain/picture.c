@@ -66,7 +66,8 @@ enum { KINDS = 3, REMARK = 320, NOTE = 64, LABELLED = 12 };
 /* What all sections of a picture share. */
 typedef struct Drawing {
     const PictureInput *input;
-    bool hide;  // special tokens
+    bool hide;     // special tokens
+    bool unknown;  // some token is <unk>
     Labels labels[TOKEN_SIDES];
     int *head;  // [heads] all heads of a layer, or the several that were chosen
     int heads;
@@ -114,6 +115,7 @@ static bool drawing_begin(Drawing *d)
                          in->config.words ? LABELS_WORDS : LABELS_CHARACTERS, d->error))
             return false;
         d->hide = d->hide && count_words(labels) > 0;
+        for (int i = 0; i < labels->count; i++) d->unknown |= labels->unknown[i];
     }
     return true;
 }
@@ -322,8 +324,10 @@ static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns
                      .columns = map->columns,
                      .row_labels = (const char *const *)rows->text,
                      .row_special = rows->special,
+                     .row_unknown = rows->unknown,
                      .column_labels = (const char *const *)columns->text,
-                     .column_special = columns->special};
+                     .column_special = columns->special,
+                     .column_unknown = columns->unknown};
 }
 
 /* What is drawn of a section; it points into the section and the drawing. */
@@ -367,11 +371,14 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
 static bool save(const char *path, const Drawing *d, const Section *first,
                  const HeatMapSection *pages, int count, const char *from, const char *to)
 {
-    char *title = NULL, layer[16], head[NOTE], kinds[REMARK] = "";
+    char *title = NULL, subtitle[REMARK], layer[16], head[NOTE], kinds[REMARK] = "";
     int format = picture_format(path, d->error);
     if (format < 0) return false;
     if (asprintf(&title, "%s → %s", from, to) < 0)
         return error_set(d->error, "not enough memory for a picture");
+    snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
+             d->input->given ? "given" : "model's",
+             d->unknown ? ". Underlined: not in this model's vocabulary" : "");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
     for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
@@ -385,9 +392,7 @@ static bool save(const char *path, const Drawing *d, const Section *first,
                              {"Description", first->caption},
                              {"Comment", first->remark}};
     const AttentionPage all = {.title = title,
-                               .subtitle = d->input->given
-                                               ? "Attention weights of the given translation"
-                                               : "Attention weights of the model's translation",
+                               .subtitle = subtitle,
                                .measure = d->input->config.rollout ? "attention rollout" : NULL,
                                .missing = d->input->missing,
                                .sections = pages,
@@ -408,8 +413,7 @@ static bool save(const char *path, const Drawing *d, const Section *first,
 static bool draw(const char *path, Drawing *d, Section *sections, int count)
 {
     const Snapshot *snapshot = d->input->snapshot;
-    const Packed *source = &snapshot->source, *target = &snapshot->target;
-    Tokenizer *const *tokenizer = d->input->vocabulary->tokenizer;
+    const Vocabulary *vocabulary = d->input->vocabulary;
     HeatMapSection pages[KINDS];
     char *from = NULL, *to = NULL;
     if (!drawing_begin(d)) return false;
@@ -417,11 +421,9 @@ static bool draw(const char *path, Drawing *d, Section *sections, int count)
         if (!section_make(&sections[k], d)) return false;
     for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
     for (int k = 0; k < count; k++) pages[k] = section_finish(&sections[k], d);
-    bool good =
-        tokenizer_decode(tokenizer[SOURCE], &from, source->id, (size_t)source->rows,
-                         d->error) &&
-        tokenizer_decode(tokenizer[TARGET], &to, target->id, (size_t)target->rows, d->error) &&
-        save(path, d, sections, pages, count, from, to);
+    bool good = labels_sentence(&from, snapshot, vocabulary, SOURCE, d->error) &&
+                labels_sentence(&to, snapshot, vocabulary, TARGET, d->error) &&
+                save(path, d, sections, pages, count, from, to);
     free(from);
     free(to);
     return good;

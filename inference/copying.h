@@ -18,9 +18,10 @@
 #include "inference/search.h"
 #include "inference/snapshot.h"
 
-/* *text (=) the text of a translation of line s, to be freed. lazy: of that line and
- * translation; it is taken only if there is a word to copy. */
-bool copying_decode(char **text, const Tokenizer *tokenizer, const IdLines *lines, int s,
+/* *copied (=) the word for each <unk> of a translation of line s, as tokenizer_decode_unknown
+ * takes them, or NULL if there is none; to be freed, also after an error. The words belong to
+ * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */
+bool copying_choose(const char ***copied, const IdLines *lines, int s,
                     const Hypothesis *translation, LazySnapshot *lazy, Error *error);
 
 #endif

@@ -4,31 +4,54 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/grow.h"
+#include "base/utf8.h"
 #include "data/words.h"
 
-/* Appends the unknown token at `row`, bytes begin .. end-1 of the line's text. */
-static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, int row, const char *text,
-                        size_t begin, size_t end)
+static bool is_blank(char c)
 {
-    bool word = begin == 0 || tokenizer_type(tokenizer) == TOKENIZER_WORD;
-    for (; begin < end && (text[begin] == ' ' || text[begin] == '\t'); begin++) word = true;
-    while (end > begin && (text[end - 1] == ' ' || text[end - 1] == '\t')) end--;
-    size_t size = end - begin + 2;
-    if (!GROW(lines->unknown, lines->unknown_size, (size_t)lines->unknowns + 1)) return false;
-    char *copy = malloc(size);
-    if (!copy) return false;
-    snprintf(copy, size, "%s%.*s", word ? " " : "", (int)(end - begin), text + begin);
-    lines->unknown[lines->unknowns++] = (Unknown){row, copy};
-    return true;
+    return c == ' ' || c == '\t';
 }
 
-/* Appends the unknown tokens among the last line's, rows first .. ids.count-1. */
+/* Whether text begins with the last character of the token at `row`. The word type adds a space
+ * behind punctuation, which begins where that begins. */
+static bool is_end_of(const char *text, int bytes, const IdLines *lines, size_t row,
+                      const Tokenizer *tokenizer)
+{
+    const char *label = tokenizer_label(tokenizer, lines->ids.id[row]);
+    int length = (int)strlen(label);
+    return (length >= bytes && !memcmp(label + length - bytes, text, (size_t)bytes)) ||
+           (label[length - 1] == '\'' && !strncmp(text, "’", 3));
+}
+
+/* Fills row `row` for an unknown token, bytes begin .. end-1 of the text. */
+static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
+                        const char *text, size_t length, size_t begin, size_t end)
+{
+    unsigned c;
+    bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD, is_word = words || begin == 0;
+    int bytes = words && begin > 0 && begin < end ? utf8_next(text + begin, &c) : 0;
+    if (bytes && is_end_of(text + begin, bytes, lines, row - 1, tokenizer))
+        begin += (size_t)bytes;
+    for (; begin < end && is_blank(text[begin]); begin++) is_word = true;
+    while (end > begin && is_blank(text[end - 1])) end--;
+    if (begin == end && end < length) end += (size_t)utf8_next(text + end, &c);
+    size_t size = end - begin + 2;
+    char *copy = lines->unknown[row] = malloc(size);
+    if (copy)
+        snprintf(copy, size, "%s%.*s", is_word ? " " : "", (int)(end - begin), text + begin);
+    return copy;
+}
+
+/* Finds the unknown tokens among the last line's, rows first .. ids.count-1. */
 static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t first,
                          const char *text, size_t length, Error *error)
 {
     size_t count = lines->ids.count, t = first;
+    for (; lines->unknown_rows <= count; lines->unknown_rows++)
+        lines->unknown[lines->unknown_rows] = NULL;
     while (t < count && lines->ids.id[t] != ID_UNKNOWN) t++;
     if (t == count) return true;
     Ids begin = {0};
@@ -37,7 +60,7 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
         if (lines->ids.id[t] != ID_UNKNOWN) continue;
         size_t next = t - first + 1, from = (size_t)begin.id[t - first];
         size_t to = next < begin.count ? (size_t)begin.id[next] : length;
-        good = add_unknown(lines, tokenizer, (int)t, text, from, to) ||
+        good = add_unknown(lines, tokenizer, t, text, length, from, to) ||
                error_set(error, "not enough memory for an unknown word");
     }
     free(begin.id);
@@ -49,7 +72,8 @@ static bool reserve(IdLines *lines, size_t rows)
 {
     return GROW(lines->ids.id, lines->ids.size, rows) &&
            GROW(lines->start, lines->start_size, (size_t)lines->count + 2) &&
-           (!lines->find_words || GROW(lines->word, lines->word_size, rows));
+           (!lines->find_words || GROW(lines->word, lines->word_size, rows)) &&
+           (!lines->find_unknown || GROW(lines->unknown, lines->unknown_size, rows));
 }
 
 bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
@@ -86,7 +110,7 @@ void idlines_clear(IdLines *lines)
 {
     lines->ids.count = 0;
     lines->count = 0;
-    while (lines->unknowns) free(lines->unknown[--lines->unknowns].text);
+    while (lines->unknown_rows) free(lines->unknown[--lines->unknown_rows]);
 }
 
 void idlines_free(IdLines *lines)

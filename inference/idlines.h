@@ -10,12 +10,6 @@
 #include "base/packed.h"
 #include "data/tokenizer.h"
 
-/* A token that is not in the vocabulary. */
-typedef struct Unknown {
-    int row;
-    char *text;  // as written in the line, with a space before it if it begins a word
-} Unknown;
-
 /* Start with {0}, or with one of the two flags set. */
 typedef struct IdLines {
     Ids ids;
@@ -28,10 +22,10 @@ typedef struct IdLines {
     int words;        // number of words in the last line
     size_t word_size;
 
-    bool find_unknown;  // fill the next two:
-    Unknown *unknown;   // [unknowns] in the order of the rows
-    int unknowns;
-    size_t unknown_size;
+    bool find_unknown;  // fill the next one:
+    char **unknown;     // [start[count]] an <unk> as typed, with a space before it if it begins
+                        // a word; NULL for other tokens
+    size_t unknown_size, unknown_rows;
 } IdLines;
 
 /* Appends a line and </s>. A line of more than max_length - 1 tokens is cut to that length.

@@ -58,6 +58,7 @@ const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error)
     if (!lazy->taken)
         lazy->taken = snapshot_open(lazy->model, lazy->source, lazy->source_length,
                                     lazy->target, lazy->target_length, error);
+    if (lazy->taken) memcpy(lazy->taken->unknown, lazy->unknown, sizeof lazy->unknown);
     return lazy->taken;
 }
 

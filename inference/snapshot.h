@@ -25,6 +25,7 @@ typedef struct Snapshot {
     Arena arena;            // holds all of it
     int source_start[2], target_start[2];
     Pass pass;
+    const char *const *unknown[2];  // [n] [m] the texts of <unk> (IdLines.unknown); or NULL
 } Snapshot;
 
 typedef struct AttentionMap {
@@ -45,7 +46,8 @@ typedef struct LazySnapshot {
     const Transformer *model;
     const int *source, *target;  // [n] [m] ids
     int source_length, target_length;
-    Snapshot *taken;  // NULL until then
+    Snapshot *taken;                // NULL until then
+    const char *const *unknown[2];  // for the snapshot; may be set later
 } LazySnapshot;
 
 /* The snapshot; NULL as from snapshot_open. */

@@ -130,11 +130,14 @@ static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int 
                    const Hypothesis *from, Error *error)
 {
     int first = lines->start[s], length = lines->start[s + 1] - first;
-    LazySnapshot lazy = {&bundle->model, lines->ids.id + first, from->id,
-                         length,         from->length,          NULL};
-    bool good = copying_decode(text, bundle->vocabulary.tokenizer[TARGET], lines, s, from,
-                               &lazy, error);
+    LazySnapshot lazy = {
+        &bundle->model, lines->ids.id + first, from->id, length, from->length, NULL, {NULL}};
+    const char **copied;
+    bool good = copying_choose(&copied, lines, s, from, &lazy, error) &&
+                tokenizer_decode_unknown(bundle->vocabulary.tokenizer[TARGET], text, from->id,
+                                         (size_t)from->length, copied, error);
     snapshot_close(lazy.taken);
+    free(copied);
     return good;
 }
 

@@ -472,13 +472,18 @@ double canvas_text(Canvas *canvas, const char *text, double x, double y, const T
     set_color(canvas, style->color);
     cairo_save(cairo);
     if (style->angle == 0) {  // upright letters are sharp when their baseline is on a pixel
-        cairo_move_to(cairo, round(x + left), round(y + top + line->baseline) - line->baseline);
+        left = round(x + left);
+        top = round(y + top + line->baseline) - line->baseline;
     } else {
         cairo_translate(cairo, x, y);
         cairo_rotate(cairo, -style->angle * G_PI / 180);
-        cairo_move_to(cairo, left, top);
     }
+    cairo_move_to(cairo, left, top);
     pango_cairo_show_layout(cairo, line->layout);
+    if (style->underlined) {
+        cairo_rectangle(cairo, left + line->x, top + line->baseline + 2, line->width, 1);
+        cairo_fill(cairo);
+    }
     cairo_restore(cairo);
     return line->height;
 }

@@ -39,7 +39,7 @@ typedef enum { ALIGN_START, ALIGN_CENTRE, ALIGN_END } Align;
 
 typedef struct TextStyle {
     double size;  // of the em, in pixels
-    bool bold;
+    bool bold, underlined;
     Color color;
     Align across;  // the point at x: the line's left end, middle or right end
     Align down;    // the point at y: the line's top, the middle of a digit, the line's bottom

@@ -121,12 +121,14 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     double half = 0.5 * (plan->cell - plan->gap);
     for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
         TextStyle style = label_style(canvas, plan, map->row_special && map->row_special[i]);
+        style.underlined = map->row_unknown && map->row_unknown[i];
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE, y + i * plan->cell + half,
                     &style);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
         TextStyle style =
             label_style(canvas, plan, map->column_special && map->column_special[j]);
+        style.underlined = map->column_unknown && map->column_unknown[j];
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
         double above = LABEL_SPACE + (plan->slant > 0 ? SLANT_SPACE : 0.3 * plan->label_size);

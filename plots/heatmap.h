@@ -18,6 +18,8 @@ typedef struct HeatMap {
     const char *note;                  // below the map, or NULL
     const bool *row_special;           // [rows] labels in grey: special tokens; or NULL
     const bool *column_special;        // [columns] labels and cells in grey, or NULL
+    const bool *row_unknown;           // [rows] underlined: not in the vocabulary; or NULL
+    const bool *column_unknown;        // [columns] the same
     bool outlined;                     // with a frame: the best map
 } HeatMap;
 

@@ -183,8 +183,8 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
     Alignment a = {.pairs = pairs,
                    .view = view,
                    .gold = path ? &gold : NULL,
-                   .source.find_words = true,
-                   .target.find_words = true,
+                   .source = {.find_words = true, .find_unknown = true},
+                   .target = {.find_words = true, .find_unknown = true},
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
     a.ways.a_step = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);

@@ -27,7 +27,7 @@ static void hint_at_files(const StringList *texts, FILE *news)
 
 bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
 {
-    *input = (Input){.texts = texts, .reader = {.descriptor = -1}};
+    *input = (Input){.texts = texts, .reader = {.descriptor = -1}, .news = news};
     hint_at_files(texts, news);
     if (texts->count) return true;
     struct stat about;
@@ -101,6 +101,65 @@ double input_share(const Input *input)
     double waiting = (double)(input->reader.end - input->reader.begin);
     double share = ((double)read - waiting) / input->size;
     return share < 0 ? 0 : share > 1 ? 1 : share;
+}
+
+/* ---- unknown words ---- */
+
+/* Adds each of line s once, without punctuation around it. Without memory some are left out. */
+static void find_unknown(StringList *words, const IdLines *lines, int s)
+{
+    static const char marks[] = "!\"'(),-./:;?[]{}";
+    Error error;
+    for (int t = lines->start[s]; t < lines->start[s + 1]; t++) {
+        char *text = lines->unknown[t] ? strdup(lines->unknown[t]) : NULL, *rest = NULL;
+        for (char *word = text; word && (word = strtok_r(rest ? NULL : text, " \t", &rest));) {
+            size_t first = strspn(word, marks), end = strlen(word);
+            while (first < end && strchr(marks, word[end - 1])) word[--end] = 0;
+            if (first < end) word += first;
+            int seen = 0;
+            while (seen < words->count && strcmp(words->item[seen], word)) seen++;
+            if (seen == words->count) strings_add(words, word, &error);
+        }
+        free(text);
+    }
+}
+
+void input_warn_unknown(Input *input, const IdLines *lines, const char *what)
+{
+    StringList words = {0};
+    FILE *news = input->news;
+    bool numbered = input->lines && input->texts->count != 1;
+    if (news) find_unknown(&words, lines, lines->count - 1);
+    if (words.count && ++input->unknown_lines <= INPUT_UNKNOWN) {
+        if (input->bar) progressbar_clear(input->bar);
+        fprintf(news, "%s: ", command_name());
+        if (numbered)
+            fprintf(news, "%s %lld%s", input->texts->count ? "text" : "line", input->lines,
+                    what ? ", " : ": ");
+        fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
+        for (int w = 0; w < words.count; w++)
+            fprintf(news, "%s %s", w ? "," : ":", words.item[w]);
+        fputc('\n', news);
+    }
+    strings_free(&words);
+}
+
+void input_end(const Input *input)
+{
+    long long more = input->unknown_lines - INPUT_UNKNOWN;
+    if (more > 0)
+        fprintf(input->news, "%s: %lld more line%s words that are not in the vocabulary\n",
+                command_name(), more, more == 1 ? " has" : "s have");
+}
+
+void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s)
+{
+    StringList words = {0};
+    find_unknown(&words, lines, s);
+    json_open_array(json, key);
+    for (int w = 0; w < words.count; w++) json_put_text(json, NULL, words.item[w]);
+    json_close_array(json);
+    strings_free(&words);
 }
 
 /* ---- lines that go together ---- */

@@ -3,21 +3,27 @@
 #ifndef COMMANDS_TRANSLATE_INPUT_H
 #define COMMANDS_TRANSLATE_INPUT_H
 
+#include "base/json.h"
 #include "base/options.h"
+#include "commands/progressbar.h"
 #include "data/text.h"
+#include "inference/idlines.h"
 
 #include <stdio.h>
 
 typedef struct Input {
     const StringList *texts;  // if empty: standard input
     TextReader reader;
-    FILE *prompt;     // where a prompt is printed, or NULL
-    char *typed;      // the last line typed at it
-    double size;      // bytes of standard input, if it is a file; else 0
-    long long lines;  // returned so far
+    FILE *news;               // for warnings, or NULL
+    ProgressBar *bar;         // that is on it, or NULL; the caller sets it
+    long long unknown_lines;  // with unknown words
+    FILE *prompt;             // where a prompt is printed, or NULL
+    char *typed;              // the last line typed at it
+    double size;              // bytes of standard input, if it is a file; else 0
+    long long lines;          // returned so far
 } Input;
 
-/* news: where to print hints, and a prompt if it and standard input are terminals; NULL:
+/* news: where to print hints and warnings, and a prompt if it and standard input are terminals; NULL:
  * never. */
 bool input_open(Input *input, const StringList *texts, FILE *news, Error *error);
 void input_close(Input *input);  // does nothing for {0}
@@ -32,6 +38,16 @@ bool input_ready(Input *input);
 /* The share of the input that input_next has returned, 0 to 1; negative if its size is
  * unknown. */
 double input_share(const Input *input);
+
+/* Names the words of the last of `lines` that are not in the vocabulary, for INPUT_UNKNOWN lines
+ * at most; input_end says how many more there are. what: the option whose text the line is;
+ * NULL: it is the line that was read last. */
+enum { INPUT_UNKNOWN = 10 };
+void input_warn_unknown(Input *input, const IdLines *lines, const char *what);
+void input_end(const Input *input);
+
+/* Puts these words of line s. */
+void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, int s);
 
 /* The next line of a file that goes with the input line by line; fails if there is none. what:
  * the lines of the input, for the error. */

@@ -40,13 +40,15 @@ static void read_chunk(Likelihood *l, bool *failed, Error *error)
     if (l->source.count > l->target.count) l->source.count--;  // without its target
 }
 
-/* Prints the target tokens first .. end-1 of a pair. */
-static void print_json(const Likelihood *l, int first, int end, double sum)
+/* Prints pair s of the chunk, with the target tokens first .. end-1. */
+static void print_json(const Likelihood *l, int s, int first, int end, double sum)
 {
     const Tokenizer *tokenizer = l->pairs->bundle->vocabulary.tokenizer[TARGET];
     JsonWriter json = {.out = stdout};
     json_open(&json, NULL);
     json_put_integer(&json, "line", l->scored + l->too_many + 1);
+    input_put_unknown(&json, "unknown", &l->source, s);
+    input_put_unknown(&json, "unknown_target", &l->target, s);
     json_put_real(&json, "log_probability", sum);
     json_open_array(&json, "tokens");
     for (int t = first; t < end; t++)
@@ -65,7 +67,7 @@ static void answer(Likelihood *l, int s)
     int first = l->target.start[s], end = too_long ? first : l->target.start[s + 1];
     double sum = 0;
     for (int t = first; t < end; t++) sum += l->each[t];
-    if (l->json) print_json(l, first, end, too_long ? NAN : sum);
+    if (l->json) print_json(l, s, first, end, too_long ? NAN : sum);
     else if (too_long || isnan(sum)) puts("nan");
     else printf("%.6f\n", sum);
     l->log_probability += sum;
@@ -112,7 +114,8 @@ static bool print_end(const Likelihood *l, Error *error)
 bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *workers, bool json,
                     Error *error)
 {
-    Likelihood l = {.pairs = pairs, .json = json};
+    Likelihood l = {
+        .pairs = pairs, .json = json, .source.find_unknown = true, .target.find_unknown = true};
     bool good = true, failed = false;
     do {
         read_chunk(&l, &failed, error);

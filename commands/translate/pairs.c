@@ -33,6 +33,8 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
         !bundle_encode(p->bundle, SOURCE, source, line, length, &cut, error) ||
         !bundle_encode(p->bundle, TARGET, target, other, other_length, &other_cut, error))
         return false;
+    input_warn_unknown(p->input, source, NULL);
+    input_warn_unknown(p->input, target, "target");
     *too_long = cut || other_cut;
     if (*too_long && p->news)
         fprintf(p->news,

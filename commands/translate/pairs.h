@@ -19,7 +19,8 @@ typedef struct Pairs {
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
 } Pairs;
 
-/* Adds the pair that begins with the line just read. *too_long (=) whether a side was cut
+/* Adds the pair that begins with the line just read, and names its unknown words: both lists
+ * need find_unknown. *too_long (=) whether a side was cut
  * because it is longer than the model takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
@@ -32,8 +33,8 @@ bool pairs_end(const Pairs *pairs, TextReader *reader, Error *error);
  * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>
  * included; or one JSON object,
  *
- *   {"line":1,"log_probability":-3.25,"tokens":["▁ein","▁Mann","</s>"],
- *    "log_probabilities":[-1.5,-1.25,-0.5]}
+ *   {"line":1,"unknown":[],"unknown_target":[],"log_probability":-3.25,
+ *    "tokens":["▁ein","▁Mann","</s>"],"log_probabilities":[-1.5,-1.25,-0.5]}
  *
  * A pair with a side longer than the model takes gives "nan", or null, and is not counted. At
  * the end: loss = -Σ log p / tokens, which equals training's validation loss of these pairs,

@@ -21,6 +21,8 @@ static const Option request_options[] = {
      "quantise the weights to 8 bits: faster, nearly the same translations", OPTION_COMMON},
     {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
      "write the quantised model to FILE, for --model, and exit", 0},
+    {"list-vocabulary", OPTION_FLAG, FIELD(list_vocabulary), 0, 0, NULL, NULL,
+     "print the words or subwords that the model knows, one a line, and exit", 0},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
      "begin every translation with TEXT", 0},
     {"attention", OPTION_LIST, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
@@ -107,6 +109,9 @@ static bool check(Request *r, Error *error)
         {r->save_int8 && (r->texts.count || r->hypothesis || r->score),
          "--save-int8 writes a model and stops: there is nothing to translate or to score with "
          "it"},
+        {r->list_vocabulary && (r->texts.count || r->hypothesis || r->score || r->save_int8),
+         "--list-vocabulary prints words and stops: there is nothing to translate, to score or "
+         "to save with it"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain, "--word goes with --explain"},
         {r->json && r->explain, "--explain is text for people: it does not go with --json"},

@@ -7,6 +7,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "commands/command.h"
+#include "commands/translate/input.h"
 #include "data/words.h"
 #include "explain/explain.h"
 #include "explain/page.h"
@@ -16,7 +17,8 @@
 /* One translation of a line. */
 typedef struct Answer {
     const Hypothesis *hypothesis;
-    char *text, *links;  // links NULL: no alignment
+    char *text, *links;   // links NULL: no alignment
+    const char **copied;  // unknown words of the source in its place (inference/copying.h)
     LazySnapshot lazy;
 } Answer;
 
@@ -171,13 +173,15 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
 
-static void print_json(const View *view, const Answer *answers, int count, long long number)
+static void print_json(const View *view, const Answer *answers, int count, const IdLines *lines,
+                       int s, long long number)
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     bool several = view->request->several;
     JsonWriter json = {.out = stdout};
     json_open(&json, NULL);
     json_put_integer(&json, "line", number);
+    input_put_unknown(&json, "unknown", lines, s);
     put_answer(&json, &answers[0], tokenizer);
     if (several) json_open_array(&json, "n_best");
     for (int h = 0; several && h < count; h++) {
@@ -204,14 +208,26 @@ static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis
                         const IdLines *lines, int s, long long number, Error *error)
 {
     int first = lines->start[s];
+    LazySnapshot *lazy = &answer->lazy;
     answer->hypothesis = hypothesis;
-    answer->lazy =
-        (LazySnapshot){&view->bundle->model,        lines->ids.id + first, hypothesis->id,
-                       lines->start[s + 1] - first, hypothesis->length,    NULL};
-    return (!hypothesis->length || !view_needs_words(view) ||
-            align(view, answer, lines->word + first, number, error)) &&
-           copying_decode(&answer->text, view->bundle->vocabulary.tokenizer[TARGET], lines, s,
-                          hypothesis, &answer->lazy, error);
+    *lazy = (LazySnapshot){&view->bundle->model,
+                           lines->ids.id + first,
+                           hypothesis->id,
+                           lines->start[s + 1] - first,
+                           hypothesis->length,
+                           NULL,
+                           {(const char *const *)lines->unknown + first, NULL}};
+    if (hypothesis->length && view_needs_words(view) &&
+        !align(view, answer, lines->word + first, number, error))
+        return false;
+    bool copies = view->request->search.copy_unknown && !view->given;
+    if (copies && !copying_choose(&answer->copied, lines, s, hypothesis, lazy, error))
+        return false;
+    lazy->unknown[TARGET] =
+        view->given ? (const char *const *)view->given->unknown : answer->copied;
+    return tokenizer_decode_unknown(view->bundle->vocabulary.tokenizer[TARGET], &answer->text,
+                                    hypothesis->id, (size_t)hypothesis->length,
+                                    lazy->unknown[TARGET], error);
 }
 
 /* All views of a translation share one snapshot. */
@@ -231,7 +247,7 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
         good = make_answer(view, &answers[h], &hypothesis[h], lines, s, number, error);
         if (h > 0) snapshot_close(answers[h].lazy.taken);
     }
-    if (good && r->json) print_json(view, answers, count, number);
+    if (good && r->json) print_json(view, answers, count, lines, s, number);
     else if (!table_out && (empty || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
     good = good && (empty || show(view, answers, number, error));
@@ -240,6 +256,7 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     for (int h = 0; h < count; h++) {
         if (h > 0) free(answers[h].text);
         free(answers[h].links);
+        free(answers[h].copied);
     }
     free(answers);
     return good;

@@ -4,8 +4,9 @@
  *   text      one line
  *   n-best    1 ||| der alte Mann ||| -0.5312        line number, text, score; one line each
  *   aligned   … ||| 0-0 1-1 2-2                      after either
- *   JSON      {"line":1,"text":"der alte Mann","score":-0.53,"log_probability":-2.12,
- *              "tokens":["▁der","▁alte","▁Mann","</s>"]}
+ *   JSON      {"line":1,"unknown":[],"text":"der alte Mann","score":-0.53,
+ *              "log_probability":-2.12,"tokens":["▁der","▁alte","▁Mann","</s>"]}
+ *             "unknown": the words of the source that are not in the vocabulary;
  *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
  *             there are several translations: each is an object with the members from "text" on
  *
@@ -23,6 +24,7 @@ typedef struct View {
     const Request *request;
     const Bundle *bundle;  // loaded from the request's first model
     FILE *news;            // or NULL
+    const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
     Choice choice;    // for tables, links and explanations: --head best is resolved
     Choice drawn;     // for pictures: --head best is kept; its known layer and head are set

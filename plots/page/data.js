@@ -24,13 +24,14 @@ const state = {
 
 const kindNow = () => DATA.kinds[state.kind];
 
-/* The words of a side, {text, special}, and for each token the place of its word; -1 if it is hidden. */
+/* The words of a side, {text, special, unknown}, and for each token the place of its word; -1 if it is hidden. */
 function side(name) {
   const tokens = DATA.sides[name];
   const words = [], place = [];
   tokens.text.forEach((text, i) => {
     const same = state.words && i > 0 && tokens.word[i] === tokens.word[i - 1];
-    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, special: tokens.special[i] });
+    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, special: tokens.special[i], unknown: false });
+    words[words.length - 1].unknown ||= tokens.unknown[i];
     place.push(words.length - 1);
   });
   if (!state.hide) return { words, place };
@@ -65,6 +66,11 @@ function maps(heads) {
     each.reduce((sum, map) => sum + map[i][j], 0) / Math.max(each.length, 1)));
   return { rows: rows.words, columns: columns.words, heads, each, mean };
 }
+
+const NOT_KNOWN = "not in this model's vocabulary";
+/* The class of a word, or of a token. */
+const wordClass = (word) => (word.special ? "special" : word.unknown ? "unknown" : "");
+const wordTitle = (word) => (word.unknown ? `${word.text}: ${NOT_KNOWN}, the model reads <unk>` : word.text);
 
 const chosenHeads = () => [...state.heads].sort((a, b) => a - b);
 

@@ -96,7 +96,7 @@ function wordList(view, name, words) {
     const here = { side: name, at };
     const share = make("span", { class: "share", "aria-hidden": "true" });
     const button = make("button", {
-      class: word.special ? "special" : "", tabindex: at === 0 ? 0 : -1, title: word.text, "aria-pressed": "false",
+      class: wordClass(word), tabindex: at === 0 ? 0 : -1, title: wordTitle(word), "aria-pressed": "false",
       onmouseenter: () => choose(view, here),
       onmouseleave: () => choose(view, null),
       onfocus: () => choose(view, here),

@@ -39,10 +39,10 @@ function heatTable(map, description) {
     make("caption", { class: "sr" }, description));
   const top = make("tr", {}, make("td", {}));
   for (const word of map.columns)
-    top.append(make("th", { scope: "col", class: word.special ? "special" : "" }, make("span", {}, word.text)));
+    top.append(make("th", { scope: "col", class: wordClass(word) }, make("span", { title: wordTitle(word) }, word.text)));
   const body = make("tbody");
   map.rows.forEach((word, i) => {
-    const row = make("tr", {}, make("th", { scope: "row", class: word.special ? "special" : "" }, word.text));
+    const row = make("tr", {}, make("th", { scope: "row", class: wordClass(word), title: wordTitle(word) }, word.text));
     map.mean[i].forEach((value, j) => {
       const blank = unseen(kind, i, j, value);
       const color = heat(value, map.columns[j].special);

@@ -78,7 +78,7 @@ function meter(probability) {
 }
 
 const columnHead = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
-const rowHead = (words, j) => make("th", { scope: "row", class: words.special[j] ? "special" : "" }, words.text[j]);
+const rowHead = (words, j) => make("th", { scope: "row", class: wordClass({ special: words.special[j], unknown: words.unknown[j] }) }, words.text[j]);
 const scaleOf = (text, most) => columnHead(`${text} (±${number(most)})`, true);
 
 function dimensionHead({ draw }) {

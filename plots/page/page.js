@@ -125,8 +125,9 @@ const pair = `${DATA.source} → ${DATA.target}`;
 document.title = `Attention: ${pair}`;
 byId("title").textContent = pair;
 byId("title").classList.toggle("long", pair.length > 120);
-byId("subtitle").textContent = DATA.given ? "Attention weights, for the given translation"
-                                          : "Attention weights, for the model's translation";
+const unknown = Object.values(DATA.sides).some((tokens) => tokens.unknown.includes(true));
+byId("subtitle").textContent = `Attention weights, for the ${DATA.given ? "given" : "model's"} translation` +
+  (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
 byId("made").textContent =
   `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
 if (!DATA.vectors) {

@@ -114,12 +114,50 @@ check "and stay what they are in JSON" sh -c \
 check "no unknown character is shown as such" sh -c \
     "'$BIN/translate' --model letters --sample --n-best 20 'one ✻ two' >out && ! grep -q '⁇' out"
 
+# What a line has that is not in the vocabulary is said, and is in JSON.
+translate 'one "Xavier" two (Ørsted)! One-two five' >out 2>err
+check "unknown words are named as typed" test "$(cat err)" = \
+    "translate: not in this model's vocabulary: Xavier, Ørsted, One-two"
+translate "one two" >out 2>err
+check "and nothing if there are none" test ! -s err
+for i in 1 2 3 4 5 6; do echo "one two"; echo "Zoë$i"; done | translate >out 2>err
+check "with the number of the line" test "$(head -n 2 err | tail -n 1)" = \
+    "translate: line 4: not in this model's vocabulary: Zoë2"
+seq 100 112 | translate >out 2>err
+check "ten times at most" test "$(grep -c "not in this model's vocabulary: 1" err)" = 10
+check "and then how many more" grep -q "^translate: 3 more lines have words that are not in" err
+translate --quiet "one Xavier" one >out 2>err
+check "--quiet: nothing" test ! -s err
+translate --json "one Xavier \"Zoë\"" one >out 2>err
+check "--json has them" sh -c 'test "$(sed "s/,\"text.*//" out | tr "\n" " ")" = \
+    "{\"line\":1,\"unknown\":[\"Xavier\",\"Zoë\"] {\"line\":2,\"unknown\":[] "'
+check "several texts are numbered" grep -q "^translate: text 1: not in" err
+printf 'one Xavier\tZoë ONE\n' | translate --score --json >out 2>err
+check "--score names those of the target" grep -q "^translate: line 1, target: not in .*: Zoë$" err
+check "and so does its JSON" grep -q '"unknown":\["Xavier"\],"unknown_target":\["Zoë"\]' out
+printf 'one Xavier\n' | translate --align --target valid.t >out 2>err
+check "--align, too" grep -q "^translate: line 1: not in .*: Xavier$" err
+translate --given "ONE Zoë" --json "one Xavier" >out 2>err
+check "a given translation stays as it is" grep -q '"text":"ONE Zoë"' out
+check "and its unknown words are named" grep -q "^translate: --given: not in .*: Zoë$" err
+translate --explain --attention-kind encoder --word Xavier "one Xavier" >out 2>err
+check "--explain follows a word as typed" grep -q 'one word, "Xavier"' out
+
+# ---- the vocabulary ----
+translate --list-vocabulary | sort >words
+printf '%s\n' one two three four five six seven eight nine ten | tee own | tr a-z A-Z >>own
+sort own >own.sorted
+check "--list-vocabulary: the words" cmp words own.sorted
+"$BIN/translate" --model letters --list-vocabulary >words
+check "and pieces as SentencePiece shows them" grep -qx "▁" words
+wrong "--list-vocabulary with a text" 2 "nothing to translate" translate --list-vocabulary one
+
 # ---- a filter ----
-translate --json <valid.s | sed 's/^{"line":[0-9]*,"text":"\([^"]*\)","score":-[0-9.e-]*,"log_probability":-.*,"tokens":\[.*"<\/s>"\]}$/\1/' >out
+translate --json <valid.s | sed 's/^{"line":[0-9]*,"unknown":\[\],"text":"\([^"]*\)","score":-[0-9.e-]*,"log_probability":-.*,"tokens":\[.*"<\/s>"\]}$/\1/' >out
 check "--json has the same text" cmp out beam
 translate --json --n-best 2 "one two" "" >out
 check "--json has the n best" grep -q '^{"line":1,.*"n_best":\[{"text":.*},{"text":.*}\]}$' out
-check "and an empty line" grep -q '^{"line":2,"text":"","score":0,"log_probability":0,"tokens":\[\],"n_best":' out
+check "and an empty line" grep -q '^{"line":2,"unknown":\[\],"text":"","score":0,"log_probability":0,"tokens":\[\],"n_best":' out
 # A line is answered before the next one comes, even if the next has begun.
 mkfifo in out.fifo
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=1 "$BIN/translate" --model run --threads 1 <in >out.fifo 2>err &  # (what a sanitizer keeps back would count)

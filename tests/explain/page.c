@@ -177,6 +177,33 @@ TEST(test_words)
     json_decref(json);
 }
 
+static bool is_true(const json_t *side, const char *key, int i)
+{
+    return json_is_true(json_array_get(json_object_get(side, key), (size_t)i));
+}
+
+/* An <unk> is shown as typed, and marked, alone and in the word that it is part of. */
+TEST(test_unknown)
+{
+    enum { ROW = 9 };
+    const char *typed[N] = {[ROW] = "Africa"};
+    assert_int_equal(source[ROW], ID_UNKNOWN);
+    snapshot->unknown[SOURCE] = typed;
+    json_t *json = drawn(&choice_default, &picture_default);
+    snapshot->unknown[SOURCE] = NULL;
+    const json_t *side = json_object_get(json_object_get(json, "sides"), "source"),
+                 *text = json_object_get(side, "text"),
+                 *joined = json_object_get(side, "joined");
+    assert_string_equal(json_string_value(json_array_get(text, ROW)), "Africa");
+    assert_non_null(strstr(json_string_value(json_object_get(json, "source")), "Africa"));
+    size_t words = json_array_size(joined);
+    assert_non_null(strstr(json_string_value(json_array_get(joined, words - 2)), "Africa"));
+    for (int i = 0; i < N; i++) assert_int_equal(is_true(side, "unknown", i), i == ROW);
+    const json_t *target_side = json_object_get(json_object_get(json, "sides"), "target");
+    for (int i = 0; i < M; i++) assert_false(is_true(target_side, "unknown", i));
+    json_decref(json);
+}
+
 /* How far the largest weight of a row is from 0.6. */
 static double distance(const json_t *weights, int row)
 {

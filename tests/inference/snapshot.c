@@ -150,7 +150,7 @@ TEST(refusals)
 /* A sentence has one snapshot for all views that need it, and none if no view does. */
 TEST(taken_once)
 {
-    LazySnapshot lazy = {&model, source, target, N, M, NULL};
+    LazySnapshot lazy = {&model, source, target, N, M, NULL, {NULL}};
     const Snapshot *first = snapshot_get(&lazy, &error);
     assert_non_null(first);
     for (int view = 0; view < 4; view++) assert_ptr_equal(snapshot_get(&lazy, &error), first);
@@ -158,7 +158,8 @@ TEST(taken_once)
     assert_int_equal(first->source.rows, N);
     assert_memory_equal(first->target.id, target, sizeof target);
     snapshot_close(lazy.taken);
-    lazy = (LazySnapshot){&model, source, target, N, M + 1, NULL};  // too long for the model
+    lazy = (LazySnapshot){&model, source, target, N,
+                          M + 1,  NULL,   {NULL}};  // too long for the model
     assert_null(snapshot_get(&lazy, &error));
     assert_null(lazy.taken);
 }

@@ -121,7 +121,7 @@ TEST(test_known_matrix)
 {
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {weight, 2, 4, rows, columns, "title", "note", NULL, NULL, false};
+    HeatMap map = {weight, 2, 4, rows, columns, "title", "note", NULL, NULL, NULL, NULL, false};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, theme);
@@ -179,8 +179,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_true(special && all);
     special[columns - 1] = true;
-    HeatMap large = {weight[0], rows, columns, target,  source,
-                     "mean",    "%s", NULL,    special, false};
+    HeatMap large = {weight[0], rows, columns, target, source, "mean",
+                     "%s",      NULL, special, NULL,   NULL,   false};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
@@ -292,7 +292,7 @@ TEST(test_small_cells)
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N, N, labels, labels, NULL, NULL, NULL, NULL, false};
+    HeatMap large = {weight, N, N, labels, labels, NULL, NULL, NULL, NULL, NULL, NULL, false};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large, THEME_LIGHT);
     assert_true(plan.cell >= 1 && plan.cell < 10);
@@ -311,7 +311,8 @@ TEST(test_speed)
     enum { N = 30, LAYERS = 4, HEADS = 8 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N, N, labels, labels, "layer 2", NULL, NULL, NULL, false};
+    HeatMap large = {weight, N,    N,    labels, labels, "layer 2",
+                     NULL,   NULL, NULL, NULL,   NULL,   false};
     HeatMap maps[LAYERS * HEADS];
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .note = "0.44 bits"};

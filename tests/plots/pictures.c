@@ -79,6 +79,18 @@ TEST(test_texts)
     assert_texts(&input, all, 2);
 }
 
+/* The typed text of an <unk> is in the picture's texts; of a map without it, one label differs. */
+TEST(test_unknown)
+{
+    static const char *const typed_source[] = {
+        "Source: </script> <script>alert(1)</script><!--&lt;", " Africa\n"};
+    const char *typed[N] = {[9] = " Africa"};
+    const PictureInput input = hostile_input(&choice_default, picture_default);
+    snapshot->unknown[SOURCE] = typed;
+    assert_texts(&input, typed_source, 2);
+    snapshot->unknown[SOURCE] = NULL;
+}
+
 /* Sentences of one word, of </s> alone, and of as many tokens as the model takes. */
 TEST(test_lengths)
 {
@@ -129,8 +141,12 @@ static Canvas *known_page(Theme theme, bool mirrored)
             }
             for (int j = 0; j < ALONG; j++) row[j] /= (float)sum;
         }
-        maps[m] =
-            (HeatMap){weight[m][0], WORDS, ALONG, NULL, NULL, "", NULL, NULL, special, m == 5};
+        maps[m] = (HeatMap){.weight = weight[m][0],
+                            .rows = WORDS,
+                            .columns = ALONG,
+                            .title = "",
+                            .column_special = special,
+                            .outlined = m == 5};
     }
     HeatMapSection section = {
         .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &maps[MAPS]};
