@@ -25,23 +25,23 @@ const Synonym option_synonyms[] = {
     {"tokenizer-model", "vocab vocabs src-vocab tgt-vocab srcdict tgtdict spm-model", NULL},
     {"vocab-size", "vocabulary-size voc-limit dim-vocabs num-merges src-vocab-size", NULL},
     {"vocabulary", "joined-dictionary share-vocab shared-vocab", NULL},
-    {"d-model", "hidden-size hidden-dim embed-dim embedding-dim dim-emb model-dim rnn-size "
-     "word-vec-size encoder-embed-dim decoder-embed-dim", NULL},
-    {"heads", "num-heads n-heads nhead num-attention-heads transformer-heads attention-heads "
-     "encoder-attention-heads decoder-attention-heads", NULL},
+    {"d-model", "hidden-size hidden-dim embed-dim embedding-dim embedding-size dim-emb "
+     "rnn-size word-vec-size encoder-embed-dim decoder-embed-dim", NULL},
+    {"heads", "num-heads n-heads n-head nhead num-attention-heads attention-heads "
+     "transformer-heads encoder-attention-heads decoder-attention-heads", NULL},
     {"ffn", "ffn-dim ff-size ff-dim d-ff dim-feedforward transformer-ff transformer-dim-ffn "
      "encoder-ffn-embed-dim decoder-ffn-embed-dim intermediate-size", NULL},
-    {"encoder-layers", "num-layers n-layers layers depth num-hidden-layers enc-layers enc-depth "
-     "dec-layers dec-depth", "here: `encoder-layers` and `decoder-layers`"},
+    {"encoder-layers", "num-layers n-layers layers depth num-hidden-layers enc-layers "
+     "enc-depth dec-layers dec-depth", "here: `encoder-layers` and `decoder-layers`"},
     {"max-length", "max-len max-seq-len max-seq-length max-sent-length max-source-length "
      "max-target-length max-source-positions max-target-positions src-seq-length", NULL},
-    {"activation", "activation-fn activation-function hidden-act transformer-ffn-activation", NULL},
-    {"tying", "tied-embeddings tied-embeddings-all share-embeddings share-all-embeddings", NULL},
+    {"activation", "activation-fn activation-function hidden-act ff-activation", NULL},
+    {"tying", "tied-embeddings tied-embeddings-all share-all-embeddings", NULL},
     {"learning-rate", "lr learn-rate base-lr", NULL},
     {"schedule", "lr-scheduler lr-scheduler-type scheduling decay-method", NULL},
     {"warmup", "warmup-steps warmup-updates lr-warmup num-warmup-steps", NULL},
     {"max-epochs", "epochs epoch max-epoch num-epochs num-train-epochs after-epochs", NULL},
-    {"max-updates", "max-steps max-update steps train-steps num-steps updates after-batches", NULL},
+    {"max-updates", "max-steps max-update steps train-steps updates after-batches", NULL},
     {"batch-tokens", "batch-size mini-batch max-tokens per-device-train-batch-size update-freq "
      "accum-count gradient-accumulation-steps batch-multiplier optimizer-delay",
      "here: `batch-tokens`, source plus target tokens of an update"},
@@ -57,8 +57,8 @@ const Synonym option_synonyms[] = {
     {"log-every", "log-interval logging-freq logging-steps report-every disp-freq", NULL},
     {"keep-last", "keep-last-epochs keep-checkpoint keep-best-ckpts save-total-limit", NULL},
     /* ./translate */
-    {"model", "checkpoint checkpoint-path ckpt path models model-path model-name-or-path m", NULL},
-    {"model", "src source source-file input input-file i", "texts: arguments or standard input"},
+    {"model", "checkpoint checkpoint-path ckpt path models model-path model-name", NULL},
+    {"model", "src source source-file input input-file i", "give arguments or standard input"},
     {"model", "output output-file out o hypo", "translations go to standard output: >FILE"},
     {"target", "tgt trg target-file", NULL},
     {"reference", "ref refs references", NULL},

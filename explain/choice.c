@@ -13,7 +13,7 @@ const Option choice_options[] = {
     {"attention-kind", OPTION_CHOICE, offsetof(ChoiceConfig, kind), 0, 0, KINDS, NULL,
      "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
-     "a layer, from 1; 0: the same of a model for all sentences, mostly the last", OPTION_COMMON},
+     "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
     {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
      "a head, from 1, or several; the mean or the maximum of a layer's heads; or the head that "
      "aligns words best", OPTION_COMMON},

@@ -26,15 +26,15 @@ const Option model_options[] = {
     {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL,
      "how a query and a key are compared", OPTION_EXPERT},
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
-     "between the two matrices of the feed-forward network", OPTION_EXPERT},
+     "between the two matrices of the feed-forward network", 0},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
      "layer norm after each residual sum (post), or before each sublayer (pre), which trains "
      "deep stacks without a long warm-up", 0},
     {"positions", OPTION_CHOICE, FIELD(positions), 0, 0, POSITIONS, NULL,
-     "what tells the network the order of the tokens", OPTION_EXPERT},
+     "what tells the network the order of the tokens", 0},
     {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,
      "what is one matrix: source and target embedding and the output layer; the last two of "
-     "them; nothing", OPTION_EXPERT},
+     "them; nothing", 0},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", OPTION_EXPERT},
     {"score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL, NULL, OPTION_OLD},

@@ -64,7 +64,7 @@ static const Option data_options[] = {
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
-     "spaces", OPTION_EXPERT},
+     "spaces", 0},
     {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
      "type of the SentencePiece tokenizer, learned from the training text", OPTION_COMMON},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
