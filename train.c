@@ -237,7 +237,8 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
     bool good = run_read(run, settings, console_stage, error) && run_prepare(run, error) &&
                 validation_create(&validation, run, error) &&
                 console_report(run, &validation, error) &&
-                (settings->run.dry_run || train_into_folder(run, &validation, error));
+                (settings->run.dry_run ? console_estimate(run, &validation, error)
+                                       : train_into_folder(run, &validation, error));
     validation_free(&validation);
     return good;
 }

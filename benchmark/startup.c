@@ -14,30 +14,30 @@
 
 static const char SENTENCE[] = "jane visits africa in september";
 
-/* *seconds (=) until the first line is whole, or, if `to_end`, until the program has ended. */
-static bool time_program(double *seconds, char *const *argv, bool to_end, Error *error)
+/* *seconds (=) until the first line is whole. */
+static bool time_program(double *seconds, char *const *argv, Error *error)
 {
     int output;
-    double begin = clock_seconds(), first = 0;
+    double begin = clock_seconds();
     pid_t child = child_start(&output, argv, error);
     if (child < 0) return false;
     char bytes[4096];
+    *seconds = 0;
     for (ssize_t n; (n = read(output, bytes, sizeof bytes)) != 0;) {
         if (n < 0 && errno != EINTR) break;
-        if (n > 0 && !first && memchr(bytes, '\n', (size_t)n)) first = clock_seconds() - begin;
+        if (n > 0 && !*seconds && memchr(bytes, '\n', (size_t)n))
+            *seconds = clock_seconds() - begin;
     }
     close(output);
-    bool good = child_wait(child);
-    *seconds = to_end ? clock_seconds() - begin : first;
-    if (good && *seconds > 0) return true;
+    if (child_wait(child) && *seconds > 0) return true;
     return error_set(error, "%s did not do its work: is it built?", argv[0]);
 }
 
-static bool time_median(double *seconds, char *const *argv, bool to_end, int runs, Error *error)
+static bool time_median(double *seconds, char *const *argv, int runs, Error *error)
 {
     double sample[STARTS];
     for (int i = 0; i < runs; i++)
-        if (!time_program(&sample[i], argv, to_end, error)) return false;
+        if (!time_program(&sample[i], argv, error)) return false;
     *seconds = rate_median(sample, runs);
     return true;
 }
@@ -65,7 +65,7 @@ static bool time_translate(Startup *startup, const char *programs, const char *m
     snprintf(program, sizeof program, "%s/translate", programs);
     char *argv[] = {
         program, "--quiet", "--model", (char *)(size_t)model, (char *)(size_t)SENTENCE, NULL};
-    return time_median(&startup->translate, argv, false, STARTS, error);
+    return time_median(&startup->translate, argv, STARTS, error);
 }
 
 static bool time_with_own(Startup *startup, const char *programs, Error *error)
@@ -102,5 +102,5 @@ bool startup_measure(Startup *startup, const char *programs, const char *source,
                     "--output",
                     "build/benchmark/no-run",
                     NULL};
-    return time_median(&startup->dry_run, argv, true, DRY_RUNS, error);
+    return time_median(&startup->dry_run, argv, DRY_RUNS, error);
 }

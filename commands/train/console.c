@@ -90,24 +90,11 @@ void console_say(const char *format, ...)
 
 /* ---- progress ---- */
 
-/* The update that the run ends after, as far as that is known yet; 0: no limit. */
-static long long update_limit(Run *run)
-{
-    const TrainingConfig *c = &run->settings->training;
-    const Progress *p = &run->progress;
-    size_t in_epoch = 0;
-    if (!c->max_epochs || !batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, NULL))
-        return c->max_updates;
-    long long epochs = c->max_epochs > p->epoch ? c->max_epochs - p->epoch : 0;
-    long long all = p->update - p->update_in_epoch + (long long)in_epoch * epochs;
-    return c->max_updates && c->max_updates < all ? c->max_updates : all;
-}
-
 void console_progress(Run *run, const Throughput *t, const UpdateStats *last, bool news)
 {
     const Progress *p = &run->progress;
     char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
-    double now = clock_seconds(), limit = (double)update_limit(run);
+    double now = clock_seconds(), limit = (double)run_last_update(run);
     end_stage();
     if (first < 0) first = p->update, first_end = now;
     if (!progressbar_begin(&bar, now, news)) return;

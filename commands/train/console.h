@@ -23,6 +23,10 @@ void console_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
  * after run_prepare and validation_create. */
 bool console_report(Run *run, Validation *validation, Error *error);
 
+/* How long the run will take, from a few updates and a validation with the weights in memory, which
+ * they change. Collective. */
+bool console_estimate(Run *run, Validation *validation, Error *error);
+
 /* Says what the program does until the next call of another function here: "reading a.en … 12s".
  * Outside a terminal only if that takes longer than 5 seconds. */
 RunStage console_stage;

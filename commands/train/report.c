@@ -1,6 +1,8 @@
 /* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an
- * estimate of the memory it takes, threads, and warnings. */
+ * estimate of the memory it takes, threads, and warnings; with --dry-run also of the time. */
 #include "base/file.h"
+#include "base/profile.h"
+#include "commands/progressbar.h"
 #include "commands/train/candidate.h"
 #include "commands/train/console.h"
 #include "explain/picture.h"
@@ -15,8 +17,10 @@
 
 enum {
     CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
-    UPDATES = 100      // of the first epoch that are searched for the largest micro-batch
+    UPDATES = 100,     // of the first epoch that are searched for the largest micro-batch
+    TIMED = 100        // updates at most to time
 };
+static const double TIMING = 2;  // seconds, after which no further update is timed
 
 typedef struct Memory {
     double training;    // bytes, resident
@@ -250,5 +254,68 @@ bool console_report(Run *run, Validation *validation, Error *error)
     print_warnings(run);
     console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
                 run->settings->run.output);
+    return true;
+}
+
+/* ---- the time of --dry-run ---- */
+
+/* *each (=) the seconds of an update, a mean. The first one allocates memory; it does not count
+ * unless it alone takes longer than TIMING. */
+static bool time_updates(double *each, Run *run, size_t in_epoch, Error *error)
+{
+    uint64_t epoch = (uint64_t)run->progress.epoch;
+    double begin = clock_seconds();
+    for (int u = 0, more = 1; more; u++) {
+        Packed source, target;
+        UpdateStats stats;
+        if (!batches_update(&run->batches, &source, &target, epoch, (size_t)u % in_epoch,
+                            error) ||
+            !trainer_update(run->trainer, run->progress.update + 1 + u, &source, &target,
+                            &stats, error))
+            return false;
+        double seconds = clock_seconds() - begin;
+        *each = seconds / (u ? u : 1);
+        if (u == 0) begin += seconds;
+        more = seconds < TIMING && u < TIMED;
+        if (!distributed_share(&more, sizeof more, error)) return false;
+    }
+    return true;
+}
+
+/* *each (=) the seconds of a validation, per update. Its translations are as long as the
+ * references are on average, which those of an untrained model are not. */
+static bool time_validation(double *each, Validation *v, size_t in_epoch, Error *error)
+{
+    const TrainingConfig *c = &v->run->settings->training;
+    const CorpusReport *report = &v->run->valid_report;
+    int epochs = c->valid_epochs || c->valid_every ? c->valid_epochs : 1;
+    double begin = clock_seconds();
+    v->max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
+    if (!validation_run(v, NULL, error)) return false;
+    *each = clock_seconds() - begin;
+    *each *= fmax(c->valid_every ? 1.0 / c->valid_every : 0,
+                  epochs ? 1.0 / (epochs * (double)in_epoch) : 0);
+    return true;
+}
+
+bool console_estimate(Run *run, Validation *validation, Error *error)
+{
+    char number[NUMBER_TEXT], time[DURATION_TEXT];
+    double each = 0, validating = 0;
+    long long last = run_last_update(run), left = last - run->progress.update;
+    size_t in_epoch;
+    console_stage("timing some updates and a validation …");
+    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)run->progress.epoch, error) ||
+        !time_updates(&each, run, in_epoch, error) ||
+        (distributed_rank() == 0 && !time_validation(&validating, validation, in_epoch, error)))
+        return false;
+    double updates = last ? (double)(left > 0 ? left : 0) : (double)in_epoch;
+    console_say("updates       %s an epoch; %.2g s each, and %.2g s more for validation",
+                number_text(number, (double)in_epoch), each, validating);
+    console_say("time          %sabout %s for %s updates, an estimate%s",
+                last && run->settings->training.patience ? "at most " : "",
+                duration_text(time, updates * (each + validating)),
+                number_text(number, updates),
+                last ? "" : "; --max-updates and --max-epochs limit a run");
     return true;
 }

@@ -232,6 +232,18 @@ bool run_prepare(Run *run, Error *error)
 
 /* ---- the folder ---- */
 
+long long run_last_update(Run *run)
+{
+    const TrainingConfig *c = &run->settings->training;
+    const Progress *p = &run->progress;
+    size_t in_epoch = 0;
+    if (!c->max_epochs || !batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, NULL))
+        return c->max_updates;
+    long long epochs = c->max_epochs > p->epoch ? c->max_epochs - p->epoch : 0;
+    long long all = p->update - p->update_in_epoch + (long long)in_epoch * epochs;
+    return c->max_updates && c->max_updates < all ? c->max_updates : all;
+}
+
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;

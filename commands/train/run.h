@@ -53,6 +53,9 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error);
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);
 
+/* The update that the run ends after, as far as that is known yet; 0: no limit. */
+long long run_last_update(Run *run);
+
 /* Makes the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 

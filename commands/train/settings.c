@@ -38,7 +38,7 @@ static const Option run_options[] = {
      "decoder layer whose attention --watch records, and whose W_Q, W_K and W_V weights.png "
      "shows; 0: the last", OPTION_EXPERT},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
-     "report on corpus, model and memory, and exit", OPTION_COMMON},
+     "report on corpus, model, memory and time, and exit", OPTION_COMMON},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
      OPTION_COMMON | OPTION_LETTER},
     {"h", OPTION_FLAG, FIELD(short_help), 0, 0, NULL, NULL, "print the most used options", 0},

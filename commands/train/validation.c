@@ -82,6 +82,7 @@ static bool prepare_search(Validation *v, SearchConfig *search, Ensemble *ensemb
     *search = search_default;
     search->beam = search->n_best = 1;
     search->no_scores = true;
+    search->max_tokens = v->max_tokens;
     *ensemble = ensemble_of(&v->run->model);
     *input = (TranslatorInput){0};
     return batches_range(&v->batches, &input->source, &target, 0, (size_t)v->translations,

@@ -11,6 +11,7 @@ typedef struct Validation {
     const Run *run;  // its model and its validation corpus are used
     Batches batches;
     int translations;  // how many pairs, from the first, are translated
+    int max_tokens;    // of a translation; 0: the network's limit
     /* results of the last validation_run */
     Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
     int translated;

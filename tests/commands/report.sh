@@ -1,6 +1,6 @@
 #!/bin/sh
 # report.sh -- what ./train says of a corpus before it trains: what it read, what it left out and
-# where, and what is unlikely to go well.
+# where, what is unlikely to go well, and with --dry-run how long it will take.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
@@ -27,6 +27,7 @@ says "vocabulary" "^vocabulary *[0-9]* tokens (word)"
 says "parameters" "^model *0.0[0-9] million parameters"
 says "memory" "^memory *[0-9]* MB"
 says "disk" "^disk *[0-9.]* MB"
+says "updates and their time" "^updates *[0-9]* an epoch; [0-9.e-]* s each, and [0-9.e-]* s more for validation$"
 says "validation sentences that were trained on" "^warning *[0-9]* of 60 source sentences of the validation are in the training text"
 
 # Several files, of all kinds.
@@ -50,3 +51,30 @@ head -n 40 train.s >few.s && head -n 40 train.t >few.t
 dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 512 --ffn 2048 --valid-split 4
 says "a model that is too large" "^warning *the corpus has 0.0[0-9]* tokens a parameter"
 says "a vocabulary that is too small" "^warning *[0-9]* % of the target tokens are unknown"
+
+# The time of a run is that of its updates. seconds: of the line "time".
+seconds() {
+    sed -n "s/^time  *$1 \([0-9hms]*\) for $2 updates, an estimate\$/\1/p" err | tr hms '   ' |
+        awk -v unit="$(sed -n 's/^time.* about [0-9]*\([hms]\).*/\1/p' err)" '{
+            print unit == "h" ? 3600 * $1 + 60 * $2 : unit == "m" ? 60 * $1 + $2 : $1 }'
+}
+each() { sed -n 's/^updates .*; \([0-9.e-]*\) s each, and \([0-9.e-]*\) s more .*/\1 \2/p' err | awk '{ print $1 + $2 }'; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a > 0.9 * b && b > 0.9 * a) }'; }
+dry $corpus --max-updates 200000 --patience 0
+check "the time that the run will take" near "$(seconds about 200,000)" "$(each | awk '{ print 200000 * $1 }')"
+dry $corpus --max-updates 0 --max-epochs 9000 --patience 3
+count=$(sed -n 's/^updates *\([0-9]*\) an.*/\1/p' err)
+check "of epochs, and at most" near "$(seconds 'at most about' "[0-9,]*")" "$(each | awk -v n="$count" '{ print 9000 * n * $1 }')"
+dry $corpus --max-updates 0
+says "without an end" "^time .* for $count updates, an estimate; --max-updates and --max-epochs limit a run$"
+part() { awk '/^updates/ { print $9 }' err; }
+seldom=$(part)
+dry $corpus --max-updates 0 --valid-every 1
+check "more validations take more time" awk -v seldom="$seldom" -v often="$(part)" 'BEGIN { exit !(often > 3 * seldom) }'
+"$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 20 --quiet
+before=$(cat run/* | cksum)
+dry $corpus --max-updates 30
+says "of a run that goes on" "^time .* for 10 updates"
+check "which the dry run does not touch" test "$(cat run/* | cksum)" = "$before"
+dry $corpus --max-updates 20
+says "of one that has ended" "^time .*about 0s for 0 updates"
