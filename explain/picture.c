@@ -9,7 +9,6 @@
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 
-#include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,11 +159,12 @@ static double quality(const Map *map, const Drawing *d, AttentionKind kind)
                                    : -map_entropy(map);
 }
 
-/* aligns (=) whether the best head is known, or so similar to an alignment that noise is not:
- * above 0.7 (the toy model's best head has 0.75 or more in each of 200 sentences, that of an
- * untrained model 0.40 or less), and above the (1 + 1/n) / 2 of a head that attends to one of n
- * words always. best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
- * of all: as they are known of the model, else as they are in this pair. */
+/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
+ * of all: as they are known of the model, else as they are in this pair. aligns (=) whether it
+ * is known, or has more than 0.67 + 0.6/n of map_alignment with n source words. Of 200 sentences
+ * of the toy, the best head of its trained model has more in each; in none has that of an
+ * untrained model, or of one after 60 updates. Sharp but random attention has up to 0.91 with
+ * 2 words, 0.86 with 3, and 0.74 with 4. */
 static bool find_best(Section *s, const Drawing *d)
 {
     const Choice *choice = d->input->choice;
@@ -184,7 +184,7 @@ static bool find_best(Section *s, const Drawing *d)
     bool known = s->kind == ATTENTION_CROSS && choice->known_layer >= 0 &&
                  (only < 0 || only == choice->known_layer);
     if (known) s->best_layer = choice->known_layer, s->best_head = choice->known_head;
-    s->aligns = known || best > fmax(0.7, 0.5 + 0.5 / words + 1e-6);
+    s->aligns = known || best > 0.67 + 0.6 / words;
     return true;
 }
 

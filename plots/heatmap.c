@@ -24,7 +24,8 @@ enum {
     FRAME = 2,
     FRAME_SPACE = 2,
     NUMBER_CELL = 21,
-    LONG_NUMBER_CELL = 34
+    LONG_NUMBER_CELL = 34,
+    LARGE_MAP = 300
 };
 
 /* ---- styles ---- */
@@ -39,11 +40,12 @@ static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool speci
                        .max_width = plan->label_width};
 }
 
-/* A map with small cells is one of many: its title is as small as its note. */
-static TextStyle title_style(Canvas *canvas, const HeatMapPlan *plan)
+/* The title of a small map, one of many, is as small as its note. */
+static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
 {
     const Palette *palette = theme_palette(canvas_theme(canvas));
-    bool large = plan->cell >= LONG_NUMBER_CELL;
+    bool large = plan->cell >= LONG_NUMBER_CELL || plan->cell * map->columns > LARGE_MAP ||
+                 plan->cell * map->rows > LARGE_MAP;
     return (TextStyle){.size = large ? plan->label_size + 1 : NOTE_SIZE,
                        .bold = large,
                        .color = large ? palette->muted : palette->ink};
@@ -95,7 +97,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
     if (map->title) {
-        TextStyle style = title_style(canvas, &plan);
+        TextStyle style = title_style(canvas, map, &plan);
         title = canvas_measure(canvas, map->title, &style);
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
@@ -194,7 +196,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     }
     paint_labels(canvas, x, y, plan, map);
     if (map->title) {
-        TextStyle style = title_style(canvas, plan);
+        TextStyle style = title_style(canvas, map, plan);
         canvas_text(canvas, map->title, x, plan->y, &style);
     }
     if (map->note) {

@@ -31,6 +31,13 @@ check "their error rate is the table's: norm, all layers" grep -q "^all .*  $aer
 least=$(grep -E '^(layer|all)' table | grep -oE '[01][.][0-9]{4}' | sort -n | head -n 1)
 check "the best is the lowest of them" grep -q "^best  *layer.*AER $least, " table
 check "the words of this language are aligned" awk -v a="$least" 'BEGIN { exit !(a < 0.2) }'
+# The frame around a head that aligns best, as its colour in an SVG.
+frame="rgb(85.098039%,42.352941%,6.27451%)"
+translate --attention known.svg --quiet "one two three" >out
+check "a head that gold links have shown to be the best is marked" grep -q "$frame" known.svg
+"$BIN/train" $corpus $tiny --decoder-layers 2 --quiet --max-updates 1 --output noise 2>err
+"$BIN/translate" --model noise --attention noise.svg --given "THREE TWO ONE" --quiet "one two three" >out
+check "no head of an untrained model is marked" sh -c "test -s noise.svg && ! grep -q '$frame' noise.svg"
 check "the best is saved" grep -q '"aer": 0' run/alignment.json
 translate --align --target valid.t <valid.s >best
 aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }

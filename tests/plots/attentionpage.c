@@ -160,6 +160,51 @@ TEST(test_numbers_in_cells)
     }
 }
 
+/* A weight that would be shown as 0.00 has no number. */
+TEST(test_zeros_are_blank)
+{
+    static const float weight[] = {0.0049f, 0.0051f, 0, 0.98f};
+    HeatMap map = {.weight = weight, .rows = 2, .columns = 2};
+    HeatMapPlan plan;
+    Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+    Colormap colors = colormap_make(THEME_LIGHT);
+    int side = plan.cell - plan.gap;
+    for (int i = 0; i < 4; i++) {
+        int inked = 0, x = plan.x + plan.left + i % 2 * plan.cell,
+            y = plan.y + plan.top + i / 2 * plan.cell;
+        Color plain = colormap_color(&colors, weight[i]);
+        for (int k = 0; k < side * side; k++) {
+            Color c = canvas_pixel(page, x + k % side, y + k / side);
+            inked += memcmp(&c, &plain, sizeof c) != 0;
+        }
+        assert_int_equal(inked > 0, i % 2);
+    }
+    canvas_free(page);
+}
+
+/* A title that is too long goes on in further lines: the page is higher, not wider. A single map
+ * takes most of the page's width. */
+TEST(test_long_title)
+{
+    enum { N = 6 };
+    float *weight = make_weights(N, N, false);
+    HeatMap map = {.weight = weight, .rows = N, .columns = N};
+    HeatMapSection section = {.large = &map};
+    char title[400] = "";
+    for (int i = 0; i < 40; i++) strcat(title, "a word ");
+    PagePlan once, wrapped;
+    canvas_free(draw_page(
+        &once, &(AttentionPage){.title = "a word", .sections = &section, .count = 1}));
+    canvas_free(draw_page(&wrapped,
+                          &(AttentionPage){.title = title, .sections = &section, .count = 1}));
+    assert_int_equal(once.width, wrapped.width);
+    assert_true(wrapped.height > once.height + 100);
+    assert_true(N * once.section[0].large.cell > 0.75 * once.width);
+    attentionpage_plan_free(&once);
+    attentionpage_plan_free(&wrapped);
+    free(weight);
+}
+
 static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
 {
     int ax = a->x + a->left, ay = a->y + a->top, bx = b->x + b->left, by = b->y + b->top;

@@ -79,6 +79,23 @@ static int svg_width(const char *svg)
     return atoi(at + 7);
 }
 
+/* Only characters that no font has are reported, each once, and the packages that have them. */
+TEST(test_missing_glyphs)
+{
+    MissingGlyphs missing = {0};
+    Canvas *canvas;
+    assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
+    canvas_set(canvas, CANVAS_PNG, 1, &missing);
+    TextStyle style = canvas_style(canvas, 14, false, 0);
+    canvas_measure(canvas, "word", &style);
+    assert_string_equal(missing.characters, "");
+    canvas_measure(canvas, "a\xCD\xB8z", &style);                // U+0378 is not assigned
+    canvas_measure(canvas, "\xF0\xBF\xBF\xBD\xCD\xB8", &style);  // nor is U+3FFFD
+    assert_string_equal(missing.characters, "\xCD\xB8 \xF0\xBF\xBF\xBD ");
+    assert_string_equal(missing.packages, "fonts-noto-core fonts-noto-cjk ");
+    canvas_free(canvas);
+}
+
 TEST(test_scale)
 {
     size_t length;

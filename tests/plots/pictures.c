@@ -4,6 +4,8 @@
  * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for
  * each 8 x 8 pixels of the page. The page has no text, as fonts differ between machines while
  * colours and places do not. GOLDEN_PICTURES=write writes them again. */
+#include "base/file.h"
+#include "explain/maps.h"
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 #include "tests/fixtures/markup-model.h"
@@ -117,6 +119,117 @@ TEST(test_lengths)
         free(draw(&input).rgb);
         snapshot_close(own);
     }
+}
+
+TEST(test_formats)
+{
+    assert_int_equal(picture_format("a/b.png", &error), CANVAS_PNG);
+    assert_int_equal(picture_format("b.c.SVG", &error), CANVAS_SVG);
+    assert_int_equal(picture_format("b.pdf", &error), CANVAS_PDF);
+    assert_int_equal(picture_format("b.html", &error), PICTURE_HTML);
+    assert_int_equal(picture_format(".svg", &error), -1);
+    assert_int_equal(picture_format("png", &error), -1);
+    assert_int_equal(picture_format("b.gif", &error), -1);
+    assert_non_null(strstr(error.text, ".png, .svg, .pdf or .html file, not 'b.gif'"));
+}
+
+/* A snapshot of n and m random tokens. */
+static Snapshot *random_snapshot(Rng *rng, int n, int m)
+{
+    int from[LONGEST], to[LONGEST];
+    for (int i = 0; i < LONGEST; i++) {
+        from[i] = 2 + (int)rng_below(rng, PIECES);
+        to[i] = 2 + (int)rng_below(rng, PIECES);
+    }
+    from[n - 1] = to[m - 1] = ID_END;
+    Snapshot *own = snapshot_open(&model, from, n, to, m, &error);
+    assert_non_null(own);
+    return own;
+}
+
+/* Pixels in the colour of the frame around the best head. */
+static int frame_pixels(const PictureInput *input)
+{
+    const Color frame = theme_palette(THEME_LIGHT)->series[1];
+    PngPicture picture = draw(input);
+    int count = 0;
+    for (int i = 0; i < picture.width * picture.height; i++)
+        count += !memcmp(picture.rgb + 3 * i, &frame, 3);
+    free(picture.rgb);
+    return count;
+}
+
+/* The large map is of the same layer in every sentence. No head of an untrained model is marked
+ * as the best, unless gold links have shown that it is. */
+TEST(test_same_layer_and_no_mark)
+{
+    Rng rng = rng_stream(7, RNG_TEST, 0);
+    Choice choice = choice_default;
+    PictureInput input = hostile_input(&choice, picture_default);
+    for (int i = 0; i < 10; i++) {
+        Snapshot *own = random_snapshot(&rng, 2 + i, 12 - i);
+        input.snapshot = own;
+        choice.known_layer = choice.known_head = CHOICE_NONE;
+        assert_texts(&input, (const char *const[]){"Layer: 3\n", "Large map: layer 3"}, 2);
+        assert_int_equal(frame_pixels(&input), 0);
+        choice.known_layer = 1, choice.known_head = 2;
+        assert_texts(&input, (const char *const[]){"Layer: 2\n"}, 1);
+        assert_true(frame_pixels(&input) > 100);
+        snapshot_close(own);
+    }
+}
+
+/* The number of glyphs in an SVG of a pair of so many tokens. */
+static int glyphs(int n, int m)
+{
+    char name[TEMPORARY_SIZE + 32];
+    Rng rng = rng_stream(8, RNG_TEST, 0);
+    Choice choice = choice_default;
+    PictureInput input = hostile_input(&choice, picture_default);
+    Snapshot *own = random_snapshot(&rng, n, m);
+    input.snapshot = own;
+    snprintf(name, sizeof name, "%s/picture.svg", folder);
+    if (!picture_save(name, &input, &error)) fail_msg("%s", error.text);
+    char *svg = file_read(name, 1 << 26, NULL, &error);
+    assert_non_null(svg);
+    int count = 0;
+    for (const char *at = svg; (at = strstr(at, "<use ")); at++) count++;
+    free(svg);
+    snapshot_close(own);
+    unlink(name);
+    return count;
+}
+
+/* Small maps have labels up to 12 words a side. */
+TEST(test_small_labels)
+{
+    assert_true(glyphs(12, 12) > glyphs(13, 12) + 100);
+    assert_true(glyphs(12, 12) > glyphs(12, 13) + 100);
+}
+
+/* The caption speaks of the words' rows only, and hidden tokens count neither in the weights nor
+ * in the entropy. */
+TEST(test_captions)
+{
+    static const int heads[] = {0, 1, 2};
+    static const bool rows[M] = {[M - 1] = true}, columns[N] = {[N - 1] = true};
+    char share[64], entropy[64];
+    Choice choice = choice_default;
+    PictureInput input = hostile_input(&choice, picture_default);
+    Map map;
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 2, heads, 3, false, &error));
+    double sum = 0;
+    for (int i = 0; i < M - 1; i++) sum += map.at[i * N + N - 1];
+    for (int hidden = 0; hidden < 2; hidden++) {
+        input.config.hide_special = hidden;
+        if (hidden) map_hide(&map, rows, columns);
+        snprintf(share, sizeof share,
+                 hidden ? "words gave it %.0f %%" : "words give it %.0f %%",
+                 100 * sum / (M - 1));
+        snprintf(entropy, sizeof entropy, "Entropy: entropy %.2f bits", map_entropy(&map));
+        assert_texts(&input, (const char *const[]){share, entropy}, 2);
+    }
+    map_free(&map);
 }
 
 /* ---- golden pictures ---- */

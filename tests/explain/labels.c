@@ -1,0 +1,72 @@
+/* Labels of tokens: bytes of one character share a label, other tokens have their own. */
+#include "explain/labels.h"
+#include "tests/fixtures/random-model.h"
+#include "tests/fixtures/small-model.h"
+#include "tests/fixtures/test.h"
+
+enum { V = 2 + 256 + 2 + 1, WORD = 258, GOES_ON = 259 };
+
+/* The id of a byte. */
+enum { BYTE = 2 };
+
+static const int source[] = {WORD,        GOES_ON,     BYTE + 0xE7, BYTE + 0xB1,
+                             BYTE + 0xB3, BYTE + 0xC3, BYTE + 0xA9, BYTE + 'x',
+                             WORD,        BYTE + 0x80, ID_END};
+enum { N = sizeof source / sizeof *source };
+static Vocabulary vocabulary;
+static Transformer model;
+static Snapshot *snapshot;
+static Error error;
+
+FIXTURE(setup)
+{
+    static SmallModel small;
+    small_model_begin(&small, TOKENIZER_BPE, true);
+    small_model_piece(&small, "\u2581word", -1, PIECE_NORMAL);
+    small_model_piece(&small, "s", -2, PIECE_NORMAL);
+    if (!small_model_vocabulary(&vocabulary, &small, &error)) return -1;
+    model = random_model(V, N, 5);
+    snapshot = snapshot_open(&model, source, N, source, N, &error);
+    return snapshot && tokenizer_vocab_size(vocabulary.tokenizer[SOURCE]) == V ? 0 : -1;
+}
+
+FIXTURE(teardown)
+{
+    snapshot_close(snapshot);
+    transformer_free(&model);
+    vocabulary_free(&vocabulary);
+    return 0;
+}
+
+/* The labels of the source are `text` [count], and the tokens' labels `word` [N]. */
+static void assert_labels(LabelsUnit unit, int count, const char *const *text, const int *word)
+{
+    Labels labels;
+    if (!labels_make(&labels, snapshot, &vocabulary, TOKENS_SOURCE, unit, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(labels.count, count);
+    for (int i = 0; i < count; i++) assert_string_equal(labels.text[i], text[i]);
+    assert_memory_equal(labels.word, word, N * sizeof *word);
+    for (int i = 0; i < count; i++) assert_int_equal(labels.special[i], i == count - 1);
+    labels_free(&labels);
+}
+
+TEST(test_tokens)
+{
+    static const char *const text[] = {"word",   "s",      "<0xE7>", "<0xB1>",
+                                       "<0xB3>", "<0xC3>", "<0xA9>", "<0x78>",
+                                       "word",   "<0x80>", "</s>"};
+    static const int word[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    assert_labels(LABELS_TOKENS, N, text, word);
+}
+
+/* A byte that continues no character is alone. */
+TEST(test_characters)
+{
+    static const char *const text[] = {"word",   "s",    "\u7C73", "\u00E9",
+                                       "<0x78>", "word", "<0x80>", "</s>"};
+    static const int word[] = {0, 1, 2, 2, 2, 3, 3, 4, 5, 6, 7};
+    assert_labels(LABELS_CHARACTERS, 8, text, word);
+}
+
+TEST_MAIN("labels", setup, teardown)
