@@ -7,6 +7,7 @@
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "plots/attentionpage.h"
+#include "plots/blocks.h"
 #include "plots/png.h"
 
 #include <stddef.h>
@@ -410,7 +411,7 @@ static bool save(const char *path, const Drawing *d, const Section *first,
     return good;
 }
 
-static bool draw(const char *path, Drawing *d, Section *sections, int count)
+static bool draw(const char *path, FILE *out, Drawing *d, Section *sections, int count)
 {
     const Snapshot *snapshot = d->input->snapshot;
     const Vocabulary *vocabulary = d->input->vocabulary;
@@ -421,6 +422,11 @@ static bool draw(const char *path, Drawing *d, Section *sections, int count)
         if (!section_make(&sections[k], d)) return false;
     for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
     for (int k = 0; k < count; k++) pages[k] = section_finish(&sections[k], d);
+    for (int k = 0; k < count && !path; k++) {
+        fprintf(out, "\n%s · %s\n", pages[k].title, pages[k].large->title);
+        blocks_print(out, pages[k].large, pages[k].causal, blocks_color(out));
+    }
+    if (!path) return fputc('\n', out) != EOF;
     bool good = labels_sentence(&from, snapshot, vocabulary, SOURCE, d->error) &&
                 labels_sentence(&to, snapshot, vocabulary, TARGET, d->error) &&
                 save(path, d, sections, pages, count, from, to);
@@ -429,13 +435,13 @@ static bool draw(const char *path, Drawing *d, Section *sections, int count)
     return good;
 }
 
-bool picture_save(const char *path, const PictureInput *input, Error *error)
+bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
     Drawing d = {.input = input, .error = error};
     Section sections[KINDS] = {
         {.kind = ATTENTION_CROSS}, {.kind = ATTENTION_ENCODER}, {.kind = ATTENTION_DECODER}};
     if (!input->choice->all_kinds) sections[0].kind = input->choice->kind;
-    bool good = draw(path, &d, sections, input->choice->all_kinds ? KINDS : 1);
+    bool good = draw(path, out, &d, sections, input->choice->all_kinds ? KINDS : 1);
     for (int k = 0; k < KINDS; k++) section_free(&sections[k]);
     drawing_free(&d);
     return good;

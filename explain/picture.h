@@ -6,7 +6,9 @@
 #include "data/vocabulary.h"
 #include "explain/choice.h"
 #include "model/transformer.h"
+
 #include "plots/canvas.h"
+#include <stdio.h>
 
 /* How attention is drawn. explain/choice.h says which attention is drawn. */
 typedef struct PictureConfig {
@@ -37,8 +39,9 @@ typedef struct PictureInput {
 enum { PICTURE_HTML = CANVAS_FORMATS };
 int picture_format(const char *path, Error *error);
 
-/* Draws a picture in the format of the path. */
-bool picture_save(const char *path, const PictureInput *input, Error *error);
+/* Draws a picture in the format of the path; if that is NULL, prints the large maps to out as
+ * text (plots/blocks.h). */
+bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error);
 
 /* *layer, *head (=) the head whose encoder-decoder attention is most similar to a word
  * alignment (map_alignment), of the chosen layer or of all. */

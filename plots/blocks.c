@@ -7,11 +7,22 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "plots/columns.h"
 
-enum { LINE = 80, LABEL_MOST = 14, CELL_LEAST = 5, CELL_MOST = 9 };
+/* The narrowest cells with a label above them, with a number, and with a shade alone. */
+enum {
+    LINE = 80,
+    LABEL_MOST = 14,
+    CELL_MOST = 13,
+    CELL_LABEL = 9,
+    CELL_NUMBER = 4,
+    CELL_SHADE = 2,
+    PART = 32
+};
 
 BlocksColor blocks_color(FILE *out)
 {
@@ -22,6 +33,8 @@ BlocksColor blocks_color(FILE *out)
     bool full = depth && (!strcmp(depth, "truecolor") || !strcmp(depth, "24bit"));
     return full ? BLOCKS_TRUECOLOR : BLOCKS_256;
 }
+
+static const float ZERO = 0.005f;  // weights below it are left blank
 
 static int cube_step(uint8_t value)
 {
@@ -43,52 +56,105 @@ static void set_color(FILE *out, int target, Color c, BlocksColor color)
 
 static void cell(FILE *out, float value, int width, const Colormap *map, BlocksColor color)
 {
-    char text[16];
-    heatmap_number(text, value);
+    static const char *const shades[] = {" ", "░", "▒", "▓", "█"};
+    char text[16] = "";
+    if (width >= CELL_NUMBER && !(value < ZERO)) heatmap_number(text, value);
     if (color == BLOCKS_PLAIN) {
-        fprintf(out, "%*s", width, text);
+        int gap = width > CELL_NUMBER, filled = width - gap - (int)strlen(text);
+        int shade = value >= 0.05f;
+        while (shade && shade < 4 && value >= 0.25f * (float)shade) shade++;
+        fprintf(out, "%*s", gap, "");
+        while (filled-- > 0) fputs(shades[shade], out);
+        fputs(text, out);
         return;
     }
     Color back = colormap_color(map, value);
     set_color(out, 48, back, color);
     set_color(out, 38, colormap_contrast(back), color);
-    fprintf(out, "%*s ", width - 1, text);
-    fputs("\033[0m", out);
+    fprintf(out, "%*s%*s\033[0m", width - 1, text, width > CELL_SHADE, "");
 }
 
 static int widest(const char *const *label, int count, int least, int most)
 {
-    for (int i = 0; label && i < count; i++) {
+    for (int i = 0; i < count; i++) {
         int width = columns_width(label[i]);
         if (width > least) least = width;
     }
     return least < most ? least : most;
 }
 
+/* Cuts a label into at most LABEL_MOST characters with their combining marks; returns their
+ * number. */
+static int split(char part[LABEL_MOST][PART], const char *text)
+{
+    int count = 0, length;
+    for (unsigned code; *text; text += length) {
+        char one[8];
+        length = utf8_next(text, &code);
+        snprintf(one, sizeof one, "%.*s", length, text);
+        bool mark = count && !columns_width(one);
+        if (!mark && count == LABEL_MOST) return strcpy(part[count - 1], "…"), count;
+        if (!mark) *part[count++] = '\0';
+        if (strlen(part[count - 1]) + sizeof one < PART) strcat(part[count - 1], one);
+    }
+    return count;
+}
+
+/* The labels of the columns first .. last-1; upright: from top to bottom. */
+static void put_labels(FILE *out, const char *const *label, int first, int last, int indent,
+                       int width, bool upright)
+{
+    char part[LABEL_MOST][PART];
+    int height = 1;
+    for (int j = first; j < last && upright; j++)
+        if (split(part, label[j]) > height) height = split(part, label[j]);
+    for (int line = 0; line < height; line++) {
+        int gap = indent;  // blank columns before the next character
+        for (int j = first; j < last; j++) {
+            int place = upright ? line - height + split(part, label[j]) : 0;
+            const char *text = !upright ? label[j] : place < 0 ? "" : part[place];
+            if (*text) {
+                fprintf(out, "%*s", gap + !upright, "");
+                columns_put(out, text, width - !upright, true);
+                gap = 0;
+            } else gap += width;
+        }
+        fputc('\n', out);
+    }
+}
+
+static int line_width(FILE *out)
+{
+    struct winsize size;
+    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 2 * LABEL_MOST
+               ? size.ws_col
+               : LINE;
+}
+
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
 {
     Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
-    int width = widest(map->column_labels, map->columns, CELL_LEAST - 1, CELL_MOST - 1) + 1;
-    int fit = (LINE - label - 1) / width;  // columns in a line
-    if (fit < map->columns && map->columns * CELL_LEAST <= LINE - label - 1) {
-        width = (LINE - label - 1) / map->columns;
-        fit = map->columns;
-    }
+    int width = widest(map->column_labels, map->columns, CELL_NUMBER, CELL_MOST - 1) + 1;
+    int room = line_width(out) - label - 1, each = room / map->columns;
+    bool upright = each < (width < CELL_LABEL ? width : CELL_LABEL);
+    if (upright) width = each < CELL_NUMBER ? CELL_SHADE : CELL_NUMBER;
+    else if (width > each) width = each;
+    int fit = room / width;  // columns in a line
     for (int first = 0; first < map->columns; first += fit) {
         int last = first + fit < map->columns ? first + fit : map->columns;
         if (first) fputc('\n', out);
-        fprintf(out, "%*s", label + 1, "");
-        for (int j = first; j < last; j++) {
-            fputc(' ', out);
-            columns_put(out, map->column_labels ? map->column_labels[j] : "", width - 1, true);
-        }
-        fputc('\n', out);
+        put_labels(out, map->column_labels, first, last, label + 1, width, upright);
         for (int i = 0; i < map->rows; i++) {
-            columns_put(out, map->row_labels ? map->row_labels[i] : "", label, true);
-            fputc(' ', out);
-            for (int j = first; j < last && !(causal && j > i); j++)
-                cell(out, map->weight[i * map->columns + j], width, &colors, color);
+            int gap = 1;
+            columns_put(out, map->row_labels[i], label, true);
+            for (int j = first; j < last && !(causal && j > i); j++) {
+                float value = map->weight[i * map->columns + j];
+                bool blank = color == BLOCKS_PLAIN && value < ZERO;
+                if (!blank)
+                    fprintf(out, "%*s", gap, ""), cell(out, value, width, &colors, color);
+                gap = blank ? gap + width : 0;
+            }
             fputc('\n', out);
         }
     }

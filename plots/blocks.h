@@ -1,10 +1,13 @@
-/* blocks.h -- a heat map in a terminal: coloured cells with numbers, or only the numbers.
+/* blocks.h -- a heat map in a terminal: coloured cells with numbers; without colours, shades.
  *
- *               jane visits africa  </s>
- *         jane   .97    .01    .00   .02
- *       visite   .01    .95    .01   .03
+ *                 jane   visits   africa     </s>
+ *        jane █████.97      .01               .02
+ *      visite      .01 █████.95      .01      .03
  *
- * Columns that do not fit into a line follow below it, with the row labels repeated. */
+ * Weights below .005 are blank. Where the columns are too narrow for their labels, these stand
+ * upright; where they are too narrow for numbers, there are only colours or shades. Columns that
+ * do not fit into a line follow below it, with the row labels repeated. A line is as wide as the
+ * terminal; 80 columns elsewhere. */
 #ifndef PLOTS_BLOCKS_H
 #define PLOTS_BLOCKS_H
 
@@ -22,7 +25,7 @@ typedef enum {
  * (no-color.org) is set. */
 BlocksColor blocks_color(FILE *out);
 
-/* Prints the map. causal: cells right of the diagonal are left blank. */
+/* Prints the map, which must have labels. causal: cells right of the diagonal are left blank. */
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color);
 
 #endif

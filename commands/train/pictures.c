@@ -82,7 +82,7 @@ bool pictures_attention(const Run *run, const Validation *v, Error *error)
                                 .choice = &choice_default,
                                 .config = picture_default};
     bool good = snapshot && run_path(path, run->settings, "attention.png", error) &&
-                picture_save(path, &input, error);
+                picture_save(path, NULL, &input, error);
     snapshot_close(snapshot);
     return good;
 }

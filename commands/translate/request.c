@@ -28,6 +28,8 @@ static const Option request_options[] = {
     {"attention", OPTION_LIST, FIELD(attention), 0, 0, NULL, "OUT.png|svg|pdf|html",
      "draw the attention as a picture or an HTML page; of several sentences as OUT-1.png, "
      "OUT-2.png, …; may be given several times", OPTION_COMMON},
+    {"show", OPTION_FLAG, FIELD(show), 0, 0, NULL, NULL,
+     "print the attention below each translation", OPTION_COMMON},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -66,14 +68,9 @@ static bool check_text(const char *name, const char *text, Error *error)
            error_set(error, "--%s is not valid UTF-8 (byte %zu)", name, bad + 1);
 }
 
-/* The number of files that are standard input. */
-static int standard_inputs(const Request *r)
+static int is_dash(const char *path)
 {
-    const char *const file[] = {r->reference, r->target, r->hypothesis, r->align.gold};
-    int count = !r->texts.count && !r->hypothesis && !r->save_int8;
-    for (size_t i = 0; i < sizeof file / sizeof *file; i++)
-        count += file[i] && !strcmp(file[i], "-");
-    return count;
+    return path && !strcmp(path, "-");
 }
 
 static bool check(Request *r, Error *error)
@@ -81,9 +78,10 @@ static bool check(Request *r, Error *error)
     if (!choice_parse(&r->choice, &r->choice_words, error) ||
         !check_text("given", r->given, error) || !check_text("prefix", r->prefix, error))
         return false;
-    bool page = false, picture = r->attention.count > 0;
+    bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align.align && (r->target || r->align.gold);
-    bool table_out = r->align.tsv && !strcmp(r->align.tsv, "-");
+    int dashes = is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) +
+                 is_dash(r->align.gold) + (!r->texts.count && !r->hypothesis && !r->save_int8);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
         page = page || format == PICTURE_HTML;
@@ -114,18 +112,19 @@ static bool check(Request *r, Error *error)
          "to save with it"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain, "--word goes with --explain"},
-        {r->json && r->explain, "--explain is text for people: it does not go with --json"},
+        {r->json && (r->explain || r->show),
+         "--explain and --show are text for people: they do not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
         {r->target && !r->score && !r->align.align,
          "--target goes with --score or --align: it has the translations that are given"},
         {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
         {r->align.tsv && r->choice.head == CHOICE_MAX,
          "--attention-tsv takes a head's number, mean or best as --head"},
-        {table_out && (r->json || r->explain || r->align.align),
+        {is_dash(r->align.tsv) && (r->json || r->explain || r->show || r->align.align),
          "--attention-tsv - prints the table in place of translations: it does not go with "
-         "--json, --explain or --align"},
-        {standard_inputs(r) > 1, "only one of the input, --reference, --target, --hypothesis "
-                                 "and --gold can be standard input"},
+         "--json, --explain, --show or --align"},
+        {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
+                     "and --gold can be standard input"},
         {r->align.save && !r->align.gold,
          "--align-save goes with --gold, which shows what is best"},
         {r->align.align && r->explain,
@@ -165,7 +164,7 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
         !options_parse(r->groups, REQUEST_GROUPS, option_synonyms, argc, argv, &r->texts,
                        error))
         return false;
-    if (r->texts.count == 1 && !strcmp(r->texts.item[0], "-")) strings_free(&r->texts);
+    if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, error)) return false;
     r->several = r->search.alternatives || r->search.n_best > 1;
     r->search.no_scores = !r->json && !r->several;

@@ -43,7 +43,7 @@ bool view_open(View *view, Error *error)
                 "%s: --explain explains one kind of attention, here cross; --attention-kind "
                 "encoder or decoder explains another\n",
                 command_name());
-    if ((r->attention.count || r->align.align || best) &&
+    if ((r->attention.count || r->show || r->align.align || best) &&
         !alignment_load(&saved, r->model.item[0], config, error))
         return false;
     if (r->align.align && !aligner_create(&view->aligner, &r->align, &saved, choice,
@@ -77,11 +77,30 @@ static void picture_path(char *path, size_t size, const Request *r, const char *
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
-static bool draw(View *view, const char *name, const Snapshot *snapshot, long long number,
+static bool draw(View *view, const PictureInput *input, const char *name, long long number,
                  Error *error)
 {
     char path[4200];
+    picture_path(path, sizeof path, view->request, name, number);
+    if (!(picture_format(name, error) == PICTURE_HTML ? page_save(path, input, error)
+                                                      : picture_save(path, NULL, input, error)))
+        return false;
+    if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
+    return true;
+}
+
+/* Whether the attention is drawn, printed or explained. */
+static bool shows_attention(const Request *r)
+{
+    return r->attention.count || r->show || r->explain;
+}
+
+/* Does so for a translation of line `number`. */
+static bool show(View *view, Answer *answer, long long number, Error *error)
+{
     const Request *r = view->request;
+    if (!shows_attention(r)) return true;
+    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &view->bundle->vocabulary,
                                 .model_name = r->model.item[0],
@@ -89,32 +108,20 @@ static bool draw(View *view, const char *name, const Snapshot *snapshot, long lo
                                 .config = r->picture,
                                 .given = r->given != NULL,
                                 .missing = &view->missing};
-    picture_path(path, sizeof path, r, name, number);
-    bool page = picture_format(name, error) == PICTURE_HTML;
-    if (!(page ? page_save : picture_save)(path, &input, error)) return false;
-    if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
-    return true;
-}
-
-/* Draws and explains a translation of line `number`, as far as that was asked for. */
-static bool show(View *view, Answer *answer, long long number, Error *error)
-{
-    const Request *r = view->request;
-    if (!r->attention.count && !r->explain) return true;
-    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     bool good = snapshot != NULL;
     for (int i = 0; good && i < r->attention.count; i++)
-        good = draw(view, r->attention.item[i], snapshot, number, error);
-    return good && (!r->explain || explain_print(stdout, snapshot, &view->bundle->vocabulary,
-                                                 &view->choice, r->word, error));
+        good = draw(view, &input, r->attention.item[i], number, error);
+    return good && (!r->show || picture_save(NULL, stdout, &input, error)) &&
+           (!r->explain ||
+            explain_print(stdout, snapshot, input.vocabulary, &view->choice, r->word, error));
 }
 
-/* Says that line `number` is empty, if its attention was to be shown; fails for a single text. */
+/* For an empty line: fails if its attention is to be shown and it is the only text. */
 static bool show_nothing(const View *view, long long number, Error *error)
 {
     const Request *r = view->request;
-    char path[4200] = "the explanation";
-    if (!r->attention.count && !r->explain) return true;
+    char path[4200] = "it";
+    if (!shows_attention(r)) return true;
     if (r->attention.count) picture_path(path, sizeof path, r, r->attention.item[0], number);
     if (r->texts.count == 1)
         return error_set(error, "the text is empty: there is no attention for %s", path);

@@ -87,6 +87,23 @@ check "nor has an empty line, which stops nothing" sh -c 'test $1 = 0 -a -s f-2.
 translate --explain --attention-kind all "one two" >out 2>err
 check "--explain --attention-kind all says which" grep -q "^translate: --explain .* here cross; --attention-kind " err
 
+# ---- the attention in the terminal ----
+for way in "--layer 1 --head 2" "--layer 1 --head 1 --attention-kind encoder"; do
+    # shellcheck disable=SC2086
+    translate --show $way "one two three" >out
+    # shellcheck disable=SC2086
+    translate $way --attention-tsv t.tsv "one two three" >text
+    awk -F '\t' 'NR > 1 && $9 >= 0.005 { n = sprintf("%.2f", $9); print n == "1.00" ? "1.0" : substr(n, 2) }' t.tsv >expected
+    check "--show $way prints the weights" sh -c \
+        "head -n 1 out | cmp - text && test \$(wc -l <expected) -gt 3 && grep -o '[.][0-9][0-9]\|1[.]0' out | cmp - expected"
+done
+check "in a pipe, without escapes" sh -c '! grep -q "$(printf "\033")" out'
+translate --show --attention-kind all "one two" "" "three" >out 2>err
+check "every kind of every text, but not of an empty one" sh -c \
+    'test "$(grep -c "attention · layer 1" out)" = 6 && grep -q "line 2 is empty" err'
+wrong "--show and --json" 2 "text for people" translate --show --json one
+wrong "--show of an empty text" 1 "the text is empty" translate --show ""
+
 # ---- a run that is complete ----
 again() { "$BIN/train" $corpus $tiny --max-updates 60 --output run --no-quiet "$@" >out 2>err; }
 again
@@ -107,6 +124,16 @@ terminal() {
         tr -d '\r' >out
 }
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
+    # coloured VARIABLES WIDTH: the map on a terminal
+    coloured() { script -qec "stty cols $2; env $1 '$BIN/translate' --model run --show 'one two three four five six'" \
+        /dev/null </dev/null 2>&1 | tr -d '\r' >out; }
+    coloured "TERM=xterm NO_COLOR=" 40
+    check "--show on a terminal is coloured" grep -q "$(printf '\033')\[48;5;" out
+    sed "s/$(printf '\033')\[[0-9;]*m//g" out >plain
+    check "and as wide as the terminal" awk '/attention ·/ { map = NR } map && NR > map && length($0) > 40 { bad = 1 }
+        END { exit bad || !map || NR < map + 4 }' plain
+    coloured "TERM=xterm NO_COLOR=1" 80
+    check "NO_COLOR=1: no colours" sh -c 'grep -q "[.][0-9][0-9]" out && ! grep -q "$(printf "\033")" out'
     one=$(translate "one two") three=$(translate "three")
     terminal 'one two\n' 'three\n' '\004'
     check "a terminal gets a prompt" grep -q '^> ' out

@@ -3,6 +3,8 @@
 #include "plots/columns.h"
 #include "tests/fixtures/test.h"
 
+#include <math.h>
+
 static char text[65536];
 
 static void put(const char *label, int width, bool right, const char *expected)
@@ -48,12 +50,19 @@ static const char *const rows[] = {"un", "deux"}, *const names[] = {"one", "two"
 static const HeatMap small = {
     .weight = weight, .rows = 2, .columns = 2, .row_labels = rows, .column_labels = names};
 
-TEST(numbers)
+/* Zeros are blank, and so is what the causal mask hides. */
+TEST(shades_and_numbers)
 {
     print(&small, false, BLOCKS_PLAIN);
-    assert_string_equal(text, "       one  two\n  un   1.0  .00\ndeux   .25  .75\n");
+    assert_string_equal(text, "       one  two\n  un  █1.0\ndeux  ▒.25 █.75\n");
     print(&small, true, BLOCKS_PLAIN);
-    assert_string_equal(text, "       one  two\n  un   1.0\ndeux   .25  .75\n");
+    assert_string_equal(text, "       one  two\n  un  █1.0\ndeux  ▒.25 █.75\n");
+    const float steps[] = {0.004f, 0.04f, 0.06f, 0.3f, 0.6f, 0.8f, NAN};
+    const char *const label[] = {"a", "b", "c", "d", "e", "f", "g"};
+    HeatMap map = {
+        .weight = steps, .rows = 1, .columns = 7, .row_labels = rows, .column_labels = label};
+    print(&map, false, BLOCKS_PLAIN);
+    assert_non_null(strstr(text, "un        .04 ░.06 ▒.30 ▓.60 █.80  nan\n"));
 }
 
 /* A cell has the colour of its number as background, and text with contrast. */
@@ -62,11 +71,11 @@ TEST(colours)
     Colormap map = colormap_make(THEME_DARK);
     print(&small, false, BLOCKS_TRUECOLOR);
     for (int k = 0; k < 4; k++) {
-        char expected[128], number[8];
+        static const char *const number[] = {"1.0", "   ", ".25", ".75"};
+        char expected[128];
         Color c = colormap_color(&map, weight[k]), ink = colormap_contrast(c);
-        snprintf(number, sizeof number, "%.2f", (double)weight[k]);
         snprintf(expected, sizeof expected, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm %s \033[0m",
-                 c.r, c.g, c.b, ink.r, ink.g, ink.b, k ? number + 1 : "1.0");
+                 c.r, c.g, c.b, ink.r, ink.g, ink.b, number[k]);
         assert_non_null(strstr(text, expected));
     }
     print(&small, false, BLOCKS_256);
@@ -77,21 +86,55 @@ TEST(colours)
     fclose(out);
 }
 
-/* 40 columns do not fit into one line: the map continues below, and no cell is lost. */
+/* count columns of weight ½, all with this label. */
+static void print_columns(int count, const char *label)
+{
+    static float half[100];
+    const char *labels[100];
+    for (int j = 0; j < count; j++) half[j] = 0.5f, labels[j] = label;
+    HeatMap map = {.weight = half,
+                   .rows = 1,
+                   .columns = count,
+                   .row_labels = rows,
+                   .column_labels = labels};
+    print(&map, false, BLOCKS_PLAIN);
+}
+
+static int occurrences(const char *part)
+{
+    int count = 0;
+    for (const char *c = text; (c = strstr(c, part)); c++) count++;
+    return count;
+}
+
+/* Labels stand above cells that are wide enough; else upright, over several lines. */
+TEST(labels)
+{
+    print_columns(7, "september");
+    assert_int_equal(occurrences(" september"), 7);
+    print_columns(8, "september");
+    assert_int_equal(occurrences("septemb…"), 8);
+    print_columns(9, "september");
+    assert_int_equal(occurrences(".50"), 9);
+    assert_int_equal(occurrences("\n"), 10);
+    assert_int_equal(strncmp(text, "      s   s   s", 15), 0);
+    print_columns(19, "e\xcc\x81t日");  // a combining mark, a wide character
+    assert_int_equal(occurrences("   e\xcc\x81   e\xcc\x81"), 18);
+    assert_int_equal(occurrences("  日  日"), 18);
+    assert_int_equal(occurrences("\n"), 4);
+    print_columns(20, "averyverylongword");
+    assert_int_equal(occurrences("\n"), 15);
+    assert_int_equal(occurrences(" …"), 20);
+    assert_int_equal(occurrences(".50"), 0);
+    assert_int_equal(occurrences("▓▓"), 39);  // 20 cells of two
+}
+
+/* 100 columns do not fit into one line: the map continues below, and no cell is lost. */
 TEST(wide_maps)
 {
-    static float many[2 * 40];
-    static const char *labels[40];
-    for (int j = 0; j < 40; j++)
-        many[j] = (float)j / 100, many[40 + j] = 0.5f, labels[j] = "mot";
-    HeatMap map = {
-        .weight = many, .rows = 2, .columns = 40, .row_labels = rows, .column_labels = labels};
-    print(&map, false, BLOCKS_PLAIN);
-    int halves = 0, mots = 0;
-    for (const char *c = text; (c = strstr(c, ".50")); c++) halves++;
-    for (const char *c = text; (c = strstr(c, "mot")); c++) mots++;
-    assert_int_equal(halves, 40);
-    assert_int_equal(mots, 40);
+    print_columns(100, "mot");
+    assert_int_equal(occurrences("▓"), 200);
+    assert_int_equal(occurrences("un "), 3);
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
         assert_true(columns_width(line) <= 80);
 }

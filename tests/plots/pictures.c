@@ -17,7 +17,7 @@ static Error error;
 /* The picture of the input, as it is in its file; its rgb is for free(). */
 static PngPicture draw(const PictureInput *input)
 {
-    if (!picture_save(path, input, &error)) fail_msg("%s", error.text);
+    if (!picture_save(path, NULL, input, &error)) fail_msg("%s", error.text);
     return read_png(path);
 }
 
