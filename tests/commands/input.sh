@@ -67,11 +67,11 @@ wrong "a picture needs a format" 2 "takes the name of .*, not '-'" translate --a
 # ---- texts that are files ----
 translate valid.s >out 2>err
 check "a text that is a file is translated, with a hint" sh -c 'test "$(wc -l <out)" = 1 &&
-    test "$(cat err)" = "translate: '\''valid.s'\'' is a file: to translate its lines, ./translate <valid.s"'
+    grep -q "^translate: '\''valid.s'\'' is a file: to translate its lines, ./translate <valid.s$" err'
 translate --quiet valid.s >out 2>err
 check "--quiet: no hint" test ! -s err
 translate . "no file" >out 2>err
-check "a folder or a text is no file" test ! -s err
+check "a folder or a text is no file" sh -c '! grep -q "is a file" err'
 
 # ---- the attention ----
 translate --attention a.png --attention b.html --attention c.png "one two" >out 2>err
@@ -100,7 +100,7 @@ done
 check "in a pipe, without escapes" sh -c '! grep -q "$(printf "\033")" out'
 translate --show --attention-kind all "one two" "" "three" >out 2>err
 check "every kind of every text, but not of an empty one" sh -c \
-    'test "$(grep -c "attention · layer 1" out)" = 6 && grep -q "line 2 is empty" err'
+    'test "$(grep -c "^[A-Z].*attention.* · " out)" = 6 && grep -q "line 2 is empty" err'
 wrong "--show and --json" 2 "text for people" translate --show --json one
 wrong "--show of an empty text" 1 "the text is empty" translate --show ""
 
@@ -130,7 +130,7 @@ if script -qec true /dev/null </dev/null >script.out 2>&1; then
     coloured "TERM=xterm NO_COLOR=" 40
     check "--show on a terminal is coloured" grep -q "$(printf '\033')\[48;5;" out
     sed "s/$(printf '\033')\[[0-9;]*m//g" out >plain
-    check "and as wide as the terminal" awk '/attention ·/ { map = NR } map && NR > map && length($0) > 40 { bad = 1 }
+    check "and as wide as the terminal" awk '/ttention ·/ { map = NR } map && NR > map && length($0) > 40 { bad = 1 }
         END { exit bad || !map || NR < map + 4 }' plain
     coloured "TERM=xterm NO_COLOR=1" 80
     check "NO_COLOR=1: no colours" sh -c 'grep -q "[.][0-9][0-9]" out && ! grep -q "$(printf "\033")" out'
