@@ -189,7 +189,7 @@ static int glyphs(int n, int m)
     Snapshot *own = random_snapshot(&rng, n, m);
     input.snapshot = own;
     snprintf(name, sizeof name, "%s/picture.svg", folder);
-    if (!picture_save(name, &input, &error)) fail_msg("%s", error.text);
+    if (!picture_save(name, NULL, &input, &error)) fail_msg("%s", error.text);
     char *svg = file_read(name, 1 << 26, NULL, &error);
     assert_non_null(svg);
     int count = 0;
