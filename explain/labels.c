@@ -53,9 +53,8 @@ static bool begins_word(const Tokenizer *tokenizer, int id, int before)
 static int byte_of(const Tokenizer *tokenizer, int id)
 {
     unsigned byte;
-    int end = 0;
     const char *piece = tokenizer_piece(tokenizer, id);
-    return sscanf(piece, "<0x%2x>%n", &byte, &end) == 1 && end == 6 ? (int)byte : -1;
+    return strlen(piece) == 6 && sscanf(piece, "<0x%2x>", &byte) == 1 ? (int)byte : -1;
 }
 
 /* Whether the token has one label with the token before. A character in UTF-8 goes on with the

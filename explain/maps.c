@@ -181,11 +181,11 @@ void map_hide(Map *map, const bool *hide_row, const bool *hide_column)
 
 double map_entropy(const Map *map)
 {
-    double sum = 0;
+    double sum = 0, rows = 0;  // a row sums to 1, or is 0
     size_t count = (size_t)map->rows * (size_t)map->columns;
     for (size_t i = 0; i < count; i++)
-        if (map->at[i] > 0) sum -= map->at[i] * log2((double)map->at[i]);
-    return map->rows ? fmax(sum / map->rows, 0) : 0;
+        if (map->at[i] > 0) rows += map->at[i], sum -= map->at[i] * log2((double)map->at[i]);
+    return rows > 0 ? fmax(sum / rows, 0) : 0;
 }
 
 static double largest(AttentionMap map, int row, int columns)

@@ -47,8 +47,8 @@ void map_join(Map *map, const int *row_word, const int *column_word);
 /* Removes the rows and columns that are true in hide_row [rows] and hide_column [columns]. */
 void map_hide(Map *map, const bool *hide_row, const bool *hide_column);
 
-/* The entropy of a row in bits, averaged over the rows: from 0 (all on one column) to log2
- * columns. */
+/* The entropy of a row in bits, averaged over the rows that are not 0: from 0 (all on one
+ * column) to log2 columns. */
 double map_entropy(const Map *map);
 
 /* How similar a map is to a word alignment, 0 .. 1, without gold links: the mean of two

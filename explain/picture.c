@@ -35,10 +35,8 @@ const Option picture_options[] = {
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-static const char *const ENDINGS[] = {[CANVAS_PNG] = ".png",
-                                      [CANVAS_SVG] = ".svg",
-                                      [CANVAS_PDF] = ".pdf",
-                                      [PICTURE_HTML] = ".html"};
+/* In the order of CanvasFormat. */
+static const char *const ENDINGS[] = {".png", ".svg", ".pdf", ".html"};
 
 int picture_format(const char *path, Error *error)
 {
@@ -283,18 +281,18 @@ static const char *large_name(char text[NOTE], const Section *s, const Drawing *
 static void describe(Section *s, const Drawing *d)
 {
     char name[NOTE];
+    bool rollout = d->input->config.rollout;
     large_name(name, s, d);
-    if (d->input->config.rollout) strcpy(s->title, name);
+    if (rollout) strcpy(s->title, name);
     else
         snprintf(s->title, sizeof s->title, "layer %d of %d · %s", s->layer + 1,
                  snapshot_layers(d->input->snapshot, s->kind), name);
-    const Choice *choice = d->input->choice;
     char fixed[NOTE] = "";
-    if (s->layers > 1 && choice->layer < 0 && choice->head != CHOICE_BEST)
+    if (s->layers > 1 && !rollout && d->input->choice->head != CHOICE_BEST)
         snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
     snprintf(
         s->caption, REMARK,
-        d->input->config.rollout
+        rollout
             ? "Row: %s. Column: %s. Attention rollout through all layers up to this one; a "
               "row sums to 1.%s"
             : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.%s",
