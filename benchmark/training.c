@@ -22,8 +22,8 @@ bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
     static Settings settings;  // its groups point into it
     char tokens[16],
         *argv[] = {
-            "benchmark",      "--preset", (char *)(size_t)preset, "--train-source", "-",
-            "--train-target", "-",        "--batch-tokens",       tokens,           NULL};
+            "benchmark",      "--preset", (char *)(size_t)preset, "--train-source", "none",
+            "--train-target", "none",     "--batch-tokens",       tokens,           NULL};
     snprintf(tokens, sizeof tokens, "%d", batch_tokens);
     bool good = settings_read(&settings, 9, argv, error);
     *plan = (TrainingCase){.corpus = corpus,

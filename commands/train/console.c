@@ -26,6 +26,7 @@ static long long first = -1;  // its number
 static struct {
     pthread_mutex_t lock;
     char text[160];  // "": none
+    bool named;      // it was drawn or printed
     double begin;
 } stage = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -33,7 +34,9 @@ static void draw_stage(void)
 {
     char time[DURATION_TEXT];
     double now = clock_seconds(), seconds = now - stage.begin;
-    if (!stage.text[0] || !progressbar_begin(&bar, now, seconds >= PATIENCE)) return;
+    bool news = !stage.named && seconds >= PATIENCE;
+    if (!stage.text[0] || !progressbar_begin(&bar, now, news)) return;
+    stage.named = true;
     progressbar_add(&bar, "%s %s", stage.text, seconds < 1 ? "" : duration_text(time, seconds));
     progressbar_end(&bar);
 }
@@ -71,6 +74,7 @@ void console_stage(const char *format, ...)
     pthread_mutex_lock(&stage.lock);
     vsnprintf(stage.text, sizeof stage.text, format, arguments);
     stage.begin = clock_seconds();
+    stage.named = false;
     draw_stage();
     pthread_mutex_unlock(&stage.lock);
     va_end(arguments);
