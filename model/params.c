@@ -233,6 +233,16 @@ void params_rows(real *x, const Tensor *tensor, const real *block)
     matrix_copy_rows(x, tensor->layout, block + tensor->offset, tensor->shape[0], columns);
 }
 
+void params_freeze(Params *params, unsigned parts)
+{
+    for (Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
+        bool embedding = strstr(t->name, "embed_") || !strcmp(t->name, "model.shared.weight");
+        bool encoder = !strncmp(t->name, "model.encoder.", strlen("model.encoder."));
+        int part = embedding ? PART_EMBEDDINGS : encoder ? PART_ENCODER : PART_DECODER;
+        t->frozen = parts & (unsigned)part;
+    }
+}
+
 const Tensor *params_find(const Params *params, const char *name)
 {
     for (int t = 0; t < params->count; t++)

@@ -33,6 +33,7 @@ typedef struct Tensor {
     size_t count;    // of its numbers
     Initializer init;
     bool trained;         // false: stays as it was initialised
+    bool frozen;          // by params_freeze: training does not change it
     MatrixLayout layout;  // in a block; a layer's large matrices are packed
 } Tensor;
 
@@ -107,6 +108,14 @@ void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed);
 
 /* x [tensor->count] (=) a tensor of a block, row by row. */
 void params_rows(real *x, const Tensor *tensor, const real *block);
+
+/* Parts of the network. The decoder includes the output layer; the embeddings are those of
+ * tokens and, if learned, of positions. A matrix that is both an embedding and the output layer
+ * is an embedding. */
+enum { PART_ENCODER = 1, PART_DECODER = 2, PART_EMBEDDINGS = 4, PART_ALL = 7 };
+
+/* Freezes the tensors of these parts, a sum of PART_…. */
+void params_freeze(Params *params, unsigned parts);
 
 const Tensor *params_find(const Params *params, const char *name);  // or NULL
 size_t params_trained(const Params *params);  // how many numbers are learned

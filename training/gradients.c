@@ -50,6 +50,18 @@ Range range_of(const Tensor *tensor)
     return (Range){tensor->offset, tensor->offset + tensor->count};
 }
 
+bool range_trained(Range *range, size_t end, const Params *params)
+{
+    *range = (Range){range->end, end};
+    for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
+        Range frozen = range_common(range_of(t), *range);
+        if (!t->frozen || frozen.begin >= frozen.end) continue;
+        if (frozen.begin == range->begin) range->begin = frozen.end;
+        else range->end = frozen.begin;
+    }
+    return range->begin < range->end;
+}
+
 /* ---- accumulators ---- */
 
 static size_t own_size(const Gradients *g)
@@ -120,6 +132,7 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
     int ranks = distributed_ranks(), rank = distributed_rank();
     *g = (Gradients){.reduction = {accumulators, ranks},
                      .shared = accumulators == 1,
+                     .params = &model->params,
                      .size = model->params.size,
                      .slices = (model->params.size + SLICE - 1) / SLICE};
     if (ranks > accumulators)
@@ -220,8 +233,10 @@ static void sum_own(void *context, size_t begin, size_t count)
             lookups.end - lookups.begin);
     const real *sum = g->node[0] + at;
     double squares = 0;
+    for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params);)
 #pragma omp simd reduction(+ : squares)
-    for (size_t i = 0; i < count; i++) squares += (double)sum[i] * (double)sum[i];
+        for (size_t i = r.begin - begin; i < r.end - begin; i++)
+            squares += (double)sum[i] * (double)sum[i];
     g->squares[begin / SLICE] = squares;
 }
 

@@ -49,12 +49,17 @@ typedef struct Range {
 Range range_common(Range a, Range b);
 Range range_of(const Tensor *tensor);
 
+/* range (=) the next numbers from range->end to `end` that are in no frozen tensor; false if
+ * there are none. */
+bool range_trained(Range *range, size_t end, const Params *params);
+
 /* ---- gradients ---- */
 
 typedef struct Gradients {
     Reduction reduction;
     int first, end;        // the accumulators of this rank
     bool shared;           // there is only one, and all threads add to it
+    const Params *params;  // of the model
     size_t size;           // numbers of a block
     real **block;          // [end-first] the accumulators
     Weights *weights;      // [end-first] their tensors
@@ -85,7 +90,8 @@ void gradients_clear(const Gradients *gradients, int used, Workers *workers);
 /* Where to add the gradients of accumulator a; NULL if another rank holds it. */
 Weights *gradients_weights(const Gradients *gradients, int a);
 
-/* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the norm of the sum. Collective. */
+/* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the norm of the sum, without
+ * frozen tensors. Collective. */
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,
                    Error *error);
 

@@ -46,11 +46,14 @@ static void decay_matrices(const Optimizer *o, Range slice)
 static void update_slice(void *context, size_t begin, size_t count)
 {
     Optimizer *o = context;
-    size_t at = begin - o->gradients->own.begin;
-    real *w = o->model->block + begin;
-    if (o->decay_share > 0) decay_matrices(o, (Range){begin, begin + count});
-    adam_update(w, o->m + at, o->v + at, gradients_from(o->gradients, begin), count, &o->step);
-    if (o->ema) ema_update(o->ema + at, w, count, o->ema_share);
+    for (Range r = {begin, begin}; range_trained(&r, begin + count, &o->model->params);) {
+        size_t at = r.begin - o->gradients->own.begin, n = r.end - r.begin;
+        real *w = o->model->block + r.begin;
+        if (o->decay_share > 0) decay_matrices(o, r);
+        adam_update(w, o->m + at, o->v + at, gradients_from(o->gradients, r.begin), n,
+                    &o->step);
+        if (o->ema) ema_update(o->ema + at, w, n, o->ema_share);
+    }
 }
 
 void optimizer_update(Optimizer *o, long long update, double rate, double scale,

@@ -28,7 +28,7 @@ bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients 
 void optimizer_free(Optimizer *optimizer);
 
 /* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update`
- * is 1, 2, … */
+ * is 1, 2, …. Weights, moments and average of frozen tensors keep their bits. */
 void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
                       Workers *workers);
 

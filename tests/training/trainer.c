@@ -97,6 +97,69 @@ TEST(test_moving_average)
     free(first);
 }
 
+/* Frozen tensors keep the bits of weights, moments and average; the others have the gradient that
+ * they have without freezing, and it alone makes up the norm. */
+static void check_frozen(unsigned parts, int accumulators)
+{
+    TrainingConfig c = config();
+    c.weight_decay = 0.1;
+    c.clip_norm = 0.01;
+    c.accumulators = accumulators;
+    SmallTraining free_one, l;
+    begin_training(&free_one, &SHAPE, &c, 2);
+    begin_training(&l, &SHAPE, &c, 3);
+    Params *params = &l.model.params;
+    size_t bytes = params->size * sizeof(real), count = 0;
+    Optimizer *o = &l.trainer->optimizer;
+    assert_true(make_update(&free_one, 1) && make_update(&l, 1));  // there are moments now
+    memcpy(o->ema, l.model.block, bytes);
+    params_freeze(params, parts);
+    assert_true(make_update(&free_one, 2));
+    real *block = copy_of(l.model.block, bytes), *m = copy_of(o->m, bytes),
+         *v = copy_of(o->v, bytes), *ema = copy_of(o->ema, bytes);
+    double squares = 0;
+    for (int u = 2; u <= UPDATES; u++) {
+        assert_true(make_update(&l, u));
+        for (int t = 0; u == 2 && t < params->count; t++) {
+            double norm, unfrozen;
+            const Tensor *tensor = &params->tensor[t];
+            assert_true(gradients_tensor_norm(&l.trainer->gradients, &norm, tensor, &l.error));
+            assert_true(gradients_tensor_norm(&free_one.trainer->gradients, &unfrozen, tensor,
+                                              &l.error));
+            assert_true(norm == unfrozen);
+            if (!tensor->frozen) squares += norm * norm;
+        }
+        if (u == 2) assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
+        if (u == 2) assert_true(l.stats.gradient_norm < free_one.stats.gradient_norm);
+    }
+    for (int t = 0; t < params->count; t++) {
+        const Tensor *tensor = &params->tensor[t];
+        size_t at = tensor->offset, length = tensor->count * sizeof(real);
+        bool same = !memcmp(block + at, l.model.block + at, length) &&
+                    !memcmp(m + at, o->m + at, length) && !memcmp(v + at, o->v + at, length) &&
+                    !memcmp(ema + at, o->ema + at, length);
+        assert_int_equal(same, tensor->frozen);
+        if (tensor->frozen) count += tensor->count;
+        bool layer = !strncmp(tensor->name, "model.encoder.layers", 20);
+        if (layer) assert_int_equal(tensor->frozen, (parts & PART_ENCODER) != 0);
+        if (strstr(tensor->name, "shared"))
+            assert_int_equal(same, (parts & PART_EMBEDDINGS) != 0);
+        if (strstr(tensor->name, "encoder_attn"))
+            assert_int_equal(same, (parts & PART_DECODER) != 0);
+    }
+    assert_true(count > 0);
+    free(block), free(m), free(v), free(ema);
+    end_training(&free_one);
+    end_training(&l);
+}
+
+TEST(test_frozen_tensors_keep_their_bits)
+{
+    for (unsigned parts = 1; parts < PART_ALL; parts++) check_frozen(parts, 4);
+    check_frozen(PART_EMBEDDINGS, 1);
+    check_frozen(PART_ENCODER | PART_EMBEDDINGS, 1);
+}
+
 /* The gradient depends on the micro-batches and on the number of accumulators only by rounding:
  * dropout is a function of the sentence, and a single accumulator has a block of its own for the
  * embedding lookups. */
