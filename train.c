@@ -68,8 +68,7 @@ static bool validation_due(const Run *run)
 {
     const Progress *p = &run->progress;
     int updates = run->settings->training.valid_every;
-    int epochs = run->settings->training.valid_epochs;
-    if (!updates && !epochs) epochs = 1;
+    int epochs = run->valid_epochs;
     bool due = (updates && p->update % updates == 0) ||
                (epochs && p->update_in_epoch == 0 && p->epoch % epochs == 0);
     return p->update > p->validated && (due || finished(run));

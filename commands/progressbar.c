@@ -42,6 +42,13 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
 
 /* ---- the line ---- */
 
+int stream_columns(FILE *out, int otherwise)
+{
+    struct winsize size = {0};
+    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                         : otherwise;
+}
+
 bool progressbar_begin(ProgressBar *bar, double now, bool news)
 {
     double age = now - bar->shown, next = now - bar->called;  // this call, and the one after it
@@ -50,10 +57,7 @@ bool progressbar_begin(ProgressBar *bar, double now, bool news)
                             : news || age + next > LATEST ? SOONEST
                                                           : LATEST))
         return false;
-    struct winsize size = {0};
-    bool known =
-        bar->terminal && ioctl(fileno(bar->out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    bar->columns = known ? size.ws_col : COLUMNS;
+    bar->columns = stream_columns(bar->out, COLUMNS);
     bar->shown = now;
     bar->line[0] = 0;
     return true;

@@ -32,9 +32,10 @@ static void write_presets(FILE *out)
     for (const Preset *preset = settings_presets; preset->name; preset++) {
         fprintf(out, ".TP\n.B %s\n", preset->name);
         manual_text(out, preset->what);
-        fputs(".br\n", out);
-        manual_text(out, preset->settings);
     }
+    fputs(".PP\n.nf\n", out);
+    settings_print_presets(out);
+    fputs(".fi\n", out);
 }
 
 static void write_line(FILE *out, const char *line)
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
     static Settings settings;
     static Request request;
     Error error = {"usage: generate FILE >OUT"};
-    settings_defaults(&settings);
+    settings_documented(&settings);
     bool good = argc == 2 && request_defaults(&request, &error);
     const CompletedProgram programs[] = {
         {"qkv-train", "train", NULL, settings.groups, SETTINGS_GROUPS},

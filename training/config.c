@@ -61,7 +61,8 @@ const Option training_options[] = {
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "updates from one validation to the next", 0},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,
-     "epochs from one validation to the next; if both are 0, every epoch", 0},
+     "epochs from one validation to the next; if both are 0, every epoch, or as many as keep "
+     "validation below a fifth of the work", 0},
     {"valid-translations", OPTION_INT, FIELD(valid_translations), 0, MILLIARD, NULL, NULL,
      "validation sentences to translate, for BLEU, chrF and exact matches", 0},
     {"best", OPTION_CHOICE, FIELD(best), 0, 0, CRITERIA, NULL,

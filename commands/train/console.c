@@ -4,6 +4,7 @@
 #include "base/profile.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
+#include "plots/columns.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -116,6 +117,17 @@ void console_progress(Run *run, const Throughput *t, const UpdateStats *last, bo
     progressbar_end(&bar);
 }
 
+/* A sentence after `left`, cut to the width of the terminal or to 100 columns. */
+static void say_sentence(const char *left, const char *text, size_t length)
+{
+    char *line = NULL;
+    if (!bar.out || asprintf(&line, "%s%.*s", left, (int)length, text) < 0) return;
+    int width = columns_width(line), most = stream_columns(stderr, 100);
+    columns_put(stderr, line, width < most ? width : most, false);
+    fputc('\n', stderr);
+    free(line);
+}
+
 void console_validation(const Run *run, const Validation *v, bool best)
 {
     double loss = v->quality.loss;
@@ -130,8 +142,9 @@ void console_validation(const Run *run, const Validation *v, bool best)
         const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
         const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
         bool exact = strlen(v->hypothesis[s]) == m && !memcmp(v->hypothesis[s], target, m);
-        console_say("    %.*s\n      → %s%s", (int)n, source, v->hypothesis[s],
-                    exact ? "  ✓" : "");
+        say_sentence("    ", source, n);
+        say_sentence(exact ? "    ✓ → " : "      → ", v->hypothesis[s],
+                     strlen(v->hypothesis[s]));
     }
 }
 

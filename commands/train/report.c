@@ -14,6 +14,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum {
     CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
@@ -167,6 +168,19 @@ static void print_model(const Run *run)
                 m->decoder_layers, m->d_model, m->heads, m->ffn);
 }
 
+static void print_fine_tuning(const Run *run)
+{
+    const FineTuning *f = &run->settings->fine_tuning;
+    if (f->init && !run->resumed)
+        console_say("begins with   weights and vocabulary of %s", f->init);
+    for (int i = 0; i < f->freeze.count; i++)
+        console_say("frozen        %s%s", f->freeze.item[i],
+                    strstr(f->freeze.item[i], "embeddings") &&
+                            run->model.config.tying != TYING_NONE
+                        ? "; the target's embedding is also the output layer"
+                        : "");
+}
+
 static void print_memory(const Run *run, const Memory *memory)
 {
     double block = (double)(run->model.params.size * sizeof(real));
@@ -193,43 +207,47 @@ static void print_candidate(const TrainingConfig *c)
     else if (c->ema > 0) console_say("validated     %s", ema);
 }
 
-static void print_warnings(const Run *run)
+static void print_warnings(Run *run)
 {
+    const TrainingConfig *training = &run->settings->training;
+    const char *init = run->settings->fine_tuning.init;
+    long long last = run_last_update(run);
+    if (last && last <= training->warmup)
+        console_say(
+            "warning       the run ends after update %lld, within the warm-up of %d: the "
+            "learning rate does not reach %g; try --warmup %lld or a longer run",
+            last, training->warmup, training->learning_rate, last / 10 + 1);
     double tokens_each = (double)(run->report.tokens[SOURCE] + run->report.tokens[TARGET]) /
                          (double)params_trained(&run->model.params);
     int D = run->model.config.d_model;  // of the presets: tiny 128, small 256, base 512
     if (tokens_each < 0.05)
         console_say("warning       the corpus has %.3f tokens a parameter: a smaller model "
-                    "(%s--d-model, "
-                    "--vocab-size) is likely to translate better",
+                    "(%s--d-model, --vocab-size) is likely to translate better",
                     tokens_each, D > 128 ? "--preset tiny, or " : "");
     if (run->seen * 50 > run->valid.pairs)
         console_say("warning       %zu of %zu source sentences of the validation are in the "
-                    "training text too: the "
-                    "scores are too optimistic",
+                    "training text too: the scores are too optimistic",
                     run->seen, run->valid.pairs);
     for (int side = 0; side < SIDES; side++) {
         double unknown =
             percent(run->report.unknown[side], run->report.tokens[side] - run->report.kept);
-        if (unknown > 5)
-            console_say("warning       %.0f %% of the %s tokens are unknown, and are lost: a "
-                        "larger --vocab-size, "
-                        "--tokenizer bpe, or --byte-fallback keeps them",
-                        unknown, side == SOURCE ? "source" : "target");
+        if (unknown > (init ? 2 : 5))
+            console_say("warning       %.1f %% of the %s tokens are unknown, and are lost: %s "
+                        "keeps them",
+                        unknown, side == SOURCE ? "source" : "target",
+                        init ? "a model that was trained with --byte-fallback"
+                             : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
     }
     int threads = workers_count(run->workers),
         at_work = passes_at_work(&run->trainer->passes, threads);
     if (at_work < threads)
         console_say("warning       only %d of %d threads can work at a time: --accumulators %d "
-                    "lets all work, and "
-                    "takes "
-                    "%.0f MB for each one more",
+                    "lets all work, and takes %.0f MB for each one more",
                     at_work, threads, threads,
                     (double)(run->model.params.size * sizeof(real)) / 1e6);
     if (tokens_each > 200)
         console_say("warning       the corpus has %.0f tokens a parameter: a larger model (%s) "
-                    "can learn more from "
-                    "it",
+                    "can learn more from it",
                     tokens_each,
                     D < 256   ? "--preset small or base"
                     : D < 512 ? "--preset base"
@@ -245,12 +263,19 @@ bool console_report(Run *run, Validation *validation, Error *error)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
     const DataConfig *data = &run->settings->data;
     bool split = !data->valid.source.count && !data->valid.tsv.count;
+    const char *preset = run->settings->default_preset;
+    if (preset) console_say("preset        %s", preset);
     print_corpus("training", &run->report, &data->train);
     print_corpus("validation", &run->valid_report, split ? &data->train : &data->valid);
     print_vocabulary(run);
     print_model(run);
+    print_fine_tuning(run);
     print_memory(run, &memory);
     print_candidate(&run->settings->training);
+    if (run->settings->training.valid_epochs != run->valid_epochs && run->valid_epochs > 1)
+        console_say("validates     every %d epochs, to spend at most a fifth of the work on it "
+                    "(--valid-epochs changes that)",
+                    run->valid_epochs);
     print_warnings(run);
     console_say("run           %s%d threads, into %s", ranks, workers_count(run->workers),
                 run->settings->run.output);
@@ -288,9 +313,9 @@ static bool time_validation(double *each, Validation *v, size_t in_epoch, Error 
 {
     const TrainingConfig *c = &v->run->settings->training;
     const CorpusReport *report = &v->run->valid_report;
-    int epochs = c->valid_epochs || c->valid_every ? c->valid_epochs : 1;
+    int epochs = v->run->valid_epochs;
     double begin = clock_seconds();
-    v->max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
+    v->search.max_tokens = (int)(report->tokens[TARGET] / report->kept) + 1;
     if (!validation_run(v, NULL, error)) return false;
     *each = clock_seconds() - begin;
     *each *= fmax(c->valid_every ? 1.0 / c->valid_every : 0,

@@ -64,26 +64,29 @@ static bool read_text(Run *run, Error *error)
                         run->settings->training.seed, error);
 }
 
-/* Takes the vocabulary of the run in the folder, if its configuration agrees. */
-static bool take_vocabulary(Run *run, Error *error)
+/* Takes the vocabulary of a checkpoint: that of the run in the folder, if its configuration
+ * agrees, or --init's. */
+static bool take_vocabulary(Run *run, const char *path, Error *error)
 {
-    CheckpointFile last;
-    if (!checkpoint_open(&last, run->last, error)) return false;
-    run->resumed = true;
-    const void *const model[SIDES] = {last.source_tokenizer, last.tokenizer};
-    const size_t size[SIDES] = {last.source_tokenizer_size, last.tokenizer_size};
-    bool good = settings_agree(run->settings, last.config, run->last, error) &&
+    CheckpointFile file;
+    if (!checkpoint_open(&file, path, error)) return false;
+    const void *const model[SIDES] = {file.source_tokenizer, file.tokenizer};
+    const size_t size[SIDES] = {file.source_tokenizer_size, file.tokenizer_size};
+    bool good = (!run->resumed || settings_agree(run->settings, file.config, path, error)) &&
                 vocabulary_copy(&run->vocabulary, model, size, error);
-    checkpoint_close(&last);
+    checkpoint_close(&file);
     return good;
 }
 
-/* The vocabulary of the run in the folder; else of `tokenizer-model`; else a new one. */
+/* The vocabulary of the run in the folder; else of --init's model; else of `tokenizer-model`;
+ * else a new one. */
 static bool make_vocabulary(Run *run, Error *error)
 {
     Settings *s = run->settings;
-    if (access(run->last, F_OK) == 0) return take_vocabulary(run, error);
+    run->resumed = access(run->last, F_OK) == 0;
+    if (run->resumed) return take_vocabulary(run, run->last, error);
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
+    if (s->fine_tuning.init) return take_vocabulary(run, s->init_file, error);
     bool joint = s->data.vocabulary == VOCABULARY_JOINT;
     if (s->data.tokenizer_model.count) {
         char *const *item = s->data.tokenizer_model.item;
@@ -112,29 +115,34 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
            distributed_share(v->model[side], v->size[side], error);
 }
 
-/* Copies rank 0's tokenizers and its number of accumulators to all ranks. */
+/* Copies rank 0's tokenizers, number of accumulators and shape of the model, which may be that of
+ * --init, to all ranks. */
 static bool share_vocabulary(Run *run, Error *error)
 {
     int *accumulators = &run->settings->training.accumulators;
+    ModelConfig *model = &run->settings->model;
     return distributed_share(&run->resumed, sizeof run->resumed, error) &&
+           distributed_share(model, sizeof *model, error) &&
            distributed_share(accumulators, sizeof *accumulators, error) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* Checks by a hash that every rank has the same token ids, the same model and training options
+/* Checks by a hash that every rank has the same token ids, the same training options
  * and the same memory layout of weights. Paths may differ. Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     const Corpus *corpus = &run->corpus;
     uint64_t mine = HASH_START, first;
+    unsigned parts;
     for (int side = 0; side < SIDES; side++)
         for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
             mine = hash_word(mine, (uint32_t)corpus->id[side][i]);
-    char *settings = options_to_json(run->settings->groups + 2, 2);
+    char *settings = options_to_json(run->settings->groups + 3, 1);
     if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
+    if (settings_frozen(run->settings, &parts, NULL)) mine = hash_word(mine, parts);
     int D = run->settings->model.d_model;
     mine = hash_word(mine, matrix_layout_trained(D, D));  // of this build
     first = mine;
@@ -149,7 +157,6 @@ static bool same_everywhere(const Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 {
     *run = (Run){.settings = settings, .stage = stage, .progress = progress_start()};
-    int max_length = settings->model.max_length - 1;  // without </s>
     stage("reading %s …", run_file(&settings->data.train, 0));
     bool good = run_path(run->last, settings, "last.safetensors", error) &&
                 run_path(run->best, settings, "best.safetensors", error) &&
@@ -160,6 +167,7 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
     stage("encoding …");
+    int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
                          max_length, false, error) &&
@@ -195,8 +203,18 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-/* Rank 0 initialises the weights or reads those of the run in the folder; all ranks get
- * them. */
+static bool read_init(Run *run, Error *error)
+{
+    CheckpointFile file;
+    if (!checkpoint_open(&file, run->settings->init_file, error)) return false;
+    bool good =
+        checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, run->model.block, error);
+    checkpoint_close(&file);
+    return good;
+}
+
+/* Rank 0 initialises the weights, or reads those of the run in the folder or of --init's model;
+ * all ranks get them. */
 static bool start_or_go_on(Run *run, Error *error)
 {
     Transformer *model = &run->model;
@@ -205,7 +223,8 @@ static bool start_or_go_on(Run *run, Error *error)
     if (first && run->resumed) {
         good = read_last(run, error);
     } else if (first) {
-        params_initialise(&model->params, model->block, run->batches.seed);
+        if (run->settings->fine_tuning.init) good = read_init(run, error);
+        else params_initialise(&model->params, model->block, run->batches.seed);
         if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
     }
     return distributed_agree(good, error) &&
@@ -227,6 +246,9 @@ bool run_prepare(Run *run, Error *error)
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error);
+    unsigned parts;
+    if (good && settings_frozen(settings, &parts, error))
+        params_freeze(&run->model.params, parts);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 

@@ -44,6 +44,7 @@ typedef struct Run {
     Progress progress;
     Metrics metrics;
     bool resumed;
+    int valid_epochs;  // from one validation to the next; 0: only by --valid-every
 } Run;
 
 /* Reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a

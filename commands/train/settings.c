@@ -3,7 +3,10 @@
 
 #include "base/file.h"
 #include "commands/command.h"
+#include "inference/bundle.h"
 #include "inference/tokenization.h"
+#include "model/checkpoint.h"
+#include "training/distributed.h"
 #include "training/trainer.h"
 
 #include <stddef.h>
@@ -17,12 +20,14 @@ static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_c
                                              "nfkc_cf",  "identity", NULL};
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
 static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL};
+static const char *const PART_NAMES[] = {"encoder", "decoder", "embeddings", NULL};
 
 // clang-format off
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
     {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
-     "toy, tiny, small or base: defaults for the options below", OPTION_COMMON},
+     "toy, tiny, small or base: defaults for the options below, listed at the end; default: tiny, "
+     "or toy for the built-in corpus", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
      "read options from a config.json of another run", 0},
     {"output", OPTION_TEXT, FIELD(output), 0, 0, NULL, "DIR",
@@ -90,28 +95,38 @@ static const Option data_options[] = {
     {"lowercase", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL, NULL, OPTION_OLD},
 };
 #undef FIELD
+#define FIELD(name) offsetof(FineTuning, name)
+static const Option fine_tuning_options[] = {
+    {"init", OPTION_TEXT, FIELD(init), 0, 0, NULL, "MODEL",
+     "begin from the weights, the vocabulary and the shape of a model: a file, or the folder of "
+     "another run", 0},
+    {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, PART_NAMES, "PART",
+     "do not change encoder, decoder (with the output layer) or embeddings; with --tying all the "
+     "embedding of source and target is also the output layer", 0},
+};
+#undef FIELD
 
-const Preset settings_presets[] = {  // as PRESET_NAMES
+const Preset settings_presets[] = {  // as PRESET_NAMES; each with the same options
     {"toy", "the built-in corpus, whole words, about a minute",
      "tokenizer=word vocab-size=2000 d-model=128 heads=4 ffn=256 encoder-layers=2 "
      "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
      "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
-     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 valid-translations=500"},
+     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 patience=0"},
     {"tiny", "10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
      "tokenizer=bpe vocab-size=10000 d-model=128 heads=4 ffn=256 encoder-layers=4 "
      "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
-     "learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 "
-     "label-smoothing=0.1 clip-norm=25 patience=10"},
+     "accumulators=0 learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 "
+     "dropout=0.3 label-smoothing=0.1 clip-norm=25 valid-every=0 patience=10"},
     {"small", "about 100,000 pairs",
      "tokenizer=bpe vocab-size=10000 d-model=256 heads=8 ffn=512 encoder-layers=3 "
-     "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 learning-rate=0.002 "
-     "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
-     "clip-norm=5 patience=10"},
+     "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=512 "
+     "accumulators=0 learning-rate=0.002 schedule=inverse-sqrt warmup=2000 max-updates=30000 "
+     "dropout=0.2 label-smoothing=0.1 clip-norm=5 valid-every=0 patience=10"},
     {"base", "a million pairs or more: the base model of Vaswani et al. 2017",
      "tokenizer=bpe vocab-size=10000 d-model=512 heads=8 ffn=2048 encoder-layers=6 "
-     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 accumulators=1 "
-     "learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
-     "label-smoothing=0.1 clip-norm=1 patience=10"},
+     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 micro-tokens=512 "
+     "accumulators=1 learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 "
+     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=0 patience=10"},
     {NULL, NULL, NULL},
 };
 // clang-format on
@@ -136,6 +151,8 @@ void settings_defaults(Settings *s)
         (OptionGroup){"The model", "model", model_options, model_option_count, &s->model};
     s->groups[3] = (OptionGroup){"Training", "training", training_options,
                                  training_option_count, &s->training};
+    s->groups[4] = (OptionGroup){"Fine-tuning", "fine_tuning", fine_tuning_options,
+                                 COUNT(fine_tuning_options), &s->fine_tuning};
 }
 
 static const char *preset_settings(const char *name)
@@ -143,6 +160,12 @@ static const char *preset_settings(const char *name)
     const Preset *preset = settings_presets;
     while (preset->name && strcmp(preset->name, name)) preset++;
     return preset->settings;
+}
+
+void settings_documented(Settings *s)
+{
+    settings_defaults(s);
+    options_set_all(s->groups, SETTINGS_GROUPS, preset_settings("tiny"), NULL);
 }
 
 /* Looks in data/toy of the working folder, then of the program's folder, then in the
@@ -227,12 +250,32 @@ static int dash_count(const CorpusFiles *names)
     return count;
 }
 
+bool settings_frozen(const Settings *s, unsigned *parts, Error *error)
+{
+    static const Option part = {.kind = OPTION_CHOICE, .choices = PART_NAMES};
+    const StringList *list = &s->fine_tuning.freeze;
+    *parts = 0;
+    for (int i = 0; i < list->count; i++)
+        for (const char *at = list->item[i]; *at; at += *at == ',') {
+            char name[32];
+            int length = (int)strcspn(at, ","), p;
+            snprintf(name, sizeof name, "%.*s", length, at);
+            if (!option_store(&part, &p, "--freeze", name, error)) return false;
+            *parts |= 1u << p;
+            at += length;
+        }
+    return *parts != PART_ALL ||
+           error_set(error, "--freeze encoder,decoder,embeddings leaves nothing to train: "
+                            "leave one of them out");
+}
+
 static bool check(const Settings *s, Error *error)
 {
     const TrainingConfig *t = &s->training;
     int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid);
     if (dashes > 1) return error_set(error, "only one of the files can be -, standard input");
-    if (!check_pairs(&s->data.train, "train", error) ||
+    unsigned parts;
+    if (!settings_frozen(s, &parts, error) || !check_pairs(&s->data.train, "train", error) ||
         !check_pairs(&s->data.valid, "valid", error))
         return false;
     if (t->best != BEST_LOSS && !t->valid_translations)
@@ -268,6 +311,19 @@ static bool read_config(Settings *s, const char *text, const char *path, Error *
                      path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
 }
 
+/* Applies --config and the command line. */
+static bool apply_given(Settings *s, const char *config, int argc, char *const *argv,
+                        Error *error)
+{
+    if (config) {
+        char *text = file_read(config, 1 << 20, NULL, error);
+        bool good = text && read_config(s, text, config, error);
+        free(text);
+        if (!good) return false;
+    }
+    return options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, argc, argv, NULL, error);
+}
+
 /* Applies all sources of values in their order. The first call has preset NULL: it finds out
  * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
  * watch. */
@@ -283,13 +339,65 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
         return false;
     if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
         return false;
-    if (config) {
-        char *text = file_read(config, 1 << 20, NULL, error);
-        bool good = text && read_config(s, text, config, error);
-        free(text);
-        if (!good) return false;
-    }
-    return options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, argc, argv, NULL, error);
+    return apply_given(s, config, argc, argv, error);
+}
+
+/* The first option that differs of those that define tokenizer (group 1, from the field at
+ * `first` on) and model (group 2): a flag, an integer or a choice. NULL if there is none. */
+static const Option *difference(const Settings *a, const Settings *b, size_t first)
+{
+    for (int group = 1; group <= 2; group++)
+        for (int i = 0; i < a->groups[group].count; i++) {
+            const Option *o = &a->groups[group].options[i];
+            const char *x = (const char *)a->groups[group].values + o->offset,
+                       *y = (const char *)b->groups[group].values + o->offset;
+            size_t size = o->kind == OPTION_FLAG                              ? sizeof(bool)
+                          : o->kind == OPTION_INT || o->kind == OPTION_CHOICE ? sizeof(int)
+                                                                              : 0;
+            if ((group > 1 || o->offset >= first) && memcmp(x, y, size)) return o;
+        }
+    return NULL;
+}
+
+/* Takes shape and vocabulary of --init's model, which no given option may contradict. Without
+ * learned positions the model has no longest sentence. */
+static bool take_shape(Settings *s, Settings *model, const char *config, int argc,
+                       char *const *argv, Error *error)
+{
+    const size_t first = offsetof(DataConfig, vocabulary), size = sizeof(DataConfig) - first;
+    memcpy((char *)&s->data + first, (const char *)&model->data + first, size);
+    s->model = model->model;
+    if (!apply_given(s, config, argc, argv, error)) return false;
+    if (s->model.positions != POSITIONS_LEARNED) model->model.max_length = s->model.max_length;
+    const Option *o = difference(s, model, first);
+    if (!o && !s->data.tokenizer_model.count) return true;
+    return error_set(error, "--%s contradicts '%s', which has another one: leave it out",
+                     o ? o->name : "tokenizer-model", s->init_file);
+}
+
+/* With --init: takes the shape of its model, or of the run that is in the output folder. */
+static bool take_model(Settings *s, const char *config, int argc, char *const *argv,
+                       Error *error)
+{
+    char *path = s->init_file;
+    CheckpointFile file;
+    Settings model;
+    if (!s->fine_tuning.init) return true;
+    snprintf(path, PATH_MAX, "%s/last.safetensors", s->run.output);
+    if ((access(path, F_OK) && !bundle_find(path, PATH_MAX, s->fine_tuning.init, error)) ||
+        !checkpoint_open(&file, path, error))
+        return false;
+    settings_defaults(&model);
+    bool good = checkpoint_has_int8(&file, NULL)
+                    ? error_set(error,
+                                "'%s' is quantised to int8, which cannot be trained: "
+                                "give --init the model that it was made from",
+                                path)
+                    : read_config(&model, file.config, path, error) &&
+                          take_shape(s, &model, config, argc, argv, error);
+    settings_free(&model);
+    checkpoint_close(&file);
+    return good;
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
@@ -316,7 +424,11 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
         s->run.output = strdup(path);
         if (!s->run.output) return error_set(error, "not enough memory for the options");
     }
-    return check(s, error);
+    if (!s->run.preset)
+        s->default_preset = corpus ? "tiny (default for a corpus of your own)"
+                                   : "toy (default for the built-in corpus)";
+    return distributed_rank() > 0 ||
+           (take_model(s, config, argc, argv, error) && check(s, error));
 }
 
 void settings_free(Settings *s)
@@ -324,14 +436,22 @@ void settings_free(Settings *s)
     options_free(s->groups, SETTINGS_GROUPS);
 }
 
-/* The words of a text, wrapped at 76 characters. */
-static void print_wrapped(FILE *out, const char *text)
+void settings_print_presets(FILE *out)
 {
-    for (int column = 0; *text; text += strspn(text, " ")) {
-        int word = (int)strcspn(text, " ");
-        if (column && column + word > 76) fputc('\n', out), column = 0;
-        column += fprintf(out, "%s%.*s", column ? " " : "         ", word, text);
-        text += word;
+    const char *at[COUNT(settings_presets) - 1];
+    fprintf(out, "  %-16s", "");
+    for (int p = 0; p < COUNT(at); p++) {
+        fprintf(out, "%14s", settings_presets[p].name);
+        at[p] = settings_presets[p].settings;
+    }
+    while (*at[0]) {
+        fprintf(out, "\n  %-16.*s", (int)strcspn(at[0], "="), at[0]);
+        for (int p = 0; p < COUNT(at); p++) {
+            const char *value = at[p] + strcspn(at[p], "=") + 1;
+            int length = (int)strcspn(value, " ");
+            fprintf(out, "%14.*s", length, value);
+            at[p] = value + length + strspn(value + length, " ");
+        }
     }
     fputc('\n', out);
 }
@@ -340,7 +460,7 @@ char *settings_help(bool brief)
 {
     Settings s;
     TextStream stream;
-    settings_defaults(&s);
+    settings_documented(&s);
     char *options = options_help(s.groups, SETTINGS_GROUPS, brief);
     FILE *out = options ? textstream_open(&stream) : NULL;
     if (!out) return free(options), NULL;
@@ -355,35 +475,15 @@ char *settings_help(bool brief)
                 "  %1$strain --train-source train.en --train-target train.fr --output "
                 "checkpoints/mine\n",
                 command_prefix());
-    for (const Preset *preset = settings_presets; !brief && preset->name; preset++) {
-        fprintf(out, "  %-6s %s:\n", preset->name, preset->what);
-        print_wrapped(out, preset->settings);
-    }
+    for (const Preset *preset = settings_presets; !brief && preset->name; preset++)
+        fprintf(out, "  %-6s %s\n", preset->name, preset->what);
+    if (brief) return free(options), textstream_close(&stream);
+    fprintf(out,
+            "\nThe defaults above are those of tiny, the preset for a corpus of your own.\n"
+            "Each preset sets:\n\n");
+    settings_print_presets(out);
     free(options);
     return textstream_close(&stream);
-}
-
-/* Whether the flags, integers and choices of a group, which define model and tokenizer, are
- * equal. */
-static bool same_group(Settings *was, const Settings *is, int group, const char *path,
-                       Error *error)
-{
-    const OptionGroup *g = &is->groups[group];
-    for (int i = 0; i < g->count; i++) {
-        const Option *o = &g->options[i];
-        const char *a = (const char *)was->groups[group].values + o->offset;
-        const char *b = (const char *)g->values + o->offset;
-        bool same = o->kind == OPTION_FLAG ? *(const bool *)a == *(const bool *)b
-                    : o->kind == OPTION_INT || o->kind == OPTION_CHOICE
-                        ? *(const int *)a == *(const int *)b
-                        : true;
-        if (!same)
-            return error_set(error,
-                             "the run in '%s' was started with another --%s: start a new "
-                             "one with another --output, or give the same options",
-                             path, o->name);
-    }
-    return true;
 }
 
 /* s->changed (=) the numbers, flags and choices of training that differ. */
@@ -408,8 +508,16 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
 {
     Settings was;
     settings_defaults(&was);
-    bool good = read_config(&was, config, path, error) && same_group(&was, s, 1, path, error) &&
-                same_group(&was, s, 2, path, error);
+    bool good = read_config(&was, config, path, error);
+    const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
+    const Option *o = !good ? NULL
+                      : strcmp(began ? began : "", init ? init : "") ? fine_tuning_options
+                                                                     : difference(&was, s, 0);
+    if (o)
+        good = error_set(error,
+                         "the run in '%s' was started with another --%s: start a new one with "
+                         "another --output, or give the same options",
+                         path, o->name);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
     was.training.accumulators = *count;

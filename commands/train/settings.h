@@ -8,15 +8,19 @@
 #include "model/config.h"
 #include "training/config.h"
 
+#include <limits.h>
+#include <stdio.h>
+
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
 typedef struct DataConfig {
     CorpusFiles train, valid;
     int valid_split;    // pairs held out of the training text if no validation files are given
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU
-    int vocabulary;     // a VocabularyChoice
-    int tokenizer;      // a TokenizerType
-    StringList tokenizer_model;                // files of models to use instead of learning
+    StringList tokenizer_model;  // files of models to use instead of learning
+    /* from here on: what to learn */
+    int vocabulary;                            // a VocabularyChoice
+    int tokenizer;                             // a TokenizerType
     int vocab_size;                            // of each vocabulary
     int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size
     double coverage;    // share of characters that get a piece; 0: by type
@@ -31,33 +35,51 @@ typedef struct RunConfig {
     bool dry_run, quiet, short_help, help, version;
 } RunConfig;
 
-enum { SETTINGS_GROUPS = 4 };
+typedef struct FineTuning {
+    char *init;         // a model to begin from, or NULL
+    StringList freeze;  // names of parts, also several with commas between them
+} FineTuning;
+
+enum { SETTINGS_GROUPS = 5 };
 
 typedef struct Settings {
     RunConfig run;
     DataConfig data;
     ModelConfig model;
     TrainingConfig training;
-    OptionGroup groups[SETTINGS_GROUPS];  // of the four above, in this order
+    FineTuning fine_tuning;
+    OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
     char changed[256];                    // " --learning-rate --dropout": set by settings_agree
+    const char *default_preset;           // which preset it is, if none was named; or NULL
+    char init_file[PATH_MAX];             // rank 0: the checkpoint of --init, for a new run
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
 void settings_defaults(Settings *settings);
 
-/* Applies defaults, preset, --config and command line, in this order. Without a corpus: the toy
- * corpus, preset toy. The default preset for a corpus is tiny, the default output
- * checkpoints/<preset>. False: wrong usage (exit status 2), or a config file that cannot be
- * read. */
+/* Applies defaults, preset, the shape and vocabulary of --init's model, --config and command
+ * line, in this order. A run in the output folder that began with --init takes the model's
+ * place. Without a corpus: the toy corpus, preset toy. The default preset for a corpus is tiny,
+ * the default output checkpoints/<preset>. Only rank 0 reads the model and checks whether options
+ * fit each other. False: wrong usage (exit status 2), or a file that cannot be read. */
 bool settings_read(Settings *settings, int argc, char *const *argv, Error *error);
 
 void settings_free(Settings *settings);
+
+/* The defaults that help and man page show: those for a corpus of one's own. */
+void settings_documented(Settings *settings);
+
+/* *parts (=) what --freeze names, a sum of PART_… (model/params.h). */
+bool settings_frozen(const Settings *settings, unsigned *parts, Error *error);
 
 /* In the order of the help; the name after the last one is NULL. */
 typedef struct Preset {
     const char *name, *what, *settings;
 } Preset;
 extern const Preset settings_presets[];
+
+/* The table of the presets' values, a line for each option. */
+void settings_print_presets(FILE *out);
 
 /* The help, with presets; or brief, the common options and two examples. free() it. */
 char *settings_help(bool brief);

@@ -10,8 +10,8 @@
 typedef struct Validation {
     const Run *run;  // its model and its validation corpus are used
     Batches batches;
-    int translations;  // how many pairs, from the first, are translated
-    int max_tokens;    // of a translation; 0: the network's limit
+    int translations;     // how many pairs, from the first, are translated
+    SearchConfig search;  // greedy
     /* results of the last validation_run */
     Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
     int translated;
@@ -20,8 +20,8 @@ typedef struct Validation {
     Translations ids;
 } Validation;
 
-/* After run_prepare. */
-bool validation_create(Validation *validation, const Run *run, Error *error);
+/* Sets run->valid_epochs. Call it after run_prepare. Collective. */
+bool validation_create(Validation *validation, Run *run, Error *error);
 void validation_free(Validation *validation);
 
 /* Computes the results with the current weights of run->model. False with ids.stopped if *stop

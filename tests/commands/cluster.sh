@@ -64,6 +64,16 @@ one --accumulators 1 --max-updates 10 --output each2 2>>err
 check "2 ranks begin with one accumulator each, and keep them" \
     cmp each/last.safetensors each2/last.safetensors
 
+# --init: only rank 0 reads the model, whose shape is not that of the preset.
+tune="--init one --freeze encoder,embeddings --valid-every 5 --batch-tokens 200 --accumulators 5
+    --warmup 5 --ema 0.9
+    --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t"
+"$BIN/train" $tune --threads 1 --quiet --max-updates 10 --output tuned 2>err
+for updates in 5 10; do
+    timeout 60 mpirun -n 3 "$BIN/train" $tune --threads 1 --quiet --max-updates $updates --output tuned3 2>err
+done
+check "fine-tuned by 3 ranks, and resumed: the same bytes" cmp tuned/last.safetensors tuned3/last.safetensors
+
 # ---- going on ----
 ranks 3 --quiet --max-updates 7 --output on 2>err
 ranks 2 --quiet --max-updates 13 --output on 2>>err

@@ -50,7 +50,7 @@ says "unknown tokens of the validation text" "^  unknown *100.00 % of the source
 head -n 40 train.s >few.s && head -n 40 train.t >few.t
 dry --train-source few.s --train-target few.t --vocab-size 14 --d-model 512 --ffn 2048 --valid-split 4
 says "a model that is too large" "^warning *the corpus has 0.0[0-9]* tokens a parameter"
-says "a vocabulary that is too small" "^warning *[0-9]* % of the target tokens are unknown"
+says "a vocabulary that is too small" "^warning *[0-9.]* % of the target tokens are unknown"
 
 # The time of a run is that of its updates. seconds: of the line "time".
 seconds() {

@@ -146,13 +146,19 @@ check "not finite: update, tensor and what to change" grep -q \
 check "not finite: the pairs" test "$(grep -o 'few[.][a-z]*:[0-9]*' err | sort | tr '\n' ' ')" = \
     "few.s:1 few.s:3 few.tsv:1 "
 largest fewer model.encoder.layers.0.fc1.weight
-few --max-updates 6 --output fewer
+few --max-updates 6 --valid-epochs 1 --output fewer
 check "not finite in a validation" sh -c 'test $1 = 1 -a "$(wc -l <err)" = 1 &&
     grep -q "^train: update [456]: the loss of the validation is not finite; try a --learn" err' sh $?
 
 # ---- when ----
-train --max-epochs 6 --output e1 2>err
+train --max-epochs 6 --valid-translations 1 --output e1 2>err
 check "once an epoch, if not told otherwise" test "$(valid e1 epoch | tr '\n' ' ')" = "1 2 3 4 5 6 "
+"$BIN/train" $corpus $tiny --max-epochs 6 --valid-translations 40 --output fifth 2>err
+every=$(sed -n 's/^validates *every \([0-9]*\) epochs, .*fifth of the work.*/\1/p' err)
+check "less often if validating takes more than a fifth of the work" test "${every:-1}" -gt 1
+check "and so it does" test "$(valid fifth epoch | head -n 1)" = "$every"
+check "--valid-epochs 1 is each epoch" sh -c '"$0" "$@" 2>err && ! grep -q ^validates err' "$BIN/train" \
+    $corpus $tiny --max-epochs 2 --valid-translations 40 --valid-epochs 1 --output each
 train --max-epochs 6 --valid-epochs 4 --output e2 2>err
 check "--valid-epochs, and at the end" test "$(valid e2 epoch | tr '\n' ' ')" = "4 6 "
 train --max-epochs 2 --valid-epochs 2 --valid-every 9 --output e3 2>err

@@ -1,0 +1,70 @@
+#!/bin/sh
+# init.sh -- ./train --init begins with another model, and --freeze keeps parts of it.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 300 40
+# The new text has a word that the model does not know.
+for file in train valid; do sed 's/one/eleven/' $file.s >new-$file.s; done
+new="--train-source new-train.s --train-target train.t --valid-source new-valid.s --valid-target valid.t"
+run="--batch-tokens 300 --warmup 5 --learning-rate 0.01 --schedule inverse-sqrt --valid-every 10
+     --max-updates 20 --dropout 0.1"
+"$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --quiet --output base 2>err ||
+    fail "the model to begin with" "$(cat err)"
+tune() { "$BIN/train" $new $run "$@"; }
+first_loss() { sed -n '/valid/{s/.*"loss":\([0-9.]*\).*/\1/p;q}' "$1/metrics.jsonl"; }
+
+tune --init base --threads 2 --output whole 2>said || fail "a run begins with a model" "$(cat said)"
+check "it says so" grep -q "^begins with   weights and vocabulary of base" said
+check "unknown tokens above 2 % are a warning" \
+    grep -Eq "^warning +[0-9.]+ % of the source tokens are unknown" said
+check "not those of the target" sh -c '! grep -q "of the target tokens are unknown, and" said'
+check "config.json records the model" grep -q '"init": "base"' whole/config.json
+check "and its shape" grep -q '"d_model": 16' whole/config.json
+"$BIN/train" $new $tiny $run --output scratch --quiet 2>err
+check "its first validation is better than that of a run from scratch" \
+    awk "BEGIN { exit !($(first_loss whole) < 0.8 * $(first_loss scratch)) }"
+
+# Resuming does not read the model again.
+cp -r base gone
+for updates in 10 20; do tune --init gone --output "to$updates" --max-updates $updates --quiet 2>err; done
+rm -r gone
+check "the same command goes on without the model" tune --init gone --output to10 --threads 1
+check "with the same bytes" cmp to10/last.safetensors to20/last.safetensors
+wrong "a run does not go on with another model" 1 "started with another --init: start a new one" \
+    tune --init base --output to10
+wrong "nor with one if it began without" 1 "started with another --init: start a new one" \
+    tune --init base --output base
+wrong "nor without one if it began with one" 1 "started with another --init: start a new one" \
+    "$BIN/train" $new $tiny $run --output to10
+
+# What contradicts the model.
+contradicts="contradicts 'base/best.safetensors', which has another one: leave it out"
+wrong "another width" 2 "--d-model $contradicts" tune --init base --output no --d-model 32
+wrong "another vocabulary" 2 "--vocab-size $contradicts" tune --init base --output no --vocab-size 70
+wrong "another tokenizer" 2 "--tokenizer-model $contradicts" \
+    tune --init base --output no --tokenizer-model x.model
+check "the same width is no contradiction" tune --init base --output same --d-model 16 --quiet
+check "and changes nothing" cmp same/last.safetensors whole/last.safetensors
+check "sentences may be longer than the model's" tune --init base --output long --max-length 30
+wrong "no model" 2 "no model at 'nowhere'" tune --init nowhere --output no
+"$BIN/translate" --model base --save-int8 int8.safetensors 2>err
+wrong "a quantised model" 2 "quantised to int8, which cannot be trained: give --init the model" \
+    tune --init int8.safetensors --output no
+
+# ---- --freeze ----
+wrong "no such part" 2 "--freeze takes encoder, decoder or embeddings, not 'head'" \
+    tune --freeze encoder,head --output no
+wrong "nothing to train" 2 "leaves nothing to train" \
+    tune --freeze encoder,decoder --freeze embeddings --output no
+tune="--init base --freeze encoder,embeddings --ema 0.9 --weight-decay 0.1"
+tune $tune --threads 2 --output frozen 2>said || fail "frozen parts" "$(cat said)"
+check "they are named, and what is shared" \
+    grep -q "^frozen        encoder,embeddings; the target's embedding is also the output layer" said
+tune $tune --threads 1 --max-updates 10 --output stopped --quiet 2>err
+check "one thread, stopped and resumed" tune $tune --threads 1 --output stopped
+check "the same bytes" cmp frozen/last.safetensors stopped/last.safetensors
+tune --init base --freeze encoder --freeze embeddings --ema 0.9 --weight-decay 0.1 --output twice 2>err
+losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
+check "--freeze may be repeated" test "$(losses frozen)" = "$(losses twice)"
+check "it makes a difference" test "$(losses frozen)" != "$(losses whole)"
