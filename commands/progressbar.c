@@ -90,11 +90,10 @@ void progressbar_share(ProgressBar *bar, double share, double left, bool at_most
 
 void progressbar_end(ProgressBar *bar)
 {
-    int width = columns_width(bar->line);
-    if (bar->terminal) fputs("\r\033[K", bar->out);
-    columns_put(bar->out, bar->line,
-                bar->terminal && width >= bar->columns ? bar->columns - 1 : width, false);
-    if (!bar->terminal) fputc('\n', bar->out);
+    bool cut = bar->terminal && columns_width(bar->line) >= bar->columns;
+    fprintf(bar->out, "%s%s%s", bar->terminal ? "\r\033[K" : "", cut ? "" : bar->line,
+            bar->terminal ? "" : "\n");
+    if (cut) columns_put(bar->out, bar->line, bar->columns - 1, false);
     fflush(bar->out);
 }
 

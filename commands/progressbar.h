@@ -4,13 +4,7 @@
  *    45% [#########           ] 3m40s left  1,234 lines  567/s
  *
  * Elsewhere it is printed without the bar: at most every 5 seconds, and so that no 30 seconds
- * pass without a line.
- *
- *     if (progressbar_begin(&bar, clock_seconds(), news)) {
- *         progressbar_share(&bar, share, left, false);
- *         progressbar_add(&bar, "%d lines", lines);
- *         progressbar_end(&bar);
- *     } */
+ * pass without a line. */
 #ifndef COMMANDS_PROGRESSBAR_H
 #define COMMANDS_PROGRESSBAR_H
 
