@@ -13,6 +13,7 @@ const Synonym option_synonyms[] = {
     {"output", "save-dir output-dir outdir model-dir model save-model save-path log-dir out o "
      "checkpoint checkpoint-dir checkpoint-path ckpt ckpt-dir", NULL},
     {"preset", "arch architecture recipe", NULL},
+    {"init", "finetune-from-model finetune pretrained-model pretrained load-model load", NULL},
     {"train-source", "src train-src src-train source source-file input input-file i", NULL},
     {"train-target", "tgt trg train-tgt tgt-train train-trg target target-file", NULL},
     {"train-source", "train train-data train-file train-sets trainpref data dataset corpus",
