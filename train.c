@@ -247,7 +247,7 @@ static bool print_help_or_version(const Settings *settings, Error *error)
     if (distributed_rank() > 0) return true;
     bool wants_help = settings->run.help || settings->run.short_help;
     char *help = wants_help ? settings_help(!settings->run.help) : NULL;
-    if (help) puts(help);
+    if (help) fputs(help, stdout);
     else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
     free(help);
     return stream_flush(stdout, wants_help ? "the help" : "the version", error);
