@@ -19,9 +19,11 @@ extern "C" {
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -38,19 +40,23 @@ using Options = std::unordered_map<std::string, std::string>;
 static const size_t MAX_TRAINING_BYTES = (size_t)1 << 29;  // the library has 32-bit indices
 static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences are skipped
 enum { FAILED = 2 };                                       // exit status of the child
+static const double DEFAULT_COVERAGE = 0.9995;
+enum { LEAST_COUNT = 5 };
 
 /* ---- learning, in the child ---- */
 
 class Sample : public sentencepiece::SentenceIterator
 {
   public:
-    Sample(const Sentences *sentences, size_t wanted) : sentences_(sentences), wanted_(wanted)
+    /* last: a sentence more, if it is not empty. */
+    Sample(const Sentences *sentences, size_t wanted, const char *last = "")
+        : sentences_(sentences), wanted_(wanted), last_(last)
     {
         fetch();
     }
     bool done() const override
     {
-        return i_ >= wanted_;
+        return i_ >= wanted_ + (*last_ ? 1 : 0);
     }
     void Next() override
     {
@@ -75,7 +81,10 @@ class Sample : public sentencepiece::SentenceIterator
   private:
     void fetch()
     {
-        if (done()) return;
+        if (i_ >= wanted_) {
+            value_ = last_;
+            return;
+        }
         size_t length = 0;
         const char *text =
             sentences_->at(sentences_->context, place(i_, wanted_, sentences_->count), &length);
@@ -83,6 +92,7 @@ class Sample : public sentencepiece::SentenceIterator
     }
     const Sentences *sentences_;
     size_t wanted_, i_ = 0;
+    const char *last_;
     std::string value_;
 };
 
@@ -164,7 +174,9 @@ static Options training_options(const TokenizerSettings *settings)
 {
     const bool words = settings->type == TOKENIZER_WORD;
     const bool whole = words || settings->type == TOKENIZER_CHAR;
-    double coverage = settings->coverage > 0 ? settings->coverage : whole ? 1.0 : 0.9995;
+    double coverage = settings->coverage > 0 ? settings->coverage
+                      : whole                ? 1.0
+                                             : DEFAULT_COVERAGE;
     std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
     if (settings->lowercase && name.find("_cf") == std::string::npos) name += "_cf";
     Options options{
@@ -191,6 +203,34 @@ static Options training_options(const TokenizerSettings *settings)
     return options;
 }
 
+/* The coverage by default: DEFAULT_COVERAGE, or more, so that all characters get a piece that
+ * occur LEAST_COUNT times, as far as all that get one are at most a quarter of the vocabulary.
+ * A char model counts them: its scores are the logarithms of their shares, most frequent first;
+ * `once` is a character that its text has once. */
+static double default_coverage(Options options, const Sentences *sentences, int vocab_size)
+{
+    static const char once[] = "\xf3\xb0\x80\x80";  // U+F0000, for private use
+    std::string model;
+    Sample sample(sentences, sample_size(sentences), once);
+    options["model_type"] = "char";
+    options["character_coverage"] = "1";
+    options["vocab_size"] = "1200000";  // all of Unicode
+    sentencepiece::SentencePieceProcessor counted;
+    if (!SentencePieceTrainer::Train(options, &sample, &model).ok() ||
+        !counted.LoadFromSerializedProto(model).ok())
+        return DEFAULT_COVERAGE;  // training the model itself fails, too, with the reason
+    const int first = ID_UNKNOWN + 1, most = first + vocab_size / 4;
+    const double single = counted.GetScore(counted.PieceToId(once));
+    double rare = 0;  // occurrences of the characters from `id` on
+    for (int id = counted.GetPieceSize() - 1; id >= first; id--) {
+        double count = exp(counted.GetScore(id) - single);
+        if (count > LEAST_COUNT - 0.5 && id < most)
+            return std::max(DEFAULT_COVERAGE, 1 - (rare + 0.5 * count) * exp(single));
+        rare += count;
+    }
+    return DEFAULT_COVERAGE;
+}
+
 /* Learns a model, writes it to `reply`, and ends the process. The model contains the names of
  * the files of rules, so descriptors are always the same: the reply is 3, the rules are 4 and
  * 5. _exit skips what the parent registered with atexit. */
@@ -214,9 +254,16 @@ static Options training_options(const TokenizerSettings *settings)
     std::string model;
     Error error = {};
     bool good = guarded(&error, [&] {
+        Options options = training_options(settings);
+        bool subwords = settings->type == TOKENIZER_UNIGRAM || settings->type == TOKENIZER_BPE;
+        if (subwords && settings->coverage == 0 && !settings->byte_fallback) {
+            char text[32];
+            snprintf(text, sizeof text, "%.9f",
+                     default_coverage(options, sentences, settings->vocab_size));
+            options["character_coverage"] = text;
+        }
         Sample sample(sentences, sample_size(sentences));
-        const Status status =
-            SentencePieceTrainer::Train(training_options(settings), &sample, &model);
+        const Status status = SentencePieceTrainer::Train(options, &sample, &model);
         return status.ok() ? true : error_set(&error, "%s", status.error_message());
     });
     if (!write_all(3, good ? model : error.text)) _exit(1);

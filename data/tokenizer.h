@@ -40,7 +40,7 @@ enum {
 typedef struct TokenizerSettings {
     TokenizerType type;
     int vocab_size;   // V with </s>, <unk> and <pad>; the result may be smaller
-    double coverage;  // share of the characters that get a piece, 0.98 to 1; 0: by type
+    double coverage;  // share of the characters that get a piece, 0.98 to 1; 0: by default
     const char *normalization;  // nmt_nfkc (also NULL), nfkc, nmt_nfkc_cf, nfkc_cf, identity
     bool lowercase;             // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
@@ -61,7 +61,8 @@ typedef struct Ids {
 
 const char *tokenizer_type_name(TokenizerType type);  // "unigram"
 
-/* Learns a model. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
+/* Learns a model. By default all characters get a piece with the types word and char and, if the
+ * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and
  * settings give the same bytes with the same version of the library. The library ends its
  * process when an internal check fails, so learning runs in a child process. The caller waits
  * for it: a signal handler does not interrupt the wait, a signal's default action does. */

@@ -41,6 +41,8 @@ check "qkv-train finds the built-in corpus" sh -c "qkv-train $small 2>log && tes
 check "it names the program to go on with" grep -q \
     "^translate with: qkv-translate --model checkpoints/toy --attention attention.png '[^']*'$" log
 check "qkv-translate finds the model" sh -c 'qkv-translate "jane visits africa" >out 2>err && test "$(wc -l <out)" = 1'
+qkv-translate "Jane Visits AFRICA" >capitals 2>err
+check "the toy folds case" sh -c 'cmp out capitals && test ! -s err'
 check "without a model it names the program that makes one" sh -c \
     "cd empty && ! qkv-translate one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"
 check "an error has the program's name" sh -c "! qkv-train --lerning-rate 1 2>err && grep -q '^qkv-train: unknown' err"

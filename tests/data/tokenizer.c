@@ -111,6 +111,40 @@ TEST(round_trip)
     }
 }
 
+/* How many of the characters are unknown to a model of these settings. */
+static int unknown_of(const char *const *text, size_t count, TokenizerSettings settings,
+                      const char *characters)
+{
+    Tokenizer *tokenizer = learn(sentences_of(text, count), settings);
+    Ids ids = encode(tokenizer, characters);
+    int unknown = 0;
+    for (size_t i = 0; i < ids.count; i++) unknown += ids.id[i] == ID_UNKNOWN;
+    free(ids.id);
+    tokenizer_free(tokenizer);
+    return unknown;
+}
+
+/* By default no character is lost that the text has 5 times, unless these are more than a quarter
+ * of the vocabulary. */
+TEST(frequent_characters)
+{
+    enum { LINES = 3000 };
+    const char *text[LINES + 9];
+    for (int i = 0; i < LINES; i++) text[i] = TEXT[i % TEXTS];
+    for (int i = 0; i < 5; i++) text[LINES + i] = "jane 7";
+    for (int i = 5; i < 9; i++) text[LINES + i] = "jane 8";
+    for (int type = TOKENIZER_UNIGRAM; type <= TOKENIZER_BPE; type++) {
+        TokenizerSettings settings = {.type = (TokenizerType)type, .vocab_size = 220};
+        assert_int_equal(unknown_of(text, LINES + 9, settings, "a 7 q x"), 0);
+        assert_int_equal(unknown_of(text, LINES + 9, settings, "a 8 a"), 1);
+        settings.vocab_size = 120;  // a quarter is less than the characters
+        assert_int_equal(unknown_of(text, LINES + 9, settings, "a 7 a"), 1);
+        settings.coverage = 0.9995;
+        settings.vocab_size = 220;
+        assert_int_equal(unknown_of(text, LINES + 9, settings, "a 7 a"), 1);
+    }
+}
+
 TEST(words)
 {
     TokenizerSettings settings = {.type = TOKENIZER_WORD, .vocab_size = 1000};
