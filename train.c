@@ -217,8 +217,14 @@ static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
     Watch watch = {0};
-    if (run->resumed && finished(run)) console_complete(run, finished(run));
-    else if (run->resumed)
+    const char *limit = run->resumed ? finished(run) : NULL, *changed = run->settings->changed;
+    if (limit)
+        console_say(
+            "nothing is left to do: the run in %s has reached its %s; a larger %s goes on",
+            run->settings->run.output, limit, limit);
+    if (limit && *changed)
+        console_say("these options have changed, without effect:%s", changed);
+    if (run->resumed && !limit)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&

@@ -162,14 +162,6 @@ static void say_command(const Run *run)
                 command_prefix(), quote, folder, quote, (int)n, text);
 }
 
-void console_complete(const Run *run, const char *limit)
-{
-    const Settings *s = run->settings;
-    console_say("nothing is left to do: the run in %s has reached its %s; a larger %s goes on",
-                s->run.output, limit, limit);
-    if (*s->changed) console_say("these options have changed, without effect:%s", s->changed);
-}
-
 void console_end(const Run *run, bool stopped)
 {
     const Progress *p = &run->progress;

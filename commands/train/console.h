@@ -36,9 +36,6 @@ void console_progress(Run *run, const Throughput *throughput, const UpdateStats 
                       bool news);
 
 void console_validation(const Run *run, const Validation *validation, bool best);
-
-/* For a resumed run that has nothing left to do; limit: the option whose limit is reached. */
-void console_complete(const Run *run, const char *limit);
 void console_end(const Run *run, bool stopped);
 void console_error(const Error *error);
 
