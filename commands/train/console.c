@@ -76,6 +76,7 @@ void console_stage(const char *format, ...)
     vsnprintf(stage.text, sizeof stage.text, format, arguments);
     stage.begin = clock_seconds();
     stage.named = false;
+    if (bar.terminal) bar.shown = 0;  // draw it at once
     draw_stage();
     pthread_mutex_unlock(&stage.lock);
     va_end(arguments);

@@ -56,7 +56,9 @@ for columns in 80 40; do
 done
 terminal 80 "$run --output wide"
 check "at 80 columns it has more than the time" grep -q "left  update [0-9]*/300  loss [0-9.]*$" drawn
-check "the stages are drawn" grep -q "^saving and drawing …" drawn
+for stage in "reading train.s" "learning 60 tokens (word)" encoding "validating after update 50" "saving and drawing"; do
+    check "it draws: $stage …" grep -q "^$stage … " drawn
+done
 check "lines that stay replace it" grep -q "^done: 300 updates" drawn
 terminal 80 "$run --quiet --output quiet"
 check "--quiet shows nothing" test ! -s out
