@@ -23,6 +23,7 @@
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"
 #include "commands/train/watch.h"
+#include "commands/train/weights.h"
 #include "training/distributed.h"
 
 static volatile sig_atomic_t stop_signal;  // received by this process
@@ -89,12 +90,6 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
                         .tokens_per_second = (double)t->tokens / t->seconds,
                         .gflops = t->flops / t->seconds / 1e9,
                         .seconds = p->seconds};
-    const Tensor *tensor[3];
-    run_watched_tensors(tensor, run);
-    if (!gradients_tensor_norm(&run->trainer->gradients, &line.norm_q, tensor[0], error) ||
-        !gradients_tensor_norm(&run->trainer->gradients, &line.norm_k, tensor[1], error) ||
-        !gradients_tensor_norm(&run->trainer->gradients, &line.norm_v, tensor[2], error))
-        return false;
     console_progress(run, t, last, true);
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
@@ -102,7 +97,7 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
     return distributed_rank() > 0 || metrics_add(&run->metrics, &line, error);
 }
 
-static bool update(Run *run, Watch *watch, Throughput *t, Error *error)
+static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *t, Error *error)
 {
     Progress *p = &run->progress;
     Packed source, target;
@@ -133,6 +128,7 @@ static bool update(Run *run, Watch *watch, Throughput *t, Error *error)
     double loss = stats.loss.nll / (double)stats.loss.tokens;
     if ((watch_due(p->update) || validation_due(run)) && !watch_record(watch, run, loss, error))
         return false;
+    if (!weights_record(weights, run, error)) return false;
     if (p->update % run->settings->training.log_every == 0)
         return log_metrics(run, t, &stats, error);
     console_progress(run, t, &stats, false);
@@ -197,19 +193,22 @@ static bool agree_on_stop(Error *error)
     return distributed_agree(true, error) && distributed_greatest(&stop, error);
 }
 
-static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
+static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory *weights,
+                  Error *error)
 {
     Throughput throughput = {0};
-    if (run->progress.update == 0 && !watch_record(watch, run, NAN, error)) return false;
+    if (run->progress.update == 0 &&
+        (!watch_record(watch, run, NAN, error) || !weights_record(weights, run, error)))
+        return false;
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_stop(error)) return false;
         if (stop || finished(run)) {
             console_stage("saving and drawing …");
-            return run_save_last(run, error) && pictures_weights(run, error) &&
+            return run_save_last(run, error) && weights_draw(weights, run, error) &&
                    watch_draw(watch, run, error);
         }
-        if (!update(run, watch, &throughput, error)) return false;
+        if (!update(run, watch, weights, &throughput, error)) return false;
     }
 }
 
@@ -217,6 +216,7 @@ static bool train(Run *run, Validation *validation, Watch *watch, Error *error)
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
     Watch watch = {0};
+    static WeightsHistory weights;
     const char *limit = run->resumed ? finished(run) : NULL, *changed = run->settings->changed;
     if (limit)
         console_say(
@@ -228,9 +228,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
-                candidate_remove_dropped(run, error);
+                weights_open(&weights, run, error) && candidate_remove_dropped(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
-    good = distributed_agree(good, error) && train(run, validation, &watch, error);
+    good = distributed_agree(good, error) && train(run, validation, &watch, &weights, error);
     if (good) console_end(run, stop);
     watch_close(&watch);
     return good;

@@ -195,7 +195,8 @@ real *params_block(const Params *params, Error *error)
     return block_resident(params->size * sizeof(real), error);
 }
 
-void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed)
+/* x [tensor->count] (=) row by row */
+static void initialise(real *x, const Tensor *tensor, uint64_t seed)
 {
     int out = tensor->shape[0], in = tensor->shape[1];
     uint64_t stream = hash_bytes(HASH_START, tensor->name, strlen(tensor->name));
@@ -222,15 +223,9 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         real *x = block + tensor->offset;
-        params_initial_rows(x, tensor, seed);
+        initialise(x, tensor, seed);
         matrix_pack(tensor->layout, x, tensor->shape[0], tensor->shape[1]);
     }
-}
-
-void params_rows(real *x, const Tensor *tensor, const real *block)
-{
-    int columns = tensor->dimensions == 2 ? tensor->shape[1] : 1;
-    matrix_copy_rows(x, tensor->layout, block + tensor->offset, tensor->shape[0], columns);
 }
 
 void params_freeze(Params *params, unsigned parts)

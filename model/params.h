@@ -101,13 +101,8 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config);
  * timed update waits for them. NULL if memory is short. */
 real *params_block(const Params *params, Error *error);
 
-/* The initial values, a function of the seed and each tensor's name alone: of a whole block, or
- * of one tensor, x [tensor->count] (=) row by row. */
+/* The initial values, a function of the seed and each tensor's name alone. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
-void params_initial_rows(real *x, const Tensor *tensor, uint64_t seed);
-
-/* x [tensor->count] (=) a tensor of a block, row by row. */
-void params_rows(real *x, const Tensor *tensor, const real *block);
 
 /* Parts of the network. The decoder includes the output layer; the embeddings are those of
  * tokens and, if learned, of positions. A matrix that is both an embedding and the output layer

@@ -266,17 +266,6 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     return norm_of_slices(g, norm, error);
 }
 
-bool gradients_tensor_norm(Gradients *g, double *norm, const Tensor *tensor, Error *error)
-{
-    Range own = range_common(range_of(tensor), g->own);
-    memset(g->squares, 0, g->slices * sizeof *g->squares);
-    for (size_t i = own.begin; i < own.end; i++) {
-        double x = (double)*gradients_from(g, i);
-        g->squares[i / SLICE] += x * x;
-    }
-    return norm_of_slices(g, norm, error);
-}
-
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)
 {
     for (*tensor = 0; *tensor < params->count; ++*tensor) {

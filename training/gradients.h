@@ -95,11 +95,6 @@ Weights *gradients_weights(const Gradients *gradients, int a);
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,
                    Error *error);
 
-/* *norm (=) the norm of one tensor's sum, with the same bits for any threads and ranks.
- * Collective. */
-bool gradients_tensor_norm(Gradients *gradients, double *norm, const Tensor *tensor,
-                           Error *error);
-
 /* The sum from number `begin` on, which is in the own part. */
 const real *gradients_from(const Gradients *gradients, size_t begin);
 

@@ -28,9 +28,6 @@ static const struct {
     {"bleu", offsetof(MetricsLine, bleu), VALID},
     {"chrf", offsetof(MetricsLine, chrf), VALID},
     {"seconds", offsetof(MetricsLine, seconds), TRAIN | VALID},
-    {"gradient_norm_q", offsetof(MetricsLine, norm_q), TRAIN},
-    {"gradient_norm_k", offsetof(MetricsLine, norm_k), TRAIN},
-    {"gradient_norm_v", offsetof(MetricsLine, norm_v), TRAIN},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 

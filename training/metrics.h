@@ -1,8 +1,7 @@
 /* metrics.h -- metrics.jsonl: one JSON object a line, for scripts and for the loss curve.
  *
  *   {"type":"train","update":…,"epoch":…,"loss":…,"objective":…,"ppl":…,"learning_rate":…,
- *    "gradient_norm":…,"tokens_per_second":…,"gflops":…,"seconds":…,
- *    "gradient_norm_q":…,"gradient_norm_k":…,"gradient_norm_v":…}
+ *    "gradient_norm":…,"tokens_per_second":…,"gflops":…,"seconds":…}
  *   {"type":"valid","update":…,"epoch":…,"loss":…,"ppl":…,"exact":…,"bleu":…,"chrf":…,"seconds":…}
  *
  * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective
@@ -10,9 +9,7 @@
  * source plus target tokens, </s> included; gflops counts the matrix products that the
  * mathematics needs. A train line is the mean over the updates since the line before it. exact,
  * bleu and chrf are in percent, of the validation sentences that were translated (greedily);
- * null if none were. seconds is the training time so far. gradient_norm_q, _k and _v are the
- * norms of three tensors' gradients in the last of the updates: W_Q, W_K and W_V of one decoder
- * layer's encoder-decoder attention (--watch-layer). */
+ * null if none were. seconds is the training time so far. */
 #ifndef TRAINING_METRICS_H
 #define TRAINING_METRICS_H
 
@@ -28,8 +25,7 @@ typedef struct MetricsLine {
     double loss, seconds;
     double ppl;  // e^loss; metrics_add computes it
     double objective, learning_rate, gradient_norm, tokens_per_second,
-        gflops;  // of train lines
-    double norm_q, norm_k, norm_v;
+        gflops;                // of train lines
     double exact, bleu, chrf;  // of valid lines
 } MetricsLine;
 

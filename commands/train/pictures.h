@@ -12,8 +12,4 @@ bool pictures_loss(const Run *run, Error *error);
 /* attention.png: the attention of a translation of the last validation. */
 bool pictures_attention(const Run *run, const Validation *validation, Error *error);
 
-/* weights.png: W_Q, W_K and W_V of run_watched_layer before and after training, and the norms
- * of their gradients. */
-bool pictures_weights(const Run *run, Error *error);
-
 #endif

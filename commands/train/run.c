@@ -318,16 +318,6 @@ int run_watched_layer(const Run *run)
     return (layer ? layer : run->model.config.decoder_layers) - 1;
 }
 
-void run_watched_tensors(const Tensor *tensor[3], const Run *run)
-{
-    char name[sizeof tensor[0]->name];
-    for (int t = 0; t < 3; t++) {
-        snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%c_proj.weight",
-                 run_watched_layer(run), "qkv"[t]);
-        tensor[t] = params_find(&run->model.params, name);
-    }
-}
-
 void run_free(Run *run)
 {
     trainer_free(run->trainer);

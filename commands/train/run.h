@@ -5,7 +5,8 @@
  *   update-N.safetensors  the weights of recent validations, if some are kept (candidate.h)
  *   config.json           the value of every option
  *   metrics.jsonl         training/metrics.h
- *   loss.png, attention.png, weights.png    pictures.h
+ *   loss.png, attention.png                 pictures.h
+ *   weights.tsv, weights.png                weights.h
  *   watch.jsonl, watch.png                  watch.h
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
@@ -77,10 +78,8 @@ bool run_path(char path[PATH_MAX], const Settings *settings, const char *name, E
  * may come from to the error. Returns false. */
 bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
 
-/* The decoder layer of watch.png and weights.png, from 0; W_Q, W_K and W_V of its
- * encoder-decoder attention. */
+/* The decoder layer of watch.png and weights.png, from 0. */
 int run_watched_layer(const Run *run);
-void run_watched_tensors(const Tensor *tensor[3], const Run *run);
 
 void run_free(Run *run);
 

@@ -25,6 +25,13 @@ static void in_rows(Weights *w)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) all[i]->W.layout = MATRIX_ROWS;
 }
 
+/* x [tensor->count] (=) a tensor of a block, row by row. */
+static void params_rows(real *x, const Tensor *tensor, const real *block)
+{
+    int columns = tensor->dimensions == 2 ? tensor->shape[1] : 1;
+    matrix_copy_rows(x, tensor->layout, block + tensor->offset, tensor->shape[0], columns);
+}
+
 static int setup(void **state)
 {
     if (!transformer_create(&large, &config, &error)) return -1;

@@ -1,0 +1,232 @@
+/* weights.c -- records and draws how W_Q, W_K and W_V are trained; see weights.h. */
+#include "commands/train/weights.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "plots/heatmap.h"
+#include "plots/png.h"
+#include "training/distributed.h"
+
+enum { MOST_BYTES = 1 << 28, COLUMNS = 4, WORDS = PROJECTION_WORDS };
+enum { NUMBERS = PROJECTION_NUMBERS };
+enum { MARGIN = 32, TITLE = 78, HEAD = 66, CELL = 16, GAP = 22, BAR = 180 };
+
+/* What the maps show, and what to see in them. */
+static const char *const captions[PROJECTION_MAPS][2] = {
+    {"W_Q and W_K: attention weights if all of these words were in the sentence",
+     "softmax of q·k / √d_k. A query is made before its word is known, so it matches the keys "
+     "of all words of a kind."},
+    {"W_Q and W_K: attention weights in the sentences of the validation set",
+     "A sentence has few words of a kind, so the weight falls on the one to translate. Blank: "
+     "no sentence has both words."},
+    {"W_V: the translation that the value of each source word makes likely",
+     "softmax of the logits e·W_O v over the target words. On the diagonal, the value of a "
+     "word "
+     "carries its translation."}};
+
+static const char *label_of(const WeightsHistory *history, const Run *run, int side, int i)
+{
+    return tokenizer_label(run->vocabulary.tokenizer[side], history->words.id[side][i]);
+}
+
+/* ---- weights.tsv ---- */
+
+/* The whole file, for free(). NULL: not enough memory. */
+static char *to_text(const WeightsHistory *history, const Run *run)
+{
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    if (!out) return NULL;
+    fprintf(out, "decoder layer %d", run_watched_layer(run) + 1);
+    for (int i = 0; i < history->words.count; i++)
+        fprintf(out, "\t%s %s", label_of(history, run, SOURCE, i),
+                label_of(history, run, TARGET, i));
+    for (const WeightsFrame *f = history->frame; f < history->frame + history->count; f++) {
+        fprintf(out, "\n%lld", f->update);
+        for (int k = 0; k < NUMBERS; k++) fprintf(out, "\t%.3f", f->at.number[k]);
+    }
+    fputc('\n', out);
+    return textstream_close(&stream);
+}
+
+/* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
+ * is that of this run */
+static void read_frames(WeightsHistory *history, const Run *run, const char *path)
+{
+    char *text = file_read(path, MOST_BYTES, NULL, NULL), *head = to_text(history, run);
+    size_t skip = head ? strlen(head) : 0;
+    char *at = text && head && !strncmp(text, head, skip) ? text + skip : "", *end;
+    while (history->count + 2 < WEIGHTS_FRAMES) {
+        WeightsFrame *frame = &history->frame[history->count];
+        frame->update = strtoll(at, &end, 10);
+        for (int k = 0; k < NUMBERS; k++) frame->at.number[k] = strtod(end, &end);
+        if (end == at || frame->update > run->progress.update) break;
+        at = end;
+        history->count++;
+    }
+    free(head);
+    free(text);
+}
+
+bool weights_open(WeightsHistory *history, const Run *run, Error *error)
+{
+    *history = (WeightsHistory){.count = 0};
+    if (distributed_rank() > 0) return true;
+    projections_words(&history->words, &run->valid, &run->vocabulary);
+    if (!run_path(history->path, run->settings, "weights.tsv", error)) return false;
+    if (run->progress.update > 0) read_frames(history, run, history->path);
+    return true;
+}
+
+/* ---- recording ---- */
+
+/* Numbers are rounded as in the file, so that a resumed run draws the same picture. */
+static bool add_frame(WeightsHistory *history, const Run *run, Error *error)
+{
+    WeightsFrame *frame = &history->frame[history->count++];
+    *frame = (WeightsFrame){.update = run->progress.update};
+    bool good = projections_find(&frame->at, &history->words, &run->model,
+                                 run_watched_layer(run), &run->valid, error);
+    for (int k = 0; k < NUMBERS; k++)
+        frame->at.number[k] = round(frame->at.number[k] * 1000) / 1000;
+    return good;
+}
+
+bool weights_record(WeightsHistory *history, const Run *run, Error *error)
+{
+    long long update = run->progress.update, due = 10;
+    while (due < update) due *= 2;
+    if ((update > 0 && update != due) || !history->words.count) return true;
+    if (!add_frame(history, run, error)) return false;
+    char *text = to_text(history, run);
+    bool good = text ? file_replace(history->path, text, strlen(text), error)
+                     : error_set(error, "not enough memory for weights.tsv");
+    free(text);
+    return good;
+}
+
+/* ---- weights.png ---- */
+
+/* chosen (=) the first frame, the first ones that have come half of the way and five sixths of
+ * the way from its loss to that of the last, and the last. Returns their number. */
+static int choose_frames(const WeightsFrame *chosen[COLUMNS], const WeightsHistory *history)
+{
+    const WeightsFrame *first = history->frame, *last = first + history->count - 1;
+    int count = 0;
+    chosen[count++] = first;
+    for (int part = 2; part <= 6; part += 4) {
+        double limit = last->at.loss + (first->at.loss - last->at.loss) / part;
+        const WeightsFrame *next = chosen[count - 1] + 1;
+        while (next < last && next->at.loss > limit) next++;
+        if (next < last) chosen[count++] = next;
+    }
+    if (last > first) chosen[count++] = last;
+    return count;
+}
+
+/* Words that the scores treat alike become neighbours: each is followed by the remaining one
+ * whose row and column are the nearest. */
+static void order_words(int *order, const double *scores, int n)
+{
+    bool used[WORDS] = {false};
+    for (int k = 0, last = 0; k < n; k++) {
+        int nearest = 0;
+        double least = INFINITY;
+        for (int j = 0; j < n; j++) {
+            double square = 0;
+            for (int i = 0; i < n; i++)
+                square += pow(scores[i * n + j] - scores[i * n + last], 2) +
+                          pow(scores[j * n + i] - scores[last * n + i], 2);
+            if (!used[j] && square < least) least = square, nearest = j;
+        }
+        used[nearest] = true;
+        order[k] = last = nearest;
+    }
+}
+
+/* Draws map m of a frame with its labels, those of the rows only in the first column. Returns
+ * its layout; draws nothing without colours. */
+static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const WeightsHistory *history,
+                            const Run *run, const WeightsFrame *frame, int m, const int *order,
+                            bool first, const Colormap *colors)
+{
+    int n = history->words.count;
+    float weight[WORDS * WORDS];
+    const char *label[SIDES][WORDS];
+    for (int i = 0; i < n; i++) {
+        for (int s = 0; s < SIDES; s++) label[s][i] = label_of(history, run, s, order[i]);
+        for (int j = 0; j < n; j++)
+            weight[i * n + j] = (float)frame->at.map[m][order[i] * n + order[j]];
+    }
+    char head[64];
+    const HeatMap map = {.weight = weight,
+                         .rows = n,
+                         .columns = n,
+                         .row_labels = first ? label[TARGET] : NULL,
+                         .column_labels = label[SOURCE]};
+    HeatMapPlan plan = heatmap_plan(canvas, &map, CELL);
+    plan.x = x, plan.y = y + HEAD;
+    if (!colors) return plan;
+    TextStyle small = canvas_style(canvas, 12, false, 0);
+    snprintf(head, sizeof head, "update %lld · loss %.2f", frame->update, frame->at.loss);
+    canvas_text(canvas, head, x + plan.left, y + 44, &small);
+    heatmap_paint(canvas, &plan, &map, colors, false);
+    return plan;
+}
+
+static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *run,
+                      Error *error)
+{
+    const WeightsFrame *chosen[COLUMNS];
+    int columns = choose_frames(chosen, history), n = history->words.count, order[WORDS];
+    order_words(order, chosen[columns - 1]->at.map[0], n);
+    HeatMapPlan plan = draw_map(canvas, 0, 0, history, run, chosen[0], 0, order, true, NULL);
+    int step = HEAD + plan.height + GAP, pitch = CELL * n + GAP;
+    int width = fmax(2 * MARGIN + plan.width + (columns - 1) * pitch, 900);
+    if (!canvas_reserve(canvas, width, MARGIN + TITLE + PROJECTION_MAPS * step, error))
+        return false;
+    Colormap colors = colormap_make(canvas_theme(canvas));
+    colors.invalid = theme_palette(canvas_theme(canvas))->neutral;
+    TextStyle title = canvas_style(canvas, 20, true, width - 2 * MARGIN - BAR - GAP),
+              bold = canvas_style(canvas, 15, true, width - 2 * MARGIN),
+              line = canvas_style(canvas, 13, false, width - 2 * MARGIN);
+    char text[128];
+    snprintf(text, sizeof text, "W_Q, W_K and W_V in training: decoder layer %d",
+             run_watched_layer(run) + 1);
+    canvas_text(canvas, text, MARGIN, MARGIN - 6, &title);
+    canvas_text(canvas,
+                "Encoder-decoder attention of frequent words. Rows: target words, their "
+                "queries. Columns: source words, their keys and values.",
+                MARGIN, MARGIN + 26, &line);
+    heatmap_bar(canvas, width - MARGIN - BAR, MARGIN, BAR, &colors);
+    for (int m = 0; m < PROJECTION_MAPS; m++) {
+        int y = MARGIN + TITLE + m * step;
+        canvas_text(canvas, captions[m][0], MARGIN, y, &bold);
+        canvas_text(canvas, captions[m][1], MARGIN, y + 21, &line);
+        for (int c = 0; c < columns; c++)
+            draw_map(canvas, MARGIN + c * pitch + (c ? plan.left : 0), y, history, run,
+                     chosen[c], m, order, c == 0, &colors);
+    }
+    return canvas_check(canvas, error);
+}
+
+bool weights_draw(WeightsHistory *history, const Run *run, Error *error)
+{
+    if (!history->words.count) return true;
+    const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
+    char path[PATH_MAX];
+    Canvas *canvas;
+    int n = history->count;
+    bool recorded = n && history->frame[n - 1].update == run->progress.update;
+    if ((!recorded && !add_frame(history, run, error)) ||
+        !run_path(path, run->settings, "weights.png", error) ||
+        !canvas_new(&canvas, THEME_LIGHT, error))
+        return false;
+    bool good = draw_page(canvas, history, run, error) &&
+                png_save_canvas(path, canvas, texts, 2, error);
+    canvas_free(canvas);
+    return good;
+}

@@ -1,0 +1,41 @@
+/* weights.h -- weights.png: how W_Q, W_K and W_V of one decoder layer's encoder-decoder
+ * attention (--watch-layer) are trained.
+ *
+ *   weights.tsv   what the matrices do to frequent words (explain/projections.h), recorded
+ *                 after updates 0, 10, 20, 40, …, since most changes come early. The first line
+ *                 has the layer and the words; the others the update, the loss of the sentences
+ *                 and three maps of 16 x 16 numbers; nan: no sentence pair has both words
+ *   weights.png   the first frame, the end of the training, and two frames in between
+ *
+ * Recording does not affect the training. A resumed run drops the frames that are later than
+ * its checkpoint, and those of other words or of another layer. Nothing is recorded or drawn on
+ * ranks other than 0, or if the validation text has no words. */
+#ifndef COMMANDS_TRAIN_WEIGHTS_H
+#define COMMANDS_TRAIN_WEIGHTS_H
+
+#include "commands/train/run.h"
+#include "explain/projections.h"
+
+enum { WEIGHTS_FRAMES = 40 };  // enough for 10 · 2³⁷ updates
+
+typedef struct WeightsFrame {
+    long long update;
+    Projections at;
+} WeightsFrame;
+
+typedef struct WeightsHistory {
+    char path[PATH_MAX];  // of weights.tsv
+    FrequentWords words;
+    WeightsFrame frame[WEIGHTS_FRAMES];  // [count]
+    int count;
+} WeightsHistory;
+
+/* After run_begin. */
+bool weights_open(WeightsHistory *history, const Run *run, Error *error);
+
+/* Records a frame if one is due after this update. */
+bool weights_record(WeightsHistory *history, const Run *run, Error *error);
+
+bool weights_draw(WeightsHistory *history, const Run *run, Error *error);
+
+#endif
