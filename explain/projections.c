@@ -6,7 +6,6 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { CANDIDATES = 256, WORDS = PROJECTION_WORDS, CELLS = WORDS * WORDS };
 
@@ -60,16 +59,17 @@ void projections_words(FrequentWords *words, const Corpus *corpus, const Vocabul
         int best[SIDES] = {0, 0};
         for (int j = 0; j < from->count; j++)
             for (int i = 0; i < to->count; i++) {
-                int n = 0;
+                int n = 0, a = from->pairs[j], b = to->pairs[i];
+                if ((a < b ? a : b) <= most) continue;  // n is no larger, dice no more than 1
                 for (int p = 0; p < PROJECTION_PAIRS; p++) n += from->in[j][p] & to->in[i][p];
-                double dice = 2.0 * n / (from->pairs[j] + to->pairs[i]);
+                double dice = 2.0 * n / (a + b);
                 if (n * dice * dice > most)
                     most = n * dice * dice, best[SOURCE] = j, best[TARGET] = i;
             }
         if (most == 0) return;
         for (int s = 0; s < SIDES; s++) {
             words->id[s][words->count] = side[s].id[best[s]];
-            memset(side[s].in[best[s]], 0, sizeof side[s].in[best[s]]);
+            side[s].pairs[best[s]] = 0;
         }
     }
 }
