@@ -33,9 +33,9 @@ static void write_presets(FILE *out)
         fprintf(out, ".TP\n.B %s\n", preset->name);
         manual_text(out, preset->what);
     }
-    fputs(".PP\n.nf\n", out);
+    fputs(".PP\n.EX\n", out);
     settings_print_presets(out);
-    fputs(".fi\n", out);
+    fputs(".EE\n", out);
 }
 
 static void write_line(FILE *out, const char *line)

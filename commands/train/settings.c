@@ -479,13 +479,10 @@ char *settings_help(bool brief)
                 "  %1$strain --train-source train.en --train-target train.fr --output "
                 "checkpoints/mine\n",
                 command_prefix());
+    else fputs("  The defaults above are those of tiny, for a corpus of your own.\n\n", out);
     for (const Preset *preset = settings_presets; !brief && preset->name; preset++)
         fprintf(out, "  %-6s %s\n", preset->name, preset->what);
-    if (brief) return free(options), textstream_close(&stream);
-    fprintf(out,
-            "\nThe defaults above are those of tiny, the preset for a corpus of your own.\n"
-            "Each preset sets:\n\n");
-    settings_print_presets(out);
+    if (!brief) fputc('\n', out), settings_print_presets(out);
     free(options);
     return textstream_close(&stream);
 }

@@ -78,3 +78,25 @@ says "of a run that goes on" "^time .* for 10 updates"
 check "which the dry run does not touch" test "$(cat run/* | cksum)" = "$before"
 dry $corpus --max-updates 20
 says "of one that has ended" "^time .*about 0s for 0 updates"
+
+# ---- presets, warm-up and samples ----
+plain() { "$BIN/train" $corpus --dry-run --output p "$@" 2>err; }
+plain
+says "which preset is the default" "^preset  *tiny (default for a corpus of your own)$"
+plain --preset tiny
+check "no word of one that is named" sh -c '! grep -q "^preset" err'
+(cd "$here" && "$BIN/train" --dry-run --output "$scratch/toy") 2>err
+says "the built-in corpus" "^preset  *toy (default for the built-in corpus)$"
+plain --max-updates 200
+says "a run that ends within the warm-up" \
+    "^warning .* ends after update 200, within the warm-up of 2000: .* does not reach 0.005; try --warmup 21 "
+plain --max-updates 200 --warmup 20
+check "a shorter warm-up" sh -c '! grep -q "warm-up" err'
+plain --max-epochs 1
+says "a run that ends there after its epochs" "^warning .* ends after update [0-9]*, within the warm-up of 2000"
+"$BIN/train" --help >help
+check "the help has the defaults of tiny" grep -q '^ *default 0.005)$' help
+check "and a table of all" grep -Eq "^  learning-rate +0.003 +0.005 +0.002 +0.0007$" help
+"$BIN/train" $corpus $(echo $tiny | sed 's/--dry-run//') --max-updates 2 --max-length 200 --valid-every 1 --output s 2>err
+check "samples are cut at 100 columns" awk '
+    /→ .*…$/ { cut++; sub(/→/, "x"); sub(/…/, "x"); if (length($0) != 100) bad = 1 } END { exit bad || !cut }' err

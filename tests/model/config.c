@@ -77,4 +77,26 @@ TEST(another_network)
     }
 }
 
+/* The table of presets takes the names from the first. */
+TEST(presets_set_the_same_options)
+{
+    static Settings settings;
+    for (const Preset *preset = settings_presets; preset->name; preset++) {
+        const char *a = settings_presets[0].settings, *b = preset->settings;
+        for (; *a && *b; a += strcspn(a, " "), b += strcspn(b, " ")) {
+            a += strspn(a, " "), b += strspn(b, " ");
+            size_t length = strcspn(a, "=") + 1;
+            if (strncmp(a, b, length)) fail_msg("%s has %s instead of %s", preset->name, b, a);
+        }
+        assert_true(!*a && !*b);
+        settings_defaults(&settings);
+        assert_true(
+            options_set_all(settings.groups, SETTINGS_GROUPS, preset->settings, &error));
+        settings_free(&settings);
+    }
+    settings_documented(&settings);
+    assert_true(settings.training.learning_rate == 0.005 && settings.training.patience == 10);
+    settings_free(&settings);
+}
+
 TEST_MAIN("config", NULL, NULL)
