@@ -163,7 +163,7 @@ TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
              $(BUILD)/manual/$p.zsh:$(DATADIR)/zsh/site-functions/_$p \
              $(BUILD)/manual/$p.fish:$(DATADIR)/fish/vendor_completions.d/$p.fish) \
-           $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align),\
+           $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align data/toy/*.safetensors),\
              $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
            $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
            library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \

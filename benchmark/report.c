@@ -180,8 +180,10 @@ void report_decoding(const Report *report, FILE *out)
 void report_startup(const Report *report, FILE *out)
 {
     const Startup *s = &report->startup;
-    fprintf(out, "\nStarting\n./translate, to its first line   %7.1f ms  (%s; median of %d)\n",
-            1000 * s->translate, s->model, STARTS);
+    fprintf(out,
+            "\nStarting\n./translate, to its first line   %7.1f ms  (the toy model; median of "
+            "%d)\n",
+            1000 * s->translate, STARTS);
     if (s->dry_run > 0)
         fprintf(out,
                 "./train --dry-run                %7.2f s   (the corpus above; median of %d)\n",

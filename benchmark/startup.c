@@ -3,14 +3,13 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/profile.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
-#include "commands/train/console.h"
+#include "commands/command.h"
 
 static const char SENTENCE[] = "jane visits africa in september";
 
@@ -42,56 +41,17 @@ static bool time_median(double *seconds, char *const *argv, int runs, Error *err
     return true;
 }
 
-/* ---- a model, if there is none ---- */
-
-/* Saves a run of preset toy in `folder` as it is before its first update. */
-static bool save_toy(const char *folder, Error *error)
-{
-    static Settings settings;
-    static Run run;
-    char *argv[] = {"train", "--output", (char *)(size_t)folder, "--threads", "1", NULL};
-    bool good = settings_read(&settings, 5, argv, error) &&
-                run_read(&run, &settings, console_stage, error) && run_prepare(&run, error) &&
-                run_save(&run, run.best, false, error);
-    run_free(&run);
-    settings_free(&settings);
-    return good;
-}
-
-static bool time_translate(Startup *startup, const char *programs, const char *model,
-                           Error *error)
-{
-    char program[4096];
-    snprintf(program, sizeof program, "%s/translate", programs);
-    char *argv[] = {
-        program, "--quiet", "--model", (char *)(size_t)model, (char *)(size_t)SENTENCE, NULL};
-    return time_median(&startup->translate, argv, STARTS, error);
-}
-
-static bool time_with_own(Startup *startup, const char *programs, Error *error)
-{
-    char folder[4096], file[sizeof folder + 32];
-    child_temporary(folder, sizeof folder);
-    if (!mkdtemp(folder)) return error_set(error, "cannot make a temporary folder");
-    snprintf(file, sizeof file, "%s/best.safetensors", folder);
-    snprintf(startup->model, sizeof startup->model, "toy-size model of random weights");
-    bool good = save_toy(folder, error) && time_translate(startup, programs, folder, error);
-    unlink(file);
-    rmdir(folder);
-    return good;
-}
-
 bool startup_measure(Startup *startup, const char *programs, const char *source,
                      const char *target, Error *error)
 {
-    static const char toy[] = "checkpoints/toy";
-    *startup = (Startup){.model = "checkpoints/toy"};
-    bool trained = access("checkpoints/toy/best.safetensors", R_OK) == 0;
-    if (!(trained ? time_translate(startup, programs, toy, error)
-                  : time_with_own(startup, programs, error)))
-        return false;
+    char program[4096], model[4200];
+    if (!command_toy_file(model, sizeof model, "model.safetensors"))
+        return error_set(error, "there is no data/toy/model.safetensors: run it in its folder");
+    snprintf(program, sizeof program, "%s/translate", programs);
+    char *translate[] = {program, "--quiet", "--model", model, (char *)(size_t)SENTENCE, NULL};
+    *startup = (Startup){0};
+    if (!time_median(&startup->translate, translate, false, STARTS, error)) return false;
     if (!source) return true;
-    char program[4096];
     snprintf(program, sizeof program, "%s/train", programs);
     char *argv[] = {program,
                     "--dry-run",

@@ -2,7 +2,9 @@
 #include "commands/command.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 const char *command_name(void)
 {
@@ -15,4 +17,18 @@ const char *command_prefix(void)
 {
     return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-"
                                                                                   : "./";
+}
+
+bool command_toy_file(char *path, size_t size, const char *name)
+{
+    static const char *const folders[] = {"data/toy", "share/qkv/toy"};
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    snprintf(path, size, "data/toy/%s", name);
+    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
+        while (length > 0 && program[--length] != '/') {}
+        if (length < 0) return false;
+        snprintf(path, size, "%.*s/%s/%s", (int)length, program, folders[up], name);
+    }
+    return access(path, R_OK) == 0;
 }

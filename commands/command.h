@@ -14,4 +14,8 @@ const char *command_prefix(void);
 /* What users of other programs type for the options of both (synonyms.c). */
 extern const Synonym option_synonyms[];
 
+/* path (=) a file of data/toy: in the working folder, else in the program's folder, else in
+ * ../share/qkv/toy of an installed program. False if none of them can be read. */
+bool command_toy_file(char *path, size_t size, const char *name);
+
 #endif

@@ -172,20 +172,10 @@ void settings_documented(Settings *s)
     options_set_all(s->groups, SETTINGS_GROUPS, preset_settings("tiny"), NULL);
 }
 
-/* Looks in data/toy of the working folder, then of the program's folder, then in the
- * ../share/qkv/toy of an installed program. */
 static bool toy_file(StringList *list, const char *name, Error *error)
 {
-    char path[4200], program[4096];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    snprintf(path, sizeof path, "data/toy/%s", name);
-    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
-        while (length > 0 && program[--length] != '/') {}
-        if (length < 0) break;
-        snprintf(path, sizeof path, "%.*s/%s/%s", (int)length, program,
-                 up ? "share/qkv/toy" : "data/toy", name);
-    }
-    if (access(path, R_OK) != 0)
+    char path[4200];
+    if (!command_toy_file(path, sizeof path, name))
         return error_set(
             error,
             "the toy corpus (%s) is neither in data/toy, of this folder or of "

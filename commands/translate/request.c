@@ -2,6 +2,7 @@
 #include "commands/translate/request.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -158,11 +159,25 @@ bool request_defaults(Request *r, Error *error)
     return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);
 }
 
+/* Without --model and without a model in checkpoints/toy: the toy model that comes with qkv. */
+static bool find_shipped(Request *r, int argc, char *const *argv, Error *error)
+{
+    char file[PATH_MAX + 32];
+    if (r->model.count != 1 ||
+        options_find_text(r->groups, REQUEST_GROUPS, argc, argv, "model") ||
+        bundle_find(file, sizeof file, r->model.item[0], error) ||
+        !command_toy_file(file, sizeof file, "model.safetensors"))
+        return true;
+    r->shipped = true;
+    return options_set(r->groups, REQUEST_GROUPS, "model", file, error);
+}
+
 bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!request_defaults(r, error) ||
         !options_parse(r->groups, REQUEST_GROUPS, option_synonyms, argc, argv, &r->texts,
-                       error))
+                       error) ||
+        !find_shipped(r, argc, argv, error))
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, error)) return false;
@@ -181,6 +196,10 @@ bool request_load_models(Models *models, const Request *r, Error *error)
                 error, "%s: %strain makes one%s, and --model names another", missing.text,
                 command_prefix(),
                 access(r->model.item[m], F_OK) == 0 ? "" : " (by default in checkpoints/toy)");
+    if (r->shipped && !r->quiet)
+        fprintf(stderr,
+                "%s: using the toy model %s; %strain makes your own in checkpoints/toy\n",
+                command_name(), r->model.item[0], command_prefix());
     return models_load(models, &r->model, r->int8 || r->save_int8, error);
 }
 

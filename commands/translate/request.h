@@ -25,6 +25,7 @@ typedef struct Request {
     /* derived from these */
     Choice choice;
     bool several;  // n-best or alternatives
+    bool shipped;  // no model is named or trained: the toy model of data/toy is used
     OptionGroup groups[REQUEST_GROUPS];
 } Request;
 
@@ -35,7 +36,8 @@ bool request_defaults(Request *request, Error *error);
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
 
-/* Loads the models. If one is missing, the error says which program makes one. */
+/* Loads the models; says on standard error if it is the shipped one. If one is missing, the
+ * error says which program makes one. */
 bool request_load_models(Models *models, const Request *request, Error *error);
 
 #endif

@@ -43,8 +43,11 @@ check "it names the program to go on with" grep -q \
 check "qkv-translate finds the model" sh -c 'qkv-translate "jane visits africa" >out 2>err && test "$(wc -l <out)" = 1'
 qkv-translate "Jane Visits AFRICA" >capitals 2>err
 check "the toy folds case" sh -c 'cmp out capitals && test ! -s err'
-check "without a model it names the program that makes one" sh -c \
-    "cd empty && ! qkv-translate one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"
+check "without a model qkv-translate uses the one that is installed, and says so" sh -c \
+    "cd empty && test \"\$(qkv-translate 'jane visits africa in september' 2>err)\" = \"jane visite l'afrique en septembre\" &&
+    grep -q '^qkv-translate: using the toy model .*/share/qkv/toy/model.safetensors; qkv-train makes your own' err"
+check "a model that is named and missing is an error" sh -c \
+    "cd empty && ! qkv-translate --model none one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"
 check "an error has the program's name" sh -c "! qkv-train --lerning-rate 1 2>err && grep -q '^qkv-train: unknown' err"
 mkdir elsewhere && cp "$usr/bin/qkv-train" elsewhere
 check "without its corpus qkv-train says where it looked" sh -c \
