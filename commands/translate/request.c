@@ -190,6 +190,8 @@ bool request_load_models(Models *models, const Request *r, Error *error)
 {
     char file[PATH_MAX + 32];
     Error missing;
+    if (!r->model.count)
+        return error_set(error, "--no-model leaves no model: name one with --model");
     for (int m = 0; m < r->model.count; m++)
         if (!bundle_find(file, sizeof file, r->model.item[m], &missing))
             return error_set(

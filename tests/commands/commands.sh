@@ -176,6 +176,7 @@ check "empty lines and long ones are skipped and counted" sh -c '
 
 # ---- what can be wrong: models and folders ----
 wrong "no model yet" 1 "no model at 'nowhere'.*train" translate --model nowhere one
+wrong "no model at all" 1 "leaves no model" translate --no-model one
 mkdir hollow
 wrong "a folder without a model" 1 "no model in 'hollow'" translate --model hollow one
 good=run/best.safetensors
