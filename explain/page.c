@@ -21,12 +21,12 @@ static const struct {
     AttentionKind kind;
     const char *short_title, *row_is, *column_is, *caption;
 } KIND[] = {
-    {ATTENTION_CROSS, "encoder-decoder", "word being generated (query)", "source word (key)",
+    {ATTENTION_CROSS, "cross-attention", "word being generated (query)", "source word (key)",
      "How much each word of the translation attends to each source word while it is generated. "
      "The weights of a word sum to 1."},
-    {ATTENTION_ENCODER, "encoder self", "source word (query)", "source word (key)",
+    {ATTENTION_ENCODER, "encoder self-attention", "source word (query)", "source word (key)",
      "How much each source word attends to each source word. The weights of a word sum to 1."},
-    {ATTENTION_DECODER, "decoder self", "word being generated (query)",
+    {ATTENTION_DECODER, "decoder self-attention", "word being generated (query)",
      "word generated before (key)",
      "How much each word of the translation attends to the words before it while it is "
      "generated. The weights of a word sum to 1."},

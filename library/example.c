@@ -2,7 +2,7 @@
  * each token of the first translation the source token with the largest attention weight.
  *
  *     cc example.c -o example $(pkg-config --cflags --libs qkv)
- *     ./example checkpoints/toy "jane visits africa in september" */
+ *     ./example model.safetensors "jane visits africa in september" */
 #include <qkv.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -47,15 +47,17 @@ function drawControls() {
   byId("extras").hidden = neuron;
 }
 
-/* The share of the attention shown that special tokens receive. */
+/* The share of the words' attention that special tokens receive. The first row of the decoder is
+ * left out: it sees nothing else. */
 function specialShare(kind) {
-  const special = DATA.sides[kind.columns].special;
+  const special = DATA.sides[kind.columns].special, other = DATA.sides[kind.rows].special;
   let share = 0, rows = 0;
   for (const h of chosenHeads())
-    for (const row of kind.layers[state.layer][h].weights) {
+    kind.layers[state.layer][h].weights.forEach((row, i) => {
+      if (other[i] || (kind.causal && i === 0)) return;
       row.forEach((value, j) => { if (special[j]) share += value; });
       rows += 1;
-    }
+    });
   return share / Math.max(rows, 1);
 }
 
@@ -70,8 +72,8 @@ function caption() {
            `multiplied by its weight.`;
   const percent = `${Math.round(100 * specialShare(kind))} %`;
   return state.hide
-    ? `${text} ${token} is left out; it had ${percent}. The remaining weights of a row are rescaled to sum to 1.`
-    : `${text} ${token}, in grey, gets ${percent}: heads that find nothing else to attend to use it. This is normal.`;
+    ? `${text} ${token} is left out; the words gave it ${percent}. The remaining weights of a row are rescaled to sum to 1.`
+    : `${text} The words give ${token}, in grey, ${percent}: a head that finds nothing to attend to puts its weight there.`;
 }
 
 function render() {
