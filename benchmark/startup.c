@@ -50,7 +50,7 @@ bool startup_measure(Startup *startup, const char *programs, const char *source,
     snprintf(program, sizeof program, "%s/translate", programs);
     char *translate[] = {program, "--quiet", "--model", model, (char *)(size_t)SENTENCE, NULL};
     *startup = (Startup){0};
-    if (!time_median(&startup->translate, translate, false, STARTS, error)) return false;
+    if (!time_median(&startup->translate, translate, STARTS, error)) return false;
     if (!source) return true;
     snprintf(program, sizeof program, "%s/train", programs);
     char *argv[] = {program,
