@@ -301,7 +301,8 @@ static int run(Program *p, int argc, char **argv, Error *error)
     if (!request_read(&p->request, argc, argv, error)) return 2;
     if (p->request.help || p->request.short_help)
         return print_help(!p->request.help, error) ? 0 : 1;
-    if (p->request.version) return puts("qkv " QKV_VERSION), 0;
+    if (p->request.version)
+        return puts("qkv " QKV_VERSION), stream_flush(stdout, "the version", error) ? 0 : 1;
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);

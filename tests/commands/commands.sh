@@ -160,11 +160,14 @@ wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
 wrong "more references than translations" 1 "more lines than the 2 translations" \
     translate --hypothesis two.s --reference train.t
 scores="--hypothesis valid.t --reference valid.t"
-for way in "--model run one" "$scores" "$scores --json" "--help"; do
+for way in "--model run one" "$scores" "$scores --json" "--help" "-h" "--version" \
+    "--model run --list-vocabulary"; do
     [ ! -c /dev/full ] || wrong "nowhere to print to: $way" 1 "No space left" sh -c \
         "'$BIN/translate' $way >/dev/full"
 done
-[ ! -c /dev/full ] || wrong "train: nowhere to print to" 1 "No space left" sh -c "'$BIN/train' --help >/dev/full"
+for way in --help -h --version; do
+    [ ! -c /dev/full ] || wrong "train: nowhere to print $way to" 1 "No space left" sh -c "'$BIN/train' $way >/dev/full"
+done
 { cat train.s; echo; echo one two; echo "$long"; } >holes.s
 { cat train.t; echo ONE; echo; echo ONE; } >holes.t
 "$BIN/train" $tiny --train-source holes.s --train-target holes.t $valid --output holes --dry-run \

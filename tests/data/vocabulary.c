@@ -9,6 +9,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 static Error error;
@@ -16,11 +17,11 @@ static Error error;
 /* "▁a|b|<unk>" by a tokenizer. */
 static char *pieces_of(const Tokenizer *tokenizer, const char *text)
 {
-    static char joined[1000];
+    static char joined[1 << 19], *end;
     Ids ids = encode(tokenizer, text);
-    *joined = 0;
+    *(end = joined) = 0;
     for (size_t i = 0; i < ids.count; i++)
-        strcat(strcat(joined, i ? "|" : ""), tokenizer_piece(tokenizer, ids.id[i]));
+        end = stpcpy(stpcpy(end, i ? "|" : ""), tokenizer_piece(tokenizer, ids.id[i]));
     free(ids.id);
     return joined;
 }
@@ -91,6 +92,82 @@ TEST(models_from_elsewhere)
             free(model);
         }
     }
+}
+
+/* `count` copies of unit and a word; free() it. */
+static char *repeated(const char *unit, int count)
+{
+    char *text = malloc(strlen(unit) * (size_t)count + 20), *end = text;
+    for (int i = 0; i < count; i++) end = stpcpy(end, unit);
+    strcpy(end, " garden");
+    return text;
+}
+
+/* The places of a text's tokens increase, and a token is at its place. */
+static void check_places(const Tokenizer *tokenizer, const char *text)
+{
+    Ids ids = encode(tokenizer, text), begin = {0};
+    assert_true(tokenizer_begins(tokenizer, &begin, text, strlen(text), &error));
+    assert_int_equal(begin.count, ids.count);
+    for (size_t i = 0; i < ids.count; i++) {
+        const char *label = tokenizer_label(tokenizer, ids.id[i]), *at = text + begin.id[i];
+        assert_true(begin.id[i] >= (i ? begin.id[i - 1] : 0));
+        if (*at == ' ' && tokenizer_begins_word(tokenizer, ids.id[i])) at += strspn(at, " ");
+        if (ids.id[i] != ID_UNKNOWN && *label >= 'a' && *label <= 'z')
+            assert_memory_equal(label, at, strlen(label));
+    }
+    free(ids.id), free(begin.id);
+}
+
+/* A text of any length has the pieces that the library has for it as a whole. */
+TEST(long_texts)
+{
+    static const struct {
+        const char *unit;
+        int count;
+    } LONG[] = {{"the school is always open, isn't it?  ", 500},
+                {"☃", 9000},
+                {"猫 a  ", 3000},
+                {"\xcc\x81", 9000},
+                {" ", 9000}};
+    for (int type = 0; type < TOKENIZER_TYPES; type++) {
+        for (size_t layout = 0; layout < sizeof LAYOUT / sizeof *LAYOUT; layout++) {
+            if (strstr(LAYOUT[layout], "suffix")) continue;  // may differ where parts meet
+            char options[500];
+            size_t size;
+            snprintf(options, sizeof options, "--model_type=%s %s",
+                     tokenizer_type_name((TokenizerType)type), LAYOUT[layout]);
+            unsigned char *model = model_of(&size, options);
+            Tokenizer *tokenizer = adopt(model, size);
+            for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++) {
+                char *text = repeated(LONG[i].unit, LONG[i].count);
+                char *expected = sentencepiece_pieces(model, size, text);
+                if (strcmp(pieces_of(tokenizer, text), expected))
+                    fail_msg("%s: %d times '%s'", options, LONG[i].count, LONG[i].unit);
+                check_places(tokenizer, text);
+                free(expected);
+                free(text);
+            }
+            tokenizer_free(tokenizer);
+            free(model);
+        }
+    }
+}
+
+/* The time for a long unknown word grows with its length, not with its square. */
+TEST(long_unknown_words)
+{
+    size_t size;
+    unsigned char *model = model_of(&size, "--model_type=unigram");
+    Tokenizer *tokenizer = adopt(model, size);
+    char *text = repeated("\xcc\x81", 1 << 20);
+    clock_t begin = clock();
+    Ids ids = encode(tokenizer, text);
+    double seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
+    if (seconds > 10) fail_msg("2 MB took %.1f s", seconds);
+    assert_in_range(ids.count, 2, 9);
+    free(ids.id), free(text), free(model);
+    tokenizer_free(tokenizer);
 }
 
 /* An adopted model decodes <unk> as all do, and is the same when it is adopted again. */
