@@ -60,6 +60,7 @@ static QkvAttention *attention(const QkvModel *model, const char *text, const in
                                int count, const char *given, QkvError *to)
 {
     Error error = {""};
+    if (!library_given(model, "the model", &error)) return library_fail(to, &error);
     locale_t before = library_enter();
     const Bundle *bundle = &model->bundle;
     IdLines source = {0}, target = {0};
@@ -77,7 +78,9 @@ static QkvAttention *attention(const QkvModel *model, const char *text, const in
 QkvAttention *qkv_attention(const QkvModel *model, const char *text,
                             const QkvHypothesis *translation, QkvError *error)
 {
-    return attention(model, text, translation->id, translation->tokens, NULL, error);
+    static const QkvHypothesis nothing;
+    const QkvHypothesis *t = translation ? translation : &nothing;
+    return attention(model, text, t->id, t->tokens, NULL, error);
 }
 
 QkvAttention *qkv_attention_given(const QkvModel *model, const char *text,
@@ -91,9 +94,14 @@ bool qkv_attention_weights(float *weights, const QkvAttention *attention, QkvAtt
 {
     static const AttentionKind KIND[] = {ATTENTION_ENCODER, ATTENTION_DECODER, ATTENTION_CROSS};
     Error error;
+    if (!library_given(attention, "the attention", &error) ||
+        !library_given(weights, "the array of weights", &error))
+        return library_fail(to, &error), false;
     const Snapshot *snapshot = ((const AttentionResult *)attention)->snapshot;
     int layers = kind == QKV_ENCODER ? attention->encoder_layers : attention->decoder_layers;
-    if (layer < 0 || layer >= layers)
+    if (kind != QKV_ENCODER && kind != QKV_DECODER && kind != QKV_CROSS)
+        error_set(&error, "there is no attention of kind %d", (int)kind);
+    else if (layer < 0 || layer >= layers)
         error_set(&error, "there is no layer %d: there are 0 to %d", layer, layers - 1);
     else if (head != QKV_MEAN && (head < 0 || head >= attention->heads))
         error_set(&error, "there is no head %d: there are 0 to %d", head, attention->heads - 1);

@@ -20,6 +20,9 @@ void library_leave(locale_t before);
 /* Copies the error to the caller's QkvError, unless that is NULL. Returns NULL. */
 void *library_fail(QkvError *to, const Error *error);
 
+/* Whether the caller passed `argument`; else the error is "WHAT is NULL". */
+bool library_given(const void *argument, const char *what, Error *error);
+
 /* Appends a text as ids (bundle_encode). Errors begin with `what` and `number`,
  * as in "text 3". */
 bool library_encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,

@@ -25,11 +25,16 @@ void *library_fail(QkvError *to, const Error *error)
     return NULL;
 }
 
+bool library_given(const void *argument, const char *what, Error *error)
+{
+    return argument || error_set(error, "%s is NULL", what);
+}
+
 bool library_encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,
                     const char *what, int number, size_t *cut, Error *error)
 {
-    size_t length = text ? strlen(text) : 0;
     if (!text) return error_set(error, "%s %d is NULL", what, number);
+    size_t length = strlen(text);
     if (!text_is_utf8(text, length, NULL))
         return error_set(error, "%s %d is not valid UTF-8", what, number);
     return bundle_encode(bundle, side, lines, text, length, cut, error) ||
@@ -46,6 +51,9 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
                       QkvError *to)
 {
     Error error = {"not enough memory for a model"};
+    if (precision != QKV_FLOAT && precision != QKV_INT8)
+        return error_set(&error, "there is no precision %d", (int)precision),
+               library_fail(to, &error);
     locale_t before = library_enter();
     QkvModel *model = calloc(1, sizeof *model);
     bool int8 = precision == QKV_INT8;
@@ -71,7 +79,7 @@ QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
 
 int qkv_model_max_length(const QkvModel *model)
 {
-    return model->bundle.max_length;
+    return model ? model->bundle.max_length : 0;
 }
 
 void qkv_model_free(QkvModel *model)

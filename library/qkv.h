@@ -8,7 +8,8 @@
  *     qkv_translations_free(out), qkv_translator_free(translator), qkv_model_free(model);
  *
  * A call that fails returns NULL or false and writes one sentence to *error; there is nothing
- * to free. Pass NULL for error if the sentence is not needed. No call prints, ends the program,
+ * to free. Pass NULL for error if the sentence is not needed. NULL in place of any other argument
+ * and a value that an enum does not have are errors, too. No call prints, ends the program,
  * changes signal handlers or depends on the locale. There are no global variables.
  *
  * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
@@ -51,7 +52,8 @@ QkvModel *qkv_model_load(const char *path, QkvPrecision precision, QkvError *err
 QkvModel *qkv_model_read(const void *bytes, size_t size, QkvPrecision precision,
                          QkvError *error);
 
-/* The longest sentence in tokens, </s> included. A longer text is cut (QkvTranslation.cut). */
+/* The longest sentence in tokens, </s> included. A longer text is cut (QkvTranslation.cut). 0 for
+ * NULL. */
 int qkv_model_max_length(const QkvModel *model);
 
 /* Free all translators and attentions of the model first. This and all other qkv_…_free

@@ -17,6 +17,7 @@ QkvTranslator *qkv_translator_new(const QkvModel *model, int threads, QkvError *
 {
     enum { MOST_THREADS = 1024 };
     Error error = {"not enough memory for a translator"};
+    if (!library_given(model, "the model", &error)) return library_fail(to, &error);
     if (threads < 0 || threads > MOST_THREADS) {
         error_set(&error, "a translator has 1 to %d threads, or 0 for all processors, not %d",
                   MOST_THREADS, threads);
@@ -44,6 +45,8 @@ bool qkv_translator_set(QkvTranslator *translator, const char *option, const cha
                         QkvError *to)
 {
     Error error = {""};
+    if (!library_given(translator, "the translator", &error))
+        return library_fail(to, &error), false;
     locale_t before = library_enter();
     SearchConfig search = translator->search;
     OptionGroup group = {"Searching", NULL, search_options, search_option_count, &search};
@@ -198,10 +201,10 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
                                const char *const *beginnings, int count, QkvError *to)
 {
     Error error;
-    if (count < 0) {
-        error_set(&error, "there cannot be %d texts", count);
+    if (count < 0) error_set(&error, "there cannot be %d texts", count);
+    if (count < 0 || !library_given(translator, "the translator", &error) ||
+        (count && !library_given(texts, "the list of texts", &error)))
         return library_fail(to, &error);
-    }
     error_set(&error, "not enough memory for %d translations", count);
     locale_t before = library_enter();
     TranslationResult *result = calloc(1, sizeof *result);

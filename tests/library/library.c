@@ -372,6 +372,48 @@ TEST(errors)
     qkv_attention_free(NULL);
 }
 
+/* NULL and values that an enum does not have: a sentence, and no crash. */
+TEST(wrong_arguments)
+{
+    QkvTranslator *translator = translator_of(model, 1, NULL);
+    QkvTranslations *out = translate(model, 1, NULL, NULL);
+    const QkvHypothesis *best = out->sentence[0].hypothesis, bare = {.tokens = 3};
+    QkvAttention *seen = qkv_attention(model, texts[0], best, &wrong);
+    float weights[LONGEST * LONGEST];
+    for (int value = -1; value < 4; value++) {
+        if (value == QKV_FLOAT || value == QKV_INT8) continue;
+        assert_null(qkv_model_read(bytes, size, (QkvPrecision)value, &wrong));
+        assert_non_null(strstr(wrong.text, "there is no precision "));
+    }
+    assert_int_equal(qkv_model_max_length(NULL), 0);
+    assert_null(qkv_translator_new(NULL, 1, &wrong));
+    assert_string_equal(wrong.text, "the model is NULL");
+    assert_false(qkv_translator_set(NULL, "beam", "5", &wrong));
+    assert_string_equal(wrong.text, "the translator is NULL");
+    assert_null(qkv_translate(NULL, texts, NULL, 1, &wrong));
+    assert_string_equal(wrong.text, "the translator is NULL");
+    assert_null(qkv_translate(translator, NULL, NULL, 1, &wrong));
+    assert_string_equal(wrong.text, "the list of texts is NULL");
+    assert_null(qkv_attention(NULL, texts[0], best, &wrong));
+    assert_string_equal(wrong.text, "the model is NULL");
+    assert_null(qkv_attention(model, NULL, best, &wrong));
+    assert_string_equal(wrong.text, "text 1 is NULL");
+    assert_null(qkv_attention(model, texts[0], NULL, &wrong));
+    assert_string_equal(wrong.text, "translation 1 is NULL");
+    assert_null(qkv_attention(model, texts[0], &bare, NULL));
+    assert_null(qkv_attention_given(model, texts[0], NULL, &wrong));
+    assert_string_equal(wrong.text, "translation 1 is NULL");
+    assert_false(qkv_attention_weights(weights, NULL, QKV_CROSS, 0, 0, &wrong));
+    assert_string_equal(wrong.text, "the attention is NULL");
+    assert_false(qkv_attention_weights(NULL, seen, QKV_CROSS, 0, 0, &wrong));
+    assert_string_equal(wrong.text, "the array of weights is NULL");
+    assert_false(qkv_attention_weights(weights, seen, (QkvAttentionKind)7, 0, 0, &wrong));
+    assert_string_equal(wrong.text, "there is no attention of kind 7");
+    qkv_attention_free(seen);
+    qkv_translations_free(out);
+    qkv_translator_free(translator);
+}
+
 /* Numbers have a decimal point in every locale. */
 TEST(the_locale_does_not_matter)
 {
