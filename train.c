@@ -124,7 +124,6 @@ static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *
     t->flops += stats.flops;
     t->seconds += seconds;
     t->tokens += stats.tokens;
-    t->updates++;
     double loss = stats.loss.nll / (double)stats.loss.tokens;
     if ((watch_due(p->update) || validation_due(run)) && !watch_record(watch, run, loss, error))
         return false;

@@ -19,7 +19,7 @@ typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
  * (addnorm.h). */
 typedef enum { NORM_POST, NORM_PRE } Norm;
 
-/* How the network is told the position of a token in its sentence (position.h). */
+/* How the network is told the position of a token in its sentence (embedding.h). */
 typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positions;
 
 /* Which of source embedding, target embedding and output layer are one matrix: all three; the

@@ -4,12 +4,33 @@
  *   backward   dE[id_n] += √D · dropout(dx_n)
  *              dP[position of n] += dropout(dx_n)                         if P is learned
  *
+ *   P[p,k]       = sin(p / 10000^(k / (D/2)))        k = 0 .. ⌈D/2⌉-1           sinusoidal
+ *   P[p,⌈D/2⌉+k] = cos(p / 10000^(k / (D/2)))        k = 0 .. ⌊D/2⌋-1
+ *
  * Vaswani et al. 2017, §3.4: √D brings rows of length about 1 to the size of the positions. The
- * embedding can be shared with the target and the output (Press and Wolf 2017): dE adds up. */
+ * embedding can be shared with the target and the output (Press and Wolf 2017): dE adds up.
+ *
+ * Sinusoidal positions: §3.5. The paper interleaves sines and cosines; MarianMT and this code
+ * put all sines first. The first weight matrix absorbs this permutation of columns. Learned
+ * positions (Gehring et al. 2017, §3.1; the paper's table 3, row E) are weights instead, one
+ * table for the source and one for the target. */
 #include "model/embedding.h"
 
 #include <math.h>
 #include <stddef.h>
+
+void position_table(real *P, int count, int D)
+{
+    int sines = (D + 1) / 2;
+    for (int p = 0; p < count; p++) {
+        real *row = P + (size_t)p * (size_t)D;
+        for (int k = 0; k < D; k++) {
+            int wave = k < sines ? k : k - sines;
+            double angle = p / pow(10000, 2.0 * wave / D);
+            row[k] = (real)(k < sines ? sin(angle) : cos(angle));
+        }
+    }
+}
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
                        const real *P, const DropoutMask *mask, int D)

@@ -21,4 +21,7 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
 void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
                         const DropoutMask *mask, int D);
 
+/* P [count,D] (=) sinusoidal positions: sines in the first half of a row, cosines in the second. */
+void position_table(real *P, int count, int D);
+
 #endif

@@ -13,7 +13,6 @@
 
 #include "base/profile.h"
 #include "model/embedding.h"
-#include "model/position.h"
 
 void transformer_use(Transformer *model, real *block)
 {

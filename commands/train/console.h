@@ -11,7 +11,7 @@
 /* The work done since the last line of metrics. */
 typedef struct Throughput {
     double flops, seconds;
-    long long tokens, updates;
+    long long tokens;
 } Throughput;
 
 void console_start(bool quiet);

@@ -9,7 +9,7 @@
 #include "model/safetensors.h"
 #include "model/transformer.h"
 #include "tests/fixtures/variants.h"
-#include "training/adam.h"
+#include "training/optimizer.h"
 
 typedef struct Network {
     const char *path;

@@ -1,5 +1,5 @@
 /* position.c -- the table of sinusoidal positional encodings. */
-#include "model/position.h"
+#include "model/embedding.h"
 #include "tests/fixtures/test.h"
 
 enum { POSITIONS = 200, WIDTH = 32 };

@@ -5,7 +5,6 @@
 
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
-#include "training/adam.h"
 #include "training/optimizer.h"
 #include "training/schedule.h"
 
