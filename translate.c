@@ -193,7 +193,7 @@ static bool translate(Program *p, Error *error)
     progressbar_clear(&p->bar);
     input_end(&p->input);
     if (!good || !p->request.reference || stop_signal) return good;
-    if (!scores_end(&p->scores, &p->reference, error)) return false;
+    if (!partner_end(&p->reference, p->scores.lines, "translations", error)) return false;
     scores_print(&p->scores, stderr);
     return true;
 }

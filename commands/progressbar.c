@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { WIDTH = 20, TEXT = 28, COLUMNS = 80 };  // of the bar; of what stands beside it; default
@@ -42,13 +41,6 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
 
 /* ---- the line ---- */
 
-int stream_columns(FILE *out, int otherwise)
-{
-    struct winsize size = {0};
-    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
-                                                                         : otherwise;
-}
-
 bool progressbar_begin(ProgressBar *bar, double now, bool news)
 {
     double age = now - bar->shown, next = now - bar->called;  // this call, and the one after it
@@ -57,7 +49,7 @@ bool progressbar_begin(ProgressBar *bar, double now, bool news)
                             : news || age + next > LATEST ? SOONEST
                                                           : LATEST))
         return false;
-    bar->columns = stream_columns(bar->out, COLUMNS);
+    bar->columns = columns_of(bar->out, COLUMNS);
     bar->shown = now;
     bar->line[0] = 0;
     return true;

@@ -39,9 +39,6 @@ void progressbar_end(ProgressBar *bar);
 /* Removes it from the terminal. Call this before writing anything else. */
 void progressbar_clear(ProgressBar *bar);
 
-/* Columns of the terminal that `out` is; `otherwise` if it is none. */
-int stream_columns(FILE *out, int otherwise);
-
 enum { NUMBER_TEXT = 32, DURATION_TEXT = 32 };
 
 /* "1,234,567" */

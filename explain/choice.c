@@ -81,17 +81,6 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     return true;
 }
 
-static const char *const NAMES[][2] = {
-    [ATTENTION_ENCODER] = {"encoder", "Encoder self-attention"},
-    [ATTENTION_DECODER] = {"decoder", "Decoder self-attention (causal)"},
-    [ATTENTION_CROSS] = {"cross", "Cross-attention"}};
-
-const char *choice_kind_name(AttentionKind kind)
-{
-    return NAMES[kind][0];
-}
-
-const char *choice_kind_title(AttentionKind kind)
-{
-    return NAMES[kind][1];
-}
+const char *const choice_kind_names[] = {"encoder", "decoder", "cross"};
+const char *const choice_kind_titles[] = {"Encoder self-attention",
+                                          "Decoder self-attention (causal)", "Cross-attention"};

@@ -53,8 +53,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 /* False if the model has no such layer or head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 
-/* "encoder", "decoder", "cross"; "Encoder self-attention", … */
-const char *choice_kind_name(AttentionKind kind);
-const char *choice_kind_title(AttentionKind kind);
+/* Indexed by AttentionKind: "encoder", "decoder", "cross"; "Encoder self-attention", … */
+extern const char *const choice_kind_names[];
+extern const char *const choice_kind_titles[];
 
 #endif

@@ -132,11 +132,6 @@ static void say(const Explanation *e, const char *format, ...)
     fputc('\n', e->out);
 }
 
-static void heading(const Explanation *e, int number, const char *text)
-{
-    fprintf(e->out, "%d. %s\n\n", number, text);
-}
-
 static void put_label(const Explanation *e, const char *before, const char *text, int width)
 {
     fputs(before, e->out);
@@ -172,7 +167,7 @@ static void introduction(const Explanation *e)
     say(e,
         "This explains scaled dot-product attention with the numbers of this model. It follows "
         "one word, \"%s\", through one head. %s, layer %d, head %d.",
-        e->row[e->word], choice_kind_title(e->kind), e->layer + 1, e->head + 1);
+        e->row[e->word], choice_kind_titles[e->kind], e->layer + 1, e->head + 1);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
         "%d numbers. The options --word, --head, --layer and --attention-kind choose another "
@@ -191,7 +186,7 @@ static void step_tokens(const Explanation *e)
     bool both = e->kind != ATTENTION_ENCODER;
     int n = labels_tokens(e->snapshot, TOKENS_SOURCE),
         m = both ? labels_tokens(e->snapshot, TOKENS_TARGET) : 0;
-    heading(e, 1, "Text becomes token ids");
+    say(e, "1. Text becomes token ids");
     say(e,
         "The text is split into tokens. Each token has a number, its id. A sentence ends in "
         "</s>.%s",
@@ -240,7 +235,7 @@ static void step_embeddings(const Explanation *e)
 {
     int D = e->config->d_model;
     Positions positions = e->config->positions;
-    heading(e, 2, "Token ids become vectors: embedding and position");
+    say(e, "2. Token ids become vectors: embedding and position");
     say(e,
         "The embedding is a table with one row of %d learned numbers for each token. The row "
         "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
@@ -288,7 +283,7 @@ static void step_projections(const Explanation *e)
 {
     int dh = e->v.Q.columns;
     const char *word = e->row[e->word], *found = e->column[e->most];
-    heading(e, 3, "Vectors become queries, keys and values");
+    say(e, "3. Vectors become queries, keys and values");
     say_input(e);
     say(e,
         "Head %d has three learned projection matrices of %d rows and %d columns. They project "
@@ -306,7 +301,7 @@ static void step_projections(const Explanation *e)
 static void step_dot(const Explanation *e)
 {
     const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
-    heading(e, 4, "The dot product of query and key");
+    say(e, "4. The dot product of query and key");
     say(e,
         "The query and the key are multiplied number by number, and the products are added. "
         "The sum is large if both point in the same direction. For \"%s\" and \"%s\":",
@@ -328,7 +323,7 @@ static double largest_at(const Explanation *e, double scale)
 static void step_scale(const Explanation *e)
 {
     int dh = e->v.Q.columns;
-    heading(e, 5, "Scaling by 1/√d_k");
+    say(e, "5. Scaling by 1/√d_k");
     say(e,
         "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
         "as one product. Dividing by √d_k keeps the scores in the range where the softmax has "
@@ -340,7 +335,7 @@ static void step_scale(const Explanation *e)
 static void step_softmax(const Explanation *e)
 {
     double largest = e->v.scale * e->dot[e->most], sum = 0;
-    heading(e, 6, "Softmax: scores become attention weights");
+    say(e, "6. Softmax: scores become attention weights");
     say(e,
         "The softmax raises e to the power of each score and divides by the sum. The attention "
         "weights are positive and sum to 1. (The largest score is subtracted first. This does "
@@ -362,7 +357,7 @@ static void step_values(const Explanation *e)
 {
     int dh = e->v.V.columns, shown = dh < MIXED ? dh : MIXED;
     const char *end = shown < dh ? " …\n" : "\n";
-    heading(e, 7, "The weighted sum of the values");
+    say(e, "7. The weighted sum of the values");
     say(e,
         "Each value is multiplied by its attention weight. The sum is the head's output for "
         "\"%s\". The first %d of %d numbers:",
@@ -408,7 +403,7 @@ static void say_ends(const Explanation *e, int rows)
 static void step_table(const Explanation *e)
 {
     int ends = 0;
-    heading(e, 8, "The same for every word");
+    say(e, "8. The same for every word");
     fprintf(e->out, "  %-*s | %-*s | weight\n  ", LABEL, "query", LABEL + 4,
             "most attended key");
     for (int i = 0; i < 2 * LABEL + 20; i++)
@@ -437,7 +432,7 @@ static bool step_map(const Explanation *e, Error *error)
                    .columns = e->map.columns,
                    .row_labels = e->row,
                    .column_labels = e->column};
-    heading(e, 9, "All attention weights: rows are queries, columns are keys, rows sum to 1");
+    say(e, "9. All attention weights: rows are queries, columns are keys, rows sum to 1");
     blocks_print(e->out, &map, e->kind == ATTENTION_DECODER, blocks_color(e->out));
     free(weight);
     return true;
@@ -447,8 +442,8 @@ static bool step_map(const Explanation *e, Error *error)
 
 static bool put_sentence(const Explanation *e, CorpusSide side, const char *after, Error *error)
 {
-    char *text = NULL;
-    if (!labels_sentence(&text, e->snapshot, e->vocabulary, side, error)) return false;
+    char *text = labels_sentence(e->snapshot, e->vocabulary, side, error);
+    if (!text) return false;
     columns_wrap(e->out, text, 4, LINE);
     fputs(after, e->out);
     free(text);

@@ -29,12 +29,14 @@ const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place)
     return unknown && at >= 0 ? unknown[at] : NULL;
 }
 
-bool labels_sentence(char **text, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                     CorpusSide side, Error *error)
+char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
+                      Error *error)
 {
+    char *text = NULL;  // and stays so on error
     const Packed *sentence = side == SOURCE ? &snapshot->source : &snapshot->target;
-    return tokenizer_decode_unknown(vocabulary->tokenizer[side], text, sentence->id,
-                                    (size_t)sentence->rows, snapshot->unknown[side], error);
+    tokenizer_decode_unknown(vocabulary->tokenizer[side], &text, sentence->id,
+                             (size_t)sentence->rows, snapshot->unknown[side], error);
+    return text;
 }
 
 static bool is_special(const Tokenizer *tokenizer, int id)
@@ -73,11 +75,9 @@ static char *word_text(const Tokenizer *tokenizer, const int *id, const char *co
 {
     char *text = NULL;
     if (count > 1 || unknown[0])
-        return tokenizer_decode_unknown(tokenizer, &text, id, (size_t)count, unknown, error)
-                   ? text
-                   : NULL;
-    text = strdup(tokenizer_label(tokenizer, id[0]));
-    if (!text) error_set(error, "not enough memory for the words of a picture");
+        tokenizer_decode_unknown(tokenizer, &text, id, (size_t)count, unknown, error);
+    else if (!(text = strdup(tokenizer_label(tokenizer, id[0]))))
+        error_set(error, "not enough memory for the words of a picture");
     return text;
 }
 

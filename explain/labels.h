@@ -30,9 +30,9 @@ int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 /* The text that an <unk> stands for, with a space before it if it begins a word; else NULL. */
 const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place);
 
-/* *text (=) the source or the translation, for free(). */
-bool labels_sentence(char **text, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                     CorpusSide side, Error *error);
+/* The source or the translation, for free(); NULL on error. */
+char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
+                      Error *error);
 
 typedef struct Labels {
     char **text;    // [count]

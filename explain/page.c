@@ -1,6 +1,7 @@
 /* page.c -- attention weights and vectors to the page's JSON; see page.h. */
 #include "explain/page.h"
 
+#include "base/file.h"
 #include "base/json.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
@@ -91,9 +92,8 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
 
 static bool put_sentence(PageWriter *page, CorpusSide side, const char *key, Error *error)
 {
-    char *text = NULL;
-    if (!labels_sentence(&text, page->snapshot, page->input->vocabulary, side, error))
-        return false;
+    char *text = labels_sentence(page->snapshot, page->input->vocabulary, side, error);
+    if (!text) return false;
     json_put_text(&page->json, key, text);
     free(text);
     return true;
@@ -135,8 +135,8 @@ static void put_kind(PageWriter *page, int k)
     JsonWriter *json = &page->json;
     AttentionKind kind = KIND[k].kind;
     json_open(json, NULL);
-    json_put_text(json, "name", choice_kind_name(kind));
-    json_put_text(json, "title", choice_kind_title(kind));
+    json_put_text(json, "name", choice_kind_names[kind]);
+    json_put_text(json, "title", choice_kind_titles[kind]);
     json_put_text(json, "short", KIND[k].short_title);
     json_put_text(json, "rows", SIDE[labels_rows(kind)]);
     json_put_text(json, "columns", SIDE[labels_columns(kind)]);
@@ -181,7 +181,7 @@ static void put_start(PageWriter *page, int best_layer, int best_head)
     if (first.layer < 0) first.layer = best_layer;
     if (first.head == CHOICE_BEST) first.head = best_head;
     json_open(json, "start");
-    json_put_text(json, "kind", choice_kind_name(choice->kind));
+    json_put_text(json, "kind", choice_kind_names[choice->kind]);
     json_put_integer(json, "layer", first.layer);
     maps_follow(&layer, &head, &row, page->snapshot, &first);
     json_put_integer(json, "head", head);
@@ -265,16 +265,15 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                          "the attention of %d and %d tokens is %.0f numbers, too many for a "
                          "page: give `attention` the name of a .png file",
                          snapshot->source.rows, snapshot->target.rows, weights);
-    char *text = NULL;
-    size_t size = 0;
-    PageWriter page = {
-        .input = input, .snapshot = snapshot, .vectors = vectors <= PAGE_VECTORS};
-    page.json.out = open_memstream(&text, &size);
-    if (!page.json.out) return error_set(error, "not enough memory for the page '%s'", path);
-    bool good = put_page(&page, error), full = ferror(page.json.out);
-    full = fclose(page.json.out) != 0 || full;
-    if (good && full) good = error_set(error, "not enough memory for the page '%s'", path);
-    good = good && webpage_save(path, text, size, error);
+    TextStream stream;
+    PageWriter page = {.json.out = textstream_open(&stream),
+                       .input = input,
+                       .snapshot = snapshot,
+                       .vectors = vectors <= PAGE_VECTORS};
+    bool good = !page.json.out || put_page(&page, error);
+    char *text = textstream_close(&stream);
+    if (good && !text) error_set(error, "not enough memory for the page '%s'", path);
+    good = good && text && webpage_save(path, text, error);
     free(text);
     return good;
 }

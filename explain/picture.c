@@ -75,6 +75,7 @@ typedef struct Drawing {
 /* One kind of attention, with all that its HeatMapSection points to. */
 typedef struct Section {
     AttentionKind kind;
+    const Labels *rows, *columns;
     int first, layers, heads;  // first layer, layers and heads of the small maps
     int layer;                 // of the large map
     int best_layer, best_head;
@@ -124,38 +125,28 @@ static void drawing_free(Drawing *d)
     free(d->head);
 }
 
-static const Labels *row_labels(const Drawing *d, AttentionKind kind)
-{
-    return &d->labels[labels_rows(kind)];
-}
-
-static const Labels *column_labels(const Drawing *d, AttentionKind kind)
-{
-    return &d->labels[labels_columns(kind)];
-}
-
 /* ---- maps ---- */
 
 /* The map of one head, or with head < 0 of all heads as the choice combines them. */
-static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, int head)
+static bool make_map(Map *map, const Drawing *d, const Section *s, int layer, int head)
 {
     const Snapshot *snapshot = d->input->snapshot;
     const int *heads = head >= 0 ? &head : d->head;
     int count = head >= 0 ? 1 : d->heads;
-    bool good = d->input->config.rollout ? map_rollout(map, snapshot, kind, layer, d->error)
-                                         : map_heads(map, snapshot, kind, layer, heads, count,
-                                                     head == CHOICE_MAX, d->error);
-    if (good) map_join(map, row_labels(d, kind)->word, column_labels(d, kind)->word);
+    bool good = d->input->config.rollout ? map_rollout(map, snapshot, s->kind, layer, d->error)
+                                         : map_heads(map, snapshot, s->kind, layer, heads,
+                                                     count, head == CHOICE_MAX, d->error);
+    if (good) map_join(map, s->rows->word, s->columns->word);
     return good;
 }
 
 /* How well a map suits as the one to show. Encoder-decoder attention: how much it is like an
  * alignment; self-attention aligns nothing: how low its entropy is. */
-static double quality(const Map *map, const Drawing *d, AttentionKind kind)
+static double quality(const Map *map, const Section *s)
 {
-    return kind == ATTENTION_CROSS ? map_alignment(map, row_labels(d, kind)->special,
-                                                   column_labels(d, kind)->special)
-                                   : -map_entropy(map);
+    return s->kind == ATTENTION_CROSS
+               ? map_alignment(map, s->rows->special, s->columns->special)
+               : -map_entropy(map);
 }
 
 /* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
@@ -163,19 +154,21 @@ static double quality(const Map *map, const Drawing *d, AttentionKind kind)
  * is known, or has more than 0.67 + 0.6/n of map_alignment with n source words. Of 200 sentences
  * of the toy, the best head of its trained model has more in each; in none has that of an
  * untrained model, or of one after 60 updates. Sharp but random attention has up to 0.91 with
- * 2 words, 0.86 with 3, and 0.74 with 4. */
+ * 2 words, 0.86 with 3, and 0.74 with 4. Also sets rows and columns. */
 static bool find_best(Section *s, const Drawing *d)
 {
     const Choice *choice = d->input->choice;
-    double best = -1e9, words = count_words(column_labels(d, s->kind));
+    s->rows = &d->labels[labels_rows(s->kind)],
+    s->columns = &d->labels[labels_columns(s->kind)];
+    double best = -1e9, words = count_words(s->columns);
     int layers = snapshot_layers(d->input->snapshot, s->kind);
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
     for (int l = 0; l < layers; l++) {
         if (only >= 0 && l != only) continue;
         for (int h = 0; h < d->heads; h++) {
             Map map;
-            if (!make_map(&map, d, s->kind, l, d->head[h])) return false;
-            double q = quality(&map, d, s->kind);
+            if (!make_map(&map, d, s, l, d->head[h])) return false;
+            double q = quality(&map, s);
             map_free(&map);
             if (q > best) best = q, s->best_layer = l, s->best_head = d->head[h];
         }
@@ -228,20 +221,19 @@ static int small_head(const Drawing *d, int h)
 static bool section_make(Section *s, const Drawing *d)
 {
     if (!section_plan(s, d)) return false;
-    const bool *rows = row_labels(d, s->kind)->special,
-               *columns = column_labels(d, s->kind)->special;
+    const bool *rows = s->rows->special, *columns = s->columns->special;
     int count = s->layers * s->heads;
     s->small = calloc((size_t)count + 1, sizeof *s->small);
     s->heat = calloc((size_t)count + 1, sizeof *s->heat);
     s->note = calloc((size_t)count + 1, sizeof *s->note);
     if (!s->small || !s->heat || !s->note)
         return error_set(d->error, "not enough memory for a picture");
-    if (!make_map(&s->large, d, s->kind, s->layer, large_head(s, d))) return false;
+    if (!make_map(&s->large, d, s, s->layer, large_head(s, d))) return false;
     s->share = map_share(&s->large, rows, columns, s->kind == ATTENTION_DECODER);
     if (d->hide) map_hide(&s->large, rows, columns);
     for (int i = 0; i < count; i++) {
         Map *map = &s->small[i];
-        if (!make_map(map, d, s->kind, s->first + i / s->heads, small_head(d, i % s->heads)))
+        if (!make_map(map, d, s, s->first + i / s->heads, small_head(d, i % s->heads)))
             return false;
         if (d->hide) map_hide(map, rows, columns);
         snprintf(s->note[i][1], NOTE, "%.2f bits", map_entropy(map));
@@ -316,29 +308,28 @@ static void describe(Section *s, const Drawing *d)
                  givers, 100 * s->share);
 }
 
-static HeatMap heat_of(const Map *map, const Labels *rows, const Labels *columns)
+static HeatMap heat_of(const Map *map, const Section *s)
 {
     return (HeatMap){.weight = map->at,
                      .rows = map->rows,
                      .columns = map->columns,
-                     .row_labels = (const char *const *)rows->text,
-                     .row_special = rows->special,
-                     .row_unknown = rows->unknown,
-                     .column_labels = (const char *const *)columns->text,
-                     .column_special = columns->special,
-                     .column_unknown = columns->unknown};
+                     .row_labels = (const char *const *)s->rows->text,
+                     .row_special = s->rows->special,
+                     .row_unknown = s->rows->unknown,
+                     .column_labels = (const char *const *)s->columns->text,
+                     .column_special = s->columns->special,
+                     .column_unknown = s->columns->unknown};
 }
 
 /* What is drawn of a section; it points into the section and the drawing. */
 static HeatMapSection section_finish(Section *s, const Drawing *d)
 {
-    const Labels *rows = row_labels(d, s->kind), *columns = column_labels(d, s->kind);
     bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
     bool framed = !rollout && (cross ? s->aligns : d->input->choice->head == CHOICE_BEST);
-    bool labelled = rows->count <= LABELLED && columns->count <= LABELLED;
+    bool labelled = s->rows->count <= LABELLED && s->columns->count <= LABELLED;
     describe(s, d);
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
-    s->large_heat = heat_of(&s->large, rows, columns);
+    s->large_heat = heat_of(&s->large, s);
     s->large_heat.title = s->title;
     s->large_heat.note = s->large_note;
     for (int i = 0; i < s->layers * s->heads; i++) {
@@ -348,13 +339,13 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
         if (rollout) snprintf(title, NOTE, "through layer %d", layer + 1);
         else snprintf(title, NOTE, "layer %d · head %d", layer + 1, head + 1);
         if (best) strcat(note, cross ? " · aligns best" : " · lowest entropy");
-        s->heat[i] = heat_of(&s->small[i], rows, columns);
+        s->heat[i] = heat_of(&s->small[i], s);
         if (!labelled) s->heat[i].row_labels = s->heat[i].column_labels = NULL;
         s->heat[i].outlined = best;
         s->heat[i].title = title;
         s->heat[i].note = note;
     }
-    return (HeatMapSection){.title = choice_kind_title(s->kind),
+    return (HeatMapSection){.title = choice_kind_titles[s->kind],
                             .caption = s->caption,
                             .remark = s->remark,
                             .maps = s->heat,
@@ -414,7 +405,6 @@ static bool draw(const char *path, FILE *out, Drawing *d, Section *sections, int
     const Snapshot *snapshot = d->input->snapshot;
     const Vocabulary *vocabulary = d->input->vocabulary;
     HeatMapSection pages[KINDS];
-    char *from = NULL, *to = NULL;
     if (!drawing_begin(d)) return false;
     for (int k = 0; k < count; k++)
         if (!section_make(&sections[k], d)) return false;
@@ -425,9 +415,9 @@ static bool draw(const char *path, FILE *out, Drawing *d, Section *sections, int
         blocks_print(out, pages[k].large, pages[k].causal, blocks_color(out));
     }
     if (!path) return fputc('\n', out) != EOF;
-    bool good = labels_sentence(&from, snapshot, vocabulary, SOURCE, d->error) &&
-                labels_sentence(&to, snapshot, vocabulary, TARGET, d->error) &&
-                save(path, d, sections, pages, count, from, to);
+    char *from = labels_sentence(snapshot, vocabulary, SOURCE, d->error);
+    char *to = from ? labels_sentence(snapshot, vocabulary, TARGET, d->error) : NULL;
+    bool good = to && save(path, d, sections, pages, count, from, to);
     free(from);
     free(to);
     return good;

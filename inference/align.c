@@ -19,7 +19,7 @@ static bool weights(float *out, float *one, size_t count, const Snapshot *snapsh
     memset(out, 0, count * sizeof *out);
     for (int l = all ? 0 : layer; l < end; l++) {
         if (head != ALIGN_NORM) snapshot_weights(one, snapshot, ATTENTION_CROSS, l, head);
-        else if (!snapshot_norms(one, snapshot, ATTENTION_CROSS, l, -1, error)) return false;
+        else if (!snapshot_norms(one, snapshot, l, error)) return false;
         for (size_t i = 0; i < count; i++) out[i] += one[i];
     }
     return true;

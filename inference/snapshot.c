@@ -109,50 +109,30 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
                          .scale = 1 / sqrt(dh)};
 }
 
-/* The heads that a function with an argument `head` is about. */
-typedef struct HeadRange {
-    int first, end;
-} HeadRange;
-
-static HeadRange heads_of(const Snapshot *snapshot, int head)
-{
-    return head < 0 ? (HeadRange){0, snapshot->model->config.heads}
-                    : (HeadRange){head, head + 1};
-}
-
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                       int head)
 {
-    HeadRange heads = heads_of(snapshot, head);
-    AttentionMap map = snapshot_map(snapshot, kind, layer, heads.first);
+    int first = head < 0 ? 0 : head, end = head < 0 ? snapshot->model->config.heads : head + 1;
+    AttentionMap map = snapshot_map(snapshot, kind, layer, first);
     size_t count = (size_t)map.rows * (size_t)map.columns;
     memset(out, 0, count * sizeof *out);
-    for (int h = heads.first; h < heads.end; h++) {
+    for (int h = first; h < end; h++) {
         map = snapshot_map(snapshot, kind, layer, h);
         for (int i = 0; i < map.rows; i++)
             for (int j = 0; j < map.columns; j++)
                 out[i * map.columns + j] += (float)map.at[i * map.width + j];
     }
-    for (size_t i = 0; i < count; i++) out[i] /= (float)(heads.end - heads.first);
-}
-
-static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
-                                          int layer)
-{
-    const Weights *w = &snapshot->model->weights;
-    return kind == ATTENTION_ENCODER   ? &w->encoder[layer].self
-           : kind == ATTENTION_DECODER ? &w->decoder[layer].self
-                                       : &w->decoder[layer].cross;
+    for (size_t i = 0; i < count; i++) out[i] /= (float)(end - first);
 }
 
 /* U [H,D] (=) V_j W_O of each head, for column j.   G [H,H] (=) U Uᵀ   row [D] scratch */
 static void output_of_column(double *G, double *U, real *row, const Snapshot *snapshot,
-                             AttentionKind kind, int layer, int j)
+                             int layer, int j)
 {
     const ModelConfig *config = &snapshot->model->config;
     int H = config->heads, D = config->d_model, dh = D / H;
-    const Linear *out = &weights_of(snapshot, kind, layer)->out;
-    SnapshotRows V = snapshot_vectors(snapshot, kind, layer, 0).V;  // the other heads follow
+    const Linear *out = &snapshot->model->weights.decoder[layer].cross.out;
+    SnapshotRows V = snapshot_vectors(snapshot, ATTENTION_CROSS, layer, 0).V;  // all heads
     const real *v = V.at + (size_t)j * (size_t)V.stride;
     for (int o = 0; o < D; o++) {
         const real *w = matrix_row(row, &out->W, o, D);
@@ -170,26 +150,28 @@ static void output_of_column(double *G, double *U, real *row, const Snapshot *sn
         }
 }
 
+static double weight_of(const Snapshot *snapshot, int layer, int head, int i, int j)
+{
+    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, head);
+    return (double)map.at[i * map.width + j];
+}
+
 /* ‖Σ_a P_a U_a‖² = Σ_a Σ_b P_a P_b G_ab, and G is computed once for each column. */
-bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
-                    int head, Error *error)
+bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *error)
 {
     int H = snapshot->model->config.heads, D = snapshot->model->config.d_model;
-    HeadRange heads = heads_of(snapshot, head);
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
-    AttentionMap map = snapshot_map(snapshot, kind, layer, 0);
+    AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
     bool good = (G && row) || error_set(error, "not enough memory for the norms of values");
     for (int j = 0; good && j < map.columns; j++) {
-        output_of_column(G, G + H * H, row, snapshot, kind, layer, j);
+        output_of_column(G, G + H * H, row, snapshot, layer, j);
         for (int i = 0; i < map.rows; i++) {
             double square = 0;
-            for (int a = heads.first; a < heads.end; a++)
-                for (int b = heads.first; b < heads.end; b++)
-                    square +=
-                        (double)snapshot_map(snapshot, kind, layer, a).at[i * map.width + j] *
-                        (double)snapshot_map(snapshot, kind, layer, b).at[i * map.width + j] *
-                        G[a * H + b];
+            for (int a = 0; a < H; a++)
+                for (int b = 0; b < H; b++)
+                    square += weight_of(snapshot, layer, a, i, j) *
+                              weight_of(snapshot, layer, b, i, j) * G[a * H + b];
             out[i * map.columns + j] = (float)sqrt(fmax(square, 0));
         }
     }

@@ -83,11 +83,10 @@ SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                       int head);
 
-/* out [rows,columns] (=) the norm of the vector that each column adds to each row, ‖Σ_h P_ij
- * V_j W_O‖, summed over all heads (head < 0) or of one head only (head >= 0). Unlike the
- * attention weight P_ij alone it includes the size of the value (Kobayashi et al. 2020, arXiv
- * 2004.10102). Rows do not sum to 1. false: not enough memory. */
-bool snapshot_norms(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
-                    int head, Error *error);
+/* out [m,n] (=) the norm of the vector that each column of encoder-decoder attention adds to
+ * each row, ‖Σ_h P_ij V_j W_O‖, summed over all heads. Unlike the attention weight P_ij alone it
+ * includes the size of the value (Kobayashi et al. 2020, arXiv 2004.10102). Rows do not sum to
+ * 1. false: not enough memory. */
+bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *error);
 
 #endif

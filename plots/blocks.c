@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/utf8.h"
@@ -123,20 +122,13 @@ static void put_labels(FILE *out, const char *const *label, int first, int last,
     }
 }
 
-static int line_width(FILE *out)
-{
-    struct winsize size;
-    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col >= 2 * LABEL_MOST
-               ? size.ws_col
-               : LINE;
-}
-
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
 {
     Colormap colors = colormap_make(THEME_DARK);
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
     int width = widest(map->column_labels, map->columns, CELL_NUMBER, CELL_MOST - 1) + 1;
-    int room = line_width(out) - label - 1, each = room / map->columns;
+    int line = columns_of(out, LINE);
+    int room = (line < 2 * LABEL_MOST ? LINE : line) - label - 1, each = room / map->columns;
     bool upright = each < (width < CELL_LABEL ? width : CELL_LABEL);
     if (upright) width = each < CELL_NUMBER ? CELL_SHADE : CELL_NUMBER;
     else if (width > each) width = each;

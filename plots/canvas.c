@@ -23,8 +23,7 @@ enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
 
 typedef struct ShapedLine {
     char *text;  // as given; NULL: the entry is empty
-    double size, max_width;
-    bool bold, wrap;
+    TextStyle style;
     PangoLayout *layout;
     double x, width, height, baseline;  // of the layout's logical box
 } ShapedLine;
@@ -353,8 +352,9 @@ TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_
 
 static bool line_is(const ShapedLine *line, const char *text, const TextStyle *style)
 {
-    return line->text && line->size == style->size && line->bold == style->bold &&
-           line->max_width == style->max_width && line->wrap == style->wrap &&
+    const TextStyle *own = &line->style;
+    return line->text && own->size == style->size && own->bold == style->bold &&
+           own->max_width == style->max_width && own->wrap == style->wrap &&
            strcmp(line->text, text) == 0;
 }
 
@@ -404,10 +404,11 @@ static void report_missing(MissingGlyphs *missing, PangoLayout *layout)
 
 static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
 {
+    const TextStyle *style = &line->style;
     PangoFontDescription *font = pango_font_description_new();
     pango_font_description_set_family_static(font, "Noto Sans, DejaVu Sans, Sans");
-    pango_font_description_set_absolute_size(font, line->size * PANGO_SCALE);
-    if (line->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
+    pango_font_description_set_absolute_size(font, style->size * PANGO_SCALE);
+    if (style->bold) pango_font_description_set_weight(font, PANGO_WEIGHT_BOLD);
     line->layout = pango_layout_new(pango);
     pango_layout_set_font_description(line->layout, font);
     pango_font_description_free(font);
@@ -416,9 +417,9 @@ static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
 
     PangoRectangle box;
     pango_layout_get_extents(line->layout, NULL, &box);
-    if (line->max_width > 0 && box.width > line->max_width * PANGO_SCALE) {
-        pango_layout_set_width(line->layout, (int)(line->max_width * PANGO_SCALE));
-        if (line->wrap) pango_layout_set_wrap(line->layout, PANGO_WRAP_WORD_CHAR);
+    if (style->max_width > 0 && box.width > style->max_width * PANGO_SCALE) {
+        pango_layout_set_width(line->layout, (int)(style->max_width * PANGO_SCALE));
+        if (style->wrap) pango_layout_set_wrap(line->layout, PANGO_WRAP_WORD_CHAR);
         else pango_layout_set_ellipsize(line->layout, PANGO_ELLIPSIZE_END);
         pango_layout_get_extents(line->layout, NULL, &box);
     }
@@ -437,10 +438,7 @@ static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextS
     char *clean = utf8_clean(text, LONGEST_LINE, false);
     line->text = strdup(text);
     if (clean && line->text) {
-        line->size = style->size;
-        line->bold = style->bold;
-        line->max_width = style->max_width;
-        line->wrap = style->wrap;
+        line->style = *style;
         line_shape(line, canvas->pango, clean);
         if (canvas->missing && pango_layout_get_unknown_glyphs_count(line->layout) > 0)
             report_missing(canvas->missing, line->layout);

@@ -4,6 +4,7 @@
 
 #include <glib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 #include "base/utf8.h"
 
@@ -16,6 +17,13 @@ static int width_of(unsigned code)
 static bool is_printable(unsigned code)
 {
     return code >= 0x20 && (code < 0x7f || code > 0x9f);
+}
+
+int columns_of(FILE *out, int otherwise)
+{
+    struct winsize size = {0};
+    return ioctl(fileno(out), TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+                                                                         : otherwise;
 }
 
 int columns_width(const char *text)

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+/* Columns of the terminal that `out` is; `otherwise` if it is none. */
+int columns_of(FILE *out, int otherwise);
+
 /* The number of columns of valid UTF-8. */
 int columns_width(const char *text);
 

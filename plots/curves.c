@@ -118,8 +118,7 @@ static void trace_series(Trace *trace, const CurvePanel *panel, const Series *se
 
 static Color series_color(Canvas *canvas, const Series *series)
 {
-    int color = series->color % PALETTE_SERIES;
-    return theme_palette(canvas_theme(canvas))->series[color < 0 ? 0 : color];
+    return theme_palette(canvas_theme(canvas))->series[series->color % PALETTE_SERIES];
 }
 
 /* The horizontal lines, with their numbers at the left. */
@@ -286,27 +285,24 @@ static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series,
 
 static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
 {
-    const Palette *palette = theme_palette(canvas_theme(canvas));
     paint_grid(canvas, chart, style);
     style.across = ALIGN_CENTRE;
     for (int i = 0; i < chart->across.ticks; i++)
         canvas_text(canvas, chart->across.label[i], place_x(chart, chart->across.tick[i]),
                     chart->y + chart->height + 8, &style);
-    if (chart->marked)
-        canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1,
-                         chart->height, palette->muted);
+    canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
+                     theme_palette(canvas_theme(canvas))->muted);
 }
 
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
                 Error *error)
 {
-    const Palette *palette = theme_palette(canvas_theme(canvas));
     TextStyle style = canvas_style(canvas, SMALL_LETTERS, false, 0);
     draw_small_axes(canvas, chart, style);
     style.across = ALIGN_END;
     double name = chart->x + chart->width;
     for (int s = count - 1; s >= 0; s--) {
-        Color color = palette->series[series[s].color % PALETTE_SERIES];
+        Color color = series_color(canvas, &series[s]);
         if (!draw_until(canvas, chart, &series[s], color, error)) return false;
         if (!series[s].label) continue;
         canvas_text(canvas, series[s].label, name, chart->y - 19, &style);

@@ -20,8 +20,7 @@ typedef struct Series {
 typedef struct Chart {
     double x, y, width, height;  // of the area between the axes, pixels
     Axis across, up;
-    double until;  // chart_draw: the series are drawn up to this x
-    bool marked;   // chart_draw: draws a vertical line at `until`
+    double until;  // chart_draw: the series are drawn up to this x, where a vertical line is
 } Chart;
 
 typedef struct CurvePanel {

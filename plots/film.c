@@ -46,7 +46,7 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
     int stack = lines * (plan->head_height + HEAD_GAP) - HEAD_GAP - HEAD_TITLE;
     int y = plan->top + (map_height > stack ? map_height : stack) + 36;
     plan->height = y + CHART + CHART_LABELS + MARGIN;
-    plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART, .marked = true};
+    plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART};
     plan->chart.width = plan->width - MARGIN - plan->chart.x;
     chart_fit(&plan->chart, frames[count - 1].loss, frames[count - 1].loss_count);
     canvas_free(canvas);

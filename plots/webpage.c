@@ -26,21 +26,19 @@ static void put_json(FILE *out, const char *json, size_t length)
     }
 }
 
-bool webpage_save(const char *path, const char *json, size_t length, Error *error)
+bool webpage_save(const char *path, const char *json, Error *error)
 {
-    char *bytes = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&bytes, &size);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
     if (!out) return error_set(error, "not enough memory for the page '%s'", path);
     const unsigned char *marker = memmem(template, sizeof template, MARKER, strlen(MARKER));
     const unsigned char *rest = marker + strlen(MARKER);
     fwrite(template, 1, (size_t)(marker - template), out);
-    put_json(out, json, length);
+    put_json(out, json, strlen(json));
     fwrite(rest, 1, (size_t)(template + sizeof template - rest), out);
-    bool good = !ferror(out);
-    good = fclose(out) == 0 && good;
-    good = good ? file_replace(path, bytes, size, error)
-                : error_set(error, "not enough memory for the page '%s'", path);
+    char *bytes = textstream_close(&stream);
+    bool good = bytes ? file_replace(path, bytes, stream.length, error)
+                      : error_set(error, "not enough memory for the page '%s'", path);
     free(bytes);
     return good;
 }

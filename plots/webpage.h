@@ -13,9 +13,7 @@
 
 #include "base/error.h"
 
-#include <stddef.h>
-
 /* Writes the page with this JSON. The file is replaced as a whole or not at all. */
-bool webpage_save(const char *path, const char *json, size_t length, Error *error);
+bool webpage_save(const char *path, const char *json, Error *error);
 
 #endif

@@ -123,7 +123,7 @@ static void say_sentence(const char *left, const char *text, size_t length)
 {
     char *line = NULL;
     if (!bar.out || asprintf(&line, "%s%.*s", left, (int)length, text) < 0) return;
-    int width = columns_width(line), most = stream_columns(stderr, 100);
+    int width = columns_width(line), most = columns_of(stderr, 100);
     columns_put(stderr, line, width < most ? width : most, false);
     fputc('\n', stderr);
     free(line);

@@ -152,8 +152,10 @@ static bool align_all(Alignment *a, Error *error)
             !align_one(a, error))
             return false;
     }
-    return result != TEXT_ERROR && (*pairs->stop || (pairs_end(pairs, pairs->target, error) &&
-                                                     pairs_end(pairs, a->gold, error)));
+    long long lines = pairs->input->lines;
+    return result != TEXT_ERROR &&
+           (*pairs->stop || (partner_end(pairs->target, lines, "sources", error) &&
+                             partner_end(a->gold, lines, "sources", error)));
 }
 
 /* Prints the table, and saves the best ways for --align-save. */

@@ -180,7 +180,7 @@ bool partner_end(TextReader *reader, long long lines, const char *what, Error *e
 {
     const char *line;
     size_t length;
-    TextResult result = text_next(reader, &line, &length, error);
+    TextResult result = reader ? text_next(reader, &line, &length, error) : TEXT_END;
     if (result == TEXT_LINE)
         error_set(error, "'%s' has more lines than the %lld %s: they must match line by line",
                   reader->name, lines, what);

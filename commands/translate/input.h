@@ -54,7 +54,8 @@ void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, 
 bool partner_next(TextReader *reader, const char **line, size_t *length, const char *what,
                   Error *error);
 
-/* Call this at the end of the input: fails if such a file has more than these lines. */
+/* Call this at the end of the input: fails if such a file (or NULL) has more than these
+ * lines. */
 bool partner_end(TextReader *reader, long long lines, const char *what, Error *error);
 
 #endif

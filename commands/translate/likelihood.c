@@ -121,8 +121,10 @@ bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *worke
         read_chunk(&l, &failed, error);
         if (l.source.count) good = score_chunk(&l, ensemble, workers, failed ? NULL : error);
     } while (good && !failed && l.source.count && !*pairs->stop);
-    good = good && !failed && (*pairs->stop || pairs_end(pairs, pairs->target, error)) &&
-           print_end(&l, error);
+    good =
+        good && !failed &&
+        (*pairs->stop || partner_end(pairs->target, pairs->input->lines, "sources", error)) &&
+        print_end(&l, error);
     idlines_free(&l.source);
     idlines_free(&l.target);
     free(l.each);

@@ -44,8 +44,3 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
                 cut ? "source" : "target", p->bundle->max_length - 1, p->done);
     return true;
 }
-
-bool pairs_end(const Pairs *p, TextReader *reader, Error *error)
-{
-    return !reader || partner_end(reader, p->input->lines, "sources", error);
-}

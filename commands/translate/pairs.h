@@ -25,9 +25,6 @@ typedef struct Pairs {
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
 
-/* partner_end for a file (or NULL) that goes with the pairs. */
-bool pairs_end(const Pairs *pairs, TextReader *reader, Error *error);
-
 /* ---- likelihood.c: --score, the log probability of given translations ----
  *
  * For each pair, in the order of the input, one line: log p(target | source) in nats, </s>

@@ -23,11 +23,6 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
            chrf_add(&scores->chrf_words, hypothesis, line, error);
 }
 
-bool scores_end(const Scores *scores, TextReader *reference, Error *error)
-{
-    return partner_end(reference, scores->lines, "translations", error);
-}
-
 bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error)
 {
     TextReader hypothesis;
@@ -41,7 +36,7 @@ bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Er
             result = TEXT_ERROR;
     }
     text_close(&hypothesis);
-    return result == TEXT_END && scores_end(scores, reference, error);
+    return result == TEXT_END && partner_end(reference, scores->lines, "translations", error);
 }
 
 void scores_print(const Scores *scores, FILE *out)

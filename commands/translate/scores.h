@@ -16,14 +16,12 @@ typedef struct Scores {
 
 void scores_start(Scores *scores, Tokenization tokenization, bool lowercase);
 
-/* Adds a translation of the reference's next line; fails if there is none. */
+/* Adds a translation of the reference's next line; fails if there is none. Call partner_end
+ * (input.h) after the last one. */
 bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
                      Error *error);
 
-/* Call this after the last line: fails if the reference has more. */
-bool scores_end(const Scores *scores, TextReader *reference, Error *error);
-
-/* Adds all lines of a file of translations, and calls scores_end. */
+/* Adds all lines of a file of translations; fails if the reference has more. */
 bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error);
 
 /* Three lines of text, or one JSON object. */

@@ -77,7 +77,7 @@ TEST(test_hostile_words)
 /* The only address in the page is the name of the SVG namespace, which no browser fetches. */
 TEST(test_no_address)
 {
-    assert_true(webpage_save(path, "{}", 2, &error));
+    assert_true(webpage_save(path, "{}", &error));
     char *page = read_page();
     assert_int_equal(count_of(page, "://"), count_of(page, "http://www.w3.org/2000/svg"));
     static const char *const absent[] = {"src=", "@import", "fetch(",   "innerHTML",
@@ -244,7 +244,7 @@ TEST(test_start)
 
 TEST(test_refuses)
 {
-    assert_false(webpage_save("/nowhere/at/all/page.html", "{}", 2, &error));
+    assert_false(webpage_save("/nowhere/at/all/page.html", "{}", &error));
     assert_non_null(strstr(error.text, "/nowhere/at/all/page.html"));
 }
 
