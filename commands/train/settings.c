@@ -438,7 +438,7 @@ void settings_print_presets(FILE *out)
         fprintf(out, "%14s", settings_presets[p].name);
         at[p] = settings_presets[p].settings;
     }
-    while (*at[0]) {
+    while (*at[0]) {  // cppcheck-suppress uninitvar
         fprintf(out, "\n  %-16.*s", (int)strcspn(at[0], "="), at[0]);
         for (int p = 0; p < COUNT(at); p++) {
             const char *value = at[p] + strcspn(at[p], "=") + 1;

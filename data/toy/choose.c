@@ -41,7 +41,8 @@ static bool determiner_suits(Set determiner, const Noun *noun, bool plural)
 static bool noun_choose(Phrase *p, Set kinds, Set wanted, const Phrase *owner)
 {
     static const Set often[] = {THE, THE, THE, A, A, A, MY, MY, THIS, GENERAL};
-    bool plural, suits = false, own = owner && chance(75);
+    const Phrase *own = owner && chance(75) ? owner : NULL;
+    bool plural, suits = false;
     Set is = 0;
     for (int tries = 0; tries < 100 && !suits; tries++) {
         p->noun = DRAW(nouns, kinds);
@@ -54,9 +55,8 @@ static bool noun_choose(Phrase *p, Set kinds, Set wanted, const Phrase *owner)
     p->gender = p->noun->gender;
     if (is == A && !p->noun->many) is = SOME;
     p->determiner = DRAW(determiners, is);
-    int of = !own                                        ? below(6)
-             : owner->person == IL && owner->gender == F ? 5
-                                                         : (int)owner->person;
+    int of = own ? (int)own->person : below(6);
+    if (own && own->person == IL && own->gender == F) of = 5;
     if (is == MY) p->determiner = &possessives[of];
     return suits;
 }

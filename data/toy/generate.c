@@ -42,7 +42,8 @@ static void next(char en_line[LINE_BYTES], char fr_line[LINE_BYTES], char *align
         if (en.count < 3 || en.count > 14) continue;
         line_of(&en, en_line);
         line_of(&fr, fr_line);
-        found = line_is_new(known[0], en_line) & line_is_new(known[1], fr_line);
+        found = line_is_new(known[0], en_line);
+        found = line_is_new(known[1], fr_line) && found;
     }
     count++;
     const char *start = align;
