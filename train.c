@@ -19,7 +19,6 @@
 #include "base/options.h"
 #include "base/profile.h"
 #include "commands/command.h"
-#include "commands/train/candidate.h"
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"
 #include "commands/train/watch.h"
@@ -154,7 +153,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
-    candidate_keep(run);
+    progress_keep(p, p->update, validation_files(&run->settings->training));
     console_validation(run, v, best);
     return metrics_add(&run->metrics, &line, error) &&
            (!best ||
@@ -164,11 +163,11 @@ static bool record(Run *run, const Validation *v, Error *error)
 /* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */
 static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
-    Candidate candidate;
     if (stop_signal) return true;
-    if (!candidate_enter(&candidate, run, error)) return false;
-    bool good = validation_run(v, &stop_signal, error) ? record(run, v, error) : v->ids.stopped;
-    candidate_leave(&candidate, run);
+    bool good =
+        validation_enter(v, error) &&
+        (validation_run(v, &stop_signal, error) ? record(run, v, error) : v->ids.stopped);
+    validation_leave(v);
     return good;
 }
 
@@ -179,7 +178,7 @@ static bool validate(Run *run, Validation *v, Error *error)
                 (distributed_rank() > 0 || validate_candidate(run, v, error));
     return distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
-           run_save_last(run, error) && candidate_remove_dropped(run, error) &&
+           run_save_last(run, error) && validation_remove_dropped(run, error) &&
            pictures_loss(run, error);
 }
 
@@ -227,7 +226,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
-                weights_open(&weights, run, error) && candidate_remove_dropped(run, error);
+                weights_open(&weights, run, error) && validation_remove_dropped(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, &watch, &weights, error);
     if (good) console_end(run, stop);

@@ -14,7 +14,7 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* Validations whose weights are files (commands/train/candidate.h), by their updates in
+/* Validations whose weights are files (commands/train/validation.h), by their updates in
  * order. */
 typedef struct UpdateList {
     long long update[MAX_SNAPSHOTS];

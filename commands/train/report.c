@@ -3,7 +3,6 @@
 #include "base/file.h"
 #include "base/profile.h"
 #include "commands/progressbar.h"
-#include "commands/train/candidate.h"
 #include "commands/train/console.h"
 #include "explain/picture.h"
 #include "plots/canvas.h"
@@ -184,7 +183,7 @@ static void print_fine_tuning(const Run *run)
 static void print_memory(const Run *run, const Memory *memory)
 {
     double block = (double)(run->model.params.size * sizeof(real));
-    int files = candidate_files(&run->settings->training);
+    int files = validation_files(&run->settings->training);
     char before[80] = "";
     if (memory->before > memory->validating)
         snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",

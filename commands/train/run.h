@@ -1,8 +1,8 @@
 /* run.h -- a training run and its folder: what it consists of, how it is saved and resumed.
  *
  *   last.safetensors      weights, Adam's moments and progress: the run resumes from here
- *   best.safetensors      the weights of the best validation so far (candidate.h), nothing else
- *   update-N.safetensors  the weights of recent validations, if some are kept (candidate.h)
+ *   best.safetensors      the weights of the best validation so far (validation.h), nothing else
+ *   update-N.safetensors  the weights of recent validations, if some are kept (validation.h)
  *   config.json           the value of every option
  *   metrics.jsonl         training/metrics.h
  *   loss.png, attention.png                 pictures.h

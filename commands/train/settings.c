@@ -193,11 +193,6 @@ static bool toy_corpus(DataConfig *data, Error *error)
            toy_file(&data->valid.target, "valid.fr", error);
 }
 
-static bool has_corpus(const DataConfig *data)
-{
-    return data->train.source.count || data->train.target.count || data->train.tsv.count;
-}
-
 static int vocab_size(const DataConfig *d, CorpusSide side)
 {
     int own = side == SOURCE ? d->source_vocab_size : d->target_vocab_size;
@@ -336,6 +331,17 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
     return apply_given(s, config, argc, argv, error);
 }
 
+/* Whether an option that is no text and no list differs in two structs. */
+static bool differs(const Option *o, const void *a, const void *b)
+{
+    static const size_t size[] = {[OPTION_FLAG] = sizeof(bool),
+                                  [OPTION_INT] = sizeof(int),
+                                  [OPTION_UINT64] = sizeof(uint64_t),
+                                  [OPTION_REAL] = sizeof(double),
+                                  [OPTION_CHOICE] = sizeof(int)};
+    return memcmp((const char *)a + o->offset, (const char *)b + o->offset, size[o->kind]);
+}
+
 /* The first option that differs of those that define tokenizer (group 1, from the field at
  * `first` on) and model (group 2): a flag, an integer or a choice. NULL if there is none. */
 static const Option *difference(const Settings *a, const Settings *b, size_t first)
@@ -343,12 +349,9 @@ static const Option *difference(const Settings *a, const Settings *b, size_t fir
     for (int group = 1; group <= 2; group++)
         for (int i = 0; i < a->groups[group].count; i++) {
             const Option *o = &a->groups[group].options[i];
-            const char *x = (const char *)a->groups[group].values + o->offset,
-                       *y = (const char *)b->groups[group].values + o->offset;
-            size_t size = o->kind == OPTION_FLAG                              ? sizeof(bool)
-                          : o->kind == OPTION_INT || o->kind == OPTION_CHOICE ? sizeof(int)
-                                                                              : 0;
-            if ((group > 1 || o->offset >= first) && memcmp(x, y, size)) return o;
+            if ((group > 1 || o->offset >= first) && o->kind != OPTION_REAL &&
+                differs(o, a->groups[group].values, b->groups[group].values))
+                return o;
         }
     return NULL;
 }
@@ -402,7 +405,8 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
     char preset[32];
-    bool corpus = has_corpus(&s->data);
+    const CorpusFiles *train = &s->data.train;
+    bool corpus = train->source.count || train->target.count || train->tsv.count;
     snprintf(preset, sizeof preset, "%s",
              s->run.preset ? s->run.preset
              : corpus      ? "tiny"
@@ -480,19 +484,12 @@ char *settings_help(bool brief)
 /* s->changed (=) the numbers, flags and choices of training that differ. */
 static void list_changed(Settings *s, const Settings *was)
 {
-    static const size_t size[] = {[OPTION_FLAG] = sizeof(bool),
-                                  [OPTION_INT] = sizeof(int),
-                                  [OPTION_UINT64] = sizeof(uint64_t),
-                                  [OPTION_REAL] = sizeof(double),
-                                  [OPTION_CHOICE] = sizeof(int)};
-    const char *now = (const char *)&s->training, *then = (const char *)&was->training;
-    for (int k = 0; k < SETTINGS_GROUPS; k++)
-        for (int i = 0; s->groups[k].values == now && i < s->groups[k].count; i++) {
-            const Option *o = &s->groups[k].options[i];
-            size_t used = strlen(s->changed);
-            if (memcmp(now + o->offset, then + o->offset, size[o->kind]))
-                snprintf(s->changed + used, sizeof s->changed - used, " --%s", o->name);
-        }
+    for (int i = 0; i < training_option_count; i++) {
+        size_t used = strlen(s->changed);
+        if (differs(&training_options[i], &s->training, &was->training))
+            snprintf(s->changed + used, sizeof s->changed - used, " --%s",
+                     training_options[i].name);
+    }
 }
 
 bool settings_agree(Settings *s, const char *config, const char *path, Error *error)

@@ -3,11 +3,14 @@
 
 #include "inference/bleu.h"
 #include "inference/chrf.h"
+#include "model/checkpoint.h"
 #include "training/distributed.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static void free_results(Validation *v)
 {
@@ -149,4 +152,94 @@ bool validation_memory(Validation *v, size_t *bytes, Error *error)
     return v->translations == 0 ||
            (prepare_search(v, &alone, &input, error) &&
             translator_memory(bytes, &alone, &input, &v->search, v->run->workers, error));
+}
+
+/* ---- the candidate ---- */
+
+int validation_files(const TrainingConfig *c)
+{
+    return c->average > c->keep_last ? c->average : c->keep_last;
+}
+
+static bool snapshot_path(char path[PATH_MAX], const Run *run, long long update, Error *error)
+{
+    char name[64];
+    snprintf(name, sizeof name, "update-%06lld.safetensors", update);
+    return run_path(path, run->settings, name, error);
+}
+
+/* block (=) the weights of a snapshot */
+static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
+{
+    CheckpointFile file;
+    char path[PATH_MAX];
+    bool open = snapshot_path(path, run, update, error) && checkpoint_open(&file, path, error);
+    bool good =
+        open && checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
+    if (open) checkpoint_close(&file);
+    return good || error_prefix(error, "the weights that --average %d needs cannot be read",
+                                run->settings->training.average);
+}
+
+/* mean (=) the mean of the last `count` kept snapshots and the model's weights, which are the
+ * newest; summed in double in `sum`, which is zero at first, oldest first. */
+static bool find_mean(real *mean, double *sum, const Run *run, int count, Error *error)
+{
+    size_t size = run->model.params.size;
+    const UpdateList *list = &run->progress.kept;
+    for (int i = list->count - count; i < list->count; i++) {
+        if (!read_snapshot(mean, run, list->update[i], error)) return false;
+        for (size_t k = 0; k < size; k++) sum[k] += (double)mean[k];
+    }
+    for (size_t k = 0; k < size; k++)
+        mean[k] = (real)((sum[k] + (double)run->model.block[k]) / (count + 1));
+    return true;
+}
+
+/* The model gets the mean of `count` snapshots and its own weights. */
+static bool use_mean(Validation *v, int count, Error *error)
+{
+    double *sum = calloc(v->run->model.params.size, sizeof *sum);
+    v->mean = params_block(&v->run->model.params, error);
+    bool good =
+        v->mean &&
+        (sum || error_set(error, "not enough memory to average %d models", count + 1)) &&
+        find_mean(v->mean, sum, v->run, count, error);
+    free(sum);
+    if (good) transformer_use(&v->run->model, v->mean);
+    return good;
+}
+
+bool validation_enter(Validation *v, Error *error)
+{
+    Run *run = v->run;
+    const TrainingConfig *config = &run->settings->training;
+    real *ema = run->trainer->optimizer.ema;
+    int before = at_most(config->average - 1, run->progress.kept.count);  // besides the newest
+    char path[PATH_MAX];
+    v->weights = run->model.block;
+    if (ema) transformer_use(&run->model, ema);
+    return (!validation_files(config) ||
+            (snapshot_path(path, run, run->progress.update, error) &&
+             run_save(run, path, false, error))) &&      // (1)
+           (before <= 0 || use_mean(v, before, error));  // (2)
+}
+
+void validation_leave(Validation *v)
+{
+    transformer_use(&v->run->model, v->weights);
+    free(v->mean);
+    v->mean = NULL;
+}
+
+bool validation_remove_dropped(const Run *run, Error *error)
+{
+    const UpdateList *dropped = &run->progress.dropped;
+    for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
+        char path[PATH_MAX];
+        if (!snapshot_path(path, run, dropped->update[i], error)) return false;
+        if (unlink(path) != 0 && errno != ENOENT)
+            return error_set(error, "cannot remove '%s': %s", path, strerror(errno));
+    }
+    return true;
 }

@@ -1,4 +1,24 @@
-/* validation.h -- how good a model in training is: loss and translations of held-out pairs. */
+/* validation.h -- how good a model in training is: loss and translations of held-out pairs.
+ *
+ *   a snapshot     the weights at one validation; with --ema X their moving average
+ *   the candidate  the snapshot; with --average K the mean of the last K snapshots
+ *
+ * The candidate is validated, makes the sample translations, and becomes best.safetensors.
+ * last.safetensors has the weights themselves and their moving average, which training resumes
+ * from.
+ *
+ * With --average K or --keep-last K the last K snapshots are kept as files such as
+ * update-000108.safetensors, written after update 108, without Adam's moments. The run writes
+ * and removes them in an order in which kill -9 at any time loses nothing and leaves nothing
+ * behind:
+ *
+ *   (1)  write the new snapshot           killed before (4): the same command writes it again
+ *   (2)  make the candidate, validate it
+ *   (3)  save best.safetensors
+ *   (4)  save last.safetensors; its progress lists the snapshots that are kept and those dropped
+ *   (5)  remove the dropped               killed before: the next start removes them
+ *
+ * A file that last.safetensors does not list is never read and never removed. */
 #ifndef COMMANDS_TRAIN_VALIDATION_H
 #define COMMANDS_TRAIN_VALIDATION_H
 
@@ -8,10 +28,12 @@
 #include "inference/translator.h"
 
 typedef struct Validation {
-    const Run *run;  // its model and its validation corpus are used
+    Run *run;  // its model and its validation corpus are used
     Batches batches;
     int translations;     // how many pairs, from the first, are translated
     SearchConfig search;  // greedy
+    real *weights;        // the model's own block, while the candidate replaces it
+    real *mean;           // of snapshots, or NULL
     /* results of the last validation_run */
     Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
     int translated;
@@ -24,9 +46,20 @@ typedef struct Validation {
 bool validation_create(Validation *validation, Run *run, Error *error);
 void validation_free(Validation *validation);
 
+/* The number of snapshots that are kept as files. */
+int validation_files(const TrainingConfig *config);
+
+/* Steps (1) and (2): run->model uses the candidate's weights until validation_leave, which is
+ * to be called even if this fails. Call it on rank 0, after optimizer_send to it. */
+bool validation_enter(Validation *validation, Error *error);
+void validation_leave(Validation *validation);
+
 /* Computes the results with the current weights of run->model. False with ids.stopped if *stop
  * was set during the translation; false with an error if the loss is not finite. */
 bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
+
+/* Step (5). */
+bool validation_remove_dropped(const Run *run, Error *error);
 
 /* *bytes (=) the largest amount of memory that the translation can take. */
 bool validation_memory(Validation *validation, size_t *bytes, Error *error);
