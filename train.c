@@ -225,6 +225,13 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     if (run->resumed && !limit)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
+    if (run->resumed && !limit && run->new_epoch)
+        console_say("new epoch   the order of the sentences has changed: %s",
+                    run->settings->reordered ? run->settings->reordered : "a shorter text");
+    if (run->unverified)
+        console_say(
+            "warning       the checkpoint does not record its training text, as it is of "
+            "an earlier version: training must go on with the same text");
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
                 weights_open(&weights, run, error) && validation_remove_dropped(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save

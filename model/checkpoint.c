@@ -311,10 +311,15 @@ bool checkpoint_read_tensor(const CheckpointFile *c, const Tensor *tensor, const
         numbers[i] = number;
     }
 #endif
+    bool squares = !strcmp(prefix, CHECKPOINT_ADAM_V);
     for (size_t i = 0; i < tensor->count; i++)
-        if (!isfinite(numbers[i]))
+        if (!isfinite(numbers[i]) || (squares && numbers[i] < 0))
             return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
-                             found->name, isnan(numbers[i]) ? "not-a-number" : "infinity", i);
+                             found->name,
+                             isnan(numbers[i])   ? "not-a-number"
+                             : isinf(numbers[i]) ? "infinity"
+                                                 : "a negative number",
+                             i);
     matrix_pack(tensor->layout, numbers, tensor->shape[0], tensor->shape[1]);
     return true;
 }

@@ -83,8 +83,8 @@ bool checkpoint_fits_inference(const CheckpointFile *checkpoint, const Params *p
 /* Whether a tensor, or any if it is NULL, is stored as int8. */
 bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);
 
-/* Reads a block that fits, verifies its checksums, and that every number is finite. Gaps
- * between tensors stay as they are. */
+/* Reads a block that fits, verifies its checksums, and that every number is finite, and in
+ * CHECKPOINT_ADAM_V not negative. Gaps between tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 

@@ -42,11 +42,16 @@ void progress_keep(Progress *progress, long long update, int most)
 /* ---- JSON ---- */
 
 typedef enum {
-    COUNT,   // long long, 0 up
+    COUNT,   // long long, 0 to MOST
+    HASH,    // the same; a missing key is 0
     NUMBER,  // double; infinity is null
     SCORE,   // double; NaN is null, or a missing key
     LIST     // UpdateList; a missing key is an empty list
 } FieldKind;
+
+/* The largest whole number of JSON that every reader keeps exactly; adding to it cannot
+ * overflow. */
+static const long long MOST = (1LL << 53) - 1;
 
 /* The members, in their order; update comes before the lists, which it limits. */
 static const struct {
@@ -71,6 +76,7 @@ static const struct {
     {FIELD(norm), NUMBER},
     {FIELD(tokens), COUNT},
     {FIELD(updates), COUNT},
+    {FIELD(corpus), HASH},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 
@@ -90,7 +96,8 @@ char *progress_to_json(const Progress *progress)
     for (int f = 0; f < FIELD_COUNT; f++) {
         const void *field = (const char *)progress + FIELDS[f].offset;
         switch (FIELDS[f].kind) {
-        case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
+        case COUNT:
+        case HASH: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
         case NUMBER:
         case SCORE: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
         case LIST: put_list(&json, FIELDS[f].key, field); break;
@@ -118,8 +125,11 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 {
     switch (kind) {
     case COUNT:
-        *(long long *)field = json_integer_value(member);
-        return json_is_integer(member) && json_integer_value(member) >= 0;
+    case HASH: {
+        long long count = *(long long *)field = json_integer_value(member);
+        return (json_is_integer(member) || (kind == HASH && !member)) && count >= 0 &&
+               count <= MOST;
+    }
     case NUMBER:
     case SCORE: {
         bool none = json_is_null(member) || (kind == SCORE && !member);
@@ -134,8 +144,9 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
-    static const char *const wanted[] = {"a whole number, 0 or more", "a number", "a number",
-                                         "a short list of updates in order, up to the last"};
+    static const char *const wanted[] = {
+        "a whole number, 0 to 2^53 - 1", "a whole number, 0 to 2^53 - 1", "a number",
+        "a number", "a short list of updates in order, up to the last"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     for (int f = 0; good && f < FIELD_COUNT; f++) {

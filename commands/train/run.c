@@ -128,16 +128,25 @@ static bool share_vocabulary(Run *run, Error *error)
            vocabulary_load(&run->vocabulary, error);
 }
 
+/* A hash of token ids and vocabulary for Progress: 53 bits, not 0. */
+static long long fingerprint(const Run *run)
+{
+    const Corpus *corpus = &run->corpus;
+    uint64_t hash = HASH_START;
+    for (int side = 0; side < SIDES; side++) {
+        for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
+            hash = hash_word(hash, (uint32_t)corpus->id[side][i]);
+        hash = hash_bytes(hash, run->vocabulary.model[side], run->vocabulary.size[side]);
+    }
+    return (long long)(hash >> 11 ? hash >> 11 : 1);
+}
+
 /* Checks by a hash that every rank has the same token ids, the same training options
  * and the same memory layout of weights. Paths may differ. Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
-    const Corpus *corpus = &run->corpus;
-    uint64_t mine = HASH_START, first;
+    uint64_t mine = (uint64_t)run->progress.corpus, first;
     unsigned parts;
-    for (int side = 0; side < SIDES; side++)
-        for (size_t i = 0; i < corpus->start[side][corpus->pairs]; i++)
-            mine = hash_word(mine, (uint32_t)corpus->id[side][i]);
     char *settings = options_to_json(run->settings->groups + 3, 1);
     if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
@@ -174,7 +183,39 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
            corpus_encode(&run->valid, &run->valid_text, &run->valid_report, tokenizer,
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
+    if (good) run->progress.corpus = fingerprint(run);
     return distributed_agree(good, error) && same_everywhere(run, error);
+}
+
+/* Reads the progress. The run must have this training text; if its order has changed, a new
+ * epoch begins. */
+static bool read_progress(Run *run, const char *text, Error *error)
+{
+    Progress *p = &run->progress;
+    const char *reordered = run->settings->reordered;
+    long long corpus = p->corpus;
+    size_t in_epoch;
+    if (!text)
+        return error_set(error,
+                         "'%s' has no progress in it: it is a model, not "
+                         "a training that can go on",
+                         run->last);
+    if (!progress_from_json(p, text, run->last, error)) return false;
+    if (p->corpus && p->corpus != corpus)
+        return error_set(error,
+                         "the run in '%s' has another training text%s: start a new one with "
+                         "another --output, which can begin with this model (--init %s)",
+                         run->last,
+                         run->report.held_out && reordered && !strcmp(reordered, "--seed")
+                             ? " (another --seed holds out other pairs)"
+                             : "",
+                         run->settings->run.output);
+    run->unverified = !p->corpus;
+    p->corpus = corpus;
+    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
+    run->new_epoch = reordered || p->update_in_epoch >= (long long)in_epoch;
+    if (run->new_epoch && p->update_in_epoch) p->epoch++, p->update_in_epoch = 0;
+    return true;
 }
 
 static bool read_last(Run *run, Error *error)
@@ -185,14 +226,9 @@ static bool read_last(Run *run, Error *error)
     real *ema = run->trainer->optimizer.ema;
     const char *average =
         checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
-    bool good = last.progress
-                    ? progress_from_json(&run->progress, last.progress, run->last, error)
-                    : error_set(error,
-                                "'%s' has no progress in it: it is a model, not "
-                                "a training that can go on",
-                                run->last);
-    good =
-        good && checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
+    bool good =
+        read_progress(run, last.progress, error) &&
+        checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
         checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
         checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
         checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&

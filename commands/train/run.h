@@ -45,6 +45,8 @@ typedef struct Run {
     Progress progress;
     Metrics metrics;
     bool resumed;
+    bool new_epoch;    // resumed, but not in the middle of the epoch: its order has changed
+    bool unverified;   // resumed, but the checkpoint does not record its training text
     int valid_epochs;  // from one validation to the next; 0: only by --valid-every
 } Run;
 

@@ -492,23 +492,37 @@ static void list_changed(Settings *s, const Settings *was)
     }
 }
 
+static bool other_models(const Settings *s, const Settings *was)
+{
+    const StringList *now = &s->data.tokenizer_model, *then = &was->data.tokenizer_model;
+    bool other = now->count && now->count != then->count;
+    for (int i = 0; i < now->count && !other; i++) other = strcmp(now->item[i], then->item[i]);
+    return other;
+}
+
 bool settings_agree(Settings *s, const char *config, const char *path, Error *error)
 {
     Settings was;
     settings_defaults(&was);
     bool good = read_config(&was, config, path, error);
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
-    const Option *o = !good ? NULL
-                      : strcmp(began ? began : "", init ? init : "") ? fine_tuning_options
-                                                                     : difference(&was, s, 0);
-    if (o)
+    const Option *o = good ? difference(&was, s, 0) : NULL;
+    const char *other = strcmp(began ? began : "", init ? init : "") ? "init"
+                        : other_models(s, &was) ? "tokenizer-model"
+                        : o                     ? o->name
+                                                : NULL;
+    if (good && other)
         good = error_set(error,
                          "the run in '%s' was started with another --%s: start a new one with "
                          "another --output, or give the same options",
-                         path, o->name);
+                         path, other);
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
     was.training.accumulators = *count;
+    bool same_size = was.training.batch_tokens == s->training.batch_tokens;
+    s->reordered = was.training.seed != s->training.seed ? "--seed"
+                   : same_size                           ? NULL
+                                                         : "--batch-tokens";
     if (good) list_changed(s, &was);
     settings_free(&was);
     return good;

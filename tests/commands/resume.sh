@@ -58,3 +58,69 @@ for round in 1 2 3 4; do
 done
 check "killed four times, it goes on" train $drop --max-updates 150 --output killed
 check "killed four times: the same bytes" cmp whole/last.safetensors killed/last.safetensors
+
+# ---- another text, another order ----
+base="$drop --valid-every 500 --max-updates 40"
+train $base --output begun 2>err
+updates=$(grep -a -o '\\"update_in_epoch\\":[0-9]*' begun/last.safetensors | tr -dc 0-9)
+check "the run is in the middle of an epoch" test "${updates:-0}" -gt 2
+# on OPTION...: goes on with a copy of the run for ten updates.
+on() {
+    rm -rf on
+    cp -r begun on
+    "$BIN/train" $corpus $tiny $drop --valid-every 500 --max-updates 50 --no-quiet --output on "$@" 2>said
+}
+epoch() { grep -a -o '\\"epoch\\":[0-9]*' $1/last.safetensors | tr -dc 0-9; }
+in_epoch() { grep -a -o '\\"update_in_epoch\\":[0-9]*' $1/last.safetensors | tr -dc 0-9; }
+anew="start a new one with another --output, which can begin with this model (--init on)"
+another() {
+    name=$1
+    shift
+    cp -r begun on
+    wrong "$name" 1 "^train: the run in 'on/last.safetensors' has another .*$anew" \
+        "$BIN/train" $tiny $drop --max-updates 50 --output on --valid-source valid.s \
+        --valid-target valid.t "$@"
+    check "$name: nothing is changed" cmp begun/last.safetensors on/last.safetensors
+    rm -r on
+}
+head -n 60 train.s >short.s
+head -n 60 train.t >short.t
+sed '7s/^[a-z]*/ten/' train.s >other.s
+another "a shorter text is refused" --train-source short.s --train-target short.t
+another "one other word is refused" --train-source other.s --train-target train.t
+another "source and target swapped is refused" --train-source train.t --train-target train.s
+another "--dry-run refuses another text, too" --train-source other.s --train-target train.t --dry-run
+cp -r begun on
+wrong "another vocabulary is refused" 1 "started with another --tokenizer-model: start a new one" \
+    train $drop --output on --tokenizer-model valid.s
+rm -r on
+for change in "--seed 7" "--batch-tokens 2000" "--batch-tokens 100"; do
+    check "$change is taken" on $change
+    check "$change is said" grep -q "^new epoch .* changed: ${change% *}$" said
+    begins=$(($(epoch begun) + 1))
+    check "$change begins a new epoch" test "$(epoch on)" -gt "$begins" -o "$(in_epoch on)" = 10
+done
+check "the same options say nothing of an epoch" sh -c '"$0" "$@" 2>said && ! grep -q "^new epoch\|^warning.*record" said' \
+    "$BIN/train" $corpus $tiny $drop --no-quiet --valid-every 500 --max-updates 41 --output begun
+
+# Held-out pairs are chosen by the seed, so another seed is another training text.
+held="--train-source train.s --train-target train.t $tiny --quiet"
+"$BIN/train" $held --max-updates 5 --output held 2>err
+wrong "another seed that holds out other pairs" 1 "another training text (another --seed holds out other pairs): start" \
+    "$BIN/train" $held --max-updates 10 --seed 7 --output held
+check "the same seed goes on" "$BIN/train" $held --max-updates 10 --output held
+
+# edit RUN FROM TO: changes the progress of a checkpoint, whose checksums then no longer count.
+edit() { LC_ALL=C sed -i "s/crc32/crcXX/g; s/\\(\\\\\"\\)$2/\\1$3/" "$1/last.safetensors"; }
+rm -rf on
+cp -r begun on
+edit on 'corpus' 'carpus'
+"$BIN/train" $corpus $tiny $drop --no-quiet --max-updates 50 --output on 2>said
+check "a checkpoint of an earlier version goes on" test $? = 0
+check "with a warning" grep -q "^warning .*does not record its training text" said
+cp -r begun older
+edit older 'corpus' 'carpus'
+"$BIN/train" $tiny $drop --no-quiet --max-updates 50 --output older --train-source short.s \
+    --train-target short.t --valid-source valid.s --valid-target valid.t 2>said
+check "also with a shorter text" test $? = 0
+check "which is said" grep -q "^new epoch .* a shorter text" said

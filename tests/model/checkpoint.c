@@ -24,6 +24,7 @@ static int make(void **state)
         if (!(blocks[i] = params_block(&params, &error))) return -1;
         params_initialise(&params, blocks[i], (uint64_t)i);
     }
+    for (size_t k = 0; k < params.size; k++) blocks[2][k] = (real)fabs(blocks[2][k]);
     return 0;
 }
 
@@ -208,6 +209,15 @@ TEST(numbers_must_be_finite)
         assert_says(cases[i].error);
         checkpoint_close(&file);
     }
+    *number = kept;
+
+    number = &blocks[2][tensor->offset + 2], kept = *number;
+    *number = -1e-9f;
+    save(&checkpoint);
+    CheckpointFile file = opened();
+    assert_false(checkpoint_read(&file, &params, CHECKPOINT_ADAM_V, block, &error));
+    assert_says("'adam.v.model.decoder.layers.1.fc2.bias' holds a negative number at place 2");
+    checkpoint_close(&file);
     *number = kept;
     free(block);
 }

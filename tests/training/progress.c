@@ -14,10 +14,12 @@ TEST(test_there_and_back)
     p.update = 90, p.epoch = 3, p.update_in_epoch = 7, p.validated = 80, p.stale = 2;
     p.best = (Quality){2.125, 34.0625, NAN}, p.best_update = 60;
     p.nll = 0.1, p.objective = 1.0 / 3, p.norm = 1e-9, p.tokens = 1234567890123, p.updates = 4;
+    p.corpus = 9007199254740991;
     for (int u = 10; u <= 80; u += 10) progress_keep(&p, u, u < 50 ? 4 : 3);
     char *text = progress_to_json(&p);
     assert_true(progress_from_json(&back, text, "p", &error));
     assert_true(back.update == 90 && back.stale == 2 && isnan(back.best.chrf));
+    assert_true(back.corpus == p.corpus);
     assert_true(back.best.bleu == 34.0625 && back.objective == p.objective);
     assert_int_equal(back.kept.count, 3);
     assert_int_equal(back.kept.update[0], 60);
@@ -28,6 +30,19 @@ TEST(test_there_and_back)
     assert_string_equal(text, again);
     free(text);
     free(again);
+}
+
+TEST(test_of_an_earlier_version)
+{
+    Progress p = progress_start(), back;
+    Error error;
+    char *text = progress_to_json(&p), *at = strstr(text, ",\"corpus\":0");
+    assert_non_null(at);
+    memmove(at, at + strlen(",\"corpus\":0"), strlen(at + strlen(",\"corpus\":0")) + 1);
+    back.corpus = 5;
+    assert_true(progress_from_json(&back, text, "p", &error));
+    assert_true(back.corpus == 0);
+    free(text);
 }
 
 TEST(test_a_new_run)
@@ -118,6 +133,9 @@ TEST(test_what_cannot_be)
     refused("\"dropped\":[]", "\"dropped\":[\"../x\"]", "'dropped'");
     refused("\"update\":100", "\"update\":-1", "'update'");
     refused("\"update\":100,", "", "'update'");
+    refused("\"update\":100", "\"update\":9223372036854775807", "'update'");
+    refused("\"tokens\":0", "\"tokens\":9007199254740992", "'tokens'");
+    refused("\"corpus\":0", "\"corpus\":-1", "'corpus'");
     refused("\"stale\":0", "\"stale\":null", "'stale'");
     refused("\"best_bleu\":null", "\"best_bleu\":\"high\"", "'best_bleu'");
 }
