@@ -20,6 +20,7 @@
 #include "base/file.h"
 #include "base/options.h"
 #include "base/profile.h"
+#include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/input.h"
@@ -243,7 +244,8 @@ static bool list_vocabulary(Program *p, Error *error)
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
         bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD;
         for (int id = ID_UNKNOWN + 1; id < tokenizer_vocab_size(tokenizer) - 1; id++)
-            puts(words ? tokenizer_label(tokenizer, id) : tokenizer_piece(tokenizer, id));
+            utf8_put(stdout, (words ? tokenizer_label : tokenizer_piece)(tokenizer, id)),
+                putchar('\n');
     }
     return stream_flush(stdout, "the vocabulary", error);
 }

@@ -1,6 +1,8 @@
 /* error.c -- error messages; see error.h. */
 #include "base/error.h"
 
+#include "base/utf8.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +10,13 @@
 /* error->text (=) the sentence and, unless NULL, ": " and `rest`. */
 static void write(Error *error, const char *rest, const char *format, va_list arguments)
 {
-    size_t size = sizeof error->text;
-    size_t length = (size_t)vsnprintf(error->text, size, format, arguments);
+    char text[sizeof error->text];
+    size_t size = sizeof text, length = (size_t)vsnprintf(text, size, format, arguments);
     if (rest && length < size)
-        length += (size_t)snprintf(error->text + length, size - length, ": %s", rest);
-    if (length >= size) strcpy(error->text + size - 4, "...");
-    for (char *c = error->text; *c; c++)  // a file's text must not command the terminal
-        if ((unsigned char)*c < ' ' || *c == 127) *c = '?';
+        length += (size_t)snprintf(text + length, size - length, ": %s", rest);
+    if (length < size && utf8_fit(error->text, size, text)) return;
+    utf8_fit(error->text, size - 3, text);
+    strcat(error->text, "...");
 }
 
 bool error_set(Error *error, const char *format, ...)

@@ -21,7 +21,7 @@ typedef struct Error {
 } Error;
 
 /* Writes the sentence into error unless that is NULL; returns false. A sentence that is too
- * long ends in "..."; a control character, for example from a file, becomes '?'. */
+ * long ends in "...". It has what is shown of its text (base/utf8.h). */
 bool error_set(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " before the sentence in error unless that is NULL; returns false. */

@@ -20,7 +20,7 @@ static void write_text(FILE *out, const char *text)
         if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
         else if (*s == '\n') fputs("\\n", out);
         else if (*s == '\t') fputs("\\t", out);
-        else if (code < 0x20 || code == 0x7F) fprintf(out, "\\u%04x", code);
+        else if (!utf8_is_shown(code)) fprintf(out, "\\u%04x", code);
         else if (length == 1 && code > 0x7F) fputs("\xEF\xBF\xBD", out);
         else fwrite(s, 1, (size_t)length, out);
         s += length;

@@ -12,10 +12,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { REPLACEMENT = 0xFFFD };
 
-int utf8_next(const char *text, unsigned *code)
+static const char replacement[] = "\xEF\xBF\xBD", ellipsis[] = "\xE2\x80\xA6";
+
+int utf8_decode(const char *text, size_t left, unsigned *code)
 {
     static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     const unsigned char *s = (const unsigned char *)text;
@@ -24,9 +27,9 @@ int utf8_next(const char *text, unsigned *code)
     int length = s[0] >= 0xF0 ? 4 : s[0] >= 0xE0 ? 3 : 2;
     unsigned value = s[0] & (0xFFu >> (length + 1));
     *code = REPLACEMENT;
-    if (s[0] < 0xC2 || s[0] > 0xF4) return 1;
+    if (s[0] < 0xC2 || s[0] > 0xF4 || (size_t)length > left) return 1;
     for (int i = 1; i < length; i++) {
-        if ((s[i] & 0xC0) != 0x80) return 1;  // also at the final zero
+        if ((s[i] & 0xC0) != 0x80) return 1;  // also at a final zero
         value = value << 6 | (s[i] & 0x3F);
     }
     if (value < smallest[length] || value > 0x10FFFF) return 1;
@@ -35,20 +38,38 @@ int utf8_next(const char *text, unsigned *code)
     return length;
 }
 
+int utf8_next(const char *text, unsigned *code)
+{
+    return utf8_decode(text, 4, code);
+}
+
 bool utf8_is_ascii(const char *text)
 {
     while (*text && (unsigned char)*text < 0x80) text++;
     return !*text;
 }
 
-static bool is_control(unsigned code)
+bool utf8_is_shown(unsigned code)
 {
-    return code < 0x20 || (code >= 0x7F && code < 0xA0);
+    bool control = code < 0x20 || (code >= 0x7F && code < 0xA0);
+    return !control && !(code >= 0x2028 && code <= 0x202E) &&
+           !(code >= 0x2066 && code <= 0x2069);
+}
+
+/* Writes what is shown of the first character to *end and moves *end on; returns the
+ * character's length. */
+static int show_next(char **end, const char *text, bool keep_lines)
+{
+    unsigned code;
+    int bytes = utf8_next(text, &code);
+    bool line = keep_lines && (code == '\n' || code == '\t');
+    bool bad = (code == REPLACEMENT && bytes == 1) || !(utf8_is_shown(code) || line);
+    *end = mempcpy(*end, bad ? replacement : text, bad ? 3 : (size_t)bytes);
+    return bytes;
 }
 
 char *utf8_clean(const char *text, size_t limit, bool keep_lines)
 {
-    static const char replacement[] = "\xEF\xBF\xBD", ellipsis[] = "\xE2\x80\xA6";
     size_t length = limit ? strnlen(text, 4 * limit + 1) : strlen(text);
     char *clean = malloc(3 * length + sizeof ellipsis), *end = clean;
     if (!clean) return NULL;
@@ -57,13 +78,49 @@ char *utf8_clean(const char *text, size_t limit, bool keep_lines)
             end = mempcpy(end, ellipsis, 3);
             break;
         }
-        unsigned code;
-        int bytes = utf8_next(text, &code);
-        bool line = keep_lines && (code == '\n' || code == '\t');
-        bool bad = (code == REPLACEMENT && bytes == 1) || (is_control(code) && !line);
-        end = mempcpy(end, bad ? replacement : text, bad ? 3 : (size_t)bytes);
-        text += bytes;
+        text += show_next(&end, text, keep_lines);
     }
     *end = 0;
     return clean;
+}
+
+bool utf8_fit(char *to, size_t size, const char *text)
+{
+    while (*text) {
+        char one[4], *end = one;
+        int bytes = show_next(&end, text, false);
+        size_t count = (size_t)(end - one);
+        if (count >= size) break;
+        to = mempcpy(to, one, count);
+        size -= count;
+        text += bytes;
+    }
+    *to = 0;
+    return !*text;
+}
+
+void utf8_vprint(FILE *out, const char *format, va_list arguments)
+{
+    char *text = NULL, *clean;
+    int length = vasprintf(&text, format, arguments);
+    if (length < 0) return;
+    bool line = length > 0 && text[length - 1] == '\n';
+    if (line) text[length - 1] = 0;
+    if ((clean = utf8_clean(text, 0, false))) fprintf(out, "%s%s", clean, line ? "\n" : "");
+    free(clean);
+    free(text);
+}
+
+void utf8_print(FILE *out, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    utf8_vprint(out, format, arguments);
+    va_end(arguments);
+}
+
+void utf8_put(FILE *out, const char *text)
+{
+    if (isatty(fileno(out))) utf8_print(out, "%s", text);
+    else fputs(text, out);
 }

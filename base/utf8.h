@@ -1,19 +1,43 @@
-/* utf8.h -- reads UTF-8 from untrusted sources, and makes it safe to draw and to store. */
+/* utf8.h -- reads UTF-8 from untrusted sources, and makes it safe to show, to draw and to
+ * store.
+ *
+ * Text from a corpus, a model or a file's name must not command the terminal that shows it.
+ * What is shown therefore has U+FFFD in place of each invalid byte and of each character that
+ * is not utf8_is_shown. */
 #ifndef BASE_UTF8_H
 #define BASE_UTF8_H
 
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
-/* *code (=) the character at text, which is not its final zero; returns its length in bytes, 1
- * to 4. A byte that begins no valid character is U+FFFD, of length 1. */
+/* *code (=) the first character of text [length], length > 0; returns its length in bytes, 1 to
+ * 4. A byte that begins no valid character is U+FFFD, of length 1. */
+int utf8_decode(const char *text, size_t length, unsigned *code);
+
+/* The same for a text that ends in a zero, which is not its first byte. */
 int utf8_next(const char *text, unsigned *code);
+
+/* False for control characters (C0, C1, DEL), for those that separate lines, and for those that
+ * override, embed or isolate a direction of writing. */
+bool utf8_is_shown(unsigned code);
 
 bool utf8_is_ascii(const char *text);
 
-/* A copy for free(), with U+FFFD for every invalid byte and every control character; with
- * keep_lines newlines and tabs stay. It ends in an ellipsis after `limit` characters; 0: no
- * limit. NULL if memory is short. */
+/* A copy for free() of what is shown; with keep_lines newlines and tabs stay. It ends in an
+ * ellipsis after `limit` characters; 0: no limit. NULL if memory is short. */
 char *utf8_clean(const char *text, size_t limit, bool keep_lines);
+
+/* to [size] (=) what is shown of text, in whole characters. Returns whether all of it
+ * fits. */
+bool utf8_fit(char *to, size_t size, const char *text);
+
+/* Prints what is shown of the text; a newline at its end stays. Nothing if memory is short. */
+void utf8_print(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void utf8_vprint(FILE *out, const char *format, va_list arguments);
+
+/* Prints data: the text as it is, but what is shown of it if `out` is a terminal. */
+void utf8_put(FILE *out, const char *text);
 
 #endif

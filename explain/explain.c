@@ -5,6 +5,7 @@
  * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
+#include "base/utf8.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "plots/blocks.h"
@@ -143,7 +144,7 @@ static void put_vector(const Explanation *e, const char *name, const char *of,
 {
     int count = rows.columns < MOST_NUMBERS ? rows.columns : MOST_NUMBERS;
     const real *x = row_of(rows, row);
-    fprintf(e->out, "  %s of \"%s\"", name, of);
+    utf8_print(e->out, "  %s of \"%s\"", name, of);
     for (int k = 0; k < count; k++)
         fprintf(e->out, "%s%8.3f", k % A_LINE ? " " : "\n    ", (double)x[k]);
     fputs(count < rows.columns ? " …\n\n" : "\n\n", e->out);

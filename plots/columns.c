@@ -10,13 +10,9 @@
 
 static int width_of(unsigned code)
 {
+    if (!utf8_is_shown(code)) return 1;  // as U+FFFD
     if (g_unichar_iszerowidth(code)) return 0;
     return g_unichar_iswide(code) ? 2 : 1;
-}
-
-static bool is_printable(unsigned code)
-{
-    return code >= 0x20 && (code < 0x7f || code > 0x9f);
 }
 
 int columns_of(FILE *out, int otherwise)
@@ -41,9 +37,9 @@ static int put_some(FILE *out, const char *text, int width)
     int used = 0;
     unsigned code;
     while (*text) {
-        int length = utf8_next(text, &code), needs = is_printable(code) ? width_of(code) : 1;
+        int length = utf8_next(text, &code), needs = width_of(code);
         if (used + needs > width) break;
-        if (is_printable(code) && code != 0xfffd) fwrite(text, 1, (size_t)length, out);
+        if (utf8_is_shown(code) && code != 0xfffd) fwrite(text, 1, (size_t)length, out);
         else fputs("\xef\xbf\xbd", out);
         used += needs;
         text += length;

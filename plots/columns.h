@@ -13,8 +13,8 @@ int columns_of(FILE *out, int otherwise);
 int columns_width(const char *text);
 
 /* Writes text in exactly `width` columns. Longer text ends in "…"; shorter text is padded with
- * spaces after it, or before it if right. Control characters and invalid UTF-8 are written as
- * U+FFFD. */
+ * spaces after it, or before it if right. It writes what is shown of
+ * the text (base/utf8.h). */
 void columns_put(FILE *out, const char *text, int width, bool right);
 
 /* Writes a paragraph in lines of at most `width` columns, each after `indent` spaces, with a

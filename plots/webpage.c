@@ -18,10 +18,8 @@ static const char MARKER[] = "@data@";
 static void put_json(FILE *out, const char *json, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
-        const unsigned char *s = (const unsigned char *)json + i;
-        bool separator = i + 2 < length && s[0] == 0xE2 && s[1] == 0x80 && (s[2] | 1) == 0xA9;
+        const char *s = json + i;
         if (*s == '<' || *s == '>' || *s == '&') fprintf(out, "\\u%04x", *s);
-        else if (separator) fprintf(out, "\\u%04x", 0x2000 | (s[2] & 0x3F)), i += 2;
         else fputc(*s, out);
     }
 }

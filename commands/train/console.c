@@ -2,6 +2,7 @@
 #include "commands/train/console.h"
 
 #include "base/profile.h"
+#include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "plots/columns.h"
@@ -89,7 +90,7 @@ void console_say(const char *format, ...)
     va_list arguments;
     va_start(arguments, format);
     progressbar_clear(&bar);
-    vfprintf(stderr, format, arguments);
+    utf8_vprint(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
 }

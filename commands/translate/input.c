@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "commands/command.h"
 
 #ifdef WITH_LIBEDIT
@@ -21,8 +22,8 @@ static void hint_at_files(const StringList *texts, FILE *news)
     for (int i = 0; news && i < texts->count; i++)
         if (!stat(texts->item[i], &about) &&
             (S_ISREG(about.st_mode) || S_ISFIFO(about.st_mode)))
-            fprintf(news, "%s: '%s' is a file: to translate its lines, %stranslate <%s\n",
-                    command_name(), texts->item[i], command_prefix(), texts->item[i]);
+            utf8_print(news, "%s: '%s' is a file: to translate its lines, %stranslate <%s\n",
+                       command_name(), texts->item[i], command_prefix(), texts->item[i]);
 }
 
 bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
@@ -138,7 +139,7 @@ void input_warn_unknown(Input *input, const IdLines *lines, const char *what)
                     what ? ", " : ": ");
         fprintf(news, "%s%snot in this model's vocabulary", what ? what : "", what ? ": " : "");
         for (int w = 0; w < words.count; w++)
-            fprintf(news, "%s %s", w ? "," : ":", words.item[w]);
+            utf8_print(news, "%s %s", w ? "," : ":", words.item[w]);
         fputc('\n', news);
     }
     strings_free(&words);

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
 #include "data/words.h"
@@ -85,7 +86,7 @@ static bool draw(View *view, const PictureInput *input, const char *name, long l
     if (!(picture_format(name, error) == PICTURE_HTML ? page_save(path, input, error)
                                                       : picture_save(path, NULL, input, error)))
         return false;
-    if (view->news) fprintf(view->news, "%s: drew %s\n", command_name(), path);
+    if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), path);
     return true;
 }
 
@@ -126,8 +127,8 @@ static bool show_nothing(const View *view, long long number, Error *error)
     if (r->texts.count == 1)
         return error_set(error, "the text is empty: there is no attention for %s", path);
     if (view->news)
-        fprintf(view->news, "%s: line %lld is empty: there is no attention for %s\n",
-                command_name(), number, path);
+        utf8_print(view->news, "%s: line %lld is empty: there is no attention for %s\n",
+                   command_name(), number, path);
     return true;
 }
 
@@ -204,7 +205,7 @@ static void print_json(const View *view, const Answer *answers, int count, const
 static void print_text(const Answer *answer, bool several, long long number)
 {
     if (several) printf("%lld ||| ", number);
-    fputs(answer->text, stdout);
+    utf8_put(stdout, answer->text);
     if (several) printf(" ||| %.4f", answer->hypothesis->score);
     if (answer->links) printf(" ||| %s", answer->links);
     putchar('\n');
