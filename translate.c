@@ -219,10 +219,26 @@ static bool use_pairs(Program *p, Error *error)
     return good;
 }
 
+/* Opens a file of the request, if it has a name. */
+static bool open_text(TextReader *reader, const Request *r, const char *path, Error *error)
+{
+    if (path && !text_open(reader, path, error)) return false;
+    reader->replace = r->invalid == TEXT_REPLACE;
+    return true;
+}
+
+static void say_replaced(const Program *p)
+{
+    size_t lines = p->input.reader.replaced + p->target.replaced + p->reference.replaced;
+    if (lines && p->news)
+        fprintf(p->news, "%s: %zu line%s with invalid UTF-8, where U+FFFD was read\n",
+                command_name(), lines, lines == 1 ? "" : "s");
+}
+
 static bool score_file(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    if (!text_open(&p->reference, r->reference, error) ||
+    if (!open_text(&p->reference, r, r->reference, error) ||
         !scores_add_file(&p->scores, r->hypothesis, &p->reference, error))
         return false;
     (r->json ? scores_print_json : scores_print)(&p->scores, stdout);
@@ -262,8 +278,9 @@ static bool prepare(Program *p, Error *error)
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
-           (!r->target || text_open(&p->target, r->target, error)) &&
-           (!r->reference || text_open(&p->reference, r->reference, error));
+           open_text(&p->target, r, r->target, error) &&
+           open_text(&p->reference, r, r->reference, error) &&
+           ((p->input.reader.replace = r->invalid == TEXT_REPLACE), true);
 }
 
 static bool work(Program *p, Error *error)
@@ -308,7 +325,9 @@ static int run(Program *p, int argc, char **argv, Error *error)
     p->news = p->request.quiet ? NULL : stderr;
     signal(SIGINT, on_signal);
     signal(SIGTERM, on_signal);
-    if (!work(p, error)) return 1;
+    bool good = work(p, error);
+    say_replaced(p);
+    if (!good) return 1;
     return stop_signal ? 128 + stop_signal : 0;
 }
 

@@ -155,13 +155,17 @@ static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader
 }
 
 static bool read_two_files(CorpusText *text, CorpusReport *report, const char *source,
-                           const char *target, int file, Error *error)
+                           const char *target, int file, bool replace, Error *error)
 {
     TextReader reader[SIDES] = {0};
-    bool good = text_open(&reader[SOURCE], source, error) &&
-                text_open(&reader[TARGET], target, error) &&
-                read_lines(text, report, reader, file, error);
-    for (int side = 0; side < SIDES; side++) text_close(&reader[side]);
+    bool good =
+        text_open(&reader[SOURCE], source, error) && text_open(&reader[TARGET], target, error);
+    for (int side = 0; side < SIDES; side++) reader[side].replace = replace;
+    good = good && read_lines(text, report, reader, file, error);
+    for (int side = 0; side < SIDES; side++) {
+        report->replaced += reader[side].replaced;
+        text_close(&reader[side]);
+    }
     return good;
 }
 
@@ -183,19 +187,21 @@ static bool read_columns(CorpusText *text, CorpusReport *report, const TextReade
 }
 
 static bool read_tsv(CorpusText *text, CorpusReport *report, const char *path, int file,
-                     Error *error)
+                     bool replace, Error *error)
 {
     TextReader reader;
     const char *line;
     size_t length;
     TextResult result = TEXT_LINE;
     if (!text_open(&reader, path, error)) return false;
+    reader.replace = replace;
     while (result == TEXT_LINE) {
         result = text_next(&reader, &line, &length, error);
         if (result == TEXT_LINE &&
             !read_columns(text, report, &reader, line, length, file, error))
             result = TEXT_ERROR;
     }
+    report->replaced += reader.replaced;
     text_close(&reader);
     return result == TEXT_END;
 }
@@ -214,10 +220,11 @@ static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *
         return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
     for (int i = 0; i < files->source.count; i++)
         if (!read_two_files(text, report, files->source.item[i], files->target.item[i], i,
-                            error))
+                            files->invalid == TEXT_REPLACE, error))
             return false;
     for (int i = 0; i < files->tsv.count; i++)
-        if (!read_tsv(text, report, files->tsv.item[i], files->source.count + i, error))
+        if (!read_tsv(text, report, files->tsv.item[i], files->source.count + i,
+                      files->invalid == TEXT_REPLACE, error))
             return false;
     if (text->pairs > 0) return true;
     return error_set(error,

@@ -56,6 +56,7 @@ typedef struct CorpusSkipped {
 typedef struct CorpusReport {
     size_t read;      // pairs in the files
     size_t kept;      // pairs in the text, then in the corpus
+    size_t replaced;  // lines that were not valid (TEXT_REPLACE)
     size_t held_out;  // pairs that corpus_split moved to another text
     CorpusSkipped skipped[SKIP_REASONS];
     size_t tokens[SIDES];   // of the kept pairs, </s> included
@@ -66,6 +67,7 @@ typedef struct CorpusReport {
  * further columns are ignored. */
 typedef struct CorpusFiles {
     StringList source, target, tsv;
+    int invalid;  // a TextInvalid
 } CorpusFiles;
 
 /* Reads all files: the pairs of source and target files, then the TSV files. Fails if two files

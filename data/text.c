@@ -2,20 +2,11 @@
  *
  * Bytes are read in blocks into one buffer, which grows when a line does not fit. A line is
  * returned as a part of that buffer. Every block is searched for a NUL byte when it arrives, so
- * a binary or endless file is refused at once and not when its first line ends.
- *
- * UTF-8, RFC 3629 section 4:
- *
- *     00..7f
- *     c2..df  80..bf
- *     e0      a0..bf  80..bf              (below a0: overlong)
- *     e1..ec  80..bf  80..bf
- *     ed      80..9f  80..bf              (above 9f: surrogates)
- *     ee..ef  80..bf  80..bf
- *     f0      90..bf  80..bf  80..bf      (below 90: overlong)
- *     f1..f3  80..bf  80..bf  80..bf
- *     f4      80..8f  80..bf  80..bf      (above 8f: beyond U+10FFFF) */
+ * a binary or endless file is refused at once and not when its first line ends. */
 #include "data/text.h"
+
+#include "base/grow.h"
+#include "base/utf8.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,32 +19,42 @@
 
 enum { BLOCK = 1 << 16 };
 
+const char *const text_invalid_names[] = {"stop", "replace", NULL};
+
+/* The length of the character, 0 if the first byte belongs to none. */
+static size_t character(const char *bytes, size_t length)
+{
+    unsigned code;
+    size_t count = (size_t)utf8_decode(bytes, length, &code);
+    return count == 1 && code > 0x7F ? 0 : count;
+}
+
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
 {
-    const unsigned char *s = (const unsigned char *)bytes;
-    for (size_t i = 0; i < length;) {
-        unsigned char lead = s[i];
-        if (lead < 0x80) {
-            i++;
-            continue;
-        }
-        int follow = lead < 0xc2 ? 0 : lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : lead < 0xf5 ? 3 : 0;
-        unsigned char low = 0x80, high = 0xbf;
-        if (lead == 0xe0) low = 0xa0;
-        if (lead == 0xed) high = 0x9f;
-        if (lead == 0xf0) low = 0x90;
-        if (lead == 0xf4) high = 0x8f;
-        int k = 1;
-        while (k <= follow && i + k < length && s[i + k] >= low && s[i + k] <= high) {
-            low = 0x80, high = 0xbf;
-            k++;
-        }
-        if (follow == 0 || k <= follow) {
-            if (bad) *bad = follow && i + k < length ? i + k : i;
-            return false;
-        }
-        i += follow + 1;
+    for (size_t i = 0, count; i < length; i += count) {
+        count = (signed char)bytes[i] >= 0 ? 1 : character(bytes + i, length - i);
+        if (count) continue;
+        if (bad) *bad = i;
+        return false;
     }
+    return true;
+}
+
+bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error)
+{
+    const char *from = *line, *end = from + *length;
+    if (!GROW(reader->valid, reader->valid_size, 3 * *length + 1))
+        return error_set(error, "%s:%zu: out of memory: the line has %zu bytes", reader->name,
+                         reader->line, *length);
+    char *to = reader->valid;
+    for (size_t count; from < end; from += count ? count : 1) {
+        count = *from ? character(from, (size_t)(end - from)) : 0;
+        to = mempcpy(to, count ? from : "\xef\xbf\xbd", count ? count : 3);
+    }
+    *to = 0;
+    *line = reader->valid;
+    *length = (size_t)(to - reader->valid);
+    reader->replaced++;
     return true;
 }
 
@@ -98,6 +99,7 @@ void text_close(TextReader *reader)
     if (reader->gz) gzclose(reader->gz);
     free(reader->name);
     free(reader->buffer);
+    free(reader->valid);
     *reader = (TextReader){.descriptor = -1};
 }
 
@@ -208,14 +210,18 @@ static bool check_format(const TextReader *reader, Error *error)
     return true;
 }
 
-static bool check_line(const TextReader *reader, const char *line, size_t length, Error *error)
+static bool check_line(TextReader *reader, const char **line, size_t *length, Error *error)
 {
     size_t bad = 0;
-    return text_is_utf8(line, length, &bad) ||
+    bool good = text_is_utf8(*line, *length, &bad);
+    if (reader->replace)
+        return (good && !memchr(*line, 0, *length)) ||
+               text_replace(reader, line, length, error);
+    return good ||
            error_set(error,
                      "%s:%zu: not valid UTF-8 (byte %zu of the line is 0x%02x): convert the "
-                     "file, for example with iconv",
-                     reader->name, reader->line, bad + 1, (unsigned char)line[bad]);
+                     "file, for example with iconv, or set `invalid` to replace",
+                     reader->name, reader->line, bad + 1, (unsigned char)(*line)[bad]);
 }
 
 /* Reads blocks until the buffer has a whole line. *count (=) its bytes, *feed (=) its LF, or
@@ -227,7 +233,7 @@ static bool find_line(TextReader *reader, size_t *count, unsigned char **feed, E
         size_t there = reader->end - reader->begin;
         *feed = memchr(from + seen, '\n', there - seen);
         *count = *feed ? (size_t)(*feed - from) : there;
-        unsigned char *nul = memchr(from + seen, 0, *count - seen);
+        unsigned char *nul = reader->replace ? NULL : memchr(from + seen, 0, *count - seen);
         if (nul)
             return error_set(error,
                              "%s:%zu: byte %zu of the line is NUL: this is not a text file",
@@ -259,7 +265,7 @@ TextResult text_next(TextReader *reader, const char **line, size_t *length, Erro
     }
     *line = (char *)from;
     *length = count;
-    return check_line(reader, *line, count, error) ? TEXT_LINE : TEXT_ERROR;
+    return check_line(reader, line, length, error) ? TEXT_LINE : TEXT_ERROR;
 }
 
 bool text_ready(TextReader *reader)

@@ -6,7 +6,7 @@
  * bytes. Errors name the file and the line:
  *
  *     data/a.de:17: not valid UTF-8 (byte 5 of the line is 0xff): convert the file, for example
- *     with iconv
+ *     with iconv, or set `invalid` to replace
  *
  * Other compressed files, archives, UTF-16 and UTF-32 are known by their first bytes; the error
  * names the command that converts them. */
@@ -20,6 +20,9 @@
 #define TEXT_MAX_LINE       ((size_t)1 << 30)
 #define TEXT_STANDARD_INPUT "standard input"  // the name of "-" in errors
 
+typedef enum { TEXT_STOP, TEXT_REPLACE } TextInvalid;  // what is done about an invalid line
+extern const char *const text_invalid_names[];         // "stop", "replace", NULL
+
 typedef struct TextReader {
     char *name;      // in errors: the path, or TEXT_STANDARD_INPUT
     void *gz;        // the open file (zlib's gzFile), or NULL for a descriptor
@@ -28,6 +31,10 @@ typedef struct TextReader {
     unsigned char *buffer;
     size_t size, begin, end;  // allocated; buffer[begin..end) is not yet returned
     bool at_end;              // nothing more to read
+    bool replace;       // the caller sets it: text_replace for an invalid line, not an error
+    size_t replaced;    // lines for which that was done
+    char *valid;        // the last of them
+    size_t valid_size;  // allocated
 } TextReader;
 
 typedef enum { TEXT_LINE, TEXT_END, TEXT_ERROR } TextResult;
@@ -45,6 +52,10 @@ bool text_open_descriptor(TextReader *reader, int descriptor, const char *name, 
  * it. */
 TextResult text_next(TextReader *reader, const char **line, size_t *length, Error *error);
 
+/* Puts U+FFFD in place of each NUL byte and each byte that is no part of a character. The line is
+ * valid until the next call of this or text_next. */
+bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error);
+
 /* Whether text_next can return without waiting: a whole line has arrived, or the end, or a
  * line so long that text_next may refuse it. Reads the bytes that are available. */
 bool text_ready(TextReader *reader);
@@ -52,8 +63,7 @@ bool text_ready(TextReader *reader);
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 
 /* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
- * invalid byte: the byte that does not fit, or the first byte of a sequence that is
- * incomplete. */
+ * invalid byte: the first of a sequence that is no character. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);
 
 #endif

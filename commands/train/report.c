@@ -132,6 +132,9 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
     console_say("%-13s %zu pairs%s, %zu source + %zu target tokens", name, r->kept, read,
                 r->tokens[SOURCE], r->tokens[TARGET]);
+    if (r->replaced)
+        console_say("  invalid     %zu line%s with invalid UTF-8, where U+FFFD was read",
+                    r->replaced, r->replaced == 1 ? "" : "s");
     if (r->held_out) console_say("  held out    %zu pairs to validate with", r->held_out);
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",

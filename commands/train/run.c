@@ -48,9 +48,11 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 static bool read_text(Run *run, Error *error)
 {
     const DataConfig *data = &run->settings->data;
+    CorpusFiles valid = data->valid;
+    valid.invalid = data->train.invalid;
     if (!corpus_read(&run->text, &run->report, &data->train, error)) return false;
     if (data->valid.source.count || data->valid.tsv.count)
-        return corpus_read(&run->valid_text, &run->valid_report, &data->valid, error);
+        return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
     size_t count = (size_t)data->valid_split;
     if (!count) count = run->report.kept / 10;
     if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;

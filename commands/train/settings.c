@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "commands/command.h"
+#include "data/text.h"
 #include "inference/bundle.h"
 #include "inference/tokenization.h"
 #include "model/checkpoint.h"
@@ -67,6 +68,8 @@ static const Option data_options[] = {
      "source and target in one file, separated by a TAB", 0},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
+    {"invalid", OPTION_CHOICE, FIELD(train.invalid), 0, 0, text_invalid_names, NULL,
+     "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
      "spaces", 0},

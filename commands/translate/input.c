@@ -79,6 +79,8 @@ static TextResult next_line(Input *input, const char **line, size_t *length, Err
     if (!*line) return TEXT_END;
     *length = strlen(*line);
     if (text_is_utf8(*line, *length, &bad)) return TEXT_LINE;
+    if (input->reader.replace)
+        return text_replace(&input->reader, line, length, error) ? TEXT_LINE : TEXT_ERROR;
     error_set(error, "text %lld is not valid UTF-8 (byte %zu)", input->lines + 1, bad + 1);
     return TEXT_ERROR;
 }

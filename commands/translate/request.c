@@ -46,6 +46,8 @@ static const Option request_options[] = {
      "print BLEU and chrF against these references, line by line", OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
      "with --reference: score these translations, without a model", 0},
+    {"invalid", OPTION_CHOICE, FIELD(invalid), 0, 0, text_invalid_names, NULL,
+     "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of BLEU, as sacrebleu names it", 0},
     {"lowercase", OPTION_FLAG, FIELD(lowercase), 0, 0, NULL, NULL,
@@ -145,7 +147,8 @@ static bool check(Request *r, Error *error)
 
 bool request_defaults(Request *r, Error *error)
 {
-    *r = (Request){.search = search_copying, .picture = picture_default};
+    *r = (Request){
+        .search = search_copying, .picture = picture_default, .invalid = TEXT_REPLACE};
     int own = sizeof request_options / sizeof *request_options;
     r->groups[0] = (OptionGroup){"Translating", NULL, request_options, own, r};
     r->groups[1] =

@@ -15,6 +15,7 @@ typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8;
     int threads, bleu_tokenize;
+    int invalid;  // a TextInvalid
     bool int8, list_vocabulary, show, explain, score, lowercase, json, quiet, short_help, help,
         version;
     SearchConfig search;

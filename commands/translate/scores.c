@@ -30,11 +30,13 @@ bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Er
     size_t length;
     TextResult result = TEXT_LINE;
     if (!text_open(&hypothesis, path, error)) return false;
+    hypothesis.replace = reference->replace;
     while (result == TEXT_LINE) {
         result = text_next(&hypothesis, &line, &length, error);
         if (result == TEXT_LINE && !scores_add_line(scores, line, reference, error))
             result = TEXT_ERROR;
     }
+    reference->replaced += hypothesis.replaced;
     text_close(&hypothesis);
     return result == TEXT_END && partner_end(reference, scores->lines, "translations", error);
 }

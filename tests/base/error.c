@@ -40,4 +40,20 @@ TEST(a_long_sentence_ends_in_dots)
     }
 }
 
+/* What a file has in its name or its text does not command a terminal. */
+TEST(control_characters_are_replaced)
+{
+    enum { SIZE = sizeof((Error *)0)->text };
+    Error error;
+    error_set(&error, "'%s'", "a\033[2J\xC2\x9B\u202E\x9B\nb");
+    assert_string_equal(error.text, "'a\uFFFD[2J\uFFFD\uFFFD\uFFFD\uFFFD"
+                                    "b'");
+    char text[SIZE];
+    memset(text, '\033', sizeof text);
+    text[SIZE - 1] = '\0';
+    error_set(&error, "%s", text);  // fits only as it is
+    assert_in_range(strlen(error.text), SIZE - 4, SIZE - 1);
+    assert_string_equal(error.text + strlen(error.text) - 6, "\uFFFD...");
+}
+
 TEST_MAIN("error", NULL, NULL)

@@ -27,6 +27,9 @@ TEST(test_utf8)
          0, false},
         {"a\nb\x01", "a\nb\xEF\xBF\xBD", 0, true},
         {"\xEF\xBF\xBD", "\xEF\xBF\xBD", 0, false},
+        {"a\x1B[2J\x7F\xC2\x9B", "a\xEF\xBF\xBD[2J\xEF\xBF\xBD\xEF\xBF\xBD", 0, true},
+        {"\u202E\u2066\u2069\u2028", "\uFFFD\uFFFD\uFFFD\uFFFD", 0, true},
+        {"\u00A0\u200D\u200F\u2070é", "\u00A0\u200D\u200F\u2070é", 0, false},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         char *clean = utf8_clean(cases[i].in, cases[i].limit, cases[i].lines);
@@ -34,6 +37,35 @@ TEST(test_utf8)
         assert_string_equal(clean, cases[i].out);
         free(clean);
     }
+}
+
+TEST(test_fit)
+{
+    char to[8];
+    assert_true(utf8_fit(to, sizeof to, "abcdefg"));
+    assert_string_equal(to, "abcdefg");
+    assert_false(utf8_fit(to, sizeof to, "abcdefgh"));
+    assert_string_equal(to, "abcdefg");
+    assert_true(utf8_fit(to, sizeof to,
+                         "a\033"
+                         "bcd"));
+    assert_string_equal(to, "a\uFFFD"
+                            "bcd");
+    assert_false(utf8_fit(to, sizeof to, "abcde\xC2\x9B"));  // no half of a character
+    assert_string_equal(to, "abcde");
+}
+
+TEST(test_print)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    utf8_print(out, "%s: %s\n", "a\nb", "\033[0m");
+    utf8_put(out, "\u202Edata\033\n");  // no terminal
+    fclose(out);
+    assert_string_equal(text, "a\uFFFD"
+                              "b: \uFFFD[0m\n\u202Edata\033\n");
+    free(text);
 }
 
 TEST_MAIN("utf8", NULL, NULL)

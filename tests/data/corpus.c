@@ -3,6 +3,7 @@
 #include "data/corpus.h"
 #include "base/packed.h"
 #include "base/rng.h"
+#include "data/text.h"
 #include "tests/fixtures/learned-tokenizer.h"
 #include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
@@ -45,7 +46,7 @@ static void write_file(const char *name, const char *bytes)
 static bool read_corpus(bool pairs, bool tsvs)
 {
     char *source = path[0], *target = path[1], *tsv = path[pairs ? 2 : 0];
-    CorpusFiles files = {{&source, pairs}, {&target, pairs}, {&tsv, tsvs}};
+    CorpusFiles files = {{&source, pairs}, {&target, pairs}, {&tsv, tsvs}, TEXT_STOP};
     return corpus_read(&text, &report, &files, &error);
 }
 

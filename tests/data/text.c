@@ -60,7 +60,7 @@ TEST(lines)
 #define BYTES(text) text, sizeof text - 1
 #define INVALID(byte, value)                                                                   \
     "1: not valid UTF-8 (byte " #byte " of the line is " #value                                \
-    "): convert the file, for example with iconv"
+    "): convert the file, for example with iconv, or set `invalid` to replace"
     static const struct {
         const char *bytes;
         size_t count;
@@ -82,10 +82,10 @@ TEST(lines)
         {BYTES("\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80\n"),
          "\xf4\x8f\xbf\xbf\xed\x9f\xbf\xee\x80\x80|"},
         {BYTES("\xc0\x80"), INVALID(1, 0xc0)},
-        {BYTES("\xe0\x80\x80"), INVALID(2, 0x80)},
-        {BYTES("\xed\xa0\x80"), INVALID(2, 0xa0)},
-        {BYTES("\xf0\x8f\xbf\xbf"), INVALID(2, 0x8f)},
-        {BYTES("\xf4\x90\x80\x80"), INVALID(2, 0x90)},
+        {BYTES("\xe0\x80\x80"), INVALID(1, 0xe0)},
+        {BYTES("\xed\xa0\x80"), INVALID(1, 0xed)},
+        {BYTES("\xf0\x8f\xbf\xbf"), INVALID(1, 0xf0)},
+        {BYTES("\xf4\x90\x80\x80"), INVALID(1, 0xf4)},
         {BYTES("\xf5\x80\x80\x80"), INVALID(1, 0xf5)},
         {BYTES("caf\xe9\n"), INVALID(4, 0xe9)},
         {BYTES("a\xe2\x98"), INVALID(2, 0xe2)},
@@ -135,16 +135,25 @@ TEST(formats)
     assert_non_null(strstr(lines_of_file(), "a tar archive, not UTF-8 text: give <(tar -xOf"));
 }
 
-/* Whether the decoder of base/utf8.h, which computes the code points, finds no invalid byte. */
-static bool decodes(const char *bytes, size_t count)
+/* Whether the bytes are UTF-8 by the table of RFC 3629, section 4. */
+static bool is_utf8(const char *bytes, size_t count)
 {
-    char text[260] = "";
-    memcpy(text, bytes, count);
-    for (size_t i = 0; i < count;) {
-        unsigned code;
-        int taken = utf8_next(text + i, &code);
-        if (code == 0xfffd && taken == 1) return false;
-        i += (size_t)taken;
+    static const struct {
+        unsigned char first, last, low, high;  // of the lead byte and of the byte after it
+        size_t follow;
+    } TABLE[] = {
+        {0x00, 0x7f, 0, 0, 0},       {0xc2, 0xdf, 0x80, 0xbf, 1}, {0xe0, 0xe0, 0xa0, 0xbf, 2},
+        {0xe1, 0xec, 0x80, 0xbf, 2}, {0xed, 0xed, 0x80, 0x9f, 2}, {0xee, 0xef, 0x80, 0xbf, 2},
+        {0xf0, 0xf0, 0x90, 0xbf, 3}, {0xf1, 0xf3, 0x80, 0xbf, 3}, {0xf4, 0xf4, 0x80, 0x8f, 3}};
+    const unsigned char *s = (const unsigned char *)bytes;
+    for (size_t i = 0, row = 0; i < count; i += TABLE[row].follow + 1) {
+        for (row = 0; s[i] < TABLE[row].first || s[i] > TABLE[row].last;)
+            if (++row == sizeof TABLE / sizeof *TABLE) return false;
+        if (i + TABLE[row].follow >= count) return false;
+        for (size_t k = 1; k <= TABLE[row].follow; k++)
+            if (s[i + k] < (k > 1 ? 0x80 : TABLE[row].low) ||
+                s[i + k] > (k > 1 ? 0xbf : TABLE[row].high))
+                return false;
     }
     return true;
 }
@@ -159,9 +168,11 @@ TEST(utf8_exhaustively)
         const char *s = (const char *)byte;
         size_t count = i % 4 + 1, bad = 0;
         bool valid = text_is_utf8(s, count, &bad);
-        if (valid != decodes(s, count)) fail_msg("%02x %02x", byte[0], byte[1]);
-        if (!valid && (bad >= count || (bad == 0 && text_is_utf8(s, 1, NULL))))
-            fail_msg("%02x %02x: byte %zu", byte[0], byte[1], bad);
+        if (valid != is_utf8(s, count)) fail_msg("%02x %02x", byte[0], byte[1]);
+        bool after = valid || (bad < count && is_utf8(s, bad));
+        for (size_t end = bad + 1; !valid && end <= count; end++)
+            after &= !is_utf8(s + bad, end - bad);
+        if (!after) fail_msg("%02x %02x: byte %zu", byte[0], byte[1], bad);
     }
 }
 
@@ -311,7 +322,7 @@ TEST(random_bytes)
             size_t count = strcspn(from, "\n"), next = count + 1;
             last = !from[count] || !from[next];
             if (count && from[count - 1] == '\r') count--;
-            valid = valid && decodes(from, count);
+            valid = valid && is_utf8(from, count);
             strcat(strncat(wanted, from, count), "|");
             from += next;
         }
@@ -320,6 +331,47 @@ TEST(random_bytes)
         else
             assert_true(strstr(got, "not valid UTF-8") || strstr(got, "damaged") ||
                         strstr(got, "cut off"));
+    }
+}
+
+/* With `replace` every line is valid, each invalid byte is one U+FFFD, and valid lines stay. */
+TEST(replaced_bytes)
+{
+#define R "\xef\xbf\xbd"
+    static const struct {
+        const char *bytes;
+        size_t count;
+        const char *wanted;
+        size_t replaced;
+    } CASE[] = {
+        {BYTES("one\nl'été ☃ 𝄞\n" R "\n"), "one|l'été ☃ 𝄞|" R "|", 0},
+        {BYTES("a\xff\nb\nc\n"), "a" R "|b|c|", 1},
+        {BYTES("\xc3\n\xe9t\xe9\r\n"), R "|" R "t" R "|", 2},
+        {BYTES("a\0b\n\0\nc"), "a" R "b|" R "|c|", 2},
+        {BYTES("\xf0\x9d\x84"), R R R "|", 1},
+        {BYTES("\xed\xa0\x80\xc0\xafx\n"), R R R R R "x|", 1},
+        {BYTES("\xef\xbb\xbf\xff\n"), R "|", 1},
+    };
+    for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
+        write_file(CASE[i].bytes, CASE[i].count);
+        for (int way = 0; way < 3; way++) {
+            char joined[100] = "";
+            int descriptor = way == 2 ? open(path, O_RDONLY) : -1;
+            if (way == 1) compress_file();
+            assert_true(way < 2 ? text_open(&reader, path, &error)
+                                : text_open_descriptor(&reader, descriptor, path, &error));
+            if (way == 1) write_file(CASE[i].bytes, CASE[i].count);
+            reader.replace = true;
+            while (text_next(&reader, &line, &length, &error) == TEXT_LINE) {
+                assert_int_equal(strlen(line), length);
+                assert_true(is_utf8(line, length));
+                strcat(strcat(joined, line), "|");
+            }
+            assert_string_equal(joined, CASE[i].wanted);
+            assert_int_equal(reader.replaced, CASE[i].replaced);
+            text_close(&reader);
+            if (way == 2) close(descriptor);
+        }
     }
 }
 

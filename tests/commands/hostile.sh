@@ -1,0 +1,100 @@
+#!/bin/sh
+# hostile.sh -- texts and names that command a terminal, and bytes that are no UTF-8: nothing that is
+# shown holds a control character, and every line has its translation.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+LC_ALL=C
+export LC_ALL
+
+escape=$(printf '\033') c1=$(printf '\302\233') bidi=$(printf '\342\200\256') bad=$(printf '\357\277\275')
+# clean FILE: it has no C0 but tab and newline, no C1, no bidirectional override.
+clean() { test -s "$1" && ! grep -q "$(printf '[\001-\010\013-\037\177]')\|$c1\|$bidi" "$1"; }
+# shows NAME FILE: a clean file, which shows what was replaced.
+shows() {
+    if ! clean "$2"; then fail "$1" "$(grep -n "$escape\|$c1\|$bidi" "$2" | head -n 2 | od -c | head -n 3)"
+    elif ! grep -q "$bad" "$2"; then fail "$1" "nothing is replaced: $(head -n 3 "$2")"
+    else pass "$1"; fi
+}
+
+# A corpus with such words: a sequence that clears the screen, one in C1, and an override.
+language 400 60
+for file in train.s train.t valid.s valid.t; do
+    sed "s/three/th${escape}[2Jree/g; s/THREE/TH${escape}[2JREE/g; s/four/fo${c1}2Jur/g; s/five/fi${bidi}ve/g
+         s/FIVE/FI${bidi}VE/g" $file >changed && mv changed $file
+done
+tiny="$tiny --normalization identity --valid-every 60 --warmup 20"
+"$BIN/train" $corpus $tiny --max-updates 60 --output run 2>err || fail "a model to translate with" "$(tail -n 1 err)"
+shows "./train: validation samples" err
+translate() { "$BIN/translate" --model run "$@"; }
+
+odd="a${escape}[31m${c1}${bidi}.png"
+translate --attention "$odd" "one two" >out 2>err
+check "./translate --attention FILE" test $? -eq 0
+shows "./translate: a file that was drawn" err
+check "the file itself has its name" test -s "$odd"
+translate "zero${escape}[31m ze${c1}ro z${bidi}ero" >out 2>err
+shows "./translate: unknown words" err
+translate --model "no$odd" one >out 2>err
+shows "./translate: errors" err
+"$BIN/train" --train-source "no$odd" --train-target "no$odd" --output none >out 2>err
+shows "./train: errors" err
+word="one th${escape}[2Jree fo${c1}2Jur fi${bidi}ve"
+translate --explain "$word" >out 2>err
+shows "./translate --explain" out
+translate --explain --given "$word" "$word" >out 2>err
+shows "./translate --explain --given" out
+NO_COLOR=1 translate --show --given "$word" "$word" >shown 2>err
+tail -n +3 shown >out  # below the translation
+shows "./translate --show" out
+translate --json --given "$word" "$word" >out 2>err
+check "./translate --json" clean out
+check "--json means the same text" sh -c 'grep -q "u001b" out && grep -q "u009b" out && grep -q "u202e" out'
+translate --list-vocabulary >out
+check "--list-vocabulary in a file is as it is" grep -q "$bidi" out
+translate --given "$word" "$word" >out
+check "a translation in a file is as it is" grep -q "$bidi" out
+if script -qec true /dev/null </dev/null >script.out 2>&1; then
+    script -qec "'$BIN/translate' --model run --quiet --given '$word' '$word'" /dev/null </dev/null | tr -d '\r' >out
+    shows "a translation in a terminal is shown" out
+    script -qec "'$BIN/translate' --model run --list-vocabulary" /dev/null </dev/null | tr -d '\r' >out
+    shows "--list-vocabulary in a terminal is shown" out
+else
+    echo "skipped what a terminal shows: script is missing"
+fi
+
+# ---- bytes that are no UTF-8 ----
+printf 'one\nt\377wo\n\nth\0ree\n\303\n' >broken
+translate <broken >out 2>err
+check "invalid lines are translated" test $? -eq 0
+check "N lines in, N lines out" sh -c 'test $(wc -l <out) = 5 && test -z "$(sed -n 3p out)"'
+check "their number is said" grep -qx "translate: 3 lines with invalid UTF-8, where U+FFFD was read" err
+translate --json <broken >out 2>err
+check "U+FFFD is in the text" grep -q "\"unknown\":\[\"t${bad}wo\"\]" out
+translate --quiet <broken >out 2>err
+check "--quiet does not say it" test ! -s err
+translate <valid.s >out 2>err
+check "without invalid lines nothing is said" sh -c '! grep -q "invalid UTF-8" err'
+translate --invalid stop <broken >out 2>err
+check "--invalid stop ends at the first" sh -c 'test $0 -eq 1 && test $(wc -l <out) = 1 &&
+    grep -q "standard input:2: not valid UTF-8 (byte 2 of the line is 0xff).* --invalid" err' $?
+translate "on$(printf '\377')e" >out 2>err
+check "an invalid TEXT is translated" test $? -eq 0
+wrong "an invalid TEXT with --invalid stop" 1 "text 1 is not valid UTF-8 (byte 3)" \
+    translate --invalid stop "on$(printf '\377')e"
+translate --hypothesis broken --reference broken >out 2>err
+check "--hypothesis and --reference" sh -c 'grep -q "^chrF2|.* = 100" out && grep -q "6 lines with invalid" err'
+printf 'one\tO\377NE\n' >pairs
+translate --score <pairs >out 2>err
+check "--score" sh -c 'test $(wc -l <out) = 1 && grep -q "1 line with invalid UTF-8" err'
+wrong "another word for --invalid" 2 "takes stop or replace" translate --invalid ignore one
+
+{ cat train.s; printf 't\377wo\n'; } >broken.s
+{ cat train.t; echo TWO; } >broken.t
+broken="--train-source broken.s --train-target broken.t --valid-source valid.s --valid-target valid.t"
+wrong "./train stops" 1 "broken.s:401: not valid UTF-8.* --invalid to replace" "$BIN/train" $broken $tiny --quiet --output none
+"$BIN/train" $broken $tiny --invalid replace --max-updates 1 --output replaced 2>err
+check "./train --invalid replace" test -s replaced/last.safetensors
+check "./train says how many lines" grep -qx "  invalid     1 line with invalid UTF-8, where U+FFFD was read" err
+paste broken.s broken.t >broken.tsv
+"$BIN/train" --train-tsv broken.tsv $tiny --invalid replace --dry-run --output none 2>err
+check "./train --train-tsv" grep -q "^  invalid     1 line" err
