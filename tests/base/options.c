@@ -384,7 +384,7 @@ TEST(wrong_configurations_are_explained)
          "c: training.train_source takes a list of texts, not a whole number"},
         {"{\"training\":{\"output\":\"\"}}", "c: training.output takes DIR, not ''"},
         {"{\"training\":{\"quiet\":true}}", "c: unknown key 'training.quiet'"},
-        {"{\"mo\\u001bdel\":{}}", "c: unknown key 'mo?del'"},
+        {"{\"mo\\u001bdel\":{}}", "c: unknown key 'mo\uFFFDdel'"},
         {"[]", "c: the outermost value must be an object"},
         {"{\"model\":{\"d_model\":5,\"d_model\":6}}",
          "c:1:31: duplicate object key near '\"d_model\"'"},

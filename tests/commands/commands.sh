@@ -156,7 +156,7 @@ head -c 300 train.s.gz >cut.gz
 bad "a .gz that ends too soon" "cut.gz" --train-source cut.gz --train-target train.t $valid
 bad "a corpus too small to hold some out" "too small" --train-source two.s --train-target two.s
 wrong "invalid UTF-8 to translate" 1 "standard input:1: not valid UTF-8" sh -c \
-    "printf 'o\377ne\n' | '$BIN/translate' --model run"
+    "printf 'o\377ne\n' | '$BIN/translate' --model run --invalid stop"
 wrong "more references than translations" 1 "more lines than the 2 translations" \
     translate --hypothesis two.s --reference train.t
 scores="--hypothesis valid.t --reference valid.t"
