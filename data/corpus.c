@@ -66,27 +66,23 @@ const char *corpus_sentence(const CorpusText *text, CorpusSide side, size_t pair
     return text->bytes[side] + from;
 }
 
-static const char *source_at(const void *text, size_t i, size_t *length)
-{
-    return corpus_sentence(text, SOURCE, i, length);
-}
-
 static const char *target_at(const void *text, size_t i, size_t *length)
 {
     return corpus_sentence(text, TARGET, i, length);
 }
 
+/* All sources, then all targets. */
 static const char *sentence_at(const void *context, size_t i, size_t *length)
 {
     const CorpusText *text = context;
-    return i < text->pairs ? source_at(text, i, length)
+    return i < text->pairs ? corpus_sentence(text, SOURCE, i, length)
                            : target_at(text, i - text->pairs, length);
 }
 
 Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
 {
-    if (side == SIDES) return (Sentences){2 * text->pairs, sentence_at, text};
-    return (Sentences){text->pairs, side == SOURCE ? source_at : target_at, text};
+    size_t count = side == SIDES ? 2 * text->pairs : text->pairs;
+    return (Sentences){count, side == TARGET ? target_at : sentence_at, text};
 }
 
 void corpus_text_move(CorpusText *text, size_t to, size_t from)

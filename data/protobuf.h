@@ -20,12 +20,6 @@ typedef struct Bytes {
     size_t count;
 } Bytes;
 
-/* Four bytes as a little-endian number. */
-static inline uint32_t bytes_word(const unsigned char *b)
-{
-    return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
-}
-
 typedef struct Field {
     uint32_t number;
     uint64_t value;  // of a varint

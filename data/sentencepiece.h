@@ -5,7 +5,7 @@
 #ifndef DATA_SENTENCEPIECE_H
 #define DATA_SENTENCEPIECE_H
 
-#include "data/charsmap.h"
+#include "base/error.h"
 #include "data/protobuf.h"
 
 typedef enum {
@@ -37,6 +37,8 @@ enum { SENTENCEPIECE_LIMIT = 1 << 28 };  // bytes of a model; none is larger
  * the pieces. */
 bool pieces_read(Pieces *pieces, const void *model, size_t size, Error *error);
 void pieces_free(Pieces *pieces);
+
+typedef void CharsmapRule(void *context, const char *from, const char *to);
 
 /* Calls rule(context, from, to) for every rule of a model's normalisation table, in the order
  * of from; both are UTF-8 ended by NUL. */

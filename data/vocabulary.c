@@ -29,11 +29,9 @@ bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
     bool joint = !settings[SOURCE];
     for (int side = joint ? TARGET : SOURCE; side < SIDES; side++) {
         Sentences sentences = corpus_sentences(text, joint ? SIDES : (CorpusSide)side);
-        if (tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
-                            settings[side], error))
-            continue;
-        vocabulary_free(vocabulary);
-        return !joint && error_prefix(error, "%s side", SIDE[side]);
+        if (!tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
+                             settings[side], error))
+            return !joint && error_prefix(error, "%s side", SIDE[side]);
     }
     return true;
 }
@@ -52,12 +50,9 @@ static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path
 bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Error *error)
 {
     *vocabulary = (Vocabulary){0};
-    for (int side = 0; side < SIDES; side++) {
-        if (!path[side] || read_model(vocabulary, (CorpusSide)side, path[side], error))
-            continue;
-        vocabulary_free(vocabulary);
-        return false;
-    }
+    for (int side = 0; side < SIDES; side++)
+        if (path[side] && !read_model(vocabulary, (CorpusSide)side, path[side], error))
+            return false;
     return true;
 }
 
@@ -68,10 +63,8 @@ bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
     for (int side = 0; side < SIDES; side++) {
         if (!model[side]) continue;
         vocabulary->model[side] = malloc(size[side] ? size[side] : 1);
-        if (!vocabulary->model[side]) {
-            vocabulary_free(vocabulary);
+        if (!vocabulary->model[side])
             return error_set(error, "not enough memory for the tokenizer");
-        }
         memcpy(vocabulary->model[side], model[side], size[side]);
         vocabulary->size[side] = size[side];
     }

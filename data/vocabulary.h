@@ -17,7 +17,8 @@ typedef struct Vocabulary {
     Tokenizer *tokenizer[SIDES];  // the same one twice if joint
 } Vocabulary;
 
-/* The next three functions set the bytes only: call vocabulary_load afterwards. */
+/* The next three functions set the bytes only: call vocabulary_load afterwards. Call
+ * vocabulary_free even if one of these four fails. */
 
 /* Learns from text. settings[SOURCE] is NULL for a joint vocabulary. */
 bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
@@ -31,8 +32,7 @@ bool vocabulary_read(Vocabulary *vocabulary, const char *const path[SIDES], Erro
 bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
                      const size_t size[SIDES], Error *error);
 
-/* Makes the tokenizers from the bytes. Call vocabulary_free even if it
- * fails. */
+/* Makes the tokenizers from the bytes. */
 bool vocabulary_load(Vocabulary *vocabulary, Error *error);
 
 bool vocabulary_is_joint(const Vocabulary *vocabulary);

@@ -1,21 +1,15 @@
 /* words.c -- the word that each token is part of; see words.h. */
 #include "data/words.h"
 
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t';
-}
 
 /* The number of words that begin in text[0..length). */
 static int words_in(const char *text, size_t length)
 {
     int words = 0;
     for (size_t i = 0; i < length; i++)
-        words += !is_space(text[i]) && (i == 0 || is_space(text[i - 1]));
+        words += !is_space_or_tab(text[i]) && (i == 0 || is_space_or_tab(text[i - 1]));
     return words;
 }
 
@@ -27,7 +21,7 @@ bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char
     *words = words_in(text, length);
     for (int i = 0; i < tokens && good; i++) {
         size_t at = (size_t)begin.id[i];
-        while (at < length && is_space(text[at])) at++;
+        while (at < length && is_space_or_tab(text[at])) at++;
         int before = words_in(text, at + (at < length));
         word[i] = before > 0 ? before - 1 : 0;
     }

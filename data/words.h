@@ -5,6 +5,11 @@
 
 #include "data/tokenizer.h"
 
+static inline bool is_space_or_tab(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
 /* word [tokens] (=) the word of each of the text's first `tokens` tokens. The text must have at
  * least that many tokens. *words (=) the number of words. The words are those of the text as it
  * is given, whatever the tokenizer does to it: "work?" is one word, whether it is one token or

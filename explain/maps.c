@@ -19,17 +19,6 @@ void map_free(Map *map)
     *map = (Map){0};
 }
 
-/* Every row divided by its sum; a row of zeros stays. */
-static void normalise(Map *map)
-{
-    for (int i = 0; i < map->rows; i++) {
-        float *row = map->at + (size_t)i * (size_t)map->columns;
-        double sum = 0;
-        for (int j = 0; j < map->columns; j++) sum += row[j];
-        for (int j = 0; j < map->columns && sum > 0; j++) row[j] = (float)(row[j] / sum);
-    }
-}
-
 /* ---- heads ---- */
 
 static bool create_like(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
@@ -52,7 +41,7 @@ bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer
                 *cell = maximum ? fmaxf(*cell, (float)weight) : *cell + (float)(weight / count);
             }
     }
-    if (maximum) normalise(map);
+    if (maximum) rows_normalise(map->at, map->rows, map->columns);
     return true;
 }
 
@@ -126,7 +115,7 @@ bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int lay
     if (good) {
         *map = *wanted;
         *wanted = (Map){0};
-        if (kind != ATTENTION_ENCODER) normalise(map);
+        if (kind != ATTENTION_ENCODER) rows_normalise(map->at, map->rows, map->columns);
     }
     map_free(&T);
     map_free(&C);
@@ -174,7 +163,7 @@ void map_hide(Map *map, const bool *hide_row, const bool *hide_column)
     }
     map->rows = rows;
     map->columns = columns;
-    normalise(map);
+    rows_normalise(map->at, map->rows, map->columns);
 }
 
 /* ---- measures ---- */

@@ -36,12 +36,7 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, A
     bool good = weights(all, all + count, count, snapshot, layer, head, error);  // (1)
     memcpy(share, all + first, (size_t)(map.rows - 1) * columns * sizeof *share);
     free(all);
-    for (int i = 0; i + 1 < map.rows && good; i++) {  // (2)
-        float *row = share + (size_t)i * columns;
-        double sum = 0;
-        for (int j = 0; j < map.columns; j++) sum += (double)row[j];
-        for (int j = 0; j < map.columns && sum > 0; j++) row[j] = (float)(row[j] / sum);
-    }
+    if (good) rows_normalise(share, map.rows - 1, map.columns);  // (2)
     return good;
 }
 

@@ -22,7 +22,7 @@
 
 typedef enum { STEP_WRITES, STEP_READS } AlignStep;
 
-enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -1 };
+enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -3 };
 
 /* share [m-1,n] (=) the shares, (1) and (2), of all target tokens except </s>.
  * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.

@@ -10,11 +10,6 @@
 #include "base/utf8.h"
 #include "data/words.h"
 
-static bool is_blank(char c)
-{
-    return c == ' ' || c == '\t';
-}
-
 /* Whether text begins with the last character of the token at `row`. The word type adds a space
  * behind punctuation, which begins where that begins. */
 static bool is_end_of(const char *text, int bytes, const IdLines *lines, size_t row,
@@ -35,8 +30,8 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
     int bytes = words && begin > 0 && begin < end ? utf8_next(text + begin, &c) : 0;
     if (bytes && is_end_of(text + begin, bytes, lines, row - 1, tokenizer))
         begin += (size_t)bytes;
-    for (; begin < end && is_blank(text[begin]); begin++) is_word = true;
-    while (end > begin && is_blank(text[end - 1])) end--;
+    for (; begin < end && is_space_or_tab(text[begin]); begin++) is_word = true;
+    while (end > begin && is_space_or_tab(text[end - 1])) end--;
     if (begin == end && end < length) end += (size_t)utf8_next(text + end, &c);
     size_t size = end - begin + 2;
     char *copy = lines->unknown[row] = malloc(size);

@@ -125,6 +125,16 @@ void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, 
     for (size_t i = 0; i < count; i++) out[i] /= (float)(end - first);
 }
 
+void rows_normalise(float *weight, int rows, int columns)
+{
+    for (int i = 0; i < rows; i++) {
+        float *row = weight + (size_t)i * (size_t)columns;
+        double sum = 0;
+        for (int j = 0; j < columns; j++) sum += (double)row[j];
+        for (int j = 0; j < columns && sum > 0; j++) row[j] = (float)(row[j] / sum);
+    }
+}
+
 /* U [H,D] (=) V_j W_O of each head, for column j.   G [H,H] (=) U Uᵀ   row [D] scratch */
 static void output_of_column(double *G, double *U, real *row, const Snapshot *snapshot,
                              int layer, int j)

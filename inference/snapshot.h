@@ -83,6 +83,9 @@ SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,
                       int head);
 
+/* weight [rows,columns] (=) each row divided by its sum; a row of zeros stays. */
+void rows_normalise(float *weight, int rows, int columns);
+
 /* out [m,n] (=) the norm of the vector that each column of encoder-decoder attention adds to
  * each row, ‖Σ_h P_ij V_j W_O‖, summed over all heads. Unlike the attention weight P_ij alone it
  * includes the size of the value (Kobayashi et al. 2020, arXiv 2004.10102). Rows do not sum to

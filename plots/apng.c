@@ -36,12 +36,6 @@ static uint8_t *put32(uint8_t *at, uint32_t value)
     return at + 4;
 }
 
-static uint8_t *put16(uint8_t *at, int value)
-{
-    at[0] = (uint8_t)(value >> 8), at[1] = (uint8_t)value;
-    return at + 2;
-}
-
 static bool put_chunk(Apng *apng, const char *name, const void *data, size_t length,
                       Error *error)
 {
@@ -222,8 +216,8 @@ static bool put_control(Apng *apng, Area area, int milliseconds, Error *error)
     uint8_t *at = put32(control, apng->sequence++);
     at = put32(put32(at, (uint32_t)area.width), (uint32_t)area.height);
     at = put32(put32(at, (uint32_t)area.x), (uint32_t)area.y);
-    at = put16(put16(at, milliseconds), 1000);
-    at[1] = 1;  // over
+    at = put32(at, (uint32_t)milliseconds << 16 | 1000);  // delay [2] over [2] seconds
+    at[1] = 1;                                            // over
     return put_chunk(apng, "fcTL", control, sizeof control, error);
 }
 

@@ -44,7 +44,7 @@ struct Canvas {
 };
 
 // clang-format off
-static const Palette palettes[] = {
+const Palette theme_palettes[] = {
     [THEME_LIGHT] = {
         .page    = {255, 255, 255}, .ink     = { 31,  35,  40}, .muted   = {110, 118, 129},
         .rule    = {225, 228, 232}, .neutral = {247, 248, 249}, .invalid = {207,  34,  46},
@@ -60,27 +60,7 @@ static const Palette palettes[] = {
 };
 // clang-format on
 
-const Palette *theme_palette(Theme theme)
-{
-    return &palettes[theme];
-}
-
 /* ---- the page ---- */
-
-#ifdef __SANITIZE_ADDRESS__
-/* Fontconfig refers to parts of its configuration by offsets, which a leak checker cannot
- * follow. */
-const char *__lsan_default_suppressions(void);
-const char *__lsan_default_options(void);
-const char *__lsan_default_suppressions(void)
-{
-    return "leak:libfontconfig";
-}
-const char *__lsan_default_options(void)
-{
-    return "print_suppressions=0";
-}
-#endif
 
 /* Without any font Pango draws every letter as a box in the wrong place. */
 static bool has_font(Canvas *canvas)
@@ -188,7 +168,7 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     }
     double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
     cairo_scale(canvas->cairo, unit, unit);
-    canvas_rectangle(canvas, 0, 0, width, height, theme_palette(canvas->theme)->page);
+    canvas_rectangle(canvas, 0, 0, width, height, theme_palettes[canvas->theme].page);
     return true;
 }
 
@@ -343,7 +323,7 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
 
 TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width)
 {
-    const Palette *palette = theme_palette(canvas->theme);
+    const Palette *palette = &theme_palettes[canvas->theme];
     return (TextStyle){.size = size,
                        .bold = bold,
                        .color = bold ? palette->ink : palette->muted,

@@ -29,7 +29,7 @@ typedef struct Palette {
     Color series[PALETTE_SERIES];  // curves, distinguishable with red-green blindness
 } Palette;
 
-const Palette *theme_palette(Theme theme);
+extern const Palette theme_palettes[];  // indexed by Theme
 
 /* The largest picture. cairo and most viewers are limited to 32,767 pixels a side; 100 million
  * pixels take 400 MB while a picture is drawn. */

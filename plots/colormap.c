@@ -84,7 +84,7 @@ Colormap colormap_make(Theme theme)
         double t = (double)i / SAMPLES, before = (double)(i - 1) / SAMPLES;
         length[i] = length[i - 1] + distance(path(theme, t), path(theme, before));
     }
-    Colormap map = {.invalid = theme_palette(theme)->invalid};
+    Colormap map = {.invalid = theme_palettes[theme].invalid};
     int sample = 0;
     for (int i = 0; i < COLORMAP_SIZE; i++) {
         double wanted = length[SAMPLES] * i / (COLORMAP_SIZE - 1);

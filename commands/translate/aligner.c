@@ -37,18 +37,11 @@ const Option align_options[] = {
 // clang-format on
 const int align_option_count = sizeof align_options / sizeof *align_options;
 
-const char *align_layer_name(char text[16], int layer)
+const char *align_name(char text[16], int place)
 {
-    if (layer == ALIGN_LAYERS) return "all";
-    snprintf(text, 16, "%d", layer + 1);
-    return text;
-}
-
-const char *align_head_name(char text[16], int head)
-{
-    if (head == ALIGN_MEAN) return "mean";
-    if (head == ALIGN_NORM) return "norm";
-    snprintf(text, 16, "%d", head + 1);
+    static const char *const names[] = {"mean", "norm", "all"};
+    if (place < 0) return names[-1 - place];
+    snprintf(text, 16, "%d", place + 1);
     return text;
 }
 
@@ -113,9 +106,9 @@ static void put_by(JsonWriter *json, const AlignBy *by, const char *heads_key)
 {
     char name[16];
     if (by->layer >= 0) json_put_integer(json, "layer", by->layer + 1);
-    else json_put_text(json, "layer", align_layer_name(name, by->layer));
+    else json_put_text(json, "layer", align_name(name, by->layer));
     if (by->head >= 0) json_put_integer(json, heads_key, by->head + 1);
-    else json_put_text(json, heads_key, align_head_name(name, by->head));
+    else json_put_text(json, heads_key, align_name(name, by->head));
     json_put_text(json, "step", STEPS[by->step + 1]);
     json_put_real(json, "aer", by->aer);
 }

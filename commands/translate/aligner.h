@@ -66,8 +66,7 @@ bool aligner_link(Aligner *aligner, const Snapshot *snapshot, const int *source_
 /* "0-0 1-1 2-3", without a newline. */
 void links_print(FILE *out, const Links *links);
 
-/* "2" or "all"; "2", "mean" or "norm". text is the buffer for a number. */
-const char *align_layer_name(char text[16], int layer);
-const char *align_head_name(char text[16], int head);
+/* A layer or head: "2", "mean", "norm" or "all". text is the buffer for a number. */
+const char *align_name(char text[16], int place);
 
 #endif

@@ -89,8 +89,8 @@ static void print_best(const AlignWays *ways, const char *what, int k)
     AlignBy by = way(ways, k);
     printf("%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n", what,
            by.layer >= 0 ? "layer " : "all layers",
-           by.layer >= 0 ? align_layer_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
-           align_head_name(name, by.head), by.step == STEP_READS ? "reads" : "writes", by.aer,
+           by.layer >= 0 ? align_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
+           align_name(name, by.head), by.step == STEP_READS ? "reads" : "writes", by.aer,
            align_precision(&ways->counts[k]), align_recall(&ways->counts[k]));
 }
 

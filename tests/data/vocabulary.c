@@ -267,6 +267,7 @@ TEST(one_or_two)
     target.vocab_size = 10;
     assert_false(vocabulary_learn(&separate, &text, two, &error));
     assert_non_null(strstr(error.text, "target side: a vocabulary of 10 is too small"));
+    vocabulary_free(&separate);
     corpus_text_free(&text);
 }
 

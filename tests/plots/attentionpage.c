@@ -23,7 +23,7 @@ static void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int 
     assert_color(canvas_pixel(page, x + last, y + last), want);
     if (plan->gap > 0)
         assert_color(canvas_pixel(page, x + last + 1, y),
-                     theme_palette(canvas_theme(page))->page);
+                     theme_palettes[canvas_theme(page)].page);
 }
 
 static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map,
@@ -38,7 +38,7 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
             Color want = causal && j > i && value == 0
-                             ? theme_palette(canvas_theme(page))->neutral
+                             ? theme_palettes[canvas_theme(page)].neutral
                          : special ? colormap_grey(&colors, value)
                                    : colormap_color(&colors, value);
             assert_cell(page, plan, i, j, want);
@@ -128,7 +128,7 @@ TEST(test_known_matrix)
         Colormap colors = colormap_make(theme);
         const Color want[][4] = {
             {colors.color[0], colors.color[64], colors.color[128], colors.color[191]},
-            {colors.color[255], theme_palette(theme)->invalid, colors.color[0],
+            {colors.color[255], theme_palettes[theme].invalid, colors.color[0],
              colors.color[255]}};
         assert_map(page, &plan, &map, false);
         for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
@@ -289,7 +289,7 @@ TEST(test_frame)
     HeatMapSection section = {.maps = maps, .layers = 2, .heads = 2};
     PagePlan plan;
     Canvas *page = draw_section(&plan, &section, THEME_DARK);
-    const Palette *palette = theme_palette(THEME_DARK);
+    const Palette *palette = &theme_palettes[THEME_DARK];
     for (int i = 0; i < 4; i++) {
         const HeatMapPlan *map = &plan.section[0].maps[i];
         int x = map->x + map->left, y = map->y + map->top + N * map->cell / 2;

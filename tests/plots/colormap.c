@@ -55,7 +55,7 @@ TEST(test_colormaps)
             assert_true(fabs(p[0] - q[0]) < 6);  // of 100: as light, in another space's measure
         }
         Color invalid = colormap_color(&map, NAN), most_of_all = colormap_color(&map, INFINITY);
-        assert_memory_equal(&invalid, &theme_palette(theme)->invalid, sizeof invalid);
+        assert_memory_equal(&invalid, &theme_palettes[theme].invalid, sizeof invalid);
         assert_memory_equal(&most_of_all, &map.color[255], sizeof most_of_all);
     }
 }

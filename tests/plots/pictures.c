@@ -52,7 +52,7 @@ TEST(test_every_way)
         PngPicture read = draw(&input);
         assert_true(read.width > 300 && read.height > 200);
         assert_int_equal(read.density, 3780 * config.scale);
-        const Color page = theme_palette((Theme)config.theme)->page;
+        const Color page = theme_palettes[(Theme)config.theme].page;
         assert_memory_equal(read.rgb, &page, 3);
         free(read.rgb);
     }
@@ -150,7 +150,7 @@ static Snapshot *random_snapshot(Rng *rng, int n, int m)
 /* Pixels in the colour of the frame around the best head. */
 static int frame_pixels(const PictureInput *input)
 {
-    const Color frame = theme_palette(THEME_LIGHT)->series[1];
+    const Color frame = theme_palettes[THEME_LIGHT].series[1];
     PngPicture picture = draw(input);
     int count = 0;
     for (int i = 0; i < picture.width * picture.height; i++)

@@ -74,7 +74,7 @@ TEST(test_canvas_comes_back)
     assert_int_equal(back.width, 60);
     assert_int_equal(back.height, 40);
     assert_int_equal(back.density, 3780);  // 96 an inch
-    Color page = theme_palette(THEME_DARK)->page;
+    Color page = theme_palettes[THEME_DARK].page;
     for (int i = 0; i < 60 * 40; i++) {
         int x = i % 60, y = i / 60;
         bool inside = x >= 10 && x < 15 && y >= 20 && y < 24;
