@@ -91,8 +91,8 @@ static void keep_best(Beam *beam, int places, const real *z, int C, int row,
 /* Whether the searches of a sentence part at this step: the first that is not forced. */
 static bool is_fork(const BeamSearch *search, int sentence)
 {
-    return search->searches > 1 && predictor_tree(&search->predictor)->step ==
-                                       search->batch->task[sentence].prefix_length + 1;
+    return search->searches > 1 &&
+           search->predictor.cache->step == search->batch->task[sentence].prefix_length + 1;
 }
 
 /* (1) and (2) for one row. */
@@ -103,7 +103,7 @@ static bool find_candidates(BeamSearch *search, int r)
     Beam *beam = &search->beam[search->live[r].search];
     double normaliser, before = search->live[r].log_probability;
     int places = search->batch->config->beam - beam->count;
-    int forced = constraints_forced(task, predictor_tree(&search->predictor)->step);
+    int forced = constraints_forced(task, search->predictor.cache->step);
 
     real *z = predictor_row(&search->predictor, r, &normaliser);
     if (!isfinite(normaliser)) return false;
@@ -122,7 +122,7 @@ static bool find_candidates(BeamSearch *search, int r)
 /* Makes a candidate a finished hypothesis of a search, or a live prefix of its next step. */
 static void extend(BeamSearch *search, int b, const BeamCandidate *c, int first_node, int *rows)
 {
-    int node = first_node + c->row, length = predictor_tree(&search->predictor)->step;
+    int node = first_node + c->row, length = search->predictor.cache->step;
     Beam *beam = &search->beam[b];
     if (c->token != ID_END) {
         search->next[(*rows)++] =
@@ -158,7 +158,7 @@ static void report(Translation *found, const BeamSearch *search, const Finished 
     last.length = finished->length;
     last.score = finished->score;
     last.log_probability = finished->log_probability;
-    int length = cache_tokens(last.id, predictor_tree(&search->predictor), finished->node);
+    int length = cache_tokens(last.id, search->predictor.cache, finished->node);
     last.id[length] = ID_END;
     for (; place > 0 && found->hypothesis[place - 1].score < last.score; place--)
         found->hypothesis[place] = found->hypothesis[place - 1];

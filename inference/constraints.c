@@ -46,7 +46,7 @@ void constraints_apply(real *z, double normaliser, const Predictor *predictor, i
                        const SearchTask *task)
 {
     const SearchConfig *config = predictor->batch->config;
-    const Cache *tree = predictor_tree(predictor);
+    const Cache *tree = predictor->cache;
     int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
     int count = tree->step - 1, n = config->no_repeat_ngram;
     real end = z[ID_END];

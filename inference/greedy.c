@@ -52,7 +52,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     const Ensemble *ensemble = greedy->batch->ensemble;
     const Prefix *prefix = &greedy->live[r];
     const SearchTask *task = &greedy->batch->task[prefix->sentence];
-    int C = ensemble_tokens(ensemble), step = predictor_tree(&greedy->predictor)->step;
+    int C = ensemble_tokens(ensemble), step = greedy->predictor.cache->step;
     bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
     double normaliser = 0;
 
@@ -78,7 +78,7 @@ static void report(const Greedy *greedy, const Prefix *prefix)
     Hypothesis *hypothesis = &found->hypothesis[prefix->search];
     double log_probability = prefix->log_probability;
     int *id = hypothesis->id;
-    int length = cache_tokens(id, predictor_tree(&greedy->predictor), prefix->parent);
+    int length = cache_tokens(id, greedy->predictor.cache, prefix->parent);
     id[length++] = ID_END;
     *hypothesis =
         (Hypothesis){id, length, search_score(greedy->batch->config, log_probability, length),

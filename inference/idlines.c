@@ -8,7 +8,59 @@
 
 #include "base/grow.h"
 #include "base/utf8.h"
-#include "data/words.h"
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/* ---- words ---- */
+
+/* The number of words that begin in text[0..length). */
+static int words_in(const char *text, size_t length)
+{
+    int words = 0;
+    for (size_t i = 0; i < length; i++)
+        words += !is_blank(text[i]) && (i == 0 || is_blank(text[i - 1]));
+    return words;
+}
+
+bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char *text,
+                   size_t length, int tokens, Error *error)
+{
+    Ids begin = {0};
+    bool good = tokenizer_begins(tokenizer, &begin, text, length, error);
+    *words = words_in(text, length);
+    for (int i = 0; i < tokens && good; i++) {
+        size_t at = (size_t)begin.id[i];
+        while (at < length && is_blank(text[at])) at++;
+        int before = words_in(text, at + (at < length));
+        word[i] = before > 0 ? before - 1 : 0;
+    }
+    free(begin.id);
+    return good;
+}
+
+/* Decodes the tokens up to each token; the token is part of the last word of that text. A
+ * punctuation mark may join the word before it when the next token is known, so the result is
+ * limited to the words of the whole text. */
+bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
+                  Error *error)
+{
+    *words = 0;
+    for (int i = 0; i < tokens; i++) {
+        char *text;
+        if (!tokenizer_decode(tokenizer, &text, id, (size_t)i + 1, error)) return false;
+        *words = words_in(text, strlen(text));
+        free(text);
+        word[i] = *words > 0 ? *words - 1 : 0;
+    }
+    for (int i = 0; i < tokens; i++)
+        if (word[i] >= *words) word[i] = *words > 0 ? *words - 1 : 0;
+    return true;
+}
+
+/* ---- unknown tokens ---- */
 
 /* Whether text begins with the last character of the token at `row`. The word type adds a space
  * behind punctuation, which begins where that begins. */
@@ -30,8 +82,8 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
     int bytes = words && begin > 0 && begin < end ? utf8_next(text + begin, &c) : 0;
     if (bytes && is_end_of(text + begin, bytes, lines, row - 1, tokenizer))
         begin += (size_t)bytes;
-    for (; begin < end && is_space_or_tab(text[begin]); begin++) is_word = true;
-    while (end > begin && is_space_or_tab(text[end - 1])) end--;
+    for (; begin < end && is_blank(text[begin]); begin++) is_word = true;
+    while (end > begin && is_blank(text[end - 1])) end--;
     if (begin == end && end < length) end += (size_t)utf8_next(text + end, &c);
     size_t size = end - begin + 2;
     char *copy = lines->unknown[row] = malloc(size);
@@ -61,6 +113,8 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
     free(begin.id);
     return good;
 }
+
+/* ---- lines ---- */
 
 /* Grows all lists for a line that ends at row `rows`. */
 static bool reserve(IdLines *lines, size_t rows)

@@ -18,7 +18,7 @@ typedef struct IdLines {
     size_t start_size;
 
     bool find_words;  // fill the next two:
-    int *word;        // [start[count]] which word of its line each token belongs to (words.h)
+    int *word;        // [start[count]] which word of its line each token belongs to
     int words;        // number of words in the last line
     size_t word_size;
 
@@ -38,5 +38,18 @@ bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, con
 Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory
 void idlines_free(IdLines *lines);
+
+/* The word that each token is part of. Words are separated by spaces or tabs and counted from 0.
+ *
+ * word [tokens] (=) the word of each of the text's first `tokens` tokens. The text must have at
+ * least that many tokens. *words (=) the number of words. The words are those of the text as it
+ * is given, whatever the tokenizer does to it: "work?" is one word, whether it is one token or
+ * two. */
+bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char *text,
+                   size_t length, int tokens, Error *error);
+
+/* The same for the text that tokenizer_decode returns for these tokens. */
+bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
+                  Error *error);
 
 #endif

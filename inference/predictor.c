@@ -42,7 +42,7 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count)
     for (int m = 0; m < ensemble->count; m++)
         predictor->X[m] = cache_step(&predictor->cache[m], ensemble->model[m], prefix, count);
     predictor->rows = count;
-    return predictor_tree(predictor)->nodes - count;
+    return predictor->cache->nodes - count;
 }
 
 static real *model_row(Predictor *predictor, int m, int r)

@@ -17,7 +17,7 @@
 
 typedef struct Predictor {
     const SearchBatch *batch;
-    Cache cache[MAX_MODELS];    // all with the same nodes
+    Cache cache[MAX_MODELS];    // all with the same tree of hypotheses
     const real *X[MAX_MODELS];  // [rows,D] each decoder's output at this step
     real *logits[MAX_MODELS];   // one block each (loss.h)
     int *written;               // [steps] scratch of constraints_apply
@@ -36,11 +36,5 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
  * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
  * needed. */
 real *predictor_row(Predictor *predictor, int r, double *normaliser);
-
-/* The tree of hypotheses. */
-static inline const Cache *predictor_tree(const Predictor *predictor)
-{
-    return &predictor->cache[0];
-}
 
 #endif

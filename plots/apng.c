@@ -223,7 +223,7 @@ static bool put_control(Apng *apng, Area area, int milliseconds, Error *error)
 
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error)
 {
-    assert(canvas_width(frame) == apng->width && canvas_height(frame) == apng->height);
+    assert(frame->width == apng->width && frame->height == apng->height);
     bool first = apng->added++ == 0;
     size_t length;
     read_canvas(apng, frame);

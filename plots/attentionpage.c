@@ -280,7 +280,9 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
     PagePlan own = {0};
     if (plan) *plan = own;
     if (!canvas_new(canvas, page->theme, error)) return false;
-    canvas_set(*canvas, page->format, larger(page->scale, 1), page->missing);
+    (*canvas)->format = page->format;
+    (*canvas)->scale = larger(page->scale, 1);
+    (*canvas)->missing = page->missing;
     bool good = make_plan(&own, *canvas, page, error) &&
                 canvas_reserve(*canvas, own.width, own.height, error);
     if (good) paint_page(*canvas, page, &own);

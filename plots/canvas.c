@@ -28,18 +28,13 @@ typedef struct ShapedLine {
     double x, width, height, baseline;  // of the layout's logical box
 } ShapedLine;
 
-struct Canvas {
-    Theme theme;
-    int scale;
-    int width, height;  // of the picture
-    CanvasFormat format;
+struct CanvasState {
     TextStream document;       // SVG or PDF, as far as it is written
     cairo_surface_t *surface;  // NULL until canvas_reserve
     cairo_t *cairo;
     PangoFontMap *fonts;
     PangoContext *pango;
-    MissingGlyphs *missing;  // or NULL
-    bool failed;             // memory ran out while a line of text was laid out
+    bool failed;  // memory ran out while a line of text was laid out
     ShapedLine line[CACHE_LINES];
 };
 
@@ -66,7 +61,7 @@ const Palette theme_palettes[] = {
 static bool has_font(Canvas *canvas)
 {
     PangoFontDescription *any = pango_font_description_from_string("Sans 12");
-    PangoFont *font = pango_font_map_load_font(canvas->fonts, canvas->pango, any);
+    PangoFont *font = pango_font_map_load_font(canvas->state->fonts, canvas->state->pango, any);
     pango_font_description_free(any);
     if (font) g_object_unref(font);
     return font != NULL;
@@ -75,17 +70,18 @@ static bool has_font(Canvas *canvas)
 bool canvas_new(Canvas **canvas, Theme theme, Error *error)
 {
     *canvas = NULL;
-    Canvas *new = calloc(1, sizeof *new);
+    Canvas *new = calloc(1, sizeof *new + sizeof *new->state);
     if (!new) return error_set(error, "not enough memory for a picture");
+    new->state = (struct CanvasState *)(new + 1);
     new->theme = theme;
     new->scale = 1;
-    new->fonts = pango_cairo_font_map_new();
-    new->pango = pango_font_map_create_context(new->fonts);
+    new->state->fonts = pango_cairo_font_map_new();
+    new->state->pango = pango_font_map_create_context(new->state->fonts);
     cairo_font_options_t *options = cairo_font_options_create();
     cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
     cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_SLIGHT);
     cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
-    pango_cairo_context_set_font_options(new->pango, options);
+    pango_cairo_context_set_font_options(new->state->pango, options);
     cairo_font_options_destroy(options);
     if (!has_font(new)) {
         canvas_free(new);
@@ -98,24 +94,12 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
 
 static void release_page(Canvas *canvas)
 {
-    if (canvas->cairo) cairo_destroy(canvas->cairo);
-    if (canvas->surface) cairo_surface_destroy(canvas->surface);
-    canvas->cairo = NULL;
-    canvas->surface = NULL;
-    free(textstream_close(&canvas->document));
-    canvas->document = (TextStream){0};
-}
-
-void canvas_set(Canvas *canvas, CanvasFormat format, int scale, MissingGlyphs *missing)
-{
-    canvas->format = format;
-    canvas->scale = scale;
-    canvas->missing = missing;
-}
-
-int canvas_scale(const Canvas *canvas)
-{
-    return canvas->scale;
+    if (canvas->state->cairo) cairo_destroy(canvas->state->cairo);
+    if (canvas->state->surface) cairo_surface_destroy(canvas->state->surface);
+    canvas->state->cairo = NULL;
+    canvas->state->surface = NULL;
+    free(textstream_close(&canvas->state->document));
+    canvas->state->document = (TextStream){0};
 }
 
 bool canvas_fits(const Canvas *canvas, int width, int height)
@@ -137,7 +121,7 @@ static cairo_surface_t *create_surface(Canvas *canvas)
     int width = canvas->width, height = canvas->height;
     if (canvas->format == CANVAS_PNG)
         return cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
-    FILE *out = textstream_open(&canvas->document);
+    FILE *out = textstream_open(&canvas->state->document);
     if (!out) return NULL;
     if (canvas->format == CANVAS_PDF)
         return cairo_pdf_surface_create_for_stream(write_document, out, 0.75 * width,
@@ -159,15 +143,15 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
                          CANVAS_MAX_PIXELS / 1000000);
     canvas->width = width * canvas->scale;
     canvas->height = height * canvas->scale;
-    canvas->surface = create_surface(canvas);
-    if (canvas->surface) canvas->cairo = cairo_create(canvas->surface);
-    if (!canvas->cairo || cairo_status(canvas->cairo) != CAIRO_STATUS_SUCCESS) {
+    canvas->state->surface = create_surface(canvas);
+    if (canvas->state->surface) canvas->state->cairo = cairo_create(canvas->state->surface);
+    if (!canvas->state->cairo || cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS) {
         release_page(canvas);
         return error_set(error, "not enough memory for a picture of %d x %d pixels",
                          canvas->width, canvas->height);
     }
     double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
-    cairo_scale(canvas->cairo, unit, unit);
+    cairo_scale(canvas->state->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, theme_palettes[canvas->theme].page);
     return true;
 }
@@ -182,10 +166,10 @@ static void line_free(ShapedLine *line)
 void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
-    for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->line[i]);
+    for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->state->line[i]);
     release_page(canvas);
-    g_object_unref(canvas->pango);
-    g_object_unref(canvas->fonts);
+    g_object_unref(canvas->state->pango);
+    g_object_unref(canvas->state->fonts);
     free(canvas);
 }
 
@@ -198,33 +182,20 @@ bool canvas_drop(Canvas **canvas)
 
 bool canvas_check(const Canvas *canvas, Error *error)
 {
-    if (canvas->failed) return error_set(error, "not enough memory for the words of a picture");
-    cairo_status_t status = canvas->cairo ? cairo_status(canvas->cairo) : CAIRO_STATUS_SUCCESS;
+    if (canvas->state->failed)
+        return error_set(error, "not enough memory for the words of a picture");
+    cairo_status_t status =
+        canvas->state->cairo ? cairo_status(canvas->state->cairo) : CAIRO_STATUS_SUCCESS;
     if (status == CAIRO_STATUS_SUCCESS) return true;
     return error_set(error, "the picture could not be drawn: %s",
                      cairo_status_to_string(status));
-}
-
-Theme canvas_theme(const Canvas *canvas)
-{
-    return canvas->theme;
-}
-
-int canvas_width(const Canvas *canvas)
-{
-    return canvas->width;
-}
-
-int canvas_height(const Canvas *canvas)
-{
-    return canvas->height;
 }
 
 /* The title comes before the end of a PDF, and before the final tag of an SVG. */
 static char *finish_document(Canvas *canvas, size_t *length, const char *title)
 {
     static const char end[] = "</svg>\n";
-    cairo_surface_t *surface = canvas->surface;
+    cairo_surface_t *surface = canvas->state->surface;
     if (canvas->format == CANVAS_PDF) {
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_TITLE, title);
         cairo_pdf_surface_set_metadata(surface, CAIRO_PDF_METADATA_CREATE_DATE, "");
@@ -233,13 +204,13 @@ static char *finish_document(Canvas *canvas, size_t *length, const char *title)
     if (cairo_surface_status(surface)) return NULL;
     if (canvas->format == CANVAS_SVG) {
         gchar *escaped = g_markup_escape_text(title, -1);
-        fseek(canvas->document.out, -(long)strlen(end), SEEK_END);
-        fprintf(canvas->document.out, "<title>%s</title>\n%s", escaped, end);
+        fseek(canvas->state->document.out, -(long)strlen(end), SEEK_END);
+        fprintf(canvas->state->document.out, "<title>%s</title>\n%s", escaped, end);
         g_free(escaped);
     }
-    char *bytes = textstream_close(&canvas->document);
-    *length = canvas->document.length;
-    canvas->document = (TextStream){0};
+    char *bytes = textstream_close(&canvas->state->document);
+    *length = canvas->state->document.length;
+    canvas->state->document = (TextStream){0};
     return bytes;
 }
 
@@ -258,9 +229,9 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
 
 static const uint32_t *pixel_row(const Canvas *canvas, int y)
 {
-    cairo_surface_flush(canvas->surface);
-    const unsigned char *data = cairo_image_surface_get_data(canvas->surface);
-    int stride = cairo_image_surface_get_stride(canvas->surface);
+    cairo_surface_flush(canvas->state->surface);
+    const unsigned char *data = cairo_image_surface_get_data(canvas->state->surface);
+    int stride = cairo_image_surface_get_stride(canvas->state->surface);
     return (const uint32_t *)(const void *)(data + (size_t)y * (size_t)stride);
 }
 
@@ -287,23 +258,24 @@ void canvas_row(const Canvas *canvas, int y, uint8_t *rgb)
 
 static void set_color(Canvas *canvas, Color color)
 {
-    cairo_set_source_rgb(canvas->cairo, color.r / 255.0, color.g / 255.0, color.b / 255.0);
+    cairo_set_source_rgb(canvas->state->cairo, color.r / 255.0, color.g / 255.0,
+                         color.b / 255.0);
 }
 
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,
                       Color color)
 {
     set_color(canvas, color);
-    cairo_rectangle(canvas->cairo, x, y, width, height);
-    cairo_fill(canvas->cairo);
+    cairo_rectangle(canvas->state->cairo, x, y, width, height);
+    cairo_fill(canvas->state->cairo);
 }
 
 void canvas_disc(Canvas *canvas, double x, double y, double radius, Color color)
 {
     set_color(canvas, color);
-    cairo_new_path(canvas->cairo);
-    cairo_arc(canvas->cairo, x, y, radius, 0, 2 * G_PI);
-    cairo_fill(canvas->cairo);
+    cairo_new_path(canvas->state->cairo);
+    cairo_arc(canvas->state->cairo, x, y, radius, 0, 2 * G_PI);
+    cairo_fill(canvas->state->cairo);
 }
 
 void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count,
@@ -311,12 +283,13 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
 {
     if (count < 1) return;
     set_color(canvas, color);
-    cairo_set_line_width(canvas->cairo, thickness);
-    cairo_set_line_cap(canvas->cairo, CAIRO_LINE_CAP_ROUND);
-    cairo_set_line_join(canvas->cairo, CAIRO_LINE_JOIN_ROUND);
-    cairo_move_to(canvas->cairo, x[0], y[0]);
-    for (int i = count == 1 ? 0 : 1; i < count; i++) cairo_line_to(canvas->cairo, x[i], y[i]);
-    cairo_stroke(canvas->cairo);
+    cairo_set_line_width(canvas->state->cairo, thickness);
+    cairo_set_line_cap(canvas->state->cairo, CAIRO_LINE_CAP_ROUND);
+    cairo_set_line_join(canvas->state->cairo, CAIRO_LINE_JOIN_ROUND);
+    cairo_move_to(canvas->state->cairo, x[0], y[0]);
+    for (int i = count == 1 ? 0 : 1; i < count; i++)
+        cairo_line_to(canvas->state->cairo, x[i], y[i]);
+    cairo_stroke(canvas->state->cairo);
 }
 
 /* ---- text ---- */
@@ -412,19 +385,19 @@ static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
 /* The shaped line, from the cache or new; NULL if memory is short. */
 static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextStyle *style)
 {
-    ShapedLine *line = &canvas->line[line_hash(text, style) % CACHE_LINES];
+    ShapedLine *line = &canvas->state->line[line_hash(text, style) % CACHE_LINES];
     if (line_is(line, text, style)) return line;
     line_free(line);
     char *clean = utf8_clean(text, LONGEST_LINE, false);
     line->text = strdup(text);
     if (clean && line->text) {
         line->style = *style;
-        line_shape(line, canvas->pango, clean);
+        line_shape(line, canvas->state->pango, clean);
         if (canvas->missing && pango_layout_get_unknown_glyphs_count(line->layout) > 0)
             report_missing(canvas->missing, line->layout);
     } else {
         line_free(line);
-        canvas->failed = true;
+        canvas->state->failed = true;
     }
     free(clean);
     return line->text ? line : NULL;
@@ -439,14 +412,14 @@ double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style)
 double canvas_text(Canvas *canvas, const char *text, double x, double y, const TextStyle *style)
 {
     const ShapedLine *line = text[0] ? line_find(canvas, text, style) : NULL;
-    if (!line || !canvas->cairo) return line ? line->height : 0;
+    if (!line || !canvas->state->cairo) return line ? line->height : 0;
     double left = -line->x, top = 0;
     if (style->across != ALIGN_START)
         left -= line->width * (style->across == ALIGN_END ? 1 : 0.5);
     if (style->down == ALIGN_CENTRE) top = 0.36 * style->size - line->baseline;  // half a digit
     if (style->down == ALIGN_END) top = -line->height;
 
-    cairo_t *cairo = canvas->cairo;
+    cairo_t *cairo = canvas->state->cairo;
     set_color(canvas, style->color);
     cairo_save(cairo);
     if (style->angle == 0) {  // upright letters are sharp when their baseline is on a pixel

@@ -48,11 +48,6 @@ typedef struct TextStyle {
     bool wrap;         // longer text goes on in further lines instead
 } TextStyle;
 
-typedef struct Canvas Canvas;
-
-/* A canvas without pixels, which can measure text. Fails if no font is installed. */
-bool canvas_new(Canvas **canvas, Theme theme, Error *error);
-
 /* Characters that were drawn as a box, as no font has them. */
 typedef struct MissingGlyphs {
     char characters[64];  // the first of them, a space after each
@@ -63,10 +58,19 @@ typedef struct MissingGlyphs {
  * others are documents, for canvas_save_document. */
 typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat;
 
-/* Call it before anything is measured. The scale enlarges everything that is drawn. missing
- * (+=), or NULL. The defaults are CANVAS_PNG, 1 and NULL. */
-void canvas_set(Canvas *canvas, CanvasFormat format, int scale, MissingGlyphs *missing);
-int canvas_scale(const Canvas *canvas);
+/* Set format, scale and missing before anything is measured; canvas_new sets CANVAS_PNG, 1 and
+ * NULL. */
+typedef struct Canvas {
+    Theme theme;
+    CanvasFormat format;
+    int scale;               // enlarges everything that is drawn
+    MissingGlyphs *missing;  // (+=), or NULL
+    int width, height;       // in pixels of the picture, with the scale applied
+    struct CanvasState *state;
+} Canvas;
+
+/* A canvas without pixels, which can measure text. Fails if no font is installed. */
+bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 
 /* Whether a picture of this size, times the scale, is within the limits above. */
 bool canvas_fits(const Canvas *canvas, int width, int height);
@@ -85,10 +89,7 @@ bool canvas_drop(Canvas **canvas);  // frees it and sets it to NULL; returns fal
  * errors: call this at the end. */
 bool canvas_check(const Canvas *canvas, Error *error);
 
-Theme canvas_theme(const Canvas *canvas);
-/* In pixels of the picture, with the scale applied. */
-int canvas_width(const Canvas *canvas);
-int canvas_height(const Canvas *canvas);
+/* In pixels of the picture. */
 Color canvas_pixel(const Canvas *canvas, int x, int y);
 void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);  // rgb [width,3] (=)
 

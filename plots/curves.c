@@ -118,13 +118,13 @@ static void trace_series(Trace *trace, const CurvePanel *panel, const Series *se
 
 static Color series_color(Canvas *canvas, const Series *series)
 {
-    return theme_palettes[canvas_theme(canvas)].series[series->color % PALETTE_SERIES];
+    return theme_palettes[canvas->theme].series[series->color % PALETTE_SERIES];
 }
 
 /* The horizontal lines, with their numbers at the left. */
 static void paint_grid(Canvas *canvas, const Chart *chart, TextStyle style)
 {
-    Color rule = theme_palettes[canvas_theme(canvas)].rule;
+    Color rule = theme_palettes[canvas->theme].rule;
     style.across = ALIGN_END, style.down = ALIGN_CENTRE;
     for (int i = 0; i < chart->up.ticks; i++) {
         double y = round(place_y(chart, chart->up.tick[i]));
@@ -135,7 +135,7 @@ static void paint_grid(Canvas *canvas, const Chart *chart, TextStyle style)
 
 static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
 {
-    Color rule = theme_palettes[canvas_theme(canvas)].rule;
+    Color rule = theme_palettes[canvas->theme].rule;
     TextStyle style = canvas_style(canvas, 12, false, 0);
     double bottom = chart->y + chart->height;
     paint_grid(canvas, chart, style);
@@ -291,7 +291,7 @@ static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
         canvas_text(canvas, chart->across.label[i], place_x(chart, chart->across.tick[i]),
                     chart->y + chart->height + 8, &style);
     canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
-                     theme_palettes[canvas_theme(canvas)].muted);
+                     theme_palettes[canvas->theme].muted);
 }
 
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,

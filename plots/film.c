@@ -70,7 +70,7 @@ static void draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *fra
 
 static void draw_maps(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame)
 {
-    Colormap colors = colormap_make(canvas_theme(canvas));
+    Colormap colors = colormap_make(canvas->theme);
     HeatMapPlan map = heatmap_plan(canvas, &frame->mean, plan->cell);
     map.x = plan->left - map.left;
     map.y = plan->top - map.top;

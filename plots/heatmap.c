@@ -32,7 +32,7 @@ enum {
 
 static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool special)
 {
-    const Palette *palette = &theme_palettes[canvas_theme(canvas)];
+    const Palette *palette = &theme_palettes[canvas->theme];
     return (TextStyle){.size = plan->label_size,
                        .color = special ? palette->muted : palette->ink,
                        .across = ALIGN_END,
@@ -43,7 +43,7 @@ static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool speci
 /* The title of a small map, one of many, is as small as its note. */
 static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
 {
-    const Palette *palette = &theme_palettes[canvas_theme(canvas)];
+    const Palette *palette = &theme_palettes[canvas->theme];
     bool large = plan->cell >= LONG_NUMBER_CELL || plan->cell * map->columns > LARGE_MAP ||
                  plan->cell * map->rows > LARGE_MAP;
     return (TextStyle){.size = large ? plan->label_size + 1 : NOTE_SIZE,
@@ -165,7 +165,7 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
 static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                         const HeatMap *map)
 {
-    Color color = theme_palettes[canvas_theme(canvas)].series[1];
+    Color color = theme_palettes[canvas->theme].series[1];
     double out = FRAME + FRAME_SPACE, width = plan->cell * map->columns - plan->gap + 2 * out,
            height = plan->cell * map->rows - plan->gap + 2 * out;
     canvas_rectangle(canvas, x - out, y - out, width, FRAME, color);
@@ -178,7 +178,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal)
 {
     int x = plan->x + plan->left, y = plan->y + plan->top;
-    const Palette *palette = &theme_palettes[canvas_theme(canvas)];
+    const Palette *palette = &theme_palettes[canvas->theme];
     int side = plan->cell - plan->gap;
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
@@ -209,7 +209,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors)
 {
     static const char *const figures[] = {"0", "0.5", "1"};
-    const Palette *palette = &theme_palettes[canvas_theme(canvas)];
+    const Palette *palette = &theme_palettes[canvas->theme];
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
         canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value));

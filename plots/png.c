@@ -53,18 +53,18 @@ static bool encode(AtomicFile *file, const Canvas *canvas, uint8_t *row, png_tex
         png_destroy_write_struct(&png, &info);
         return false;
     }
-    png_uint_32 density = (png_uint_32)(PIXELS_A_METRE * canvas_scale(canvas));
+    png_uint_32 density = (png_uint_32)(PIXELS_A_METRE * canvas->scale);
     png_set_write_fn(png, file, write_bytes, flush_bytes);
     png_set_compression_level(png, 3);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
-    png_set_IHDR(png, info, (png_uint_32)canvas_width(canvas),
-                 (png_uint_32)canvas_height(canvas), 8, PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE,
-                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    png_set_IHDR(png, info, (png_uint_32)canvas->width, (png_uint_32)canvas->height, 8,
+                 PNG_COLOR_TYPE_RGB, PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT,
+                 PNG_FILTER_TYPE_DEFAULT);
     png_set_pHYs(png, info, density, density, PNG_RESOLUTION_METER);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     if (count > 0) png_set_text(png, info, chunks, count);
     png_write_info(png, info);
-    for (int y = 0; y < canvas_height(canvas); y++) {
+    for (int y = 0; y < canvas->height; y++) {
         canvas_row(canvas, y, row);
         png_write_row(png, row);
     }
@@ -94,7 +94,7 @@ static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error
 static bool encode_with_texts(AtomicFile *file, const Canvas *canvas, const PngText *texts,
                               int count, Error *error)
 {
-    uint8_t *row = malloc(3 * (size_t)canvas_width(canvas));
+    uint8_t *row = malloc(3 * (size_t)canvas->width);
     png_text *chunks = calloc((size_t)count + 1, sizeof *chunks);
     bool done = row && chunks ? make_chunks(chunks, texts, count, error) &&
                                     encode(file, canvas, row, chunks, count, error)

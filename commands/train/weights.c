@@ -188,8 +188,8 @@ static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *
     int width = fmax(2 * MARGIN + plan.width + (columns - 1) * pitch, 900);
     if (!canvas_reserve(canvas, width, MARGIN + TITLE + PROJECTION_MAPS * step, error))
         return false;
-    Colormap colors = colormap_make(canvas_theme(canvas));
-    colors.invalid = theme_palettes[canvas_theme(canvas)].neutral;
+    Colormap colors = colormap_make(canvas->theme);
+    colors.invalid = theme_palettes[canvas->theme].neutral;
     TextStyle title = canvas_style(canvas, 20, true, width - 2 * MARGIN - BAR - GAP),
               bold = canvas_style(canvas, 15, true, width - 2 * MARGIN),
               line = canvas_style(canvas, 13, false, width - 2 * MARGIN);

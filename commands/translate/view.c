@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"
-#include "data/words.h"
 #include "explain/explain.h"
 #include "explain/page.h"
 #include "explain/picture.h"

@@ -1,7 +1,7 @@
 /* Word alignment: links from known shares, error rates by hand, norms and words by their
  * definitions. */
 #include "inference/align.h"
-#include "data/words.h"
+#include "inference/idlines.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
 

@@ -22,25 +22,23 @@ static void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int 
     assert_color(canvas_pixel(page, x, y + last), want);
     assert_color(canvas_pixel(page, x + last, y + last), want);
     if (plan->gap > 0)
-        assert_color(canvas_pixel(page, x + last + 1, y),
-                     theme_palettes[canvas_theme(page)].page);
+        assert_color(canvas_pixel(page, x + last + 1, y), theme_palettes[page->theme].page);
 }
 
 static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map,
                        bool causal)
 {
-    Colormap colors = colormap_make(canvas_theme(page));
-    assert_true(plan->x + plan->width <= canvas_width(page));
-    assert_true(plan->y + plan->height <= canvas_height(page));
+    Colormap colors = colormap_make(page->theme);
+    assert_true(plan->x + plan->width <= page->width);
+    assert_true(plan->y + plan->height <= page->height);
     assert_true(plan->label_size >= 9);
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
-            Color want = causal && j > i && value == 0
-                             ? theme_palettes[canvas_theme(page)].neutral
-                         : special ? colormap_grey(&colors, value)
-                                   : colormap_color(&colors, value);
+            Color want = causal && j > i && value == 0 ? theme_palettes[page->theme].neutral
+                         : special                     ? colormap_grey(&colors, value)
+                                                       : colormap_color(&colors, value);
             assert_cell(page, plan, i, j, want);
         }
     }
@@ -248,8 +246,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
                                                      .sections = sections,
                                                      .count = 3,
                                                      .theme = theme});
-    assert_int_equal(plan.width, canvas_width(page));
-    assert_int_equal(plan.height, canvas_height(page));
+    assert_int_equal(plan.width, page->width);
+    assert_int_equal(plan.height, page->height);
     assert_map(page, &plan.section[0].large, &large, false);
     for (int s = 0; s < 3; s++)
         for (int i = 0; i < maps; i++) {
@@ -317,8 +315,8 @@ TEST(test_scale)
     Canvas *once = draw_alone(&map, &large, THEME_LIGHT);
     Canvas *thrice =
         draw_page(NULL, &(AttentionPage){.sections = &section, .count = 1, .scale = 3});
-    assert_int_equal(canvas_width(thrice), 3 * canvas_width(once));
-    assert_int_equal(canvas_height(thrice), 3 * canvas_height(once));
+    assert_int_equal(thrice->width, 3 * once->width);
+    assert_int_equal(thrice->height, 3 * once->height);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             int x = map.x + map.left + j * map.cell, y = map.y + map.top + i * map.cell;

@@ -85,7 +85,7 @@ TEST(test_missing_glyphs)
     MissingGlyphs missing = {0};
     Canvas *canvas;
     assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
-    canvas_set(canvas, CANVAS_PNG, 1, &missing);
+    canvas->missing = &missing;
     TextStyle style = canvas_style(canvas, 14, false, 0);
     canvas_measure(canvas, "word", &style);
     assert_string_equal(missing.characters, "");
@@ -101,8 +101,8 @@ TEST(test_scale)
     size_t length;
     char *once = save(CANVAS_SVG, 1, &length), *thrice = save(CANVAS_SVG, 3, &length);
     Canvas *pixels = draw(NULL, CANVAS_PNG, 1);
-    assert_int_equal(svg_width(once), canvas_width(pixels));
-    assert_int_equal(svg_width(thrice), 3 * canvas_width(pixels));
+    assert_int_equal(svg_width(once), pixels->width);
+    assert_int_equal(svg_width(thrice), 3 * pixels->width);
     canvas_free(pixels);
     free(once), free(thrice);
 }

@@ -273,8 +273,8 @@ static Canvas *known_page(Theme theme, bool mirrored)
 static Canvas *shrink(Canvas *page)
 {
     Canvas *small;
-    int width = canvas_width(page) / BLOCK, height = canvas_height(page) / BLOCK;
-    assert_true(canvas_new(&small, canvas_theme(page), &error));
+    int width = page->width / BLOCK, height = page->height / BLOCK;
+    assert_true(canvas_new(&small, page->theme, &error));
     assert_true(canvas_reserve(small, width, height, &error));
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
@@ -297,8 +297,8 @@ static void compare(double *mean, double *share, const Canvas *a, const PngPictu
 {
     double sum = 0;
     int apart = 0, pixels = b->width * b->height;
-    assert_int_equal(canvas_width(a), b->width);
-    assert_int_equal(canvas_height(a), b->height);
+    assert_int_equal(a->width, b->width);
+    assert_int_equal(a->height, b->height);
     for (int i = 0; i < pixels; i++) {
         Color c = canvas_pixel(a, i % b->width, i / b->width);
         const uint8_t *want = b->rgb + 3 * i;
