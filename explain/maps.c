@@ -111,12 +111,10 @@ bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int lay
     bool good = kind == ATTENTION_ENCODER
                     ? encoder_rollout(&E, snapshot, layer + 1, error)
                     : decoder_rollout(&T, &C, &E, snapshot, layer + 1, error);
-    *map = (Map){0};
-    if (good) {
-        *map = *wanted;
-        *wanted = (Map){0};
-        if (kind != ATTENTION_ENCODER) rows_normalise(map->at, map->rows, map->columns);
-    }
+    if (good && kind != ATTENTION_ENCODER)
+        rows_normalise(wanted->at, wanted->rows, wanted->columns);
+    *map = good ? *wanted : (Map){0};
+    if (good) *wanted = (Map){0};
     map_free(&T);
     map_free(&C);
     map_free(&E);

@@ -66,15 +66,13 @@ static void write_kind(FILE *out, TableMap map, float *weight, const Choice *cho
 bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary *vocabulary,
                const Choice *choice, long long sentence, Error *error)
 {
-    static const AttentionKind kinds[] = {ATTENTION_ENCODER, ATTENTION_DECODER,
-                                          ATTENTION_CROSS};
     size_t n = (size_t)snapshot->source.rows, m = (size_t)snapshot->target.rows,
            most = n > m ? n : m;
     float *weight = malloc(most * most * sizeof *weight);
     if (!weight) return error_set(error, "not enough memory to write '%s'", table->path);
-    for (int k = 0; k < 3; k++)
-        if (choice->all_kinds || choice->kind == kinds[k])
-            write_kind(table->out, (TableMap){snapshot, vocabulary, sentence, kinds[k], 0, 0},
+    for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
+        if (choice->all_kinds || choice->kind == kind)
+            write_kind(table->out, (TableMap){snapshot, vocabulary, sentence, kind, 0, 0},
                        weight, choice);
     free(weight);
     return !ferror(table->out) ||

@@ -59,7 +59,7 @@ typedef struct PagePlan {
 /* A large map is about PAGE_LARGE pixels wide, a small one at most PAGE_SMALL. */
 enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
 
-/* Draws the page. Free *canvas with canvas_free. plan (=) the positions of the maps, to be
+/* Draws the page. Free *canvas with canvas_free, even if it fails. plan (=) the positions of the maps, to be
  * freed with attentionpage_plan_free; pass NULL if they are not needed. */
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error);

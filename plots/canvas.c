@@ -145,11 +145,9 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     canvas->height = height * canvas->scale;
     canvas->state->surface = create_surface(canvas);
     if (canvas->state->surface) canvas->state->cairo = cairo_create(canvas->state->surface);
-    if (!canvas->state->cairo || cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS) {
-        release_page(canvas);
+    if (!canvas->state->cairo || cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
         return error_set(error, "not enough memory for a picture of %d x %d pixels",
                          canvas->width, canvas->height);
-    }
     double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
     cairo_scale(canvas->state->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, theme_palettes[canvas->theme].page);
@@ -171,13 +169,6 @@ void canvas_free(Canvas *canvas)
     g_object_unref(canvas->state->pango);
     g_object_unref(canvas->state->fonts);
     free(canvas);
-}
-
-bool canvas_drop(Canvas **canvas)
-{
-    canvas_free(*canvas);
-    *canvas = NULL;
-    return false;
 }
 
 bool canvas_check(const Canvas *canvas, Error *error)

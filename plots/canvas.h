@@ -83,7 +83,6 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 bool canvas_save_document(const char *path, Canvas *canvas, const char *title, Error *error);
 
 void canvas_free(Canvas *canvas);
-bool canvas_drop(Canvas **canvas);  // frees it and sets it to NULL; returns false
 
 /* False if an earlier drawing call failed (not enough memory). The drawing functions report no
  * errors: call this at the end. */

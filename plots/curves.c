@@ -12,7 +12,7 @@
 
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
-enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_PANELS = 16, MAX_DOTS = 60 };
+enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_DOTS = 60 };
 enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8, SMALL_LETTERS = 11 };  // of chart_draw
 
 static bool is_drawn(const Series *series, int i, bool log)
@@ -245,12 +245,9 @@ static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *s
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
 {
-    assert(count >= 1 && count <= MAX_PANELS);
-    Chart own[MAX_PANELS] = {0};
-    if (!canvas_new(page, theme, error)) return false;
-    if (!draw(*page, own, title, subtitle, panels, count, error)) return canvas_drop(page);
-    for (int p = 0; charts && p < count; p++) charts[p] = own[p];
-    return true;
+    assert(count >= 1);
+    return canvas_new(page, theme, error) &&
+           draw(*page, charts, title, subtitle, panels, count, error);
 }
 
 /* ---- a chart inside another page ---- */

@@ -31,8 +31,8 @@ typedef struct CurvePanel {
     bool log_y;  // values that are not above 0 are gaps
 } CurvePanel;
 
-/* Draws the page; free *page with canvas_free. charts [count] (=) the positions of the panels,
- * or NULL. The panels share the range of x. count: 1 to 16. */
+/* Draws the page. Free *page with canvas_free, even if it fails. charts [count] (=) the
+ * positions of the panels, which share the range of x. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
                  const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
 

@@ -103,5 +103,5 @@ bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Them
         good = chart_draw(*page, &chart, frame->loss, frame->loss_count, error) &&
                canvas_check(*page, error);
     }
-    return good || canvas_drop(page);
+    return good;
 }

@@ -40,7 +40,7 @@ typedef struct FilmPlan {
 /* plan (=) a layout that fits all frames. The curves end at the last frame's x. */
 bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error);
 
-/* Draws a frame; free *page with canvas_free. */
+/* Draws a frame. Free *page with canvas_free, even if it fails. */
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
                Error *error);
 

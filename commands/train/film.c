@@ -130,8 +130,8 @@ static bool add_page(Apng *apng, const FilmPlan *plan, const FilmFrame *frame, i
                      Error *error)
 {
     Canvas *page;
-    if (!film_draw(&page, plan, frame, THEME_LIGHT, error)) return false;
-    bool good = apng_add(apng, page, ms, error);
+    bool good =
+        film_draw(&page, plan, frame, THEME_LIGHT, error) && apng_add(apng, page, ms, error);
     canvas_free(page);
     return good;
 }

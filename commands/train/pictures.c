@@ -35,9 +35,10 @@ bool pictures_loss(const Run *run, Error *error)
         {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
         {"Learning rate", "update", NULL, rates, 1, false}};
     char path[PATH_MAX];
-    Canvas *page = NULL;
+    Canvas *page;
+    Chart charts[3];
     bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
-                            THEME_LIGHT, NULL, error) &&
+                            THEME_LIGHT, charts, error) &&
                 run_path(path, run->settings, "loss.png", error) &&
                 png_save_canvas(path, page, NULL, 0, error);
     canvas_free(page);

@@ -4,13 +4,6 @@
 #include "base/json.h"
 #include "commands/translate/input.h"
 
-void scores_start(Scores *scores, Tokenization tokenization, bool lowercase)
-{
-    *scores = (Scores){.bleu = {.tokenization = tokenization, .lowercase = lowercase},
-                       .chrf = {.word_order = 0, .lowercase = lowercase},
-                       .chrf_words = {.word_order = CHRF_WORD_ORDER, .lowercase = lowercase}};
-}
-
 bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *reference,
                      Error *error)
 {

@@ -8,13 +8,12 @@
 
 #include <stdio.h>
 
+/* Start with the settings of the three, and counts of 0. */
 typedef struct Scores {
     Bleu bleu;
     Chrf chrf, chrf_words;  // chrF2 and chrF2++
     long long lines;
 } Scores;
-
-void scores_start(Scores *scores, Tokenization tokenization, bool lowercase);
 
 /* Adds a translation of the reference's next line; fails if there is none. Call partner_end
  * (input.h) after the last one. */

@@ -26,9 +26,10 @@ function chooseHead(h, on) {
 
 function drawControls() {
   const kind = kindNow(), neuron = state.view === "neuron";
+  const redraw = (change) => { Object.assign(state, change, { chosen: null, pinned: false }); render(); };
   const radio = (text, value, now) => ({ text, value, checked: value === now });
   choices("kinds", "radio", DATA.kinds.map((k, i) => radio(k.short, i, state.kind)),
-    (value) => { state.kind = value; state.chosen = null; state.pinned = false; render(); });
+    (value) => redraw({ kind: value }));
   choices("layers", "radio", kind.layers.map((_, l) => radio(`${l + 1}`, l, state.layer)),
     (value) => { state.layer = value; render(); });
   choices("choose-heads", neuron ? "radio" : "checkbox", Array.from({ length: DATA.heads }, (_, h) => ({
@@ -36,12 +37,7 @@ function drawControls() {
   })), chooseHead);
   const extras = [{ text: "</s> and <pad>", value: "hide", checked: !state.hide }];
   if (DATA.pieces) extras.push({ text: "whole words", value: "words", checked: state.words });
-  choices("extras", "checkbox", extras, (name, on) => {
-    state[name] = name === "hide" ? !on : on;
-    state.chosen = null;
-    state.pinned = false;
-    render();
-  });
+  choices("extras", "checkbox", extras, (name, on) => redraw({ [name]: name === "hide" ? !on : on }));
   byId("layers").hidden = state.view === "model";
   byId("choose-heads").hidden = state.view === "model";
   byId("extras").hidden = neuron;
