@@ -116,6 +116,13 @@ void json_put_text(JsonWriter *json, const char *key, const char *text)
     else fputs("null", out);
 }
 
+void json_put_texts(JsonWriter *json, const char *key, char *const *text, int count)
+{
+    json_open_array(json, key);
+    for (int i = 0; i < count; i++) json_put_text(json, NULL, text[i]);
+    json_close_array(json);
+}
+
 /* ---- reading ---- */
 
 json_t *json_parse(const char *bytes, size_t length, const char *source, Error *error)

@@ -43,9 +43,7 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
     case OPTION_CHOICE: json_put_text(json, key, option->choices[*(const int *)field]); return;
     case OPTION_LIST: {
         const StringList *list = field;
-        json_open_array(json, key);
-        for (int i = 0; i < list->count; i++) json_put_text(json, NULL, list->item[i]);
-        json_close_array(json);
+        json_put_texts(json, key, list->item, list->count);
     }
     }
 }

@@ -20,7 +20,7 @@ bool strings_add(StringList *list, const char *text, Error *error)
     char **item = realloc(list->item, sizeof *item * ((size_t)list->count + 1));
     if (item) list->item = item;
     char *copy = item ? strdup(text) : NULL;
-    if (!copy) return error_set(error, "not enough memory for the options");
+    if (!copy) return error_set(error, "not enough memory for a list of texts");
     list->item[list->count++] = copy;
     return true;
 }

@@ -5,7 +5,6 @@
 #include "benchmark/child.h"
 #include "data/batches.h"
 #include "inference/translator.h"
-#include "model/checkpoint.h"
 #include "model/quantised.h"
 
 enum { SEED = 1, MOST_SINGLE = 301 };

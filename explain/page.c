@@ -52,13 +52,6 @@ static double rounded(double value, int digits)
 
 /* ---- words ---- */
 
-static void put_texts(JsonWriter *json, const char *key, char *const *text, int count)
-{
-    json_open_array(json, key);
-    for (int i = 0; i < count; i++) json_put_text(json, NULL, text[i]);
-    json_close_array(json);
-}
-
 static void put_bools(JsonWriter *json, const char *key, const bool *value, int count)
 {
     json_open_array(json, key);
@@ -75,13 +68,13 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
     JsonWriter *json = &page->json;
     if (good) {
         json_open(json, SIDE[side]);
-        put_texts(json, "text", token.text, token.count);
+        json_put_texts(json, "text", token.text, token.count);
         put_bools(json, "special", token.special, token.count);
         put_bools(json, "unknown", token.unknown, token.count);
         json_open_array(json, "word");
         for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
         json_close_array(json);
-        put_texts(json, "joined", word.text, word.count);
+        json_put_texts(json, "joined", word.text, word.count);
         json_close(json);
         page->pieces |= word.count < token.count;
     }

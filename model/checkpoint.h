@@ -19,7 +19,7 @@
 #ifndef MODEL_CHECKPOINT_H
 #define MODEL_CHECKPOINT_H
 
-#include "model/quantised.h"
+#include "model/params.h"
 #include "model/safetensors.h"
 
 #define CHECKPOINT_WEIGHTS ""

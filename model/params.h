@@ -115,4 +115,29 @@ void params_freeze(Params *params, unsigned parts);
 const Tensor *params_find(const Params *params, const char *name);  // or NULL
 size_t params_trained(const Params *params);  // how many numbers are learned
 
+/* ---- prepared for inference (quantised.h) ---- */
+
+/* The matrices of a network that only translates, in memory of their own. */
+typedef struct PreparedMatrix {
+    Matrix W;
+    int rows, columns;
+    size_t offset;     // in a block, of the tensors that it replaces
+    Matrix *original;  // in the network's Weights
+} PreparedMatrix;
+
+typedef struct Prepared {
+    int count;               // 0: the network is not prepared
+    PreparedMatrix *matrix;  // [count]
+    Arena arena;             // their numbers
+} Prepared;
+
+void prepared_free(Prepared *prepared);
+
+/* A tensor's rows: those of `matrix` from `first` on; NULL if the tensor was not prepared. */
+typedef struct PreparedRows {
+    const PreparedMatrix *matrix;
+    int first;
+} PreparedRows;
+PreparedRows prepared_rows(const Prepared *prepared, const Tensor *tensor);
+
 #endif

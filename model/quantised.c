@@ -1,29 +1,10 @@
 /* quantised.c -- from a network's block, or from a file, to prepared matrices; see
  * quantised.h. */
-#include "model/checkpoint.h"
-#include "model/transformer.h"
+#include "model/quantised.h"
 
 #include <stdlib.h>
 
 enum { IN_ENCODER_LAYER = 4, IN_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
-
-void prepared_free(Prepared *prepared)
-{
-    arena_free(&prepared->arena);
-    free(prepared->matrix);
-    *prepared = (Prepared){0};
-}
-
-PreparedRows prepared_rows(const Prepared *prepared, const Tensor *tensor)
-{
-    for (int i = 0; i < prepared->count; i++) {
-        const PreparedMatrix *m = &prepared->matrix[i];
-        size_t size = (size_t)m->rows * (size_t)m->columns, from = tensor->offset - m->offset;
-        if (tensor->offset >= m->offset && from < size)
-            return (PreparedRows){m, (int)(from / (size_t)m->columns)};
-    }
-    return (PreparedRows){NULL, 0};
-}
 
 /* A matrix that has the layout already stays as it is. */
 static void add(Transformer *model, Matrix *W, int rows, int columns, MatrixLayout layout)

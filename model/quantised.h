@@ -8,42 +8,16 @@
 #ifndef MODEL_QUANTISED_H
 #define MODEL_QUANTISED_H
 
-#include "model/params.h"
-
-struct CheckpointFile;
-struct Transformer;
-
-/* The matrices of a network that only translates, in memory of their own. */
-typedef struct PreparedMatrix {
-    Matrix W;
-    int rows, columns;
-    size_t offset;     // in a block, of the tensors that it replaces
-    Matrix *original;  // in the network's Weights
-} PreparedMatrix;
-
-typedef struct Prepared {
-    int count;               // 0: the network is not prepared
-    PreparedMatrix *matrix;  // [count]
-    Arena arena;             // their numbers
-} Prepared;
-
-void prepared_free(Prepared *prepared);
-
-/* A tensor's rows: those of `matrix` from `first` on; NULL if the tensor was not prepared. */
-typedef struct PreparedRows {
-    const PreparedMatrix *matrix;
-    int first;
-} PreparedRows;
-PreparedRows prepared_rows(const Prepared *prepared, const Tensor *tensor);
+#include "model/checkpoint.h"
+#include "model/transformer.h"
 
 /* Prepares a network that has its weights. Floats stay as they are if they are packed already,
  * or if OpenBLAS is faster in this build. false: not enough memory; the model is unchanged. */
-bool transformer_prepare(struct Transformer *model, bool int8, Error *error);
+bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
 /* Fills a network with the weights of a file (checkpoint_fits_inference). Those stored as int8
  * are prepared and take no memory in the block. false: the file does not fit, or not enough
  * memory. */
-bool transformer_read(struct Transformer *model, const struct CheckpointFile *file,
-                      Error *error);
+bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error);
 
 #endif

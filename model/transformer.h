@@ -4,7 +4,6 @@
 #define MODEL_TRANSFORMER_H
 
 #include "model/loss.h"
-#include "model/quantised.h"
 #include "model/stacks.h"
 
 typedef struct Transformer {

@@ -1,8 +1,6 @@
 /* config.c -- the options of training; see config.h. */
 #include "training/config.h"
 
-#include "training/schedule.h"
-
 #include <stddef.h>
 #include <stdio.h>
 

@@ -11,6 +11,14 @@ enum { MAX_ACCUMULATORS = 4096, MAX_SNAPSHOTS = 1000 };
 /* The measure that compares validations. */
 typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
 
+/* The course of the learning rate (optimizer.c). */
+typedef enum {
+    SCHEDULE_INVERSE_SQRT,
+    SCHEDULE_COSINE,
+    SCHEDULE_LINEAR,
+    SCHEDULE_CONSTANT
+} Schedule;
+
 typedef struct TrainingConfig {
     uint64_t seed;
     int max_updates, max_epochs;   // 0: no limit

@@ -9,6 +9,16 @@
  *
  *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u))
  *
+ * The rate is that of the schedule:
+ *
+ *   linear warm-up             peak · u / w                  for updates u <= w
+ *   inverse square root decay  peak · √(w / u)               Vaswani et al. 2017, §5.3
+ *   cosine decay               peak · (1 + cos(π x)) / 2     Loshchilov and Hutter 2017
+ *   linear decay               peak · (1 - x)
+ *   constant                   peak
+ *
+ * with x = (u - w) / (last - w), from 0 to 1. In the inverse square root, w is at least 1.
+ *
  * The decay is that of AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with
  * the schedule over both terms, as in PyTorch: their λ is rate · decay here. It does not enter
  * m and v. Weights whose gradient is always zero (the embedding of <pad>, the gaps between
@@ -22,6 +32,21 @@
 
 #include <math.h>
 #include <stdlib.h>
+
+double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
+                     long long last)
+{
+    double u = (double)update, w = warmup;
+    if (u < w) return peak * u / w;
+    double x = last > warmup ? fmin(1, (u - w) / ((double)last - w)) : 0;
+    switch (schedule) {
+    case SCHEDULE_INVERSE_SQRT: return peak * sqrt(fmax(w, 1) / u);
+    case SCHEDULE_COSINE: return peak * (1 + cos(3.141592653589793 * x)) / 2;
+    case SCHEDULE_LINEAR: return peak * (1 - x);
+    case SCHEDULE_CONSTANT: break;
+    }
+    return peak;
+}
 
 void adam_update(real *w, real *m, real *v, const real *g, size_t count, const AdamStep *step)
 {

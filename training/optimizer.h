@@ -46,6 +46,11 @@ bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients 
                       const TrainingConfig *config, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
+/* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`;
+ * with last = 0 they stay at the peak. */
+double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
+                     long long last);
+
 /* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update`
  * is 1, 2, …. Weights, moments and average of frozen tensors keep their bits. */
 void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,

@@ -17,7 +17,6 @@
 
 #include "base/real.h"
 #include "training/distributed.h"
-#include "training/schedule.h"
 
 int trainer_first_accumulators(int wanted)
 {

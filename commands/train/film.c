@@ -21,33 +21,13 @@ enum {
 static const bool special[WATCH_WORDS] = {[WATCH_WORDS - 1] = true};
 #define LAST_OF(n) (special + WATCH_WORDS - (n))
 
-/* What one frame of the film points to. */
-typedef struct Still {
-    char corner[2][CORNER];
-    char *says;
-    HeatMap *heads;  // [heads]
-    float *share;    // [heads + 1,rows,columns]: of each head, then their mean
-} Still;
-
 typedef struct Film {
     int count;
     FilmFrame *frame;  // [count]
-    Still *still;      // [count]
     double *number;    // the points of both curves
     Series loss[2];
+    Arena arena;  // of all that the frames point to
 } Film;
-
-static void film_free(Film *film)
-{
-    for (int f = 0; film->still && f < film->count; f++) {
-        free(film->still[f].says);
-        free(film->still[f].heads);
-        free(film->still[f].share);
-    }
-    free(film->still);
-    free(film->frame);
-    free(film->number);
-}
 
 static void make_curves(Film *film, const Watch *watch, const Run *run)
 {
@@ -63,67 +43,70 @@ static void make_curves(Film *film, const Watch *watch, const Run *run)
     film->loss[1] = (Series){"validation loss", vx, vy, v, 1, true};
 }
 
-/* Frame f of the film from a recorded one. The attention weights of all but the last are
- * rounded to 32nds, which is invisible in a colour and makes the file smaller. */
-static bool make_frame(Film *film, int f, const WatchFrame *from, const Watch *watch,
+/* Frame f of the film from a recorded one; only measures if the arena does. The attention
+ * weights of all but the last are rounded to 32nds, which is invisible in a colour and makes the
+ * file smaller. */
+static void make_frame(Film *film, int f, const WatchFrame *from, const Watch *watch,
                        const char *title)
 {
-    Still *still = &film->still[f];
     bool last = f == film->count - 1;
-    size_t cells = (size_t)from->rows * (size_t)watch->columns;
-    size_t all = cells * (size_t)watch->heads;
-    still->heads = malloc((size_t)watch->heads * sizeof *still->heads);
-    float *share = still->share = calloc(all + cells, sizeof *share), *mean = share + all;
-    if (!still->heads || !share) return false;
-    if (asprintf(&still->says, "→ %s", from->says) < 0) return still->says = NULL, false;
+    int rows = from->word.count, columns = watch->columns, heads = watch->heads;
+    size_t cells = (size_t)rows * (size_t)columns, all = cells * (size_t)heads;
+    size_t length = sizeof "→ " + strlen(from->says);
+    char *says = ARENA_TAKE(&film->arena, char, length);
+    char *corner = ARENA_TAKE(&film->arena, char, 2 * CORNER), *detail = corner + CORNER;
+    HeatMap *head = ARENA_TAKE(&film->arena, HeatMap, (size_t)heads);
+    float *share = ARENA_TAKE(&film->arena, float, all + cells), *mean = share + all;
+    if (!film->arena.base) return;
     memcpy(share, from->share, all * sizeof *share);
-    for (size_t k = 0; k < all; k++) mean[k % cells] += share[k] / (float)watch->heads;
+    memset(mean, 0, cells * sizeof *mean);
+    for (size_t k = 0; k < all; k++) mean[k % cells] += share[k] / (float)heads;
     for (size_t k = 0; !last && k < all + cells; k++)
         share[k] = roundf(share[k] * STEPS) / STEPS;
-    const HeatMap map = {.rows = from->rows, .columns = watch->columns};
-    for (int h = 0; h < watch->heads; h++) {
-        still->heads[h] = map;
-        still->heads[h].weight = share + (size_t)h * cells;
-    }
-    snprintf(still->corner[0], CORNER, "update %lld", from->update);
-    if (isfinite(from->loss)) snprintf(still->corner[1], CORNER, "loss %.2f", from->loss);
-    else snprintf(still->corner[1], CORNER, "untrained");
+    for (int h = 0; h < heads; h++)
+        head[h] =
+            (HeatMap){.weight = share + (size_t)h * cells, .rows = rows, .columns = columns};
+    snprintf(says, length, "→ %s", from->says);
+    snprintf(corner, CORNER, "update %lld", from->update);
+    if (isfinite(from->loss)) snprintf(detail, CORNER, "loss %.2f", from->loss);
+    else snprintf(detail, CORNER, "untrained");
     film->frame[f] =
         (FilmFrame){.title = title,
-                    .subtitle = still->says,
-                    .corner = still->corner[0],
-                    .corner_detail = still->corner[1],
+                    .subtitle = says,
+                    .corner = corner,
+                    .corner_detail = detail,
                     .mean = {.weight = mean,
-                             .rows = from->rows,
-                             .columns = watch->columns,
-                             .row_labels = (const char *const *)from->word,
-                             .column_labels = (const char *const *)watch->source_word,
-                             .row_special = LAST_OF(from->rows),
-                             .column_special = LAST_OF(watch->columns)},
-                    .heads = still->heads,
-                    .head_count = watch->heads > 1 ? watch->heads : 0,
+                             .rows = rows,
+                             .columns = columns,
+                             .row_labels = (const char *const *)from->word.item,
+                             .column_labels = (const char *const *)watch->source_word.item,
+                             .row_special = LAST_OF(rows),
+                             .column_special = LAST_OF(columns)},
+                    .heads = head,
+                    .head_count = heads > 1 ? heads : 0,
                     .numbers = last,
                     .loss = film->loss,
                     .loss_count = 2,
                     .x = (double)from->update};
-    return true;
 }
 
 static bool make_film(Film *film, const Watch *watch, const Run *run, const char *title,
                       Error *error)
 {
-    film->count = watch->count < MOST_FRAMES ? watch->count : MOST_FRAMES;
-    film->frame = calloc((size_t)film->count, sizeof *film->frame);
-    film->still = calloc((size_t)film->count, sizeof *film->still);
-    film->number =
-        malloc(2 * ((size_t)watch->count + run->metrics.count) * sizeof *film->number);
-    bool good = film->frame && film->still && film->number;
-    if (good) make_curves(film, watch, run);
-    for (int f = 0; good && f < film->count; f++) {
-        int i = (int)((long long)f * (watch->count - 1) / (film->count - 1));
-        good = make_frame(film, f, &watch->frame[i], watch, title);
+    Arena *arena = &film->arena;
+    film->count = at_most(watch->count, MOST_FRAMES);
+    for (int pass = 0; pass < 2; pass++) {  // measure, then fill
+        film->frame = ARENA_TAKE(arena, FilmFrame, (size_t)film->count);
+        film->number =
+            ARENA_TAKE(arena, double, 2 * ((size_t)watch->count + run->metrics.count));
+        for (int f = 0; f < film->count; f++) {
+            int i = (int)((long long)f * (watch->count - 1) / (film->count - 1));
+            make_frame(film, f, &watch->frame[i], watch, title);
+        }
+        if (pass == 0 && !arena_reserve(arena, error)) return false;
     }
-    return good || error_set(error, "not enough memory to draw watch.png");
+    make_curves(film, watch, run);
+    return true;
 }
 
 static bool add_page(Apng *apng, const FilmPlan *plan, const FilmFrame *frame, int ms,
@@ -164,7 +147,7 @@ bool watch_draw(const Watch *watch, const Run *run, Error *error)
                                  (size_t)watch->columns, error) &&
                 make_film(&film, watch, run, title, error) &&
                 save_film(&film, path, run->settings->run.output, title, error);
-    film_free(&film);
+    arena_free(&film.arena);
     free(title);
     return good;
 }

@@ -25,15 +25,9 @@ bool watch_due(long long update)
 
 /* ---- frames ---- */
 
-static void free_words(char **word, int count)
-{
-    for (int i = 0; word && i < count; i++) free(word[i]);
-    free(word);
-}
-
 static void free_frame(WatchFrame *frame)
 {
-    free_words(frame->word, frame->rows);
+    strings_free(&frame->word);
     free(frame->says);
     free(frame->share);
     *frame = (WatchFrame){0};
@@ -44,16 +38,12 @@ static bool no_memory(Error *error)
     return error_set(error, "not enough memory to watch a sentence");
 }
 
-/* The labels of ids; NULL if memory is short. */
-static char **labels(const Tokenizer *tokenizer, const int *id, int count)
+static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int *id, int count,
+                       Error *error)
 {
-    char **word = calloc((size_t)count + 1, sizeof *word);
-    for (int i = 0; word && i < count; i++)
-        if (!(word[i] = strdup(tokenizer_label(tokenizer, id[i])))) {
-            free_words(word, count);
-            return NULL;
-        }
-    return word;
+    for (int i = 0; i < count; i++)
+        if (!strings_add(words, tokenizer_label(tokenizer, id[i]), error)) return false;
+    return true;
 }
 
 /* Appends a frame and takes ownership of it. */
@@ -67,19 +57,12 @@ static bool append(Watch *watch, WatchFrame *frame, Error *error)
 
 /* ---- watch.jsonl ---- */
 
-static void put_words(JsonWriter *json, const char *key, char *const *word, int count)
-{
-    json_open_array(json, key);
-    for (int i = 0; i < count; i++) json_put_text(json, NULL, word[i]);
-    json_close_array(json);
-}
-
 static void put_head(FILE *out, const Watch *watch)
 {
     JsonWriter json = {.out = out};
     json_open(&json, NULL);
     json_put_text(&json, "type", "watch");
-    put_words(&json, "source", watch->source_word, watch->columns);
+    json_put_texts(&json, "source", watch->source_word.item, watch->columns);
     json_put_bool(&json, "given", watch->target.count > 0);
     json_put_integer(&json, "layer", watch->layer + 1);
     json_put_integer(&json, "heads", watch->heads);
@@ -90,13 +73,13 @@ static void put_head(FILE *out, const Watch *watch)
 static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
 {
     JsonWriter json = {.out = out};
-    size_t cells = (size_t)frame->rows * (size_t)watch->columns;
+    size_t cells = (size_t)frame->word.count * (size_t)watch->columns;
     json_open(&json, NULL);
     json_put_text(&json, "type", "look");
     json_put_integer(&json, "update", frame->update);
     json_put_real(&json, "loss", frame->loss);
     json_put_text(&json, "says", frame->says);
-    put_words(&json, "target", frame->word, frame->rows);
+    json_put_texts(&json, "target", frame->word.item, frame->word.count);
     json_open_array(&json, "share");
     for (int h = 0; h < watch->heads; h++) {
         json_open_array(&json, NULL);
@@ -128,13 +111,11 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
     *frame = (WatchFrame){.update = json_integer_value(json_object_get(json, "update")),
                           .loss = json_is_null(loss) ? NAN : json_number_value(loss),
                           .says = strdup(says),
-                          .rows = rows,
-                          .word = calloc((size_t)rows, sizeof *frame->word),
                           .share = malloc((size_t)watch->heads * cells * sizeof *frame->share)};
-    if (!frame->says || !frame->word || !frame->share) return false;
+    if (!frame->says || !frame->share) return false;
     for (int i = 0; i < rows; i++) {
         const char *word = json_string_value(json_array_get(target, (size_t)i));
-        if (!word || !(frame->word[i] = strdup(word))) return false;
+        if (!word || !strings_add(&frame->word, word, NULL)) return false;
     }
     for (int h = 0; h < watch->heads; h++) {
         const json_t *head = json_array_get(share, (size_t)h);
@@ -216,8 +197,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
                         strlen(bar + strlen(BETWEEN)), most, error)))
         return false;
     watch->columns = (int)watch->source.count;
-    watch->source_word = labels(source, watch->source.id, watch->columns);
-    return watch->source_word || no_memory(error);
+    return add_labels(&watch->source_word, source, watch->source.id, watch->columns, error);
 }
 
 bool watch_open(Watch *watch, Run *run, Error *error)
@@ -233,7 +213,7 @@ void watch_close(Watch *watch)
 {
     if (watch->file) fclose(watch->file);
     for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
-    free_words(watch->source_word, watch->columns);
+    strings_free(&watch->source_word);
     free(watch->frame);
     free(watch->source.id);
     free(watch->target.id);
@@ -246,12 +226,13 @@ void watch_close(Watch *watch)
 static bool find_attention(WatchFrame *frame, const int *row, const Watch *watch,
                            const Run *run, Error *error)
 {
-    size_t cells = (size_t)frame->rows * (size_t)watch->columns;
+    int rows = frame->word.count;
+    size_t cells = (size_t)rows * (size_t)watch->columns;
     size_t count = (size_t)watch->heads * cells;
     float *share = frame->share = malloc(count * sizeof *share);
     if (!share) return no_memory(error);
     Snapshot *snapshot =
-        snapshot_open(&run->model, watch->source.id, watch->columns, row, frame->rows, error);
+        snapshot_open(&run->model, watch->source.id, watch->columns, row, rows, error);
     if (!snapshot) return false;
     for (int h = 0; h < watch->heads; h++)
         snapshot_weights(share + (size_t)h * cells, snapshot, ATTENTION_CROSS, watch->layer, h);
@@ -268,10 +249,9 @@ static bool fill_frame(WatchFrame *frame, const Watch *watch, const Run *run,
 {
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
     const int *row = watch->target.count ? watch->target.id : best->id;
-    frame->rows = watch->target.count ? (int)watch->target.count : best->length;
-    frame->word = labels(tokenizer, row, frame->rows);
-    if (!frame->word) return no_memory(error);
-    return tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
+    int rows = watch->target.count ? (int)watch->target.count : best->length;
+    return add_labels(&frame->word, tokenizer, row, rows, error) &&
+           tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
            find_attention(frame, row, watch, run, error);
 }
 

@@ -26,19 +26,18 @@ enum { WATCH_WORDS = 40 };  // the most tokens of either side, </s> included
 
 typedef struct WatchFrame {
     long long update;
-    double loss;  // NaN: none
-    char *says;   // the model's greedy translation
-    int rows;
-    char **word;   // [rows]
-    float *share;  // [heads,rows,columns]
+    double loss;      // NaN: none
+    char *says;       // the model's greedy translation
+    StringList word;  // [rows]
+    float *share;     // [heads,rows,columns]
 } WatchFrame;
 
 typedef struct Watch {
-    char path[PATH_MAX];  // of watch.jsonl
-    FILE *file;           // NULL: no sentence is watched
-    Ids source, target;   // target {0}: not given
-    int columns;          // tokens of the source
-    char **source_word;   // [columns]
+    char path[PATH_MAX];     // of watch.jsonl
+    FILE *file;              // NULL: no sentence is watched
+    Ids source, target;      // target {0}: not given
+    int columns;             // tokens of the source
+    StringList source_word;  // [columns]
     int layer, heads;
     WatchFrame *frame;  // [count]
     int count;

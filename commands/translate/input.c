@@ -159,9 +159,7 @@ void input_put_unknown(JsonWriter *json, const char *key, const IdLines *lines, 
 {
     StringList words = {0};
     find_unknown(&words, lines, s);
-    json_open_array(json, key);
-    for (int w = 0; w < words.count; w++) json_put_text(json, NULL, words.item[w]);
-    json_close_array(json);
+    json_put_texts(json, key, words.item, words.count);
     strings_free(&words);
 }
 

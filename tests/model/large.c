@@ -3,7 +3,6 @@
  * inference. */
 #include <unistd.h>
 
-#include "model/checkpoint.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/temporary-file.h"

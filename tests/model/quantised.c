@@ -5,7 +5,6 @@
 
 #include "base/file.h"
 #include "inference/translator.h"
-#include "model/checkpoint.h"
 #include "model/quantised.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/temporary-file.h"

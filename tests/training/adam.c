@@ -6,7 +6,6 @@
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
 #include "training/optimizer.h"
-#include "training/schedule.h"
 
 enum { COUNT = 1000, UPDATES = 40 };
 
