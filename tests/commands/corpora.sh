@@ -100,7 +100,20 @@ check "tatoeba: pairs stay pairs" sh -c '
     paste new/val.en new/val.ar new/val.attribution | awk -F "\t" "{
         match(\$1, /[0-9]+/); e = substr(\$1, RSTART, RLENGTH); split(\$2, a, \" \"); split(\$3, c, \"#\")
         if (e != a[2] && e + 1 != a[2] || c[2] % 5000 != a[2]) exit 1 }"'
+sum=$(sha256sum <$folder/ara.txt | cut -d ' ' -f 1)
+check "tatoeba: an unknown SHA-256 is said" grep -q "no SHA-256 is known for tatoeba/ara.txt; it is $sum" err
+check "tatoeba: it is in README" grep -qx "SHA-256: $sum" new/README
 mv new once
+echo "$sum  tatoeba/ara.txt" >>scripts/get-corpus.sums
+get tatoeba en-ar "it's \$new"
+check "a folder with any name" test $? -eq 0
+check "tatoeba: a known SHA-256 needs no word" sh -c '! grep -q SHA-256 err'
+sed -n "/train --train/,\$p" err | sed "s|^ *./train|set --|" >suggested
+check "the command is quoted" sh -c '. ./suggested && test $# = 10 && test -s "$2" && test -s "$8"'
+rm -r "it's \$new"
+sed "s/^$sum/0000/" scripts/get-corpus.sums >sums && cp sums scripts/get-corpus.sums
+fails "tatoeba: another archive than the one that is meant" 1 "tatoeba/ara.txt is not the file" tatoeba en-ar new
+sed '/ara.txt/d' sums >scripts/get-corpus.sums
 get tatoeba en-ar new
 check "tatoeba: the same again" diff -r once new
 rm -r new
@@ -133,7 +146,9 @@ fi
 fails "no corpus is named" 2 "there is no corpus ''"
 fails "a corpus that there is not" 2 "there is no corpus 'europarl'" europarl new
 fails "no folder is named" 2 "takes a folder" multi30k
-fails "no pair of languages" 2 "no pair of languages" tatoeba english new
+for pair in english en- en-fr-de en-en ../x-en en-fr/../x "en-f r" 'en-fr;x' EN-fr en-.. 'en-$(x)' ''; do
+    fails "no pair of languages: $pair" 2 "no pair of languages" tatoeba "$pair" new
+done
 mkdir there
 get multi30k there
 check "a folder that is there is left alone" sh -c 'test $0 -eq 1 && grep -q "is there already" err && rmdir there' $?
