@@ -219,14 +219,6 @@ static bool use_pairs(Program *p, Error *error)
     return good;
 }
 
-/* Opens a file of the request, if it has a name. */
-static bool open_text(TextReader *reader, const Request *r, const char *path, Error *error)
-{
-    if (path && !text_open(reader, path, error)) return false;
-    reader->replace = r->invalid == TEXT_REPLACE;
-    return true;
-}
-
 static void say_replaced(const Program *p)
 {
     size_t lines = p->input.reader.replaced + p->target.replaced + p->reference.replaced;
@@ -238,9 +230,9 @@ static void say_replaced(const Program *p)
 static bool score_file(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    if (!open_text(&p->reference, r, r->reference, error) ||
-        !scores_add_file(&p->scores, r->hypothesis, &p->reference, error))
-        return false;
+    if (!text_open(&p->reference, r->reference, error)) return false;
+    p->reference.replace = r->invalid == TEXT_REPLACE;
+    if (!scores_add_file(&p->scores, r->hypothesis, &p->reference, error)) return false;
     (r->json ? scores_print_json : scores_print)(&p->scores, stdout);
     return stream_flush(stdout, "the scores", error);
 }
@@ -278,9 +270,8 @@ static bool prepare(Program *p, Error *error)
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
-           open_text(&p->target, r, r->target, error) &&
-           open_text(&p->reference, r, r->reference, error) &&
-           ((p->input.reader.replace = r->invalid == TEXT_REPLACE), true);
+           (!r->target || text_open(&p->target, r->target, error)) &&
+           (!r->reference || text_open(&p->reference, r->reference, error));
 }
 
 static bool work(Program *p, Error *error)
@@ -293,7 +284,9 @@ static bool work(Program *p, Error *error)
     if (r->save_int8) return save_int8(p, error);
     if (r->list_vocabulary) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->align.gold;
-    bool good = prepare(p, error) && (pairs ? use_pairs(p, error) : translate(p, error));
+    bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
+    p->input.reader.replace = p->target.replace = p->reference.replace = replace;
+    good = good && (pairs ? use_pairs(p, error) : translate(p, error));
     return view_close(&p->view, good ? error : NULL) && good;
 }
 

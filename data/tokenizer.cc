@@ -26,18 +26,14 @@ using sentencepiece::SentencePieceProcessor;
 using sentencepiece::SentencePieceTrainer;
 using sentencepiece::util::Status;
 
-/* The model twice more, for the parts of a long text that follow its first: [0] puts no space
- * before a text, [1] puts one. */
-struct Followers {
-    std::once_flag once;
-    SentencePieceProcessor processor[2];
-};
-
 struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
     TokenizerType type;
-    mutable Followers followers;  // loaded when a long text comes
+    /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
+     * space before a text, [1] puts one. */
+    mutable SentencePieceProcessor follower[2];
+    mutable std::once_flag followers;
 };
 
 /* The library joins the characters of an unknown word one by one, in time that grows with the
@@ -132,16 +128,15 @@ static bool done(const Status &status, const char *what, Error *error)
  * replaces an earlier one: normalizer_spec is field 3, its add_dummy_prefix field 3. */
 static const SentencePieceProcessor &follower(const Tokenizer *tokenizer, bool space)
 {
-    Followers &f = tokenizer->followers;
-    std::call_once(f.once, [&] {
+    std::call_once(tokenizer->followers, [&] {
         const std::string model = tokenizer->processor.serialized_model_proto();
         for (int first = 0; first < 2; first++)
-            if (!f.processor[first]
+            if (!tokenizer->follower[first]
                      .LoadFromSerializedProto(model + "\x1a\x02\x18" + (char)first)
                      .ok())
                 throw std::bad_alloc();
     });
-    return f.processor[space];
+    return tokenizer->follower[space];
 }
 
 /* The length of the first part: it ends before the last space that fits, or at the end of a
