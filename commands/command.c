@@ -1,7 +1,8 @@
-/* command.c -- the names of the two programs; see command.h. */
+/* command.c -- what the two programs share; see command.h. */
 #include "commands/command.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -31,4 +32,11 @@ bool command_toy_file(char *path, size_t size, const char *name)
         snprintf(path, size, "%.*s/%s/%s", (int)length, program, folders[up], name);
     }
     return access(path, R_OK) == 0;
+}
+
+const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals)
+{
+    if (loss > 690) snprintf(text, PERPLEXITY_TEXT, "above 1e+300");
+    else snprintf(text, PERPLEXITY_TEXT, loss < 16 ? "%.*f" : "%.*e", decimals, exp(loss));
+    return text;
 }

@@ -1,5 +1,5 @@
-/* command.h -- the names of the two programs: ./train and ./translate where make builds them,
- * qkv-train and qkv-translate once installed. */
+/* command.h -- what the two programs share: their names, ./train and ./translate where make builds
+ * them, qkv-train and qkv-translate once installed; and how both print a perplexity. */
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
@@ -17,5 +17,10 @@ extern const Synonym option_synonyms[];
 /* path (=) a file of data/toy: in the working folder, else in the program's folder, else in
  * ../share/qkv/toy of an installed program. False if none of them can be read. */
 bool command_toy_file(char *path, size_t size, const char *name);
+
+enum { PERPLEXITY_TEXT = 32 };
+
+/* text (=) e^loss, "12.30"; "1.23e+18" if it is large, "above 1e+300" if no double holds it. */
+const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals);
 
 #endif

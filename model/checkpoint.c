@@ -176,9 +176,9 @@ static bool read_metadata(CheckpointFile *c, Error *error)
                          c->file.path);
     if (strcmp(version, VERSION))
         return error_set(error,
-                         "'%s' has a version of the format that is not known here, which "
-                         "is " VERSION ": it was written by another version of the program",
-                         c->file.path);
+                         "'%s' has version '%.*s' of the format, and this program knows "
+                         "version " VERSION ": use the program that wrote it",
+                         c->file.path, (int)strspn(version, "0123456789."), version);
     return true;
 }
 

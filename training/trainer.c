@@ -13,6 +13,7 @@
 #include "training/trainer.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/real.h"
@@ -63,11 +64,13 @@ static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, E
     if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
     *stats = (UpdateStats){.not_finite = true};
     stats->suspects = passes_suspects(&t->passes, stats->suspect, SUSPECTS);
-    char text[ADVICE_TEXT];
-    return error_set(error, "update %lld: the gradient%s%s is not finite (loss %g); %s",
+    char text[ADVICE_TEXT], value[32] = "nor is the loss";
+    double mean = loss->objective / (double)loss->tokens;
+    if (isfinite(mean)) snprintf(value, sizeof value, "loss %g", mean);
+    return error_set(error, "update %lld: the gradient%s%s is not finite (%s); %s",
                      t->passes.update, tensor < params->count ? " of " : "'s norm",
-                     tensor < params->count ? params->tensor[tensor].name : "",
-                     loss->objective / (double)loss->tokens, training_advice(text, t->config));
+                     tensor < params->count ? params->tensor[tensor].name : "", value,
+                     training_advice(text, t->config));
 }
 
 bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,

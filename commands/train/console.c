@@ -133,8 +133,9 @@ static void say_sentence(const char *left, const char *text, size_t length)
 void console_validation(const Run *run, const Validation *v, bool best)
 {
     double loss = v->quality.loss;
-    console_say("validation after update %lld: loss %.4f, perplexity %.2f%s",
-                run->progress.update, loss, exp(loss), best ? ", the best so far" : "");
+    console_say(
+        "validation after update %lld: loss %.4f, perplexity %s%s", run->progress.update, loss,
+        perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2), best ? ", the best so far" : "");
     if (v->translated)
         console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
                     v->translated, v->quality.bleu, v->quality.chrf);

@@ -91,7 +91,8 @@ static bool add_frame(WeightsHistory *history, const Run *run, Error *error)
     bool good = projections_find(&frame->at, &history->words, &run->model,
                                  run_watched_layer(run), &run->valid, error);
     for (int k = 0; k < NUMBERS; k++)
-        frame->at.number[k] = round(frame->at.number[k] * 1000) / 1000;
+        frame->at.number[k] =
+            isnan(frame->at.number[k]) ? NAN : round(frame->at.number[k] * 1000) / 1000;
     return good;
 }
 

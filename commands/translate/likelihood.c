@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "commands/command.h"
 #include "inference/scoring.h"
 
 #include <math.h>
@@ -103,8 +104,9 @@ static bool print_end(const Likelihood *l, Error *error)
         putchar('\n');
     }
     if (news && l->tokens)
-        fprintf(news, "perplexity %.4f (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
-                exp(loss), loss, l->scored, l->tokens);
+        fprintf(news, "perplexity %s (loss %.6f nats a token) of %lld pairs, %lld tokens\n",
+                perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 4), loss, l->scored,
+                l->tokens);
     if (news && l->too_many)
         fprintf(news, "%lld %s too long for the model, and not counted\n", l->too_many,
                 l->too_many == 1 ? "pair is" : "pairs are");

@@ -262,7 +262,7 @@ TEST(strangers_are_refused)
         {"pt", "1", "{}", &good, "no checkpoint of"},
         {"qkv", "1", NULL, &good, "no checkpoint of"},
         {"qkv", NULL, "{}", &good, "no checkpoint of"},
-        {"qkv", "2", "{}", &good, "another version"},
+        {"qkv", "2", "{}", &good, "has version '2' of the format"},
         {"qkv", "1", "{}", &typed, "has no tokenizer"},
         {"qkv", "1", "{}", &empty, "has no tokenizer"},
         {"qkv", "1", "{}", NULL, "has no tokenizer"},
