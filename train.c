@@ -51,6 +51,42 @@ static void catch_signals(bool quiet)
     signal(SIGUSR1, on_signal);  // mpirun and Slurm pass it on without ending the job
 }
 
+/* ---- what may fail without ending the run ---- */
+
+/* What rank 0 writes; RECORDS: metrics.jsonl, watch.jsonl, weights.tsv. A failure is said at once
+ * unless the run is ending, and at the end if no later try was good. It then fails the run, unless
+ * it is that of a picture. */
+typedef enum { LAST, BEST, RECORDS, ATTENTION, LOSS, WEIGHTS, WATCH, OUTPUTS } Output;
+static Error failure[OUTPUTS];  // "": none
+static bool ending;
+
+static bool tried(Output output, bool good, const Error *error)
+{
+    bool told = output == RECORDS && failure[RECORDS].text[0];  // the lines stay lost
+    if (!good && !ending && !told) console_error("warning: ", error, "; training goes on");
+    if (!told) failure[output] = good ? (Error){""} : *error;
+    return good;
+}
+
+static void draw(Output output, Draw *how, const char *name, const void *of, const Run *run)
+{
+    Error error;
+    tried(output, pictures_draw(how, name, of, run, &error), &error);
+}
+
+/* Says what has failed and was not done since; false, with the error for main, if that is more
+ * than frames and pictures. */
+static bool report_failures(Error *error)
+{
+    bool good = true;
+    for (int f = 0; f < OUTPUTS; f++) {
+        if (!failure[f].text[0]) continue;
+        if (f > RECORDS || !good) console_error("warning: ", &failure[f], "");
+        else *error = failure[f], good = false;
+    }
+    return good;
+}
+
 /* ---- one update ---- */
 
 /* The option whose limit is reached, or NULL. */
@@ -75,7 +111,7 @@ static bool validation_due(const Run *run)
 }
 
 /* Writes a line of metrics, the means since the last one, and starts new sums. */
-static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error *error)
+static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error *error)
 {
     Progress *p = &run->progress;
     double tokens = (double)p->tokens;
@@ -93,7 +129,15 @@ static bool log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
-    return distributed_rank() > 0 || metrics_add(&run->metrics, &line, error);
+    if (distributed_rank() == 0 && !metrics_add(&run->metrics, &line, error))
+        tried(RECORDS, false, error);
+}
+
+static void record_frames(Watch *watch, WeightsHistory *weights, Run *run, double loss,
+                          Error *error)
+{
+    if (watch && !watch_record(watch, run, loss, error)) tried(RECORDS, false, error);
+    if (!weights_record(weights, run, error)) tried(RECORDS, false, error);
 }
 
 static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *t, Error *error)
@@ -124,21 +168,21 @@ static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *
     t->seconds += seconds;
     t->tokens += stats.tokens;
     double loss = stats.loss.nll / (double)stats.loss.tokens;
-    if ((watch_due(p->update) || validation_due(run)) && !watch_record(watch, run, loss, error))
-        return false;
-    if (!weights_record(weights, run, error)) return false;
-    if (p->update % run->settings->training.log_every == 0)
-        return log_metrics(run, t, &stats, error);
-    console_progress(run, t, &stats, false);
+    bool due = watch_due(p->update) || validation_due(run);
+    record_frames(due ? watch : NULL, weights, run, loss, error);
+    if (p->update % run->settings->training.log_every == 0) log_metrics(run, t, &stats, error);
+    else console_progress(run, t, &stats, false);
     return true;
 }
 
 /* ---- validation ---- */
 
-/* Adds a validation's results to progress and metrics; saves the model if it is the best. */
+/* Adds a validation's results to progress and metrics; saves the model if it is the best. A
+ * model that cannot be saved is not the best: the next one that is better than the saved one is
+ * saved. Returns whether it was saved. */
 static bool record(Run *run, const Validation *v, Error *error)
 {
-    Progress *p = &run->progress;
+    Progress *p = &run->progress, before = *p;
     const Quality *quality = &v->quality;
     double exact = v->translated ? 100.0 * v->exact / v->translated : NAN;
     MetricsLine line = {.kind = METRICS_VALID,
@@ -155,31 +199,47 @@ static bool record(Run *run, const Validation *v, Error *error)
     if (best) p->best = *quality, p->best_update = p->update;
     progress_keep(p, p->update, validation_files(&run->settings->training));
     console_validation(run, v, best);
-    return metrics_add(&run->metrics, &line, error) &&
-           (!best ||
-            (run_save(run, run->best, false, error) && pictures_attention(run, v, error)));
+    if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
+    if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;
+    p->best = before.best, p->best_update = before.best_update;
+    return false;
 }
 
-/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */
-static bool validate_candidate(Run *run, Validation *v, Error *error)
+/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. *best (=) the
+ * attention of a new best model, or NULL. */
+static bool validate_candidate(Run *run, Validation *v, Snapshot **best, Error *error)
 {
     if (stop_signal) return true;
-    bool good =
-        validation_enter(v, error) &&
-        (validation_run(v, &stop_signal, error) ? record(run, v, error) : v->ids.stopped);
+    bool entered = validation_enter(v, error) || tried(BEST, false, error);
+    bool good = entered && validation_run(v, &stop_signal, error);
+    if (good && record(run, v, error) && v->translated)
+        tried(ATTENTION, (*best = pictures_snapshot(run, v, error)), error);
     validation_leave(v);
-    return good;
+    return good || !entered || v->ids.stopped;
+}
+
+/* Collective, but for the saving. */
+static bool save_last(Run *run, Error *error)
+{
+    if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
+    tried(LAST, run_save(run, run->last, true, error) && validation_remove_dropped(run, error),
+          error);
+    return true;
 }
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
+    Snapshot *best = NULL;
     console_stage("validating after update %lld …", run->progress.update);
     bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
-                (distributed_rank() > 0 || validate_candidate(run, v, error));
-    return distributed_agree(good, error) &&
+                (distributed_rank() > 0 || validate_candidate(run, v, &best, error));
+    good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
-           run_save_last(run, error) && validation_remove_dropped(run, error) &&
-           pictures_loss(run, error);
+           save_last(run, error);
+    if (good && best) draw(ATTENTION, pictures_attention, "attention.png", best, run);
+    if (good) draw(LOSS, pictures_loss, "loss.png", NULL, run);
+    snapshot_close(best);
+    return good;
 }
 
 /* ---- the training ---- */
@@ -195,16 +255,18 @@ static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory
                   Error *error)
 {
     Throughput throughput = {0};
-    if (run->progress.update == 0 &&
-        (!watch_record(watch, run, NAN, error) || !weights_record(weights, run, error)))
-        return false;
+    if (run->progress.update == 0) record_frames(watch, weights, run, NAN, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_stop(error)) return false;
         if (stop || finished(run)) {
             console_stage("saving and drawing …");
-            return run_save_last(run, error) && weights_draw(weights, run, error) &&
-                   watch_draw(watch, run, error);
+            ending = true;
+            if (!save_last(run, error)) return false;
+            if (tried(WEIGHTS, weights_end(weights, run, error), error) && weights->count)
+                draw(WEIGHTS, weights_draw, "weights.png", weights, run);
+            if (watch->file) draw(WATCH, watch_draw, "watch.png", watch, run);
+            return true;
         }
         if (!update(run, watch, weights, &throughput, error)) return false;
     }
@@ -236,9 +298,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
                 weights_open(&weights, run, error) && validation_remove_dropped(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
     good = distributed_agree(good, error) && train(run, validation, &watch, &weights, error);
-    if (good) console_end(run, stop);
+    if (good && !failure[LAST].text[0]) console_end(run, stop);
     watch_close(&watch);
-    return good;
+    return good && report_failures(error);
 }
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
@@ -286,10 +348,12 @@ int main(int argc, char **argv)
     // Large blocks go back to the system as soon as they are freed. Otherwise the memory of a
     // validation stays with the process: 144 MB instead of 76 for the toy corpus.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
+    signal(SIGXFSZ, SIG_IGN);  // a file over the limit of `ulimit -f` is then an error
     int status = run_command(&run, &settings, argc, argv, &error);
     bool failed = status == 1 || status == 2;
     options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);
-    if (failed && (distributed_rank() == 0 || distributed_broken())) console_error(&error);
+    if (failed && (distributed_rank() == 0 || distributed_broken()))
+        console_error("", &error, "");
     run_free(&run);
     settings_free(&settings);
     distributed_stop();

@@ -330,6 +330,7 @@ int main(int argc, char **argv)
 {
     static Program p;
     Error error = {""};
+    signal(SIGXFSZ, SIG_IGN);  // a file over the limit of `ulimit -f` is then an error
     int status = run(&p, argc, argv, &error);
     options_name_in_error(p.request.groups, REQUEST_GROUPS, &error);
     if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);

@@ -140,7 +140,7 @@ static std::string rules_file(const Rules &rules)
     for (const auto &[from, to] : rules)
         tsv += code_points(from) + "\t" + code_points(to) + "\n";
     int file = memfd_create("rules", 0);
-    if (!write_all(file, tsv)) throw std::bad_alloc();
+    if (!write_all(file, tsv)) throw std::runtime_error(strerror(errno));
     return "/proc/self/fd/" + std::to_string(file);
 }
 

@@ -187,9 +187,9 @@ void console_end(const Run *run, bool stopped)
     say_command(run);
 }
 
-void console_error(const Error *error)
+void console_error(const char *kind, const Error *error, const char *after)
 {
     end_stage();
     progressbar_clear(&bar);
-    fprintf(stderr, "%s: %s\n", command_name(), error->text);
+    fprintf(stderr, "%s: %s%s%s\n", command_name(), kind, error->text, after);
 }

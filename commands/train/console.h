@@ -37,6 +37,7 @@ void console_progress(Run *run, const Throughput *throughput, const UpdateStats 
 
 void console_validation(const Run *run, const Validation *validation, bool best);
 void console_end(const Run *run, bool stopped);
-void console_error(const Error *error);
+/* "train: KIND ERROR AFTER", even if quiet; kind is "" or "warning: ". */
+void console_error(const char *kind, const Error *error, const char *after);
 
 #endif

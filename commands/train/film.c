@@ -137,8 +137,9 @@ static bool save_film(const Film *film, const char *path, const char *model,
     return false;
 }
 
-bool watch_draw(const Watch *watch, const Run *run, Error *error)
+bool watch_draw(const void *of, const Run *run, Error *error)
 {
+    const Watch *watch = of;
     if (watch->count < 2) return true;
     Film film = {0};
     char path[PATH_MAX], *title = NULL;

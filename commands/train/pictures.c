@@ -6,13 +6,59 @@
 #include "plots/png.h"
 #include "training/distributed.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-bool pictures_loss(const Run *run, Error *error)
+/* What the child tells its parent, in memory that both share. */
+typedef struct Reply {
+    bool drawn;
+    Error error;
+} Reply;
+
+/* Signals to the group are for the parent, with which the child ends. What a library prints
+ * before it aborts is dropped. */
+static void draw_and_exit(Reply *reply, Draw *draw, const void *of, const Run *run)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    reply->drawn = draw(of, run, &reply->error);
+    _exit(0);
+}
+
+bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
+    int status = 0, protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
+    Reply *reply = mmap(NULL, sizeof *reply, protection, flags, -1, 0);
+    pid_t pid = reply == MAP_FAILED ? -1 : fork();
+    if (pid == 0) draw_and_exit(reply, draw, of, run);
+    if (pid < 0) error_set(error, "cannot draw %s: %s", name, strerror(errno));
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (pid > 0) *error = reply->error;
+    if (status)
+        error_set(error, "drawing %s was ended by signal %d (%s): is there enough memory?",
+                  name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    bool good = pid > 0 && reply->drawn;
+    if (reply != MAP_FAILED) munmap(reply, sizeof *reply);
+    return good;
+}
+
+bool pictures_loss(const void *unused, const Run *run, Error *error)
+{
+    (void)unused;
     const Metrics *metrics = &run->metrics;
     int T = metrics_column(NULL, metrics, METRICS_TRAIN, "loss");
     int V = metrics_column(NULL, metrics, METRICS_VALID, "loss");
@@ -46,11 +92,10 @@ bool pictures_loss(const Run *run, Error *error)
     return good;
 }
 
-/* Draws the first validation sentence of at most PICTURE_WORDS tokens, or the shortest if all
+/* Of the first validation sentence of at most PICTURE_WORDS tokens, or of the shortest if all
  * are longer. An untrained model may translate without end: only the beginning is drawn. */
-bool pictures_attention(const Run *run, const Validation *v, Error *error)
+Snapshot *pictures_snapshot(const Run *run, const Validation *v, Error *error)
 {
-    if (!v->translated) return true;
     const Corpus *corpus = &run->valid;
     const size_t *start = corpus->start[SOURCE];
     int s = 0, length = (int)start[1];
@@ -63,16 +108,18 @@ bool pictures_attention(const Run *run, const Validation *v, Error *error)
     int word[PICTURE_WORDS];
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
+    return snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words,
+                         error);
+}
+
+bool pictures_attention(const void *snapshot, const Run *run, Error *error)
+{
     char path[PATH_MAX];
-    Snapshot *snapshot =
-        snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words, error);
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
                                 .choice = &choice_default,
                                 .config = picture_default};
-    bool good = snapshot && run_path(path, run->settings, "attention.png", error) &&
-                picture_save(path, NULL, &input, error);
-    snapshot_close(snapshot);
-    return good;
+    return run_path(path, run->settings, "attention.png", error) &&
+           picture_save(path, NULL, &input, error);
 }

@@ -1,15 +1,26 @@
-/* pictures.h -- the pictures that a run leaves in its folder. Ranks other than 0 draw
- * nothing. */
+/* pictures.h -- the pictures that a run leaves in its folder.
+ *
+ * They are drawn in a child process: Pango, fontconfig and GLib end theirs when memory or threads
+ * run out. The child does not run the network. */
 #ifndef COMMANDS_TRAIN_PICTURES_H
 #define COMMANDS_TRAIN_PICTURES_H
 
 #include "commands/train/run.h"
 #include "commands/train/validation.h"
+#include "inference/snapshot.h"
+
+typedef bool Draw(const void *of, const Run *run, Error *error);
+
+/* Calls draw(of, run, …) in a child process and waits for it; `name` is for the error. Does
+ * nothing on ranks other than 0. */
+bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error);
 
 /* loss.png: loss, BLEU and learning rate, from the metrics so far. */
-bool pictures_loss(const Run *run, Error *error);
+Draw pictures_loss;
 
-/* attention.png: the attention of a translation of the last validation. */
-bool pictures_attention(const Run *run, const Validation *validation, Error *error);
+/* The attention of a translation of the last validation, which has translated sentences, and
+ * attention.png, drawn from it. */
+Snapshot *pictures_snapshot(const Run *run, const Validation *validation, Error *error);
+Draw pictures_attention;
 
 #endif

@@ -42,19 +42,6 @@ static double status(const char *format)
     return 1024 * kilobytes;
 }
 
-/* Draws a word: fonts and the drawing libraries stay in memory once they are used, and their
- * size depends on the machine. An error is ignored here; drawing a picture will report it. */
-static void load_fonts(void)
-{
-    Canvas *canvas;
-    Error error;
-    if (!canvas_new(&canvas, THEME_LIGHT, &error)) return;
-    if (canvas_reserve(canvas, 64, 64, &error))
-        for (int bold = 0; bold < 2; bold++)
-            canvas_text(canvas, "loss", 0, 0, &(TextStyle){.size = 13, .bold = bold});
-    canvas_free(canvas);
-}
-
 /* *bytes (=) the activations of the largest micro-batch in the first updates, on all
  * threads. */
 static bool find_activations(size_t *bytes, Run *run, Error *error)
@@ -79,7 +66,6 @@ static bool find_activations(size_t *bytes, Run *run, Error *error)
 static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *error)
 {
     size_t active, translating;
-    load_fonts();
     double now = status("VmRSS: %lf"), block = (double)(run->model.params.size * sizeof(real));
     if (!find_activations(&active, run, error) ||
         !validation_memory(validation, &translating, error))

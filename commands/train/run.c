@@ -344,12 +344,6 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     return good;
 }
 
-bool run_save_last(Run *run, Error *error)
-{
-    return optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
-           distributed_agree(run_save(run, run->last, true, error), error);
-}
-
 int run_watched_layer(const Run *run)
 {
     int layer = run->settings->run.watch_layer;

@@ -11,7 +11,7 @@
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
- * run_read, run_prepare and run_save_last are collective: they succeed or fail on all ranks.
+ * run_read and run_prepare are collective: they succeed or fail on all ranks.
  * The other functions do nothing on ranks other than 0. */
 #ifndef COMMANDS_TRAIN_RUN_H
 #define COMMANDS_TRAIN_RUN_H
@@ -63,11 +63,8 @@ long long run_last_update(Run *run);
 /* Makes the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
-/* Writes last.safetensors. After a step that can fail on one rank alone, call
- * distributed_agree() first. */
-bool run_save_last(Run *run, Error *error);
-
-/* Writes the model's weights, and with `whole` the state of training. */
+/* Writes the model's weights, and with `whole` the state of training, which needs
+ * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
 
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */

@@ -20,7 +20,7 @@
 #ifndef COMMANDS_TRAIN_WATCH_H
 #define COMMANDS_TRAIN_WATCH_H
 
-#include "commands/train/run.h"
+#include "commands/train/pictures.h"
 
 enum { WATCH_WORDS = 40 };  // the most tokens of either side, </s> included
 
@@ -54,8 +54,8 @@ bool watch_due(long long update);
  * NaN. */
 bool watch_record(Watch *watch, Run *run, double loss, Error *error);
 
-/* Draws watch.png; does nothing if there are fewer than two frames. */
-bool watch_draw(const Watch *watch, const Run *run, Error *error);
+/* Draws watch.png of a Watch; does nothing if there are fewer than two frames. */
+Draw watch_draw;
 
 void watch_close(Watch *watch);  // does nothing for {0}
 

@@ -109,6 +109,13 @@ bool weights_record(WeightsHistory *history, const Run *run, Error *error)
     return good;
 }
 
+bool weights_end(WeightsHistory *history, const Run *run, Error *error)
+{
+    int n = history->count;
+    bool recorded = n && history->frame[n - 1].update == run->progress.update;
+    return recorded || !history->words.count || add_frame(history, run, error);
+}
+
 /* ---- weights.png ---- */
 
 /* chosen (=) the first frame, the first ones that have come half of the way and five sixths of
@@ -214,16 +221,13 @@ static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *
     return canvas_check(canvas, error);
 }
 
-bool weights_draw(WeightsHistory *history, const Run *run, Error *error)
+bool weights_draw(const void *of, const Run *run, Error *error)
 {
-    if (!history->words.count) return true;
+    const WeightsHistory *history = of;
     const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
     char path[PATH_MAX];
     Canvas *canvas;
-    int n = history->count;
-    bool recorded = n && history->frame[n - 1].update == run->progress.update;
-    if ((!recorded && !add_frame(history, run, error)) ||
-        !run_path(path, run->settings, "weights.png", error) ||
+    if (!run_path(path, run->settings, "weights.png", error) ||
         !canvas_new(&canvas, THEME_LIGHT, error))
         return false;
     bool good = draw_page(canvas, history, run, error) &&

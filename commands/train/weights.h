@@ -13,7 +13,7 @@
 #ifndef COMMANDS_TRAIN_WEIGHTS_H
 #define COMMANDS_TRAIN_WEIGHTS_H
 
-#include "commands/train/run.h"
+#include "commands/train/pictures.h"
 #include "explain/projections.h"
 
 enum { WEIGHTS_FRAMES = 40 };  // enough for 10 · 2³⁷ updates
@@ -36,6 +36,10 @@ bool weights_open(WeightsHistory *history, const Run *run, Error *error);
 /* Records a frame if one is due after this update. */
 bool weights_record(WeightsHistory *history, const Run *run, Error *error);
 
-bool weights_draw(WeightsHistory *history, const Run *run, Error *error);
+/* Records the last frame of weights.png. */
+bool weights_end(WeightsHistory *history, const Run *run, Error *error);
+
+/* Draws weights.png of a WeightsHistory with a frame. */
+Draw weights_draw;
 
 #endif

@@ -1,0 +1,82 @@
+#!/bin/sh
+# saving.sh -- ./train when files cannot be written: a picture is a warning, a failed save is tried
+# again, and the exit status tells in the end.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 400 60
+tiny="$tiny --tokenizer char --normalization identity --max-length 60 --threads 2 --micro-tokens 60 --valid-every 10 --log-every 5 --max-updates 30"
+train() { "$BIN/train" $corpus $tiny --quiet "$@"; }
+# said COUNT PATTERN: standard error has so many lines with the pattern, and no others.
+said() { test "$(grep -c -- "$2" err)" -eq "$1" -a "$(wc -l <err)" -eq "$1"; }
+
+train --watch "one two" --output whole 2>err || cat err
+
+# ---- pictures ----
+for picture in attention loss weights watch; do mkdir -p "blocked/$picture.png"; done
+train --watch "one two" --output blocked 2>err
+check "pictures that cannot be written do not fail the run" test $? -eq 0
+for picture in attention loss; do
+    check "$picture.png: said at once and at the end" sh -c "
+        grep -q \"warning: .*$picture.png': Is a directory; training goes on\$\" err &&
+        grep -q \"warning: .*$picture.png': Is a directory\$\" err"
+done
+check "watch.png and weights.png, drawn at the end: once" sh -c \
+    'test "$(grep -c "w[ae][^/]*\.png.: Is a directory$" err)" = 2'
+for file in last best; do
+    cp "blocked/$file.safetensors" . && cp "whole/$file.safetensors" other.safetensors
+    for f in "$file" other; do sed 's/blocked/whole/' "$f.safetensors" >"$f.bytes"; done
+    check "and $file.safetensors is complete" test "$(wc -c <$file.safetensors)" -gt 10000
+done
+
+# A library that calls abort, as GLib does when memory or threads run out.
+cat >abort.c <<'END'
+#include <stdlib.h>
+void *pango_layout_new(void *context) { abort(); return context; }
+END
+if cc -shared -fPIC -o abort.so abort.c 2>/dev/null && ! nm "$BIN/train" | grep -q __asan; then
+    LD_PRELOAD=$scratch/abort.so train --output aborted 2>err
+    check "an abort while drawing does not end the run" test $? -eq 0
+    check "it is said" grep -q "warning: drawing loss.png was ended by signal 6 (Aborted): is there enough memory?; " err
+    check "the model is that of a run with pictures" sh -c '
+        for run in whole aborted; do
+            tail -c 20000 $run/best.safetensors >$run.weights
+        done
+        test -s whole.weights && cmp whole.weights aborted.weights'
+else
+    echo "skipped an abort while drawing: needs cc, and a build without AddressSanitizer"
+fi
+
+# ---- saves ----
+size=$(($(wc -c <whole/last.safetensors) / 512))
+limited() { (ulimit -f $((size - 2)) && train "$@" 2>err); }
+limited --output limited
+check "a save over the limit of files fails the run, without a signal" test $? -eq 1
+check "said at each validation and at the end" sh -c '
+    test "$(grep -c "last.safetensors.: File too large; training goes on$" err)" = 3 &&
+    test "$(grep -c "^train: cannot write .*last.safetensors.: File too large$" err)" = 1'
+check "best.safetensors, which is smaller, is there" test -s limited/best.safetensors
+check "nothing half is left" sh -c '! ls limited | grep -e tmp -e last'
+check "./translate reads it" sh -c '"$0/translate" --model limited "one two" 2>err' "$BIN"
+
+# The folder cannot take the file at the first validation, but at a later one.
+mkdir -p later/last.safetensors.tmp
+train --max-updates 400 --valid-every 5 --output later 2>err &
+pid=$!
+while ! grep -q "training goes on" err && kill -0 $pid 2>/dev/null; do sleep 0.01; done
+rmdir later/last.safetensors.tmp
+wait $pid
+check "a save that succeeds later ends well" test $? -eq 0
+check "with the checkpoint" test -s later/last.safetensors
+check "and a warning" grep -q "warning: cannot write .*last.safetensors': Is a directory; " err
+
+mkdir -p best/best.safetensors.tmp
+train --output best 2>err
+check "a best model that cannot be saved fails the run" test $? -eq 1
+check "which can go on" sh -c 'rmdir best/best.safetensors.tmp; test -s best/last.safetensors'
+train --max-updates 40 --output best 2>err
+check "then a later one is the best" test -s best/best.safetensors
+
+(ulimit -f 4 && "$BIN/translate" --model whole --save-int8 small.safetensors 2>err)
+check "./translate --save-int8 over the limit: one sentence" sh -c \
+    'test $? -eq 0 && grep -q "^translate: cannot write .small.safetensors.: File too large$" err'
