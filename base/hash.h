@@ -18,10 +18,4 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     return hash;
 }
 
-/* The high bits, which mix better, folded onto the low ones, to index a table. */
-static inline uint64_t hash_folded(uint64_t hash)
-{
-    return hash ^ hash >> 32;
-}
-
 #endif

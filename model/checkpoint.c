@@ -155,14 +155,6 @@ static bool read_tokenizer(CheckpointFile *c, const char *name, unsigned char **
     return safetensors_read(&c->file, tensor, *bytes, error);
 }
 
-static bool read_tokenizers(CheckpointFile *c, Error *error)
-{
-    static const char *const SOURCE = "tokenizer.source";
-    if (!read_tokenizer(c, "tokenizer", &c->tokenizer, &c->tokenizer_size, error)) return false;
-    return !safetensors_find(&c->file, SOURCE) ||
-           read_tokenizer(c, SOURCE, &c->source_tokenizer, &c->source_tokenizer_size, error);
-}
-
 static bool read_metadata(CheckpointFile *c, Error *error)
 {
     const char *format = safetensors_metadata(&c->file, "format");
@@ -184,7 +176,12 @@ static bool read_metadata(CheckpointFile *c, Error *error)
 
 static bool read_rest(CheckpointFile *c, Error *error)
 {
-    if (read_metadata(c, error) && read_tokenizers(c, error)) return true;
+    static const char *const SOURCE = "tokenizer.source";
+    if (read_metadata(c, error) &&
+        read_tokenizer(c, "tokenizer", &c->tokenizer, &c->tokenizer_size, error) &&
+        (!safetensors_find(&c->file, SOURCE) ||
+         read_tokenizer(c, SOURCE, &c->source_tokenizer, &c->source_tokenizer_size, error)))
+        return true;
     checkpoint_close(c);
     return false;
 }
@@ -221,7 +218,7 @@ bool checkpoint_has(const CheckpointFile *c, const char *prefix)
 static void write_shape(char *text, size_t size, Dtype dtype, const int64_t *shape,
                         int dimensions)
 {
-    size_t used = (size_t)snprintf(text, size, "%s [", dtype_name(dtype));
+    size_t used = (size_t)snprintf(text, size, "%s [", dtypes[dtype].name);
     for (int i = 0; i < dimensions && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "",
                                  (long long)shape[i]);

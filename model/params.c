@@ -238,13 +238,6 @@ void params_freeze(Params *params, unsigned parts)
     }
 }
 
-const Tensor *params_find(const Params *params, const char *name)
-{
-    for (int t = 0; t < params->count; t++)
-        if (!strcmp(params->tensor[t].name, name)) return &params->tensor[t];
-    return NULL;
-}
-
 size_t params_trained(const Params *params)
 {
     size_t count = 0;

@@ -112,7 +112,6 @@ enum { PART_ENCODER = 1, PART_DECODER = 2, PART_EMBEDDINGS = 4, PART_ALL = 7 };
 /* Freezes the tensors of these parts, a sum of PART_…. */
 void params_freeze(Params *params, unsigned parts);
 
-const Tensor *params_find(const Params *params, const char *name);  // or NULL
 size_t params_trained(const Params *params);  // how many numbers are learned
 
 /* ---- prepared for inference (quantised.h) ---- */

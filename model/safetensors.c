@@ -22,25 +22,12 @@ enum { CRC_DIGITS = 8, NAME_LIMIT = 255, LENGTH_BYTES = 8 };
 #error "the format is little-endian, and numbers are written as they lie in memory"
 #endif
 
-static const struct {
-    const char *name;
-    size_t size;
-} dtypes[] = {
+const DtypeInfo dtypes[] = {
     [DTYPE_BOOL] = {"BOOL", 1}, [DTYPE_U8] = {"U8", 1},     [DTYPE_I8] = {"I8", 1},
     [DTYPE_I16] = {"I16", 2},   [DTYPE_F16] = {"F16", 2},   [DTYPE_BF16] = {"BF16", 2},
     [DTYPE_I32] = {"I32", 4},   [DTYPE_F32] = {"F32", 4},   [DTYPE_I64] = {"I64", 8},
     [DTYPE_F64] = {"F64", 8},   [DTYPE_UNKNOWN] = {"?", 0},
 };
-
-const char *dtype_name(Dtype dtype)
-{
-    return dtypes[dtype].name;
-}
-
-size_t dtype_size(Dtype dtype)
-{
-    return dtypes[dtype].size;
-}
 
 /* text (=) the CRC-32 of the bytes, in hex. */
 static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
@@ -61,7 +48,7 @@ typedef struct Content {
 
 static size_t bytes_of(const SafeTensor *tensor)
 {
-    size_t bytes = dtype_size(tensor->dtype);
+    size_t bytes = dtypes[tensor->dtype].size;
     for (int i = 0; i < tensor->dimensions; i++) bytes *= (size_t)tensor->shape[i];
     return bytes;
 }
@@ -77,7 +64,7 @@ static const void *stored(const Content *content, const SafeTensor *tensor)
 static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
 {
     json_open(json, tensor->name);
-    json_put_text(json, "dtype", dtype_name(tensor->dtype));
+    json_put_text(json, "dtype", dtypes[tensor->dtype].name);
     json_open_array(json, "shape");
     for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
     json_close_array(json);
@@ -286,7 +273,7 @@ static bool read_shape(const SafeFile *file, SafeTensor *tensor, const json_t *s
     if (!json_is_array(shape) || json_array_size(shape) > SAFETENSORS_DIMENSIONS)
         return wrong(file, tensor->name, "has no shape of 0 to 8 sizes", error);
     tensor->dimensions = (int)json_array_size(shape);
-    uint64_t bytes = dtype_size(tensor->dtype);
+    uint64_t bytes = dtypes[tensor->dtype].size;
     bool too_large = false;
     for (int i = 0; i < tensor->dimensions; i++) {
         const json_t *size = json_array_get(shape, (size_t)i);

@@ -38,8 +38,11 @@ typedef enum {
     DTYPE_UNKNOWN  // one of a later version of the format: listed, never read
 } Dtype;
 
-const char *dtype_name(Dtype dtype);  // "F32"
-size_t dtype_size(Dtype dtype);       // bytes an element; 0 for DTYPE_UNKNOWN
+typedef struct DtypeInfo {
+    const char *name;  // "F32"
+    size_t size;       // bytes an element; 0 for DTYPE_UNKNOWN
+} DtypeInfo;
+extern const DtypeInfo dtypes[];  // [Dtype]
 
 enum { SAFETENSORS_DIMENSIONS = 8, SAFETENSORS_HEADER_LIMIT = 16 << 20 };
 

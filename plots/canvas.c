@@ -307,7 +307,8 @@ static uint64_t line_hash(const char *text, const TextStyle *style)
     uint64_t hash = hash_bytes(HASH_START, text, strlen(text));
     hash = hash_word(hash, (unsigned)(style->size * 16));
     hash = hash_word(hash, (unsigned)style->max_width);
-    return hash_folded(hash_word(hash, style->bold));
+    hash = hash_word(hash, style->bold);
+    return hash ^ hash >> 32;  // the high bits, which mix better, fold onto the low ones
 }
 
 /* Appends text and a space to list [size], unless it is there or does not fit. */

@@ -230,9 +230,6 @@ static bool read_last(Run *run, Error *error)
         checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
     bool good =
         read_progress(run, last.progress, error) &&
-        checkpoint_fits(&last, params, CHECKPOINT_WEIGHTS, error) &&
-        checkpoint_fits(&last, params, CHECKPOINT_ADAM_M, error) &&
-        checkpoint_fits(&last, params, CHECKPOINT_ADAM_V, error) &&
         checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
         checkpoint_read(&last, params, CHECKPOINT_ADAM_M, run->trainer->optimizer.m, error) &&
         checkpoint_read(&last, params, CHECKPOINT_ADAM_V, run->trainer->optimizer.v, error) &&

@@ -111,29 +111,29 @@ static const Option fine_tuning_options[] = {
 
 const Preset settings_presets[] = {  // as PRESET_NAMES; each with the same options
     {"toy", "the built-in corpus, whole words, about a minute",
-     "tokenizer=word normalization=nmt_nfkc_cf vocab-size=2000 "
-     "d-model=128 heads=4 ffn=256 encoder-layers=2 "
-     "decoder-layers=2 max-length=64 output-bias=true batch-tokens=1600 micro-tokens=400 "
-     "accumulators=4 learning-rate=0.003 schedule=cosine warmup=200 max-updates=2400 "
-     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=400 patience=0"},
+     "tokenizer=word normalization=nmt_nfkc_cf vocab-size=2000 d-model=128 heads=4 "
+     "ffn=256 encoder-layers=2 decoder-layers=2 max-length=64 output-bias=true "
+     "batch-tokens=1600 micro-tokens=400 accumulators=4 learning-rate=0.003 "
+     "schedule=cosine warmup=200 max-updates=2400 dropout=0.1 label-smoothing=0.1 "
+     "clip-norm=1 valid-every=400 patience=0"},
     {"tiny", "10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 "
-     "d-model=128 heads=4 ffn=256 encoder-layers=4 "
-     "decoder-layers=4 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=320 "
-     "accumulators=0 learning-rate=0.005 schedule=inverse-sqrt warmup=2000 max-updates=8000 "
-     "dropout=0.3 label-smoothing=0.1 clip-norm=25 valid-every=0 patience=10"},
+     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=128 heads=4 ffn=256 "
+     "encoder-layers=4 decoder-layers=4 max-length=256 output-bias=false "
+     "batch-tokens=8192 micro-tokens=320 accumulators=0 learning-rate=0.005 "
+     "schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 label-smoothing=0.1 "
+     "clip-norm=25 valid-every=0 patience=10"},
     {"small", "about 100,000 pairs",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 "
-     "d-model=256 heads=8 ffn=512 encoder-layers=3 "
-     "decoder-layers=3 max-length=256 output-bias=false batch-tokens=8192 micro-tokens=512 "
-     "accumulators=0 learning-rate=0.002 schedule=inverse-sqrt warmup=2000 max-updates=30000 "
-     "dropout=0.2 label-smoothing=0.1 clip-norm=5 valid-every=0 patience=10"},
+     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=256 heads=8 ffn=512 "
+     "encoder-layers=3 decoder-layers=3 max-length=256 output-bias=false "
+     "batch-tokens=8192 micro-tokens=512 accumulators=0 learning-rate=0.002 "
+     "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
+     "clip-norm=5 valid-every=0 patience=10"},
     {"base", "a million pairs or more: the base model of Vaswani et al. 2017",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 "
-     "d-model=512 heads=8 ffn=2048 encoder-layers=6 "
-     "decoder-layers=6 max-length=256 output-bias=false batch-tokens=25000 micro-tokens=512 "
-     "accumulators=1 learning-rate=0.0007 schedule=inverse-sqrt warmup=4000 max-updates=100000 "
-     "dropout=0.1 label-smoothing=0.1 clip-norm=1 valid-every=0 patience=10"},
+     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=512 heads=8 ffn=2048 "
+     "encoder-layers=6 decoder-layers=6 max-length=256 output-bias=false "
+     "batch-tokens=25000 micro-tokens=512 accumulators=1 learning-rate=0.0007 "
+     "schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
+     "label-smoothing=0.1 clip-norm=1 valid-every=0 patience=10"},
     {NULL, NULL, NULL},
 };
 // clang-format on

@@ -54,9 +54,10 @@ static char *to_text(const WeightsHistory *history, const Run *run)
 
 /* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
  * is that of this run */
-static void read_frames(WeightsHistory *history, const Run *run, const char *path)
+static void read_frames(WeightsHistory *history, const Run *run)
 {
-    char *text = file_read(path, MOST_BYTES, NULL, NULL), *head = to_text(history, run);
+    char *text = file_read(history->path, MOST_BYTES, NULL, NULL),
+         *head = to_text(history, run);
     size_t skip = head ? strlen(head) : 0;
     char *at = text && head && !strncmp(text, head, skip) ? text + skip : "", *end;
     while (history->count + 2 < WEIGHTS_FRAMES) {
@@ -77,7 +78,7 @@ bool weights_open(WeightsHistory *history, const Run *run, Error *error)
     if (distributed_rank() > 0) return true;
     projections_words(&history->words, &run->valid, &run->vocabulary);
     if (!run_path(history->path, run->settings, "weights.tsv", error)) return false;
-    if (run->progress.update > 0) read_frames(history, run, history->path);
+    if (run->progress.update > 0) read_frames(history, run);
     return true;
 }
 

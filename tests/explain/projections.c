@@ -2,6 +2,7 @@
  * here from the inputs of the layer: a mean query is W_Q x̄ + b of the mean input x̄. */
 #include "explain/projections.h"
 #include "inference/snapshot.h"
+#include "tests/fixtures/params-find.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
 #include "tests/fixtures/test.h"

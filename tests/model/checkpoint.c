@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "model/checkpoint.h"
+#include "tests/fixtures/params-find.h"
 #include "tests/fixtures/temporary-file.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"

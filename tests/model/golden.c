@@ -8,6 +8,7 @@
  * vanish, as the softmax does not see the keys' biases. */
 #include "model/safetensors.h"
 #include "model/transformer.h"
+#include "tests/fixtures/params-find.h"
 #include "tests/fixtures/variants.h"
 #include "training/optimizer.h"
 
@@ -54,7 +55,7 @@ static void *load(const char *name, Dtype dtype, size_t count)
     const SafeTensor *tensor = safetensors_find(&g.file, name);
     if (!tensor) fail_msg("%s has no tensor '%s'", network->path, name);
     assert_int_equal(tensor->dtype, dtype);
-    if (count) assert_int_equal(tensor->bytes, count * dtype_size(dtype));
+    if (count) assert_int_equal(tensor->bytes, count * dtypes[dtype].size);
     void *data = malloc(tensor->bytes);
     assert_non_null(data);
     if (!safetensors_read(&g.file, tensor, data, &error)) fail_msg("%s", error.text);
