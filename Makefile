@@ -102,8 +102,8 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 	cat $(PAGE) >$(BUILD)/plots/page.js
 	sed -e '/@style@/{r plots/page/page.css' -e 'd;}' -e '/@script@/{r $(BUILD)/plots/page.js' \
 	    -e 'd;}' $< | od -An -v -tx1 | sed 's/ \(..\)/0x\1,/g' >$@
-$(BUILD)/plots/webpage.o: $(BUILD)/plots/page.inc
-$(BUILD)/plots/webpage.o: FLAGS += -I$(BUILD)
+$(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
+$(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
 # Man pages and completion, from the tables of options.
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a

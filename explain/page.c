@@ -1,4 +1,4 @@
-/* page.c -- attention weights and vectors to the page's JSON; see page.h. */
+/* page.c -- attention weights and vectors to JSON, and the page with it; see page.h. */
 #include "explain/page.h"
 
 #include "base/file.h"
@@ -6,7 +6,6 @@
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "plots/colormap.h"
-#include "plots/webpage.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -248,6 +247,36 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
     }
 }
 
+/* JSON has <, > and & only inside strings, where an escape means the same. */
+static void put_escaped(FILE *out, const char *json)
+{
+    for (; *json; json++)
+        if (*json == '<' || *json == '>' || *json == '&') fprintf(out, "\\u%04x", *json);
+        else fputc(*json, out);
+}
+
+static bool save(const char *path, const char *json, Error *error)
+{
+    static const unsigned char template[] = {
+#include "plots/page.inc"
+    };
+    static const char marker[] = "@data@";
+    const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
+    const unsigned char *rest = data + strlen(marker);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
+    if (out) {
+        fwrite(template, 1, (size_t)(data - template), out);
+        put_escaped(out, json);
+        fwrite(rest, 1, (size_t)(template + sizeof template - rest), out);
+    }
+    char *bytes = textstream_close(&stream);
+    bool good = bytes ? file_replace(path, bytes, stream.length, error)
+                      : error_set(error, "not enough memory for the page '%s'", path);
+    free(bytes);
+    return good;
+}
+
 bool page_save(const char *path, const PictureInput *input, Error *error)
 {
     const Snapshot *snapshot = input->snapshot;
@@ -266,7 +295,7 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
     bool good = !page.json.out || put_page(&page, error);
     char *text = textstream_close(&stream);
     if (good && !text) error_set(error, "not enough memory for the page '%s'", path);
-    good = good && text && webpage_save(path, text, error);
+    good = good && text && save(path, text, error);
     free(text);
     return good;
 }

@@ -1,4 +1,14 @@
-/* page.h -- the attention of one translation as a page for a browser (plots/webpage.h).
+/* page.h -- the attention of one translation as a self-contained page for a browser: it needs no
+ * network and no other file.
+ *
+ * The page is plots/page/: HTML with the style sheet and the scripts inserted. The Makefile
+ * joins them and compiles them in. The data are one JSON text in
+ *
+ *     <script type="application/json" id="data">{"model":"…",…}</script>
+ *
+ * in which <, >, & and Unicode's line separators are written as \u003c, …, so that no text of
+ * the corpus can end the element or begin another. A content security policy in the page's head
+ * forbids all network access.
  *
  * The data of the page, beside words and names:
  *
@@ -20,7 +30,7 @@
 enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 
 /* Writes a page with all kinds, layers and heads; it opens with those that input->choice
- * names. */
+ * names. The file is replaced as a whole or not at all. */
 bool page_save(const char *path, const PictureInput *input, Error *error);
 
 #endif
