@@ -100,11 +100,11 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
 {
     TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
     int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
-    e->row = malloc((size_t)rows * sizeof *e->row);
-    e->column = malloc((size_t)columns * sizeof *e->column);
+    e->row = malloc(((size_t)rows + (size_t)columns) * sizeof *e->row);
     e->dot = malloc((size_t)columns * sizeof *e->dot);
-    if (!e->row || !e->column || !e->dot)
+    if (!e->row || !e->dot)
         return error_set(error, "not enough memory to explain the attention");
+    e->column = e->row + rows;
     for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
     for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
     e->word = -1;
@@ -482,7 +482,6 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .kind = choice->kind};
     bool good = explain(&e, choice, word, error);
     free(e.row);
-    free(e.column);
     free(e.dot);
     return good;
 }

@@ -100,12 +100,6 @@ static bool score_model(Workspace *w, const Transformer *model, Error *error)
     return true;
 }
 
-/* ln(e^a + e^b) */
-static double add_exponentials(double a, double b)
-{
-    return a > b ? a + log1p(exp(b - a)) : b + log1p(exp(a - b));
-}
-
 static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Workspace *w,
                         Error *error)
 {
@@ -121,8 +115,9 @@ static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Worksp
                              (double)measure.used / 1e6);
         workspace_layout(w, &w->arena, ensemble->model[m], batch);
         if (!score_model(w, ensemble->model[m], error)) return false;
-        for (int i = 0; i < rows; i++)
-            sum[i] = m ? add_exponentials(sum[i], w->each[i]) : w->each[i];
+        for (int i = 0; i < rows; i++)  // ln(e^sum + e^each)
+            sum[i] = m ? fmax(sum[i], w->each[i]) + log1p(exp(-fabs(sum[i] - w->each[i])))
+                       : w->each[i];
     }
     for (int i = 0; i < rows; i++) sum[i] -= log(ensemble->count);
     return true;

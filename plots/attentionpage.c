@@ -19,16 +19,6 @@ enum { SMALL = 132, SMALL_CELL_MIN = 1, SMALL_CELL_MAX = 30 };
 
 /* ---- layout ---- */
 
-static int larger(int a, int b)
-{
-    return a > b ? a : b;
-}
-
-static int clamp(int value, int low, int high)
-{
-    return value < low ? low : value > high ? high : value;
-}
-
 /* The most rows or columns of any map. */
 static int most_words(const AttentionPage *page)
 {

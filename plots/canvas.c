@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/utf8.h"
 
+#include <assert.h>
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
 #include <math.h>
@@ -92,16 +93,6 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
     return true;
 }
 
-static void release_page(Canvas *canvas)
-{
-    if (canvas->state->cairo) cairo_destroy(canvas->state->cairo);
-    if (canvas->state->surface) cairo_surface_destroy(canvas->state->surface);
-    canvas->state->cairo = NULL;
-    canvas->state->surface = NULL;
-    free(textstream_close(&canvas->state->document));
-    canvas->state->document = (TextStream){0};
-}
-
 bool canvas_fits(const Canvas *canvas, int width, int height)
 {
     long wide = (long)width * canvas->scale, high = (long)height * canvas->scale;
@@ -134,7 +125,7 @@ static cairo_surface_t *create_surface(Canvas *canvas)
 
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
-    release_page(canvas);
+    assert(!canvas->state->surface);
     if (!canvas_fits(canvas, width, height))
         return error_set(error,
                          "a picture of %d x %d pixels, each %d times, cannot be drawn: at most "
@@ -144,8 +135,8 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     canvas->width = width * canvas->scale;
     canvas->height = height * canvas->scale;
     canvas->state->surface = create_surface(canvas);
-    if (canvas->state->surface) canvas->state->cairo = cairo_create(canvas->state->surface);
-    if (!canvas->state->cairo || cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
+    canvas->state->cairo = cairo_create(canvas->state->surface);
+    if (cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
         return error_set(error, "not enough memory for a picture of %d x %d pixels",
                          canvas->width, canvas->height);
     double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
@@ -165,7 +156,9 @@ void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
     for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->state->line[i]);
-    release_page(canvas);
+    cairo_destroy(canvas->state->cairo);
+    cairo_surface_destroy(canvas->state->surface);
+    free(textstream_close(&canvas->state->document));
     g_object_unref(canvas->state->pango);
     g_object_unref(canvas->state->fonts);
     free(canvas);

@@ -75,7 +75,7 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error);
 /* Whether a picture of this size, times the scale, is within the limits above. */
 bool canvas_fits(const Canvas *canvas, int width, int height);
 
-/* width x height pixels in the page's colour; discards what was drawn before. */
+/* width x height pixels in the page's colour, once for a canvas. */
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
 
 /* Ends a document and replaces the file at path by it. The title is UTF-8. Two documents of the

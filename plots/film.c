@@ -8,33 +8,26 @@ enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_
 
 /* ---- plan ---- */
 
-static int cell_size(int rows, int columns)
-{
-    int most = rows > columns ? rows : columns, cell = LARGE_MAP / most;
-    return cell > LARGE_CELL ? LARGE_CELL : cell < LEAST_CELL ? LEAST_CELL : cell;
-}
-
 bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error)
 {
     int rows = 1, columns = 1, heads = frames[0].head_count, right = 0;
     Canvas *canvas;
     if (!canvas_new(&canvas, theme, error)) return false;
     for (int f = 0; f < count; f++) {
-        if (frames[f].mean.rows > rows) rows = frames[f].mean.rows;
-        if (frames[f].mean.columns > columns) columns = frames[f].mean.columns;
+        rows = larger(rows, frames[f].mean.rows);
+        columns = larger(columns, frames[f].mean.columns);
     }
-    *plan = (FilmPlan){.cell = cell_size(rows, columns), .columns = heads > 1 ? 2 : 1};
+    *plan = (FilmPlan){.cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
+                       .columns = heads > 1 ? 2 : 1};
     for (int f = 0; f < count; f++) {
         HeatMapPlan map = heatmap_plan(canvas, &frames[f].mean, plan->cell);
-        if (map.left > plan->left) plan->left = map.left;
-        if (map.top > plan->top) plan->top = map.top;
-        if (map.width - map.left > right) right = map.width - map.left;
+        plan->left = larger(plan->left, map.left);
+        plan->top = larger(plan->top, map.top);
+        right = larger(right, map.width - map.left);
     }
     int lines = (heads + plan->columns - 1) / plan->columns, map_height = plan->cell * rows;
     int band = (map_height + HEAD_GAP) / (lines ? lines : 1) - HEAD_TITLE - HEAD_GAP;
-    plan->small = band / rows;
-    if (plan->small > plan->cell / 2) plan->small = plan->cell / 2;
-    if (plan->small < 2) plan->small = 2;
+    plan->small = clamp(band / rows, 2, plan->cell / 2);
     plan->head_width = plan->small * columns;
     plan->head_height = plan->small * rows + HEAD_TITLE;
     plan->left += MARGIN;
@@ -42,9 +35,9 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
     plan->heads_x = plan->left + right + 2 * HEAD_GAP;
     plan->width = plan->heads_x + MARGIN;
     if (heads) plan->width += plan->columns * (plan->head_width + HEAD_GAP) - HEAD_GAP;
-    if (plan->width < LEAST_WIDTH) plan->width = LEAST_WIDTH;
+    plan->width = larger(plan->width, LEAST_WIDTH);
     int stack = lines * (plan->head_height + HEAD_GAP) - HEAD_GAP - HEAD_TITLE;
-    int y = plan->top + (map_height > stack ? map_height : stack) + 36;
+    int y = plan->top + larger(map_height, stack) + 36;
     plan->height = y + CHART + CHART_LABELS + MARGIN;
     plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART};
     plan->chart.width = plan->width - MARGIN - plan->chart.x;

@@ -41,6 +41,17 @@ typedef struct HeatMapPlan {
     double slant;  // of the column labels, degrees; 0: horizontal
 } HeatMapPlan;
 
+/* What layouts are computed with. */
+static inline int larger(int a, int b)
+{
+    return a > b ? a : b;
+}
+
+static inline int clamp(int value, int low, int high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
 /* The layout of a map with cells of `cell` pixels (at least 1). Set x and y before painting. */
 HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell);
 
