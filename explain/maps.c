@@ -1,10 +1,8 @@
 /* maps.c -- combined attention maps and their measures; see maps.h. */
 #include "explain/maps.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 static bool map_create(Map *map, int rows, int columns, Error *error)
 {
