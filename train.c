@@ -25,17 +25,20 @@
 #include "commands/train/weights.h"
 #include "training/distributed.h"
 
-static volatile sig_atomic_t stop_signal;  // received by this process
-static int stop;                           // the largest signal of all ranks, the same on each
-static char stopping[160];                 // printed on a signal if there are several ranks
+static volatile sig_atomic_t stop_signal, save_signal;  // received by this process
+static int stop;            // the largest signal of all ranks, the same on each
+static char stopping[160];  // printed on a signal if there are several ranks
 
-/* The first signal asks to stop after this update; a second one ends the program at once. When
+/* The first signal asks to stop after this update; a second one ends the program at once, but
+ * not SIGHUP, which a terminal that closes sends twice. SIGUSR1 asks to save. When
  * a rank dies, mpirun sends SIGTERM to the others and kills them a second later. Their update
  * then never ends, so the message is printed here. */
 static void on_signal(int number)
 {
+    if (number == SIGUSR1) save_signal = 1;
+    if (number == SIGUSR1) return;
     stop_signal = number;
-    signal(number, SIG_DFL);
+    signal(number, number == SIGHUP ? SIG_IGN : SIG_DFL);
     if (write(STDERR_FILENO, stopping, strlen(stopping))) {}
 }
 
@@ -46,9 +49,11 @@ static void catch_signals(bool quiet)
                  "%s: stops after this update; if a rank has died, "
                  "the same command resumes from the last checkpoint\n",
                  command_name());
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
-    signal(SIGUSR1, on_signal);  // mpirun and Slurm pass it on without ending the job
+    command_catch(SIGHUP, on_signal);
+    command_catch(SIGINT, on_signal);
+    command_catch(SIGTERM, on_signal);
+    signal(SIGUSR1, on_signal);
+    signal(SIGUSR2, on_signal);  // mpirun and Slurm pass these two on without ending the job
 }
 
 /* ---- what may fail without ending the run ---- */
@@ -244,11 +249,17 @@ static bool validate(Run *run, Validation *v, Error *error)
 
 /* ---- the training ---- */
 
-/* Checks that no rank has failed; `stop` becomes the signal that any of them received. */
-static bool agree_on_stop(Error *error)
+/* Checks that no rank has failed. `stop` becomes the signal that any of them received. Saves if
+ * any was asked to. */
+static bool agree_on_signals(Run *run, Error *error)
 {
-    stop = stop_signal;
-    return distributed_agree(true, error) && distributed_greatest(&stop, error);
+    int asked = stop_signal ? 1 + stop_signal : save_signal;
+    if (asked == 1) save_signal = 0;
+    if (!distributed_agree(true, error) || !distributed_greatest(&asked, error)) return false;
+    if (asked > 1) stop = asked - 1;
+    if (asked == 1 && !run_save_last(run, error)) return false;
+    if (asked == 1) console_say("saved after update %lld", run->progress.update);
+    return true;
 }
 
 static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory *weights,
@@ -258,7 +269,7 @@ static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory
     if (run->progress.update == 0) record_frames(watch, weights, run, NAN, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
-        if (!agree_on_stop(error)) return false;
+        if (!agree_on_signals(run, error)) return false;
         if (stop || finished(run)) {
             console_stage("saving and drawing …");
             ending = true;
@@ -287,9 +298,8 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     if (run->resumed && !limit)
         console_say("going on    from update %lld of the run in %s", run->progress.update,
                     run->settings->run.output);
-    if (run->resumed && !limit && run->new_epoch)
-        console_say("new epoch   the order of the sentences has changed: %s",
-                    run->settings->reordered ? run->settings->reordered : "a shorter text");
+    if (run->reordered && !limit)
+        console_say("new epoch   the order of the sentences has changed: %s", run->reordered);
     if (run->unverified)
         console_say(
             "warning       the checkpoint does not record its training text, as it is of "
@@ -335,6 +345,7 @@ static int run_command(Run *run, Settings *settings, int argc, char **argv, Erro
     bool print_only = settings->run.help || settings->run.short_help || settings->run.version;
     if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
     if (print_only) return print_help_or_version(settings, error) ? 0 : 1;
+    signal(SIGPIPE, SIG_IGN);  // training does not need a reader of what it prints
     console_start(settings->run.quiet || distributed_rank() > 0);
     if (!distributed_agree(whole_story(run, settings, error), error)) return 1;
     return stop ? 128 + stop : 0;
@@ -345,10 +356,10 @@ int main(int argc, char **argv)
     static Settings settings;
     static Run run;
     Error error = {""};
+    command_start();
     // Large blocks go back to the system as soon as they are freed. Otherwise the memory of a
     // validation stays with the process: 144 MB instead of 76 for the toy corpus.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    signal(SIGXFSZ, SIG_IGN);  // a file over the limit of `ulimit -f` is then an error
     int status = run_command(&run, &settings, argc, argv, &error);
     bool failed = status == 1 || status == 2;
     options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);

@@ -11,6 +11,7 @@
  * (commands/translate/scores.h); --save-int8 writes the model with quantised weights;
  * --list-vocabulary prints the words it knows. */
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +40,14 @@ static void on_signal(int number)
 {
     stop_signal = number;
     signal(number, SIG_DFL);
+}
+
+/* Ends as programs do when nobody reads their output any more; the news may be without a
+ * reader. */
+static void on_pipe(int number)
+{
+    struct pollfd output = {.fd = STDOUT_FILENO};
+    if (poll(&output, 1, 0) > 0) signal(number, SIG_DFL), raise(number);
 }
 
 typedef struct Program {
@@ -318,8 +327,8 @@ static int run(Program *p, int argc, char **argv, Error *error)
     if (p->request.version)
         return puts("qkv " QKV_VERSION), stream_flush(stdout, "the version", error) ? 0 : 1;
     p->news = p->request.quiet ? NULL : stderr;
-    signal(SIGINT, on_signal);
-    signal(SIGTERM, on_signal);
+    command_catch(SIGINT, on_signal);
+    command_catch(SIGTERM, on_signal);
     bool good = work(p, error);
     say_replaced(p);
     if (!good) return 1;
@@ -330,7 +339,8 @@ int main(int argc, char **argv)
 {
     static Program p;
     Error error = {""};
-    signal(SIGXFSZ, SIG_IGN);  // a file over the limit of `ulimit -f` is then an error
+    command_start();
+    signal(SIGPIPE, on_pipe);
     int status = run(&p, argc, argv, &error);
     options_name_in_error(p.request.groups, REQUEST_GROUPS, &error);
     if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);

@@ -12,6 +12,8 @@
 
 #include "base/grow.h"
 
+enum { TRIES = 100 };  // to open a temporary file that others rename
+
 /* Sets the error, abandons the file, returns false. */
 static bool fail(AtomicFile *file, const char *doing, Error *error)
 {
@@ -23,34 +25,40 @@ static bool fail(AtomicFile *file, const char *doing, Error *error)
 }
 
 /* Whether the path still names the open file: another process may have renamed it between our
- * open and our lock. */
+ * open and our lock. A file that has a second name keeps its bytes and loses this one. */
 static bool same_file(int fd, const char *path)
 {
     struct stat open_one, named;
-    return !fstat(fd, &open_one) && !stat(path, &named) && open_one.st_ino == named.st_ino &&
-           open_one.st_dev == named.st_dev;
+    if (fstat(fd, &open_one) || stat(path, &named) || open_one.st_ino != named.st_ino ||
+        open_one.st_dev != named.st_dev)
+        return false;
+    if (open_one.st_nlink > 1) unlink(path);
+    return open_one.st_nlink == 1;
 }
 
 static bool open_locked(AtomicFile *file, Error *error)
 {
-    for (;;) {
-        file->fd = open(file->temporary, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+    const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+    bool busy = false;
+    for (int tries = 0; tries < TRIES && !busy; tries++) {
+        file->fd = open(file->temporary, flags, 0666);
         if (file->fd < 0) return fail(file, "write", error);
-        if (flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
-            error_set(error, "cannot write '%s': another process is writing it", file->path);
-            free(file->temporary);
-            file->temporary = NULL;  // it belongs to the other process
-            file_abandon(file);
-            return false;
-        }
-        if (same_file(file->fd, file->temporary)) return true;
+        busy = flock(file->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        if (!busy && same_file(file->fd, file->temporary)) return true;
         close(file->fd);
     }
+    error_set(error, "cannot write '%s': another process is writing it", file->path);
+    free(file->temporary);
+    *file = (AtomicFile){.fd = -1, .path = file->path};  // the rest is the other process's
+    file_abandon(file);
+    return false;
 }
 
 bool file_begin(AtomicFile *file, const char *path, Error *error)
 {
     *file = (AtomicFile){.fd = -1};
+    bool replaces;
+    if (!file_exists(&replaces, path, error)) return false;
     file->path = realpath(path, NULL);
     if (!file->path) file->path = strdup(path);
     if (!file->path) return fail(file, "write", error);
@@ -60,7 +68,7 @@ bool file_begin(AtomicFile *file, const char *path, Error *error)
         return file->fd >= 0 || fail(file, "write", error);
     }
     struct stat old;
-    bool replaces = !stat(file->path, &old);
+    if (replaces && stat(file->path, &old)) return fail(file, "write", error);
     if (replaces && !S_ISREG(old.st_mode)) {
         file->fd = open(file->path, O_WRONLY | O_CLOEXEC);
         return file->fd >= 0 || fail(file, "write", error);
@@ -171,6 +179,18 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error)
                   limit);
     else error_set(error, "cannot read '%s': %s", path, strerror(reason));
     return NULL;
+}
+
+bool file_exists(bool *exists, const char *path, Error *error)
+{
+    struct stat found;
+    *exists = !stat(path, &found);
+    int reason = errno;
+    if (*exists || (reason == ENOENT && lstat(path, &found))) return true;
+    return error_set(error, "cannot open '%s': %s", path,
+                     reason == ENOENT ? "it is a link to a file that is missing; is a disk not "
+                                        "mounted?"
+                                      : strerror(reason));
 }
 
 bool stream_flush(FILE *out, const char *what, Error *error)

@@ -44,6 +44,10 @@ FILE *file_restart(const char *path, const char *text, Error *error);
  * error. `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 
+/* *exists (=) whether there is a file. An error: it cannot be known, or it is a link to a file
+ * that is missing. */
+bool file_exists(bool *exists, const char *path, Error *error);
+
 /* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */
 bool stream_flush(FILE *out, const char *what, Error *error);
 

@@ -2,7 +2,9 @@
 #include "commands/command.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +20,19 @@ const char *command_prefix(void)
 {
     return strcmp(command_name(), "train") && strcmp(command_name(), "translate") ? "qkv-"
                                                                                   : "./";
+}
+
+void command_start(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO;
+         fd++)  // opened so that using it is an error, as before
+        if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+void command_catch(int number, void (*handler)(int))
+{
+    if (signal(number, handler) == SIG_IGN) signal(number, SIG_IGN);
 }
 
 bool command_toy_file(char *path, size_t size, const char *name)

@@ -11,6 +11,13 @@ const char *command_name(void);
 /* "./" or "qkv-": what a user types before train or translate to run them. */
 const char *command_prefix(void);
 
+/* Call it first: no file that is opened later becomes a standard stream that is closed, and a
+ * limit on the size of files is an error like others. */
+void command_start(void);
+
+/* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
+void command_catch(int number, void (*handler)(int));
+
 /* What users of other programs type for the options of both (synonyms.c). */
 extern const Synonym option_synonyms[];
 

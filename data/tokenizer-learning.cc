@@ -238,7 +238,8 @@ static double default_coverage(Options options, const Sentences *sentences, int 
                                const TokenizerSettings *settings)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV}) signal(s, SIG_DFL);
+    for (int s : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGABRT, SIGSEGV})
+        if (signal(s, SIG_DFL) == SIG_IGN) signal(s, SIG_IGN);
     struct rlimit no_core = {0, 0};
     setrlimit(RLIMIT_CORE, &no_core);
     reply = fcntl(reply, F_DUPFD, 10);

@@ -10,7 +10,7 @@
 
 Progress progress_start(void)
 {
-    return (Progress){.best = {INFINITY, NAN, NAN}};
+    return (Progress){.best = {INFINITY, NAN, NAN}, .corpus = NAN};
 }
 
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion)
@@ -43,15 +43,12 @@ void progress_keep(Progress *progress, long long update, int most)
 
 typedef enum {
     COUNT,   // long long, 0 to MOST
-    HASH,    // the same; a missing key is 0
     NUMBER,  // double; infinity is null
     SCORE,   // double; NaN is null, or a missing key
     LIST     // UpdateList; a missing key is an empty list
 } FieldKind;
 
-/* The largest whole number of JSON that every reader keeps exactly; adding to it cannot
- * overflow. */
-static const long long MOST = (1LL << 53) - 1;
+static const long long MOST = (1LL << 53) - 1;  // exact in every reader of JSON
 
 /* The members, in their order; update comes before the lists, which it limits. */
 static const struct {
@@ -76,7 +73,7 @@ static const struct {
     {FIELD(norm), NUMBER},
     {FIELD(tokens), COUNT},
     {FIELD(updates), COUNT},
-    {FIELD(corpus), HASH},
+    {FIELD(corpus), SCORE},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 
@@ -96,8 +93,7 @@ char *progress_to_json(const Progress *progress)
     for (int f = 0; f < FIELD_COUNT; f++) {
         const void *field = (const char *)progress + FIELDS[f].offset;
         switch (FIELDS[f].kind) {
-        case COUNT:
-        case HASH: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
+        case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
         case NUMBER:
         case SCORE: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
         case LIST: put_list(&json, FIELDS[f].key, field); break;
@@ -125,11 +121,9 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 {
     switch (kind) {
     case COUNT:
-    case HASH: {
-        long long count = *(long long *)field = json_integer_value(member);
-        return (json_is_integer(member) || (kind == HASH && !member)) && count >= 0 &&
-               count <= MOST;
-    }
+        *(long long *)field = json_integer_value(member);
+        return json_is_integer(member) &&
+               (unsigned long long)json_integer_value(member) <= MOST;
     case NUMBER:
     case SCORE: {
         bool none = json_is_null(member) || (kind == SCORE && !member);
@@ -144,9 +138,9 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
-    static const char *const wanted[] = {
-        "a whole number, 0 to 2^53 - 1", "a whole number, 0 to 2^53 - 1", "a number",
-        "a number", "a short list of updates in order, up to the last"};
+    static const char *const wanted[] = {"a whole number, 0 to 2^53 - 1", "a number",
+                                         "a number",
+                                         "a short list of updates in order, up to the last"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     for (int f = 0; good && f < FIELD_COUNT; f++) {

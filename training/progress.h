@@ -34,7 +34,7 @@ typedef struct Progress {
     /* sums since the last train line of metrics.jsonl, for the next one */
     double nll, objective, norm;
     long long tokens, updates;  // target tokens
-    long long corpus;           // a hash of token ids and vocabulary; 0: not recorded
+    double corpus;              // a hash of token ids and vocabulary, 53 bits; NAN: unknown
     double seconds;             // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;
 

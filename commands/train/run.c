@@ -7,11 +7,13 @@
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
+#include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/file.h>
 
 enum { MOST_HELD_OUT = 500 };
 
@@ -85,7 +87,9 @@ static bool take_vocabulary(Run *run, const char *path, Error *error)
 static bool make_vocabulary(Run *run, Error *error)
 {
     Settings *s = run->settings;
-    run->resumed = access(run->last, F_OK) == 0;
+    if (!file_exists(&run->resumed, run->best, error) ||
+        !file_exists(&run->resumed, run->last, error))
+        return false;
     if (run->resumed) return take_vocabulary(run, run->last, error);
     s->training.accumulators = trainer_first_accumulators(s->training.accumulators);
     if (s->fine_tuning.init) return take_vocabulary(run, s->init_file, error);
@@ -130,8 +134,8 @@ static bool share_vocabulary(Run *run, Error *error)
            vocabulary_load(&run->vocabulary, error);
 }
 
-/* A hash of token ids and vocabulary for Progress: 53 bits, not 0. */
-static long long fingerprint(const Run *run)
+/* A hash of token ids and vocabulary that a double holds. */
+static double fingerprint(const Run *run)
 {
     const Corpus *corpus = &run->corpus;
     uint64_t hash = HASH_START;
@@ -140,7 +144,7 @@ static long long fingerprint(const Run *run)
             hash = hash_word(hash, (uint32_t)corpus->id[side][i]);
         hash = hash_bytes(hash, run->vocabulary.model[side], run->vocabulary.size[side]);
     }
-    return (long long)(hash >> 11 ? hash >> 11 : 1);
+    return (double)(hash >> 11);
 }
 
 /* Checks by a hash that every rank has the same token ids, the same training options
@@ -165,13 +169,30 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
+/* Locks the folder on rank 0, if it exists. The system removes the lock when the process ends. */
+static bool lock_folder(Run *run, Error *error)
+{
+    char path[PATH_MAX];
+    if (run->lock || run->settings->run.dry_run || distributed_rank() > 0) return true;
+    if (!run_path(path, run->settings, ".lock", error)) return false;
+    run->lock = fopen(path, "ae");
+    if (!run->lock)
+        return errno == ENOENT ||
+               error_set(error, "cannot write '%s': %s", path, strerror(errno));
+    return !flock(fileno(run->lock), LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK ||
+           error_set(error,
+                     "another training runs in '%s': wait until it has ended, or give "
+                     "another --output",
+                     run->settings->run.output);
+}
+
 bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 {
     *run = (Run){.settings = settings, .stage = stage, .progress = progress_start()};
     stage("reading %s …", run_file(&settings->data.train, 0));
     bool good = run_path(run->last, settings, "last.safetensors", error) &&
                 run_path(run->best, settings, "best.safetensors", error) &&
-                read_text(run, error) &&
+                lock_folder(run, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
     good = good && (run->workers = workers_start(threads, error));
@@ -194,8 +215,8 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 static bool read_progress(Run *run, const char *text, Error *error)
 {
     Progress *p = &run->progress;
-    const char *reordered = run->settings->reordered;
-    long long corpus = p->corpus;
+    const char *changed = run->settings->changed;
+    double corpus = p->corpus;
     size_t in_epoch;
     if (!text)
         return error_set(error,
@@ -203,20 +224,21 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          "a training that can go on",
                          run->last);
     if (!progress_from_json(p, text, run->last, error)) return false;
-    if (p->corpus && p->corpus != corpus)
+    bool seed = strstr(changed, "--seed"), unknown = run->unverified = isnan(p->corpus);
+    if (!unknown && p->corpus != corpus)
         return error_set(error,
                          "the run in '%s' has another training text%s: start a new one with "
                          "another --output, which can begin with this model (--init %s)",
                          run->last,
-                         run->report.held_out && reordered && !strcmp(reordered, "--seed")
-                             ? " (another --seed holds out other pairs)"
-                             : "",
+                         seed && run->report.held_out ? " (--seed holds out other pairs)" : "",
                          run->settings->run.output);
-    run->unverified = !p->corpus;
     p->corpus = corpus;
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
-    run->new_epoch = reordered || p->update_in_epoch >= (long long)in_epoch;
-    if (run->new_epoch && p->update_in_epoch) p->epoch++, p->update_in_epoch = 0;
+    run->reordered = seed                                        ? "--seed"
+                     : strstr(changed, "--batch-tokens")         ? "--batch-tokens"
+                     : p->update_in_epoch >= (long long)in_epoch ? "a shorter text"
+                                                                 : NULL;
+    if (run->reordered && p->update_in_epoch) p->epoch++, p->update_in_epoch = 0;
     return true;
 }
 
@@ -304,7 +326,13 @@ long long run_last_update(Run *run)
 bool run_begin(Run *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    if (!folder_make(run->settings->run.output, error)) return false;
+    bool is_new = !run->lock, exists = false;
+    if (!folder_make(run->settings->run.output, error) || !lock_folder(run, error) ||
+        (is_new && !file_exists(&exists, run->last, error)))
+        return false;
+    if (exists)
+        return error_set(error, "another training has just made '%s': give another --output",
+                         run->last);
     char config[PATH_MAX], metrics[PATH_MAX];
     char *text = options_to_json(run->settings->groups, SETTINGS_GROUPS);
     bool good = (text || error_set(error, "not enough memory for config.json")) &&
@@ -349,6 +377,7 @@ int run_watched_layer(const Run *run)
 
 void run_free(Run *run)
 {
+    if (run->lock) fclose(run->lock);
     trainer_free(run->trainer);
     workers_stop(run->workers);
     transformer_free(&run->model);

@@ -8,6 +8,7 @@
  *   loss.png, attention.png                 pictures.h
  *   weights.tsv, weights.png                weights.h
  *   watch.jsonl, watch.png                  watch.h
+ *   .lock                 locked while a run writes into the folder; empty
  *
  * With several ranks (training/distributed.h) every rank reads the corpus. Only rank 0 uses the
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
@@ -44,13 +45,14 @@ typedef struct Run {
     Batches batches;
     Progress progress;
     Metrics metrics;
+    FILE *lock;  // ".lock" in the folder, locked until the process ends; NULL: not yet
     bool resumed;
-    bool new_epoch;    // resumed, but not in the middle of the epoch: its order has changed
-    bool unverified;   // resumed, but the checkpoint does not record its training text
-    int valid_epochs;  // from one validation to the next; 0: only by --valid-every
+    bool unverified;        // resumed, but the checkpoint does not record its training text
+    const char *reordered;  // resumed in a new epoch: what has changed the order; or NULL
+    int valid_epochs;       // from one validation to the next; 0: only by --valid-every
 } Run;
 
-/* Reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a
+/* Locks the folder, if there is one, reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a
  * rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error);
 
@@ -60,7 +62,7 @@ bool run_prepare(Run *run, Error *error);
 /* The update that the run ends after, as far as that is known yet; 0: no limit. */
 long long run_last_update(Run *run);
 
-/* Makes the folder and writes config.json; opens metrics.jsonl. */
+/* Makes and locks the folder and writes config.json; opens metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
 /* Writes the model's weights, and with `whole` the state of training, which needs

@@ -522,10 +522,6 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
     was.training.accumulators = *count;
-    bool same_size = was.training.batch_tokens == s->training.batch_tokens;
-    s->reordered = was.training.seed != s->training.seed ? "--seed"
-                   : same_size                           ? NULL
-                                                         : "--batch-tokens";
     if (good) list_changed(s, &was);
     settings_free(&was);
     return good;

@@ -50,7 +50,6 @@ typedef struct Settings {
     FineTuning fine_tuning;
     OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
     char changed[256];                    // " --learning-rate --dropout": set by settings_agree
-    const char *reordered;                // "--seed" or "--batch-tokens" if it differs, or NULL
     const char *default_preset;           // which preset it is, if none was named; or NULL
     char init_file[PATH_MAX];             // rank 0: the checkpoint of --init, for a new run
 } Settings;
@@ -88,7 +87,7 @@ char *settings_help(bool brief);
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. If the number of
  * accumulators is 0 or 1, sets it to that of the run, or to trainer_first_accumulators if the
- * run has none. settings->changed and reordered (=) the options of training that differ. */
+ * run has none. settings->changed (=) the options of training that differ. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */

@@ -8,7 +8,6 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"
-#include "data/text.h"
 #include "inference/snapshot.h"
 #include "inference/translator.h"
 #include "training/distributed.h"
@@ -131,14 +130,13 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
  * of a run that was killed) is dropped, and so is a file that does not begin with `head`. */
 static bool read_frames(Watch *watch, const char *head, long long update, Error *error)
 {
-    TextReader reader;
-    const char *line;
-    size_t length;
-    if (!text_open(&reader, watch->path, NULL)) return true;
-    bool good = true, mine = text_next(&reader, &line, &length, NULL) == TEXT_LINE &&
-                             strlen(head) == length + 1 && !memcmp(head, line, length);
-    while (mine && good && text_next(&reader, &line, &length, NULL) == TEXT_LINE) {
-        json_t *json = json_parse(line, length, watch->path, NULL);
+    bool exists;
+    if (!file_exists(&exists, watch->path, error)) return false;
+    char *text = exists ? file_read(watch->path, (size_t)1 << 30, NULL, error) : NULL, *end;
+    bool good = text || !exists, mine = text && !strncmp(text, head, strlen(head));
+    for (char *line = mine ? text + strlen(head) : ""; good && *line; line = end + !!*end) {
+        end = strchrnul(line, '\n');
+        json_t *json = json_parse(line, (size_t)(end - line), watch->path, NULL);
         WatchFrame frame = {0};
         if (json && read_frame(&frame, watch, json) && frame.update <= update &&
             (!watch->count || frame.update > watch->frame[watch->count - 1].update))
@@ -146,7 +144,7 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
         free_frame(&frame);
         json_decref(json);
     }
-    text_close(&reader);
+    free(text);
     return good;
 }
 

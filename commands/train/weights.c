@@ -54,10 +54,13 @@ static char *to_text(const WeightsHistory *history, const Run *run)
 
 /* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
  * is that of this run */
-static void read_frames(WeightsHistory *history, const Run *run)
+static bool read_frames(WeightsHistory *history, const Run *run, const char *path, Error *error)
 {
-    char *text = file_read(history->path, MOST_BYTES, NULL, NULL),
-         *head = to_text(history, run);
+    bool exists;
+    if (!file_exists(&exists, path, error)) return false;
+    char *text = exists ? file_read(path, MOST_BYTES, NULL, error) : NULL;
+    char *head = to_text(history, run);
+    bool good = text || !exists;
     size_t skip = head ? strlen(head) : 0;
     char *at = text && head && !strncmp(text, head, skip) ? text + skip : "", *end;
     while (history->count + 2 < WEIGHTS_FRAMES) {
@@ -70,6 +73,7 @@ static void read_frames(WeightsHistory *history, const Run *run)
     }
     free(head);
     free(text);
+    return good;
 }
 
 bool weights_open(WeightsHistory *history, const Run *run, Error *error)
@@ -78,8 +82,7 @@ bool weights_open(WeightsHistory *history, const Run *run, Error *error)
     if (distributed_rank() > 0) return true;
     projections_words(&history->words, &run->valid, &run->vocabulary);
     if (!run_path(history->path, run->settings, "weights.tsv", error)) return false;
-    if (run->progress.update > 0) read_frames(history, run);
-    return true;
+    return run->progress.update == 0 || read_frames(history, run, history->path, error);
 }
 
 /* ---- recording ---- */

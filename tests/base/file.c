@@ -108,6 +108,40 @@ TEST(a_link_is_followed_and_a_pipe_is_written)
     close(reader);
 }
 
+TEST(a_temporary_file_that_is_something_else)
+{
+    char other[TEMPORARY_SIZE + 8];
+    snprintf(other, sizeof other, "%s/other", folder);
+    assert_true(file_replace(other, "mine", 4, &error));
+    assert_int_equal(link(other, temporary), 0);
+    assert_true(file_replace(path, "new", 3, &error));
+    holds("new");
+    char *text = file_read(other, 10, NULL, &error);
+    assert_string_equal(text, "mine");
+    free(text);
+
+    assert_int_equal(mkfifo(temporary, 0600), 0);  // opening one waits for a reader
+    assert_false(file_replace(path, "newer", 5, &error));
+    holds("new");
+    unlink(temporary);
+}
+
+TEST(a_link_to_a_file_that_is_missing)
+{
+    char link[TEMPORARY_SIZE + 8];
+    bool exists;
+    struct stat found;
+    snprintf(link, sizeof link, "%s/gone", folder);
+    assert_int_equal(symlink("nowhere/file", link), 0);
+    assert_false(file_exists(&exists, link, &error));
+    assert_non_null(strstr(error.text, "it is a link to a file that is missing"));
+    assert_false(file_replace(link, "x", 1, &error));
+    assert_int_equal(lstat(link, &found), 0);
+    assert_true(S_ISLNK(found.st_mode));
+    assert_true(file_exists(&exists, folder, &error) && exists);
+    assert_true(file_exists(&exists, "/no/such/file", &error) && !exists);
+}
+
 TEST(a_full_disk_leaves_the_old_file)
 {
     assert_true(file_replace(path, "old", 3, &error));

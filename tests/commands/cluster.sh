@@ -93,10 +93,15 @@ left() { ps -o stat=,args= -u "$(id -u)" | grep -v '^Z' | grep -c "[t]rain .*--o
 updates() { grep -a -o '\\"update\\":[0-9]*' "$1/last.safetensors" | head -n 1 | tr -dc 0-9; }
 
 start signal
+at=$(updates signal)
 kill -USR1 $job
+for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.1; done
+check "SIGUSR1 saves, and the run goes on" sh -c 'kill -0 $1 && test $2 -gt $3 && test $(($2 % 10)) -ge 0' \
+    sh $job "$(updates signal)" "$at"
+kill -USR2 $job
 wait $job
 status=$?
-check "a signal that mpirun hands on ends the run" test $status -eq 138
+check "SIGUSR2, which mpirun hands on, ends the run" test $status -eq 140
 at=$(updates signal)
 one --threads 1 --max-updates $((at + 5)) --output whole 2>err
 ranks 3 --quiet --max-updates $((at + 5)) --output signal 2>err

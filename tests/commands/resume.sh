@@ -26,9 +26,9 @@ check "a line of metrics goes on where the run stopped" sh -c '
 
 # Stopped by a signal as soon as there are metrics; then the same command goes on.
 train $drop --max-updates 150 --output whole 2>err
-for signal in INT TERM; do
-    [ $signal = INT ] && expected=130 || expected=143
-    setsid "$BIN/train" $corpus $tiny $drop --max-updates 150 --output "stop$signal" 2>err &
+for signal in INT TERM HUP; do
+    case $signal in INT) expected=130 ;; TERM) expected=143 ;; HUP) expected=129 ;; esac
+    setsid env --default-signal "$BIN/train" $corpus $tiny $drop --max-updates 150 --output "stop$signal" 2>err &
     pid=$!
     while [ ! -s "stop$signal/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
     kill -$signal $pid
@@ -106,7 +106,7 @@ check "the same options say nothing of an epoch" sh -c '"$0" "$@" 2>said && ! gr
 # Held-out pairs are chosen by the seed, so another seed is another training text.
 held="--train-source train.s --train-target train.t $tiny --quiet"
 "$BIN/train" $held --max-updates 5 --output held 2>err
-wrong "another seed that holds out other pairs" 1 "another training text (another --seed holds out other pairs): start" \
+wrong "another seed that holds out other pairs" 1 "another training text (--seed holds out other pairs): start" \
     "$BIN/train" $held --max-updates 10 --seed 7 --output held
 check "the same seed goes on" "$BIN/train" $held --max-updates 10 --output held
 

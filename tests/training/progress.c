@@ -36,12 +36,12 @@ TEST(test_of_an_earlier_version)
 {
     Progress p = progress_start(), back;
     Error error;
-    char *text = progress_to_json(&p), *at = strstr(text, ",\"corpus\":0");
+    char *text = progress_to_json(&p), *at = strstr(text, ",\"corpus\":null");
     assert_non_null(at);
-    memmove(at, at + strlen(",\"corpus\":0"), strlen(at + strlen(",\"corpus\":0")) + 1);
+    memmove(at, at + strlen(",\"corpus\":null"), strlen(at + strlen(",\"corpus\":null")) + 1);
     back.corpus = 5;
     assert_true(progress_from_json(&back, text, "p", &error));
-    assert_true(back.corpus == 0);
+    assert_true(isnan(back.corpus));
     free(text);
 }
 
@@ -135,7 +135,7 @@ TEST(test_what_cannot_be)
     refused("\"update\":100,", "", "'update'");
     refused("\"update\":100", "\"update\":9223372036854775807", "'update'");
     refused("\"tokens\":0", "\"tokens\":9007199254740992", "'tokens'");
-    refused("\"corpus\":0", "\"corpus\":-1", "'corpus'");
+    refused("\"corpus\":null", "\"corpus\":\"7\"", "'corpus'");
     refused("\"stale\":0", "\"stale\":null", "'stale'");
     refused("\"best_bleu\":null", "\"best_bleu\":\"high\"", "'best_bleu'");
 }

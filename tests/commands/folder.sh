@@ -1,0 +1,92 @@
+#!/bin/sh
+# folder.sh -- the folder of a run belongs to one process, and what is in it is never lost because it
+# cannot be read.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 400 60
+train() { "$BIN/train" $corpus $tiny --valid-every 100000 --log-every 5 --quiet "$@"; }
+updates() { grep -a -o '\\"update\\":[0-9]*' "$1/last.safetensors" | head -n 1 | tr -dc 0-9; }
+
+# ---- one trainer ----
+"$BIN/train" $corpus $tiny --valid-every 100000 --log-every 5 --quiet --max-updates 1000000 --output one 2>first.err &
+pid=$!
+while [ ! -s one/metrics.jsonl ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+before=$(cksum one/config.json)
+wrong "a second trainer is refused" 1 "^train: another training runs in 'one': wait until .* another --output" \
+    train --max-updates 5 --output one
+wrong "also by another name of the folder" 1 "another training runs in" train --max-updates 5 --output ./one/../one
+check "a dry run is not" train --dry-run --max-updates 5 --output one
+check "the first one still runs" kill -0 $pid
+check "nothing is changed" test "$before" = "$(cksum one/config.json)"
+kill -9 $pid
+wait $pid 2>/dev/null
+check "a killed trainer does not keep the folder" train --max-updates 5 --output one
+# Both begin when the folder does not exist yet.
+for run in 1 2; do
+    (train --max-updates 40 --output both 2>both$run.err; echo $? >both$run.status) &
+done
+wait
+check "of two that begin at once, one trains" test "$(sort both?.status | tr '\n' ' ')" = "0 1 "
+check "the other says so in a sentence" sh -c 'test "$(cat both?.err | wc -l)" = 1 &&
+    grep -q "^train: another training " both?.err'
+train --max-updates 40 --output alone 2>err
+check "the one is undisturbed" cmp alone/last.safetensors both/last.safetensors
+
+# ---- a history that cannot be read ----
+watched="--watch one"
+train $watched --max-updates 20 --output run 2>err
+for file in metrics.jsonl watch.jsonl weights.tsv; do
+    cp -r run broken
+    rm broken/$file
+    mkdir broken/$file
+    : >broken/$file/mine
+    wrong "$file is a folder" 1 "^train: cannot read '.*broken/$file': Is a directory" \
+        train $watched --max-updates 30 --output broken
+    rm -r broken/$file
+    ln -s gone/$file broken/$file
+    wrong "$file is on a disk that is gone" 1 "broken/$file': it is a link to a file that is missing" \
+        train $watched --max-updates 30 --output broken
+    check "the link to $file stays" test -h broken/$file
+    rm broken/$file
+    check "no $file is no history" train $watched --max-updates 30 --output broken
+    rm -r broken
+    if [ "$(id -u)" != 0 ]; then
+        cp -r run broken
+        chmod 0 broken/$file
+        wrong "$file may not be read" 1 "broken/$file': Permission denied" \
+            train $watched --max-updates 30 --output broken
+        chmod 600 broken/$file
+        check "$file is as it was" cmp run/$file broken/$file
+        rm -r broken
+    fi
+done
+cp -r run torn
+printf '{"type":"look","says":"\303' >>torn/watch.jsonl
+printf '{"type":"train","upd\303' >>torn/metrics.jsonl
+train $watched --max-updates 30 --output torn 2>err
+train $watched --max-updates 30 --output run 2>err
+check "a line that was cut off is left out" sh -c '
+    cmp run/watch.jsonl torn/watch.jsonl && test "$(grep -c . run/metrics.jsonl)" = "$(grep -c . torn/metrics.jsonl)"'
+
+# ---- links and leftovers ----
+for file in last best; do
+    mkdir disk
+    cp -r run linked
+    mv linked/$file.safetensors disk/
+    ln -s ../disk/$file.safetensors linked/
+    check "$file.safetensors on another disk" train $watched --max-updates 35 --output linked
+    check "stays a link" test -h linked/$file.safetensors
+    mv disk away
+    wrong "its disk is not mounted: $file" 1 \
+        "^train: cannot open 'linked/$file.safetensors': it is a link to a file that is missing" \
+        train $watched --max-updates 40 --output linked
+    check "the link to $file stays" test -h linked/$file.safetensors
+    rm -r linked away
+done
+echo precious >mine
+cp -r run hard
+ln mine hard/last.safetensors.tmp
+check "a hard link that is named as a temporary file" train $watched --max-updates 40 --output hard
+check "keeps its bytes" test "$(cat mine)" = precious
+check "and is not the checkpoint" test "$(updates hard)" = 40

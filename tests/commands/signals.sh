@@ -1,0 +1,85 @@
+#!/bin/sh
+# signals.sh -- signals that stop a run, save it, or were ignored when it was started; readers that go
+# away; standard streams that are closed.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+if ! env --default-signal=INT true 2>/dev/null; then
+    echo "skipped signals: env has no --default-signal"
+    exit 0
+fi
+
+language 400 60
+train="$BIN/train $corpus $tiny --valid-every 100000 --log-every 5 --dropout 0.1"
+updates() { grep -a -o '\\"update\\":[0-9]*' "$1/last.safetensors" | head -n 1 | tr -dc 0-9; }
+lines() { wc -l <"$1/metrics.jsonl"; }
+# start OUTPUT COMMAND...: returns when the run has metrics.
+start() {
+    output=$1
+    shift
+    "$@" --output "$output" --max-updates 1000000 2>said &
+    pid=$!
+    while [ ! -s "$output/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
+}
+# grows RUN: it trains on.
+grows() {
+    before=$(lines "$1")
+    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+        sleep 0.2
+        [ "$(lines "$1")" -gt "$before" ] && return 0
+    done
+    return 1
+}
+
+# ---- saving ----
+start usr env --default-signal $train
+kill -USR1 $pid
+for i in 1 2 3 4 5 6 7 8 9 10; do [ -s usr/last.safetensors ] || sleep 0.2; done
+first=$(updates usr)
+check "SIGUSR1 saves" test "${first:-0}" -gt 0
+check "SIGUSR1 is answered" grep -q "saved after update $first\$" said
+check "and training goes on" grows usr
+kill -HUP $pid
+kill -HUP $pid
+wait $pid
+check "SIGHUP, sent twice, saves and ends with 129" test $? = 129
+at=$(updates usr)
+check "it has saved more" test "$at" -gt "$first"
+$train --quiet --max-updates $((at + 3)) --output usr 2>err
+$train --quiet --max-updates $((at + 3)) --output whole 2>err
+check "saved by SIGUSR1, stopped by SIGHUP, and gone on: the same bytes" \
+    cmp whole/last.safetensors usr/last.safetensors
+
+# ---- ignored from the beginning ----
+for signal in HUP INT; do
+    start "ignored$signal" env --default-signal --ignore-signal=$signal $train
+    kill -$signal $pid
+    check "an ignored SIG$signal stays ignored" grows "ignored$signal"
+    kill -TERM $pid
+    wait $pid
+    check "SIGTERM ends it" test $? = 143 -a -s "ignored$signal/last.safetensors"
+done
+yes 'one two' | head -n 20000 >many
+start prompt env --default-signal $train --quiet
+kill -TERM $pid
+wait $pid
+
+# ---- nobody reads ----
+# The reader of standard error leaves after its first line.
+(env --default-signal $train --max-updates 60 --output pipe 2>&1; echo $? >status) | head -n 1 >said
+check "training goes on without a reader" test "$(cat status)" = 0
+check "and ends with a message that nobody reads" test -s said -a "$(updates pipe)" = 60
+$train --max-updates 60 --output closed 2>&-
+check "standard error is closed: it trains" test "$(updates closed)" = 60
+$train --quiet --max-updates 60 --output plain 2>err
+check "and no message is in a file" sh -c '
+    for file in last.safetensors config.json; do cmp plain/$file closed/$file || exit 1; done;
+    ! grep -l "^training \|^validation " closed/*'
+for given in "" --ignore-signal=PIPE; do
+    (env --default-signal $given "$BIN/translate" --model prompt/last.safetensors --beam 1 <many 2>err; echo $? >status) |
+        head -n 1 >said
+    check "./translate ends quietly when its reader has gone $given" test "$(cat status)" = 141 -a ! -s err -a -s said
+done
+(env --default-signal "$BIN/translate" --model prompt/last.safetensors --beam 1 nowordofit 2>&1 >out; echo $? >status) | true
+check "it goes on without a reader of its news" test "$(cat status)" = 0 -a -s out
+"$BIN/translate" --model prompt/last.safetensors one >&- 2>err
+check "a closed standard output is an error" test $? = 1 -a -s err
