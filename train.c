@@ -257,7 +257,7 @@ static bool agree_on_signals(Run *run, Error *error)
     if (asked == 1) save_signal = 0;
     if (!distributed_agree(true, error) || !distributed_greatest(&asked, error)) return false;
     if (asked > 1) stop = asked - 1;
-    if (asked == 1 && !run_save_last(run, error)) return false;
+    if (asked == 1 && !save_last(run, error)) return false;
     if (asked == 1) console_say("saved after update %lld", run->progress.update);
     return true;
 }
