@@ -258,7 +258,8 @@ static bool agree_on_signals(Run *run, Error *error)
     if (!distributed_agree(true, error) || !distributed_greatest(&asked, error)) return false;
     if (asked > 1) stop = asked - 1;
     if (asked == 1 && !save_last(run, error)) return false;
-    if (asked == 1) console_say("saved after update %lld", run->progress.update);
+    if (asked == 1 && !failure[LAST].text[0])
+        console_say("saved after update %lld", run->progress.update);
     return true;
 }
 
