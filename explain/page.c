@@ -163,15 +163,15 @@ static void put_colors(JsonWriter *json, const char *key, Theme theme)
 /* ---- the page ---- */
 
 /* What the page shows first. */
-static void put_start(PageWriter *page, int best_layer, int best_head)
+static void put_start(PageWriter *page, const PictureBest *best)
 {
     JsonWriter *json = &page->json;
     const Choice *choice = page->input->choice;
     const PictureConfig *config = &page->input->config;
     int layer, head, row = -1;
     Choice first = *choice;
-    if (first.layer < 0) first.layer = best_layer;
-    if (first.head == CHOICE_BEST) first.head = best_head;
+    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
+    if (first.head == CHOICE_BEST) first.head = best->head;
     json_open(json, "start");
     json_put_text(json, "kind", choice_kind_names[choice->kind]);
     json_put_integer(json, "layer", first.layer);
@@ -207,11 +207,10 @@ static bool put_page(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
     HeadVectors vectors = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0);
-    int layer, head;
+    PictureBest best;
     json_open(json, NULL);
     json_put_text(json, "model", page->input->model_name);
-    if (!put_words(page, error) || !picture_best(&layer, &head, page->input, error))
-        return false;
+    if (!put_words(page, error) || !picture_best(&best, page->input, error)) return false;
     json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
@@ -219,10 +218,10 @@ static bool put_page(PageWriter *page, Error *error)
     json_put_integer(json, "size", vectors.K.columns);
     json_put_real(json, "scale", vectors.scale);
     json_open(json, "best");
-    json_put_integer(json, "layer", layer);
-    json_put_integer(json, "head", head);
+    json_put_integer(json, "layer", best.layer);
+    json_put_integer(json, "head", best.aligns ? best.head : -1);
     json_close(json);
-    put_start(page, layer, head);
+    put_start(page, &best);
     json_open(json, "colors");
     put_colors(json, "light", THEME_LIGHT);
     put_colors(json, "dark", THEME_DARK);

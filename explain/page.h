@@ -15,7 +15,7 @@
  *     {"heads": H, "size": dh, "scale": 1/√dh,
  *      "sides": {"source": {"text": […], "special": […], "unknown": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
- *      "best": {"layer": l, "head": h},            of encoder-decoder attention
+ *      "best": {"layer": l, "head": h},            of cross-attention; head -1: none aligns
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
  *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…],
  *                              "v": [[…]…]}, …H], …L]}, …]}

@@ -435,15 +435,17 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
     return good;
 }
 
-bool picture_best(int *layer, int *head, const PictureInput *input, Error *error)
+bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
     Section section = {.kind = ATTENTION_CROSS};
     Drawing d = {.input = &plain, .error = error};
     plain.config = picture_default;
     bool good = drawing_begin(&d) && find_best(&section, &d);
-    *layer = section.best_layer;
-    *head = section.best_head;
+    AttentionKind kind = input->choice->kind;
+    *best = (PictureBest){
+        section.best_layer, section.best_head, section.aligns,
+        default_layer(&(Section){.kind = kind}, &d, snapshot_layers(input->snapshot, kind))};
     drawing_free(&d);
     return good;
 }

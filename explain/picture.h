@@ -43,9 +43,15 @@ int picture_format(const char *path, Error *error);
  * text (plots/blocks.h). */
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error);
 
-/* *layer, *head (=) the head whose encoder-decoder attention is most similar to a word
- * alignment (map_alignment), of the chosen layer or of all. */
-bool picture_best(int *layer, int *head, const PictureInput *input, Error *error);
+/* The head whose encoder-decoder attention is most similar to a word alignment
+ * (map_alignment), of the chosen layer or of all, and whether it is like one. */
+typedef struct PictureBest {
+    int layer, head;
+    bool aligns;
+    int shown;  // the layer of the large map of input->choice->kind, if none is chosen
+} PictureBest;
+
+bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
 
 /* ./train draws at most PICTURE_WORDS tokens of a sentence. picture_memory: about the largest
  * number of bytes that such a picture of encoder-decoder attention takes, with the default
