@@ -28,7 +28,7 @@ check "it translates a sentence of the validation text" grep -qxF "$(echo "$comm
 "$BIN/train" $corpus $tiny --max-updates 5000 --output stopped 2>err &
 pid=$!
 while ! [ -s stopped/best.safetensors ] && kill -0 $pid 2>/dev/null; do sleep 0.1; done
-kill -INT $pid
+kill -TERM $pid
 wait $pid
 says "a run that is stopped says where it is" \
     "^stopped after update [0-9]*, and saved in stopped/last.safetensors: the same command goes on from there$"
