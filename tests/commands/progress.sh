@@ -48,18 +48,18 @@ terminal() {
     script -qec "stty cols $1; $2" /dev/null </dev/null >out 2>&1
     tr '\r' '\n' <out | sed -n "s/^$(printf '\033')\[K\(.\)/\1/p" >drawn
 }
-run="'$BIN/train' $corpus $(echo $tiny) --max-updates 300 --patience 100 --micro-tokens 20 --d-model 64 --ffn 256 --valid-every 50"
+run="'$BIN/train' $corpus $(echo $tiny) --max-updates 900 --patience 100 --micro-tokens 20 --d-model 64 --ffn 256 --valid-every 300"
 for columns in 80 40; do
     terminal $columns "$run --output run$columns"
     check "the progress line at $columns columns" grep -q "^ *[0-9]*% \[#* *\] at most [0-9hms]* left" drawn
     check "fits" awk -v most=$columns '/%/ { gsub(/[\200-\277]/, ""); if (length >= most) exit 1 }' drawn
 done
 terminal 80 "$run --output wide"
-check "at 80 columns it has more than the time" grep -q "left  update [0-9]*/300  loss [0-9.]*$" drawn
-for stage in "reading train.s" "learning 60 tokens (word)" encoding "validating after update 50" "saving and drawing"; do
+check "at 80 columns it has more than the time" grep -q "left  update [0-9]*/900  loss [0-9.]*$" drawn
+for stage in "reading train.s" "learning 60 tokens (word)" encoding "validating after update 300" "saving and drawing"; do
     check "it draws: $stage …" grep -q "^$stage … " drawn
 done
-check "lines that stay replace it" grep -q "^done: 300 updates" drawn
+check "lines that stay replace it" grep -q "^done: 900 updates" drawn
 terminal 80 "$run --quiet --output quiet"
 check "--quiet shows nothing" test ! -s out
 check "the terminal changes no byte" cmp run80/last.safetensors quiet/last.safetensors
