@@ -169,7 +169,7 @@ static char *read_all(int fd, size_t limit, size_t *length)
 char *file_read(const char *path, size_t limit, size_t *length, Error *error)
 {
     size_t unused;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = strcmp(path, "-") ? open(path, O_RDONLY | O_CLOEXEC) : dup(STDIN_FILENO);
     char *bytes = fd < 0 ? NULL : read_all(fd, limit, length ? length : &unused);
     int reason = errno;
     if (fd >= 0) close(fd);

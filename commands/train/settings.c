@@ -264,7 +264,8 @@ bool settings_frozen(const Settings *s, unsigned *parts, Error *error)
 static bool check(const Settings *s, Error *error)
 {
     const TrainingConfig *t = &s->training;
-    int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid);
+    int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid) +
+                 (s->run.config && !strcmp(s->run.config, "-"));
     if (dashes > 1) return error_set(error, "only one of the files can be -, standard input");
     unsigned parts;
     if (!settings_frozen(s, &parts, error) || !check_pairs(&s->data.train, "train", error) ||
@@ -303,24 +304,26 @@ static bool read_config(Settings *s, const char *text, const char *path, Error *
                      path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
 }
 
+/* The command line, and the text of --config's file, or NULL. */
+typedef struct Given {
+    const char *config;
+    char *text;
+    int argc;
+    char *const *argv;
+} Given;
+
 /* Applies --config and the command line. */
-static bool apply_given(Settings *s, const char *config, int argc, char *const *argv,
-                        Error *error)
+static bool apply_given(Settings *s, const Given *given, Error *error)
 {
-    if (config) {
-        char *text = file_read(config, 1 << 20, NULL, error);
-        bool good = text && read_config(s, text, config, error);
-        free(text);
-        if (!good) return false;
-    }
-    return options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, argc, argv, NULL, error);
+    return (!given->text || read_config(s, given->text, given->config, error)) &&
+           options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, given->argc, given->argv,
+                         NULL, error);
 }
 
 /* Applies all sources of values in their order. The first call has preset NULL: it finds out
  * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
  * watch. */
-static bool apply(Settings *s, const char *preset, bool toy, const char *config, int argc,
-                  char *const *argv, Error *error)
+static bool apply(Settings *s, const char *preset, bool toy, const Given *given, Error *error)
 {
     settings_free(s);
     settings_defaults(s);
@@ -331,7 +334,7 @@ static bool apply(Settings *s, const char *preset, bool toy, const char *config,
         return false;
     if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
         return false;
-    return apply_given(s, config, argc, argv, error);
+    return apply_given(s, given, error);
 }
 
 /* Whether an option that is no text and no list differs in two structs. */
@@ -361,13 +364,12 @@ static const Option *difference(const Settings *a, const Settings *b, size_t fir
 
 /* Takes shape and vocabulary of --init's model, which no given option may contradict. Without
  * learned positions the model has no longest sentence. */
-static bool take_shape(Settings *s, Settings *model, const char *config, int argc,
-                       char *const *argv, Error *error)
+static bool take_shape(Settings *s, Settings *model, const Given *given, Error *error)
 {
     const size_t first = offsetof(DataConfig, vocabulary), size = sizeof(DataConfig) - first;
     memcpy((char *)&s->data + first, (const char *)&model->data + first, size);
     s->model = model->model;
-    if (!apply_given(s, config, argc, argv, error)) return false;
+    if (!apply_given(s, given, error)) return false;
     if (s->model.positions != POSITIONS_LEARNED) model->model.max_length = s->model.max_length;
     const Option *o = difference(s, model, first);
     if (!o && !s->data.tokenizer_model.count) return true;
@@ -376,8 +378,7 @@ static bool take_shape(Settings *s, Settings *model, const char *config, int arg
 }
 
 /* With --init: takes the shape of its model, or of the run that is in the output folder. */
-static bool take_model(Settings *s, const char *config, int argc, char *const *argv,
-                       Error *error)
+static bool take_model(Settings *s, const Given *given, Error *error)
 {
     char *path = s->init_file;
     CheckpointFile file;
@@ -394,17 +395,15 @@ static bool take_model(Settings *s, const char *config, int argc, char *const *a
                                 "give --init the model that it was made from",
                                 path)
                     : read_config(&model, file.config, path, error) &&
-                          take_shape(s, &model, config, argc, argv, error);
+                          take_shape(s, &model, given, error);
     settings_free(&model);
     checkpoint_close(&file);
     return good;
 }
 
-bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
+static bool apply_all(Settings *s, const Given *given, Error *error)
 {
-    settings_defaults(s);
-    const char *config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
-    if (!apply(s, NULL, false, config, argc, argv, error)) return false;
+    if (!apply(s, NULL, false, given, error)) return false;
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
     char preset[32];
@@ -417,7 +416,7 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     if (!preset_settings(preset))
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
-    if (!apply(s, preset, !corpus, config, argc, argv, error)) return false;
+    if (!apply(s, preset, !corpus, given, error)) return false;
     if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
         char path[64];
@@ -428,8 +427,19 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
     if (!s->run.preset)
         s->default_preset = corpus ? "tiny (default for a corpus of your own)"
                                    : "toy (default for the built-in corpus)";
-    return distributed_rank() > 0 ||
-           (take_model(s, config, argc, argv, error) && check(s, error));
+    return distributed_rank() > 0 || (take_model(s, given, error) && check(s, error));
+}
+
+bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
+{
+    settings_defaults(s);
+    Given given = {.argc = argc, .argv = argv};
+    given.config = options_find_text(s->groups, SETTINGS_GROUPS, argc, argv, "config");
+    if (given.config && !(given.text = file_read(given.config, 1 << 20, NULL, error)))
+        return false;
+    bool good = apply_all(s, &given, error);
+    free(given.text);
+    return good;
 }
 
 void settings_free(Settings *s)

@@ -55,6 +55,11 @@ both dash --train-source - --train-target train.t <train.s 2>err
 both file --train-source train.s --train-target train.t 2>>err
 check "./train reads -" sh -c "'$BIN/translate' --model dash <valid.s >a && '$BIN/translate' --model file <valid.s | cmp - a"
 wrong "./train: standard input twice" 2 "only one of the files can be -" both none --train-source - --train-target -
+"$BIN/train" --config - --max-updates 3 --output configured <file/config.json 2>>err
+check "./train reads --config -" sh -c "test -s configured/last.safetensors && '$BIN/train' --config file/config.json \\
+    --max-updates 3 --output named 2>>err && cmp configured/best.safetensors named/best.safetensors"
+check "./train: not --config and a corpus from standard input" sh -c "! '$BIN/train' --config - --train-source - \\
+    --train-target train.t <file/config.json 2>err && grep -q 'only one of the files can be -' err"
 translate --attention-tsv t.tsv "one two" >out
 translate --attention-tsv - "one two" >out
 check "--attention-tsv - prints the table alone" cmp out t.tsv
