@@ -122,11 +122,19 @@ check "changed options are named, and no others" \
 check "a run that goes on says so" sh -c 'grep -q "^going on .*update 60" err && ! grep -q "is left to do" err'
 
 # ---- the prompt ----
-# terminal INPUT...: what ./translate shows for texts typed one after the other, without colours.
+# terminal INPUT...: what ./translate shows for texts that are typed at its prompt, one after the
+# other, without colours. The model is the built-in one: a barely trained one answers otherwise on
+# another processor.
+toy="$here/data/toy/model.safetensors"
+prompted() { [ "$(tail -c 2 shown)" = "> " ]; }
 terminal() {
-    { sleep 0.7; for typed; do printf "$typed"; sleep 0.7; done; } |
-        script -qec "'$BIN/translate' --model run; echo status \$?; stty -a | grep -o -- '-*icanon'" /dev/null 2>&1 |
-        tr -d '\r' >out
+    : >shown
+    for typed; do
+        await prompted
+        printf "$typed"
+        await eval "! prompted"
+    done | script -qefc "'$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
+    tr -d '\r' <shown >out
 }
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
     # coloured VARIABLES WIDTH: the map on a terminal
@@ -139,18 +147,18 @@ if script -qec true /dev/null </dev/null >script.out 2>&1; then
         END { exit bad || !map || NR < map + 4 }' plain
     coloured "TERM=xterm NO_COLOR=1" 80
     check "NO_COLOR=1: no colours" sh -c 'grep -q "[.][0-9][0-9]" out && ! grep -q "$(printf "\033")" out'
-    one=$(translate "one two") three=$(translate "three")
-    terminal 'one two\n' 'three\n' '\004'
+    jane="jane visite l'afrique" cat="le petit chat"
+    terminal 'jane visits africa\n' 'the small cat\n' '\004'
     check "a terminal gets a prompt" grep -q '^> ' out
-    check "each line is answered" sh -c 'grep -qx "$1" out && grep -qx "$2" out' sh "$one" "$three"
+    check "each line is answered" sh -c 'grep -qx "$1" out && grep -qx "$2" out' sh "$jane" "$cat"
     check "Ctrl-D ends it" sh -c 'grep -qx "status 0" out && grep -qx icanon out'
-    terminal 'one t\003'
+    terminal 'jane v\003'
     check "Ctrl-C ends it and leaves the terminal as it was" sh -c 'grep -qx "status 130" out && grep -qx icanon out'
     if grep -q libedit "$BIN/translate"; then
-        terminal 'one two\n' 'three\n' '\033[A\033[A\n' '\004'
-        check "the arrow keys recall a line" test "$(grep -cx "$one" out)" = 2
-        terminal 'th\303\251\177ree\n' '\004'
-        check "a character of several bytes is deleted at once" grep -qx "$three" out
+        terminal 'jane visits africa\n' 'the small cat\n' '\033[A\033[A\n' '\004'
+        check "the arrow keys recall a line" test "$(grep -cx "$jane" out)" = 2
+        terminal 'the small c\303\251\177at\n' '\004'
+        check "a character of several bytes is deleted at once" grep -qx "$cat" out
     else
         echo "skipped editing at the prompt: built without libedit"
     fi
