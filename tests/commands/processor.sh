@@ -1,0 +1,30 @@
+#!/bin/sh
+# processor.sh -- a run that goes on on another processor: its arithmetic rounds otherwise, so the bytes
+# are others, but it ends as well. The other processor is OpenBLAS's kernels for one of 2004, whose
+# instructions all of x86-64 have.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+language 400 60
+train() { "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --quiet "$@" 2>err; }
+elsewhere() { OPENBLAS_CORETYPE=Prescott train "$@"; }
+loss() { sed -n '/"valid"/s/.*"loss":\([^,}]*\).*/\1/p' "$1/metrics.jsonl" | tail -n 1; }
+# ends_as NAME RUN: its last loss is within 0.1 % of that of the run that went on nowhere.
+ends_as() { check "$1 ($(loss "$2"), not $(loss here))" awk -v a="$(loss "$2")" -v b="$(loss here)" \
+    'BEGIN { exit !(a ~ /^[0-9.]+$/ && a > 0 && (a - b) ^ 2 < (0.001 * b) ^ 2) }'; }
+
+train --max-updates 300 --output here
+elsewhere --max-updates 300 --output there
+if cmp -s here/last.safetensors there/last.safetensors; then
+    echo "skipped another processor: this OpenBLAS computes the same with OPENBLAS_CORETYPE=Prescott"
+    exit 0
+fi
+ends_as "trained there" there
+train --max-updates 150 --output away
+check "begun here, it goes on there" elsewhere --max-updates 300 --output away
+ends_as "as well" away
+elsewhere --max-updates 150 --output back
+check "begun there, it goes on here" train --max-updates 300 --output back
+ends_as "as well, too" back
+check "its history is whole" test "$(grep -c '"valid"' back/metrics.jsonl)" = 4
+check "and its model translates" "$BIN/translate" --model back "one two"
