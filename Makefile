@@ -2,6 +2,7 @@
 # make test       every test; ends with "N passed, N failed". T=loss: those whose path contains it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
+# make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
 # make check-all  the slow checks: clang, both sanitizers, clang-tidy, cppcheck (scripts/check-all)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
 # make golden     recomputes the golden vectors with PyTorch (python3-torch); redraws the golden pictures
@@ -143,6 +144,12 @@ asan:
 tsan:
 	$(MAKE) BUILD=build/tsan BIN=build/tsan MPI=0 CFLAGS="-O1 -g -fsanitize=thread" \
 	    build/tsan/train build/tsan/translate
+# The fuzzers tests/fuzz/*.c with libFuzzer, which only clang has; scripts/fuzz runs them.
+fuzz:
+	@command -v clang >/dev/null || { echo "skipped the fuzzers: clang is missing"; exit; }; \
+	$(MAKE) BUILD=build/fuzz CC=clang CXX=clang++ MPI=0 LIBEDIT=0 LDFLAGS=-fsanitize=fuzzer \
+	    CFLAGS="-O1 -g -DLIBFUZZER -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function \
+	    -fno-sanitize-recover=undefined" $(patsubst %.c,build/fuzz/%,$(wildcard tests/fuzz/*.c))
 check-all:
 	@scripts/check-all
 bench:
@@ -193,7 +200,7 @@ compile_commands.json: .FORCE
 	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
 	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
 
-.PHONY: all test tests asan tsan check-all bench golden format install uninstall clean help .FORCE
+.PHONY: all test tests asan tsan fuzz check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -1,0 +1,53 @@
+/* tokenizer.c -- fuzzes SentencePiece models: those of checkpoints, and those of --tokenizer-model,
+ * which are rewritten first. A model that is accepted encodes texts, and decodes what it has
+ * made of them. */
+#include "tests/fixtures/fuzz.h"
+
+#include "data/text.h"
+#include "data/tokenizer.h"
+
+enum { LONG = 5000 };  // bytes; more than one part
+
+static void use(const Tokenizer *tokenizer, const char *text, size_t length)
+{
+    Ids ids = {0}, begin = {0};
+    char *decoded = NULL;
+    if (accepted(tokenizer_encode(tokenizer, &ids, text, length, &error))) {
+        assert(accepted(tokenizer_begins(tokenizer, &begin, text, length, &error)));
+        assert(begin.count == ids.count);
+        for (size_t i = 0; i < ids.count; i++)
+            assert(ids.id[i] >= 0 && ids.id[i] < tokenizer_vocab_size(tokenizer) - 1 &&
+                   (size_t)begin.id[i] <= length && tokenizer_label(tokenizer, ids.id[i]));
+        if (accepted(tokenizer_decode(tokenizer, &decoded, ids.id, ids.count, &error)))
+            assert(text_is_utf8(decoded, strlen(decoded), NULL));
+    }
+    free(decoded);
+    free(ids.id);
+    free(begin.id);
+}
+
+static void load(const void *model, size_t size)
+{
+    static char all[LONG + 1];
+    static const char some[] =
+        "Ein alter Mann, l'\xc3\xa9t\xc3\xa9 \xe6\x97\xa5\xf0\x9f\x98\x80 ab ";
+    Tokenizer *tokenizer = tokenizer_load(model, size, &error);
+    if (!accepted(tokenizer)) return;
+    for (size_t i = 0; !all[LONG - 1]; i++) all[i] = some[i % (sizeof some - 1)];
+    use(tokenizer, some, strlen(some));
+    if (size % 8 == 0) use(tokenizer, all, LONG - LONG % (sizeof some - 1));
+    size_t bad = 0;
+    use(tokenizer, model, text_is_utf8(model, size, &bad) ? size : bad);
+    tokenizer_free(tokenizer);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    unsigned char *adopted;
+    size_t adopted_size;
+    load(data, size);
+    if (!accepted(tokenizer_adopt(&adopted, &adopted_size, data, size, &error))) return 0;
+    load(adopted, adopted_size);
+    free(adopted);
+    return 0;
+}
