@@ -6,7 +6,9 @@
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 const char *command_name(void)
@@ -22,8 +24,24 @@ const char *command_prefix(void)
                                                                                   : "./";
 }
 
+/* A program whose stack can grow no more is killed. So it grows now, while there is space. */
+enum { STACK = 1 << 20 };
+
+static __attribute__((noinline)) void grow_stack(void)
+{
+    *(volatile char *)__builtin_alloca(STACK) = 0;
+}
+
 void command_start(void)
 {
+    void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (probe == MAP_FAILED) {
+        fprintf(stderr, "%s: not enough address space: allow more (ulimit -v)\n",
+                command_name());
+        exit(1);
+    }
+    munmap(probe, STACK);
+    grow_stack();
     for (int fd = 0; fd <= STDERR_FILENO;
          fd++)  // opened so that using it is an error, as before
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);

@@ -294,6 +294,10 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
                              MAX_SENTENCE_BYTES);
         }
     }
+    if (message.find(strerror(EAGAIN)) != std::string::npos) {
+        return error_set(error, "cannot start a thread to learn a tokenizer: allow more memory "
+                                "(ulimit -v) or threads (ulimit -u)");
+    }
     return error_set(error, "cannot learn a tokenizer: %s", reason(message).c_str());
 }
 

@@ -19,7 +19,10 @@
 
 #include <cblas.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "kernels/panels.h"
 
@@ -43,9 +46,60 @@ static _Thread_local struct {
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } copy;
 
+/* OpenBLAS calls this function of its own when it is loaded, to know how many threads to start;
+ * the dynamic linker gives it the one here. Its threads would have nothing to do, and where there
+ * is no address space for their buffers they would never end (OpenBLAS 0.3.21). Starting is 1.5 ms
+ * faster without the one of two processors. */
+__attribute__((weak)) int openblas_num_threads_env(void)
+{
+    return 1;
+}
+
 void gemm_setup(void)
 {
     openblas_set_num_threads(1);
+}
+
+/* A product takes a free buffer of OpenBLAS for as long as it runs. They are not in cblas.h. */
+enum { BUFFER = 128 << 20 };  // bytes, on all 64-bit processors
+__attribute__((weak)) void *blas_memory_alloc(int unused);
+__attribute__((weak)) void blas_memory_free(void *buffer);
+
+static void take_buffers(int count)
+{
+    void *buffer = blas_memory_alloc(0);
+    if (count > 1) take_buffers(count - 1);
+    blas_memory_free(buffer);
+}
+
+/* The size of the process's address space, in bytes. */
+static size_t address_space(void)
+{
+    unsigned long pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%lu", &pages) != 1) pages = 0;
+    if (file) fclose(file);
+    return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+bool gemm_reserve(int threads, Error *error)
+{
+    static _Atomic int reserved;
+    if (threads <= reserved || !blas_memory_alloc || !blas_memory_free) return true;
+    size_t bytes = (size_t)(threads - reserved) * BUFFER;
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    if (probe == MAP_FAILED) {
+        size_t least = ((address_space() + bytes) >> 20) + 1;
+        return error_set(error,
+                         "not enough address space to multiply on %d threads: allow at least "
+                         "%zu MB (ulimit -v %zu), or use fewer `threads`",
+                         threads, least, least << 10);
+    }
+    munmap(probe, bytes);
+    take_buffers(threads);
+    reserved = threads;
+    return true;
 }
 
 /* Whether our own kernel is faster than OpenBLAS: it needs AVX-512 and a few tiles. */

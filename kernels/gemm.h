@@ -13,6 +13,7 @@
 #ifndef KERNELS_GEMM_H
 #define KERNELS_GEMM_H
 
+#include "base/error.h"
 #include "kernels/tile.h"
 
 /* C [m,n] = A [m,k] · B [n,k]ᵀ + bias [n] in every row; bias may be NULL        Y  = X Wᵀ + b */
@@ -52,6 +53,9 @@ void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 
 /* Sets OpenBLAS to one thread. Call it before the first product. */
 void gemm_setup(void);
+/* Maps the buffers that OpenBLAS needs for products on so many threads at once. Call it before
+ * the first of them: a product for which OpenBLAS cannot map a buffer never returns. */
+bool gemm_reserve(int threads, Error *error);
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
