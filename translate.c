@@ -291,8 +291,7 @@ static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
     p->scores = (Scores){.bleu = {(Tokenization)r->bleu_tokenize, r->lowercase},
-                         .chrf = {.lowercase = r->lowercase},
-                         .chrf_words = {CHRF_WORD_ORDER, r->lowercase}};
+                         .chrf = {CHRF_WORD_ORDER, r->lowercase}};
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
     if (r->list_vocabulary) return list_vocabulary(p, error);

@@ -12,8 +12,7 @@ bool scores_add_line(Scores *scores, const char *hypothesis, TextReader *referen
     if (!partner_next(reference, &line, &length, "translations", error)) return false;
     scores->lines++;
     return bleu_add(&scores->bleu, hypothesis, line, error) &&
-           chrf_add(&scores->chrf, hypothesis, line, error) &&
-           chrf_add(&scores->chrf_words, hypothesis, line, error);
+           chrf_add(&scores->chrf, hypothesis, line, error);
 }
 
 bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Error *error)
@@ -37,9 +36,11 @@ bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Er
 void scores_print(const Scores *scores, FILE *out)
 {
     char bleu[256], chrf[256], words[256];
+    Chrf characters = scores->chrf;
+    characters.word_order = 0;
     bleu_format(&scores->bleu, bleu, sizeof bleu);
-    chrf_format(&scores->chrf, chrf, sizeof chrf);
-    chrf_format(&scores->chrf_words, words, sizeof words);
+    chrf_format(&characters, chrf, sizeof chrf);
+    chrf_format(&scores->chrf, words, sizeof words);
     fprintf(out, "%s\n%s\n%s\n", bleu, chrf, words);
 }
 
@@ -47,12 +48,14 @@ void scores_print_json(const Scores *scores, FILE *out)
 {
     char signature[128];
     BleuScore bleu = bleu_score(&scores->bleu);
+    Chrf characters = scores->chrf;
+    characters.word_order = 0;
     JsonWriter json = {.out = out};
     bleu_signature(&scores->bleu, signature, sizeof signature);
     json_open(&json, NULL);
     json_put_real(&json, "bleu", bleu.score);
-    json_put_real(&json, "chrf2", chrf_score(&scores->chrf));
-    json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf_words));
+    json_put_real(&json, "chrf2", chrf_score(&characters));
+    json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf));
     json_open_array(&json, "precisions");
     for (int n = 0; n < BLEU_ORDER; n++) json_put_real(&json, NULL, bleu.precisions[n]);
     json_close_array(&json);

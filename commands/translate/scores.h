@@ -8,10 +8,10 @@
 
 #include <stdio.h>
 
-/* Start with the settings of the three, and counts of 0. */
+/* Start with the settings of both, and counts of 0. */
 typedef struct Scores {
     Bleu bleu;
-    Chrf chrf, chrf_words;  // chrF2 and chrF2++
+    Chrf chrf;  // with words: chrF2++
     long long lines;
 } Scores;
 
