@@ -21,6 +21,7 @@
 #include "commands/command.h"
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"
+#include "commands/train/presets.h"
 #include "commands/train/watch.h"
 #include "commands/train/weights.h"
 #include "training/distributed.h"
@@ -326,15 +327,34 @@ static bool whole_story(Run *run, Settings *settings, Error *error)
     return good;
 }
 
-static bool print_help_or_version(const Settings *settings, Error *error)
+static void print_help(bool brief)
+{
+    static Settings defaults;
+    settings_documented(&defaults);
+    command_print_options(defaults.groups, SETTINGS_GROUPS, brief,
+                          "[OPTION]...\nLearns to translate from a parallel corpus; without "
+                          "options, from the toy corpus.");
+    if (brief)
+        printf("\nExamples\n"
+               "  %1$strain\n"
+               "  %1$strain --train-source train.en --train-target train.fr --output "
+               "checkpoints/mine\n",
+               command_prefix());
+    if (brief) return;
+    puts("\nPresets\n  The defaults above are those of tiny, for a corpus of your own.\n");
+    for (int p = 0; p < PRESETS; p++)
+        printf("  %-6s %s\n", preset_names[p], preset_purposes[p]);
+    putchar('\n');
+    presets_print(stdout);
+}
+
+static bool print_help_or_version(const RunConfig *run, Error *error)
 {
     if (distributed_rank() > 0) return true;
-    bool wants_help = settings->run.help || settings->run.short_help;
-    char *help = wants_help ? settings_help(!settings->run.help) : NULL;
-    if (help) fputs(help, stdout);
+    bool help = run->help || run->short_help;
+    if (help) print_help(!run->help);
     else puts(distributed_possible() ? "qkv " QKV_VERSION ", with MPI" : "qkv " QKV_VERSION);
-    free(help);
-    return stream_flush(stdout, wants_help ? "the help" : "the version", error);
+    return stream_flush(stdout, help ? "the help" : "the version", error);
 }
 
 /* Returns the exit status; error is set if it is 1 or 2. */
@@ -343,11 +363,12 @@ static int run_command(Run *run, Settings *settings, int argc, char **argv, Erro
     if (!distributed_start(error) ||
         !distributed_agree(settings_read(settings, argc, argv, error), error))
         return 2;
-    bool print_only = settings->run.help || settings->run.short_help || settings->run.version;
+    const RunConfig *options = &settings->run;
+    bool print_only = options->help || options->short_help || options->version;
     if (!distributed_share(&print_only, sizeof print_only, error)) return 1;
-    if (print_only) return print_help_or_version(settings, error) ? 0 : 1;
+    if (print_only) return print_help_or_version(options, error) ? 0 : 1;
     signal(SIGPIPE, SIG_IGN);  // training does not need a reader of what it prints
-    console_start(settings->run.quiet || distributed_rank() > 0);
+    console_start(options->quiet || distributed_rank() > 0);
     if (!distributed_agree(whole_story(run, settings, error), error)) return 1;
     return stop ? 128 + stop : 0;
 }

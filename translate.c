@@ -305,19 +305,16 @@ static bool work(Program *p, Error *error)
 static bool print_help(bool brief, Error *error)
 {
     static Request defaults;
-    char *options = NULL;
-    if (request_defaults(&defaults, error))
-        options = options_help(defaults.groups, REQUEST_GROUPS, brief);
-    printf("Usage: %s [OPTION]... [TEXT]...\n"
-           "Translates each TEXT, or standard input line by line.\n\n%s",
-           command_name(), options ? options : "");
+    if (!request_defaults(&defaults, error)) return false;
+    command_print_options(defaults.groups, REQUEST_GROUPS, brief,
+                          "[OPTION]... [TEXT]...\n"
+                          "Translates each TEXT, or standard input line by line.");
     if (brief)
         printf(
             "\nExamples\n"
             "  %1$stranslate --attention attention.html \"jane visits africa in september\"\n"
             "  %1$stranslate --model checkpoints/mine <test.en >test.fr\n",
             command_prefix());
-    free(options);
     request_free(&defaults);
     return stream_flush(stdout, "the help", error);
 }

@@ -402,21 +402,3 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
     if (option->kind == OPTION_LIST) option_store(option, values, label, NULL, NULL);
     return option_store(option, values, label, text, error);
 }
-
-/* The words, each with "--" before it, are a command line. */
-bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error)
-{
-    StringList words = {0};
-    bool good = strings_add(&words, "", error);
-    for (const char *s = settings; good && *(s += strspn(s, " \t\n"));) {
-        int length = (int)strcspn(s, " \t\n");
-        char word[256];
-        good = snprintf(word, sizeof word, "--%.*s", length, s) < (int)sizeof word
-                   ? strings_add(&words, word, error)
-                   : error_set(error, "'%.*s' is too long for a setting", length, s);
-        s += length;
-    }
-    good = good && options_parse(groups, count, NULL, words.count, words.item, NULL, error);
-    strings_free(&words);
-    return good;
-}

@@ -7,12 +7,12 @@
  *         {.name = "learning-rate", .kind = OPTION_REAL, .offset = offsetof(Training, rate),
  *          .least = 1e-8, .most = 1, .help = "the peak of the schedule"}, ...
  *
- * It is --learning-rate on the command line, learning-rate=0.001 in a preset and
+ * It is --learning-rate on the command line, learning-rate in a preset and
  * "learning_rate" in config.json. Values come from four sources, applied in this order; a later
  * one overrides:
  *
  *     1. the defaults    the struct as it was initialised
- *     2. the preset      options_set_all(groups, count, "d-model=256 heads=4 ...")
+ *     2. the preset      options_set, one by one
  *     3. config.json     options_from_json
  *     4. command line    options_parse
  *
@@ -109,9 +109,6 @@ bool option_store(const Option *option, void *values, const char *label, const c
 /* The range of a number in words, "1e-08 to 1" or "0 up"; false if it has no limit. */
 enum { RANGE_TEXT = 80 };
 bool option_range(char text[RANGE_TEXT], const Option *option);
-
-/* Sets options from words separated by white space: name=value, flag, no-flag. */
-bool options_set_all(const OptionGroup *groups, int count, const char *settings, Error *error);
 
 /* Walks through the options in the order of the help: group by group, then those for experts.
  *

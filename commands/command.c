@@ -42,8 +42,7 @@ void command_start(void)
     }
     munmap(probe, STACK);
     grow_stack();
-    for (int fd = 0; fd <= STDERR_FILENO;
-         fd++)  // opened so that using it is an error, as before
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
     signal(SIGXFSZ, SIG_IGN);
 }
@@ -51,6 +50,13 @@ void command_start(void)
 void command_catch(int number, void (*handler)(int))
 {
     if (signal(number, handler) == SIG_IGN) signal(number, SIG_IGN);
+}
+
+void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage)
+{
+    char *options = options_help(groups, count, brief);
+    printf("Usage: %s %s\n\n%s", command_name(), usage, options ? options : "");
+    free(options);
 }
 
 bool command_toy_file(char *path, size_t size, const char *name)

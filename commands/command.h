@@ -18,6 +18,9 @@ void command_start(void);
 /* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
 void command_catch(int number, void (*handler)(int));
 
+/* Prints what both programs' helps begin with: the usage and the options. */
+void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
+
 /* What users of other programs type for the options of both (synonyms.c). */
 extern const Synonym option_synonyms[];
 

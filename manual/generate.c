@@ -16,6 +16,7 @@
 
 #include "base/file.h"
 #include "base/options.h"
+#include "commands/train/presets.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
 #include "manual/completion.h"
@@ -29,12 +30,12 @@ enum { SHELL_COUNT = sizeof SHELLS / sizeof *SHELLS };
 
 static void write_presets(FILE *out)
 {
-    for (const Preset *preset = settings_presets; preset->name; preset++) {
-        fprintf(out, ".TP\n.B %s\n", preset->name);
-        manual_text(out, preset->what);
+    for (int p = 0; p < PRESETS; p++) {
+        fprintf(out, ".TP\n.B %s\n", preset_names[p]);
+        manual_text(out, preset_purposes[p]);
     }
     fputs(".PP\n.EX\n", out);
-    settings_print_presets(out);
+    presets_print(out);
     fputs(".EE\n", out);
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "commands/command.h"
+#include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
 #include "inference/tokenization.h"
@@ -20,13 +21,12 @@ static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL}
 static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
                                              "nfkc_cf",  "identity", NULL};
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
-static const char *const PRESET_NAMES[] = {"toy", "tiny", "small", "base", NULL};
 static const char *const PART_NAMES[] = {"encoder", "decoder", "embeddings", NULL};
 
 // clang-format off
 #define FIELD(name) offsetof(RunConfig, name)
 static const Option run_options[] = {
-    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, PRESET_NAMES, "NAME",
+    {"preset", OPTION_TEXT, FIELD(preset), 0, 0, preset_names, "NAME",
      "toy, tiny, small or base: defaults for the options below, listed at the end; default: tiny, "
      "or toy for the built-in corpus", OPTION_COMMON},
     {"config", OPTION_TEXT, FIELD(config), 0, 0, NULL, "FILE",
@@ -109,33 +109,6 @@ static const Option fine_tuning_options[] = {
 };
 #undef FIELD
 
-const Preset settings_presets[] = {  // as PRESET_NAMES; each with the same options
-    {"toy", "the built-in corpus, whole words, about a minute",
-     "tokenizer=word normalization=nmt_nfkc_cf vocab-size=2000 d-model=128 heads=4 "
-     "ffn=256 encoder-layers=2 decoder-layers=2 max-length=64 output-bias=true "
-     "batch-tokens=1600 micro-tokens=400 accumulators=4 learning-rate=0.003 "
-     "schedule=cosine warmup=200 max-updates=2400 dropout=0.1 label-smoothing=0.1 "
-     "clip-norm=1 valid-every=400 patience=0"},
-    {"tiny", "10,000 to 100,000 pairs: Transformer-Tiny of Wu et al. 2021",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=128 heads=4 ffn=256 "
-     "encoder-layers=4 decoder-layers=4 max-length=256 output-bias=false "
-     "batch-tokens=8192 micro-tokens=320 accumulators=0 learning-rate=0.005 "
-     "schedule=inverse-sqrt warmup=2000 max-updates=8000 dropout=0.3 label-smoothing=0.1 "
-     "clip-norm=25 valid-every=0 patience=10"},
-    {"small", "about 100,000 pairs",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=256 heads=8 ffn=512 "
-     "encoder-layers=3 decoder-layers=3 max-length=256 output-bias=false "
-     "batch-tokens=8192 micro-tokens=512 accumulators=0 learning-rate=0.002 "
-     "schedule=inverse-sqrt warmup=2000 max-updates=30000 dropout=0.2 label-smoothing=0.1 "
-     "clip-norm=5 valid-every=0 patience=10"},
-    {"base", "a million pairs or more: the base model of Vaswani et al. 2017",
-     "tokenizer=bpe normalization=nmt_nfkc vocab-size=10000 d-model=512 heads=8 ffn=2048 "
-     "encoder-layers=6 decoder-layers=6 max-length=256 output-bias=false "
-     "batch-tokens=25000 micro-tokens=512 accumulators=1 learning-rate=0.0007 "
-     "schedule=inverse-sqrt warmup=4000 max-updates=100000 dropout=0.1 "
-     "label-smoothing=0.1 clip-norm=1 valid-every=0 patience=10"},
-    {NULL, NULL, NULL},
-};
 // clang-format on
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
@@ -162,17 +135,10 @@ void settings_defaults(Settings *s)
                                  COUNT(fine_tuning_options), &s->fine_tuning};
 }
 
-static const char *preset_settings(const char *name)
-{
-    const Preset *preset = settings_presets;
-    while (preset->name && strcmp(preset->name, name)) preset++;
-    return preset->settings;
-}
-
 void settings_documented(Settings *s)
 {
     settings_defaults(s);
-    options_set_all(s->groups, SETTINGS_GROUPS, preset_settings("tiny"), NULL);
+    preset_apply(s->groups, SETTINGS_GROUPS, PRESET_TINY, NULL);
 }
 
 static bool toy_file(StringList *list, const char *name, Error *error)
@@ -320,10 +286,10 @@ static bool apply_given(Settings *s, const Given *given, Error *error)
                          NULL, error);
 }
 
-/* Applies all sources of values in their order. The first call has preset NULL: it finds out
+/* Applies all sources of values in their order. The first call has preset -1: it finds out
  * whether a corpus is named, which decides the preset. toy: the toy corpus, with a sentence to
  * watch. */
-static bool apply(Settings *s, const char *preset, bool toy, const Given *given, Error *error)
+static bool apply(Settings *s, int preset, bool toy, const Given *given, Error *error)
 {
     settings_free(s);
     settings_defaults(s);
@@ -332,9 +298,8 @@ static bool apply(Settings *s, const char *preset, bool toy, const Given *given,
                      "jane visits africa in september ||| jane visite l'afrique en septembre",
                      error))
         return false;
-    if (preset && !options_set_all(s->groups, SETTINGS_GROUPS, preset_settings(preset), error))
-        return false;
-    return apply_given(s, given, error);
+    return (preset < 0 || preset_apply(s->groups, SETTINGS_GROUPS, preset, error)) &&
+           apply_given(s, given, error);
 }
 
 /* Whether an option that is no text and no list differs in two structs. */
@@ -403,24 +368,20 @@ static bool take_model(Settings *s, const Given *given, Error *error)
 
 static bool apply_all(Settings *s, const Given *given, Error *error)
 {
-    if (!apply(s, NULL, false, given, error)) return false;
+    if (!apply(s, -1, false, given, error)) return false;
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
-    char preset[32];
     const CorpusFiles *train = &s->data.train;
     bool corpus = train->source.count || train->target.count || train->tsv.count;
-    snprintf(preset, sizeof preset, "%s",
-             s->run.preset ? s->run.preset
-             : corpus      ? "tiny"
-                           : "toy");
-    if (!preset_settings(preset))
+    int preset = s->run.preset ? preset_find(s->run.preset) : corpus ? PRESET_TINY : PRESET_TOY;
+    if (preset < 0)
         return error_set(error, "--preset takes toy, tiny, small or base, not '%s'",
                          s->run.preset);
     if (!apply(s, preset, !corpus, given, error)) return false;
     if (!corpus && !toy_corpus(&s->data, error)) return false;
     if (!s->run.output) {
         char path[64];
-        snprintf(path, sizeof path, "checkpoints/%s", preset);
+        snprintf(path, sizeof path, "checkpoints/%s", preset_names[preset]);
         s->run.output = strdup(path);
         if (!s->run.output) return error_set(error, "not enough memory for the options");
     }
@@ -445,53 +406,6 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
 void settings_free(Settings *s)
 {
     options_free(s->groups, SETTINGS_GROUPS);
-}
-
-void settings_print_presets(FILE *out)
-{
-    const char *at[COUNT(settings_presets) - 1];
-    fprintf(out, "  %-16s", "");
-    for (int p = 0; p < COUNT(at); p++) {
-        fprintf(out, "%14s", settings_presets[p].name);
-        at[p] = settings_presets[p].settings;
-    }
-    while (*at[0]) {  // cppcheck-suppress uninitvar
-        fprintf(out, "\n  %-16.*s", (int)strcspn(at[0], "="), at[0]);
-        for (int p = 0; p < COUNT(at); p++) {
-            const char *value = at[p] + strcspn(at[p], "=") + 1;
-            int length = (int)strcspn(value, " ");
-            fprintf(out, "%14.*s", length, value);
-            at[p] = value + length + strspn(value + length, " ");
-        }
-    }
-    fputc('\n', out);
-}
-
-char *settings_help(bool brief)
-{
-    Settings s;
-    TextStream stream;
-    settings_documented(&s);
-    char *options = options_help(s.groups, SETTINGS_GROUPS, brief);
-    FILE *out = options ? textstream_open(&stream) : NULL;
-    if (!out) return free(options), NULL;
-    fprintf(out,
-            "Usage: %s [OPTION]...\n"
-            "Learns to translate from a parallel corpus; without options, from the toy "
-            "corpus.\n\n%s\n%s\n",
-            command_name(), options, brief ? "Examples" : "Presets");
-    if (brief)
-        fprintf(out,
-                "  %1$strain\n"
-                "  %1$strain --train-source train.en --train-target train.fr --output "
-                "checkpoints/mine\n",
-                command_prefix());
-    else fputs("  The defaults above are those of tiny, for a corpus of your own.\n\n", out);
-    for (const Preset *preset = settings_presets; !brief && preset->name; preset++)
-        fprintf(out, "  %-6s %s\n", preset->name, preset->what);
-    if (!brief) fputc('\n', out), settings_print_presets(out);
-    free(options);
-    return textstream_close(&stream);
 }
 
 /* s->changed (=) the numbers, flags and choices of training that differ. */

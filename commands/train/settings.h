@@ -1,4 +1,4 @@
-/* settings.h -- the options of ./train and its presets. */
+/* settings.h -- the options of ./train. */
 #ifndef COMMANDS_TRAIN_SETTINGS_H
 #define COMMANDS_TRAIN_SETTINGS_H
 
@@ -9,7 +9,6 @@
 #include "training/config.h"
 
 #include <limits.h>
-#include <stdio.h>
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
@@ -71,18 +70,6 @@ void settings_documented(Settings *settings);
 
 /* *parts (=) what --freeze names, a sum of PART_… (model/params.h). */
 bool settings_frozen(const Settings *settings, unsigned *parts, Error *error);
-
-/* In the order of the help; the name after the last one is NULL. */
-typedef struct Preset {
-    const char *name, *what, *settings;
-} Preset;
-extern const Preset settings_presets[];
-
-/* The table of the presets' values, a line for each option. */
-void settings_print_presets(FILE *out);
-
-/* The help, with presets; or brief, the common options and two examples. free() it. */
-char *settings_help(bool brief);
 
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. If the number of

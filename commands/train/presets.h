@@ -1,0 +1,24 @@
+/* presets.h -- the presets of ./train: values of its options for a size of corpus. */
+#ifndef COMMANDS_TRAIN_PRESETS_H
+#define COMMANDS_TRAIN_PRESETS_H
+
+#include "base/options.h"
+
+#include <stdio.h>
+
+enum { PRESET_TOY, PRESET_TINY, PRESET_SMALL, PRESET_BASE, PRESETS };
+
+/* In the order of the help; NULL after the last. */
+extern const char *const preset_names[];
+extern const char *const preset_purposes[];
+
+/* The preset of a name, or -1. */
+int preset_find(const char *name);
+
+/* Sets the options of a preset. */
+bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error);
+
+/* The table of the presets' values, a line for each option. */
+void presets_print(FILE *out);
+
+#endif
