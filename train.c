@@ -290,7 +290,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
     Watch watch = {0};
     static WeightsHistory weights;
-    const char *limit = run->resumed ? finished(run) : NULL, *changed = run->settings->changed;
+    const char *limit = run->resumed ? finished(run) : NULL;
+    char changed[CHANGED_TEXT];
+    settings_changed(changed, run->settings);
     if (limit)
         console_say(
             "nothing is left to do: the run in %s has reached its %s; a larger %s goes on",

@@ -150,14 +150,14 @@ static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader
                      reader[SOURCE].name, lines[SOURCE], reader[TARGET].name, lines[TARGET]);
 }
 
-static bool read_two_files(CorpusText *text, CorpusReport *report, const char *source,
-                           const char *target, int file, bool replace, Error *error)
+static bool read_two_files(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
+                           int i, Error *error)
 {
     TextReader reader[SIDES] = {0};
-    bool good =
-        text_open(&reader[SOURCE], source, error) && text_open(&reader[TARGET], target, error);
-    for (int side = 0; side < SIDES; side++) reader[side].replace = replace;
-    good = good && read_lines(text, report, reader, file, error);
+    bool good = text_open(&reader[SOURCE], files->source.item[i], error) &&
+                text_open(&reader[TARGET], files->target.item[i], error);
+    for (int s = 0; s < SIDES; s++) reader[s].replace = files->invalid == TEXT_REPLACE;
+    good = good && read_lines(text, report, reader, i, error);
     for (int side = 0; side < SIDES; side++) {
         report->replaced += reader[side].replaced;
         text_close(&reader[side]);
@@ -182,19 +182,19 @@ static bool read_columns(CorpusText *text, CorpusReport *report, const TextReade
     return read_pair(text, report, column, size, where, error);
 }
 
-static bool read_tsv(CorpusText *text, CorpusReport *report, const char *path, int file,
-                     bool replace, Error *error)
+static bool read_tsv(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int i,
+                     Error *error)
 {
     TextReader reader;
     const char *line;
     size_t length;
     TextResult result = TEXT_LINE;
-    if (!text_open(&reader, path, error)) return false;
-    reader.replace = replace;
+    if (!text_open(&reader, files->tsv.item[i], error)) return false;
+    reader.replace = files->invalid == TEXT_REPLACE;
     while (result == TEXT_LINE) {
         result = text_next(&reader, &line, &length, error);
         if (result == TEXT_LINE &&
-            !read_columns(text, report, &reader, line, length, file, error))
+            !read_columns(text, report, &reader, line, length, files->source.count + i, error))
             result = TEXT_ERROR;
     }
     report->replaced += reader.replaced;
@@ -215,13 +215,9 @@ static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *
     if (files->source.count + files->tsv.count > CORPUS_MAX_FILES)
         return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
     for (int i = 0; i < files->source.count; i++)
-        if (!read_two_files(text, report, files->source.item[i], files->target.item[i], i,
-                            files->invalid == TEXT_REPLACE, error))
-            return false;
+        if (!read_two_files(text, report, files, i, error)) return false;
     for (int i = 0; i < files->tsv.count; i++)
-        if (!read_tsv(text, report, files->tsv.item[i], files->source.count + i,
-                      files->invalid == TEXT_REPLACE, error))
-            return false;
+        if (!read_tsv(text, report, files, i, error)) return false;
     if (text->pairs > 0) return true;
     return error_set(error,
                      report->read == 0 ? "%s is empty: there is nothing to learn from"

@@ -50,11 +50,9 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 static bool read_text(Run *run, Error *error)
 {
     const DataConfig *data = &run->settings->data;
-    CorpusFiles valid = data->valid;
-    valid.invalid = data->train.invalid;
     if (!corpus_read(&run->text, &run->report, &data->train, error)) return false;
     if (data->valid.source.count || data->valid.tsv.count)
-        return corpus_read(&run->valid_text, &run->valid_report, &valid, error);
+        return corpus_read(&run->valid_text, &run->valid_report, &data->valid, error);
     size_t count = (size_t)data->valid_split;
     if (!count) count = run->report.kept / 10;
     if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
@@ -152,12 +150,11 @@ static double fingerprint(const Run *run)
 static bool same_everywhere(const Run *run, Error *error)
 {
     uint64_t mine = (uint64_t)run->progress.corpus, first;
-    unsigned parts;
     char *settings = options_to_json(run->settings->groups + 3, 1);
     if (settings) mine = hash_bytes(mine, settings, strlen(settings));
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
-    if (settings_frozen(run->settings, &parts, NULL)) mine = hash_word(mine, parts);
+    mine = hash_word(mine, run->settings->frozen);
     int D = run->settings->model.d_model;
     mine = hash_word(mine, matrix_layout_trained(D, D));  // of this build
     first = mine;
@@ -215,7 +212,7 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 static bool read_progress(Run *run, const char *text, Error *error)
 {
     Progress *p = &run->progress;
-    const char *changed = run->settings->changed;
+    const TrainingConfig *now = &run->settings->training, *was = &run->settings->before;
     double corpus = p->corpus;
     size_t in_epoch;
     if (!text)
@@ -224,7 +221,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          "a training that can go on",
                          run->last);
     if (!progress_from_json(p, text, run->last, error)) return false;
-    bool seed = strstr(changed, "--seed"), unknown = run->unverified = isnan(p->corpus);
+    bool seed = now->seed != was->seed, unknown = run->unverified = isnan(p->corpus);
     if (!unknown && p->corpus != corpus)
         return error_set(error,
                          "the run in '%s' has another training text%s: start a new one with "
@@ -235,7 +232,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
     p->corpus = corpus;
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
     run->reordered = seed                                        ? "--seed"
-                     : strstr(changed, "--batch-tokens")         ? "--batch-tokens"
+                     : now->batch_tokens != was->batch_tokens    ? "--batch-tokens"
                      : p->update_in_epoch >= (long long)in_epoch ? "a shorter text"
                                                                  : NULL;
     if (run->reordered && p->update_in_epoch) p->epoch++, p->update_in_epoch = 0;
@@ -260,12 +257,11 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-static bool read_init(Run *run, Error *error)
+bool run_read_weights(real *block, const Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
-    if (!checkpoint_open(&file, run->settings->init_file, error)) return false;
-    bool good =
-        checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, run->model.block, error);
+    if (!checkpoint_open(&file, path, error)) return false;
+    bool good = checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
     checkpoint_close(&file);
     return good;
 }
@@ -280,7 +276,8 @@ static bool start_or_go_on(Run *run, Error *error)
     if (first && run->resumed) {
         good = read_last(run, error);
     } else if (first) {
-        if (run->settings->fine_tuning.init) good = read_init(run, error);
+        if (run->settings->fine_tuning.init)
+            good = run_read_weights(model->block, run, run->settings->init_file, error);
         else params_initialise(&model->params, model->block, run->batches.seed);
         if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
     }
@@ -303,9 +300,7 @@ bool run_prepare(Run *run, Error *error)
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error);
-    unsigned parts;
-    if (good && settings_frozen(settings, &parts, error))
-        params_freeze(&run->model.params, parts);
+    if (good) params_freeze(&run->model.params, settings->frozen);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
 

@@ -208,21 +208,22 @@ static int dash_count(const CorpusFiles *names)
     return count;
 }
 
-bool settings_frozen(const Settings *s, unsigned *parts, Error *error)
+/* s->frozen (=) the parts that --freeze names. */
+static bool find_frozen(Settings *s, Error *error)
 {
     static const Option part = {.kind = OPTION_CHOICE, .choices = PART_NAMES};
     const StringList *list = &s->fine_tuning.freeze;
-    *parts = 0;
+    s->frozen = 0;
     for (int i = 0; i < list->count; i++)
         for (const char *at = list->item[i]; *at; at += *at == ',') {
             char name[32];
             int length = (int)strcspn(at, ","), p;
             snprintf(name, sizeof name, "%.*s", length, at);
             if (!option_store(&part, &p, "--freeze", name, error)) return false;
-            *parts |= 1u << p;
+            s->frozen |= 1u << p;
             at += length;
         }
-    return *parts != PART_ALL ||
+    return s->frozen != PART_ALL ||
            error_set(error, "--freeze encoder,decoder,embeddings leaves nothing to train: "
                             "leave one of them out");
 }
@@ -233,8 +234,7 @@ static bool check(const Settings *s, Error *error)
     int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid) +
                  (s->run.config && !strcmp(s->run.config, "-"));
     if (dashes > 1) return error_set(error, "only one of the files can be -, standard input");
-    unsigned parts;
-    if (!settings_frozen(s, &parts, error) || !check_pairs(&s->data.train, "train", error) ||
+    if (!check_pairs(&s->data.train, "train", error) ||
         !check_pairs(&s->data.valid, "valid", error))
         return false;
     if (t->best != BEST_LOSS && !t->valid_translations)
@@ -388,7 +388,9 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
     if (!s->run.preset)
         s->default_preset = corpus ? "tiny (default for a corpus of your own)"
                                    : "toy (default for the built-in corpus)";
-    return distributed_rank() > 0 || (take_model(s, given, error) && check(s, error));
+    s->data.valid.invalid = s->data.train.invalid;
+    return find_frozen(s, error) &&
+           (distributed_rank() > 0 || (take_model(s, given, error) && check(s, error)));
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
@@ -408,14 +410,14 @@ void settings_free(Settings *s)
     options_free(s->groups, SETTINGS_GROUPS);
 }
 
-/* s->changed (=) the numbers, flags and choices of training that differ. */
-static void list_changed(Settings *s, const Settings *was)
+/* Names numbers, flags and choices. */
+void settings_changed(char text[CHANGED_TEXT], const Settings *s)
 {
+    text[0] = 0;
     for (int i = 0; i < training_option_count; i++) {
-        size_t used = strlen(s->changed);
-        if (differs(&training_options[i], &s->training, &was->training))
-            snprintf(s->changed + used, sizeof s->changed - used, " --%s",
-                     training_options[i].name);
+        size_t used = strlen(text);
+        if (differs(&training_options[i], &s->training, &s->before))
+            snprintf(text + used, CHANGED_TEXT - used, " --%s", training_options[i].name);
     }
 }
 
@@ -446,7 +448,7 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     int *count = &s->training.accumulators, older = was.training.accumulators;
     *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
     was.training.accumulators = *count;
-    if (good) list_changed(s, &was);
+    s->before = was.training;
     settings_free(&was);
     return good;
 }

@@ -48,9 +48,10 @@ typedef struct Settings {
     TrainingConfig training;
     FineTuning fine_tuning;
     OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
-    char changed[256];                    // " --learning-rate --dropout": set by settings_agree
+    TrainingConfig before;                // of the run that goes on: set by settings_agree
     const char *default_preset;           // which preset it is, if none was named; or NULL
-    char init_file[PATH_MAX];             // rank 0: the checkpoint of --init, for a new run
+    unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)
+    char init_file[PATH_MAX];  // rank 0: the checkpoint of --init, for a new run
 } Settings;
 
 /* Sets the defaults. groups point into settings, which must not be moved. */
@@ -68,13 +69,14 @@ void settings_free(Settings *settings);
 /* The defaults that help and man page show: those for a corpus of one's own. */
 void settings_documented(Settings *settings);
 
-/* *parts (=) what --freeze names, a sum of PART_… (model/params.h). */
-bool settings_frozen(const Settings *settings, unsigned *parts, Error *error);
+/* text (=) " --learning-rate --dropout": the options of training that are not as before. */
+enum { CHANGED_TEXT = 256 };
+void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
 
 /* Whether a run with this configuration can be resumed with these settings: model and tokenizer
  * must be equal. If not, the error names the option that differs. If the number of
  * accumulators is 0 or 1, sets it to that of the run, or to trainer_first_accumulators if the
- * run has none. settings->changed (=) the options of training that differ. */
+ * run has none. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */

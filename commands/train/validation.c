@@ -3,7 +3,6 @@
 
 #include "inference/bleu.h"
 #include "inference/chrf.h"
-#include "model/checkpoint.h"
 #include "training/distributed.h"
 
 #include <errno.h>
@@ -171,12 +170,9 @@ static bool snapshot_path(char path[PATH_MAX], const Run *run, long long update,
 /* block (=) the weights of a snapshot */
 static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
 {
-    CheckpointFile file;
     char path[PATH_MAX];
-    bool open = snapshot_path(path, run, update, error) && checkpoint_open(&file, path, error);
     bool good =
-        open && checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
-    if (open) checkpoint_close(&file);
+        snapshot_path(path, run, update, error) && run_read_weights(block, run, path, error);
     return good || error_prefix(error, "the weights that --average %d needs cannot be read",
                                 run->settings->training.average);
 }
