@@ -224,12 +224,16 @@ static bool validate_candidate(Run *run, Validation *v, Snapshot **best, Error *
     return good || !entered || v->ids.stopped;
 }
 
-/* Collective, but for the saving. */
+/* Collective, but for the saving, for which something must have happened since the last one. */
 static bool save_last(Run *run, Error *error)
 {
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
-    tried(LAST, run_save(run, run->last, true, error) && validation_remove_dropped(run, error),
-          error);
+    const Progress *now = &run->progress, *saved = &run->saved;
+    if (now->update == saved->update && now->validated == saved->validated) return true;
+    if (tried(LAST,
+              run_save(run, run->last, true, error) && validation_remove_dropped(run, error),
+              error))
+        run->saved = *now;
     return true;
 }
 
@@ -308,6 +312,7 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
         console_say(
             "warning       the checkpoint does not record its training text, as it is of "
             "an earlier version: training must go on with the same text");
+    run->complete = limit && !validation_due(run);
     bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
                 weights_open(&weights, run, error) && validation_remove_dropped(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save

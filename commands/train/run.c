@@ -185,7 +185,8 @@ static bool lock_folder(Run *run, Error *error)
 
 bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
 {
-    *run = (Run){.settings = settings, .stage = stage, .progress = progress_start()};
+    *run = (Run){
+        .settings = settings, .stage = stage, .progress = progress_start(), .saved.update = -1};
     stage("reading %s …", run_file(&settings->data.train, 0));
     bool good = run_path(run->last, settings, "last.safetensors", error) &&
                 run_path(run->best, settings, "best.safetensors", error) &&
@@ -229,6 +230,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          run->last,
                          seed && run->report.held_out ? " (--seed holds out other pairs)" : "",
                          run->settings->run.output);
+    run->saved = *p;
     p->corpus = corpus;
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
     run->reordered = seed                                        ? "--seed"
@@ -333,7 +335,7 @@ bool run_begin(Run *run, Error *error)
     bool good = (text || error_set(error, "not enough memory for config.json")) &&
                 run_path(config, run->settings, "config.json", error) &&
                 run_path(metrics, run->settings, "metrics.jsonl", error) &&
-                file_replace(config, text, strlen(text), error) &&
+                (run->complete || file_replace(config, text, strlen(text), error)) &&
                 metrics_open(&run->metrics, metrics, run->progress.update, error);
     if (good) run->progress.seconds = metrics_seconds(&run->metrics);
     free(text);

@@ -45,8 +45,10 @@ typedef struct Run {
     Batches batches;
     Progress progress;
     Metrics metrics;
-    FILE *lock;  // ".lock" in the folder, locked until the process ends; NULL: not yet
+    FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet
+    Progress saved;  // of last.safetensors
     bool resumed;
+    bool complete;          // resumed, and only pictures are left to draw
     bool unverified;        // resumed, but the checkpoint does not record its training text
     const char *reordered;  // resumed in a new epoch: what has changed the order; or NULL
     int valid_epochs;       // from one validation to the next; 0: only by --valid-every
@@ -62,7 +64,8 @@ bool run_prepare(Run *run, Error *error);
 /* The update that the run ends after, as far as that is known yet; 0: no limit. */
 long long run_last_update(Run *run);
 
-/* Makes and locks the folder and writes config.json; opens metrics.jsonl. */
+/* Makes and locks the folder; writes config.json, unless the run is complete; opens
+ * metrics.jsonl. */
 bool run_begin(Run *run, Error *error);
 
 /* Writes the model's weights, and with `whole` the state of training, which needs

@@ -199,12 +199,15 @@ static bool check_pairs(const CorpusFiles *names, const char *name, Error *error
                      name, names->source.count, name, names->target.count);
 }
 
-static int dash_count(const CorpusFiles *names)
+/* The number of files that are standard input. */
+static int dash_count(const Settings *s)
 {
-    const StringList *const list[] = {&names->source, &names->target, &names->tsv};
-    int count = 0;
-    for (int k = 0; k < 3; k++)
-        for (int i = 0; i < list[k]->count; i++) count += !strcmp(list[k]->item[i], "-");
+    int count = s->run.config && !strcmp(s->run.config, "-");
+    for (OptionPlace p = {0}; options_next(&p, s->groups, SETTINGS_GROUPS);) {
+        const void *field = (const char *)p.group->values + p.option->offset;
+        const StringList *list = p.option->kind == OPTION_LIST ? field : &(StringList){0};
+        for (int i = 0; i < list->count; i++) count += !strcmp(list->item[i], "-");
+    }
     return count;
 }
 
@@ -231,9 +234,8 @@ static bool find_frozen(Settings *s, Error *error)
 static bool check(const Settings *s, Error *error)
 {
     const TrainingConfig *t = &s->training;
-    int dashes = dash_count(&s->data.train) + dash_count(&s->data.valid) +
-                 (s->run.config && !strcmp(s->run.config, "-"));
-    if (dashes > 1) return error_set(error, "only one of the files can be -, standard input");
+    if (dash_count(s) > 1)
+        return error_set(error, "only one of the files can be -, standard input");
     if (!check_pairs(&s->data.train, "train", error) ||
         !check_pairs(&s->data.valid, "valid", error))
         return false;

@@ -55,6 +55,8 @@ both dash --train-source - --train-target train.t <train.s 2>err
 both file --train-source train.s --train-target train.t 2>>err
 check "./train reads -" sh -c "'$BIN/translate' --model dash <valid.s >a && '$BIN/translate' --model file <valid.s | cmp - a"
 wrong "./train: standard input twice" 2 "only one of the files can be -" both none --train-source - --train-target -
+wrong "./train: a tokenizer and a corpus from it" 2 "only one of the files can be -" both none --tokenizer-model - \
+    --train-source train.s --train-target -
 "$BIN/train" --config - --max-updates 3 --output configured <file/config.json 2>>err
 check "./train reads --config -" sh -c "test -s configured/last.safetensors && '$BIN/train' --config file/config.json \\
     --max-updates 3 --output named 2>>err && cmp configured/best.safetensors named/best.safetensors"
@@ -115,7 +117,10 @@ again
 check "a complete run has nothing left to do" grep -q \
     "^nothing is left to do: the run in run has reached its --max-updates; a larger --max-updates goes on$" err
 check "no option has changed" sh -c '! grep -q "have changed" err'
+cp run/config.json run/last.safetensors .
 again --learning-rate 0.02 --dropout 0.2
+check "a run that does nothing keeps its configuration and its checkpoint" sh -c \
+    'cmp config.json run/config.json && cmp last.safetensors run/last.safetensors'
 check "changed options are named, and no others" \
     grep -q "^these options have changed, without effect: --learning-rate --dropout$" err
 "$BIN/train" $corpus $tiny --max-updates 61 --output run --no-quiet --learning-rate 0.02 2>err
