@@ -316,13 +316,14 @@ static bool differs(const Option *o, const void *a, const void *b)
 }
 
 /* The first option that differs of those that define tokenizer (group 1, from the field at
- * `first` on) and model (group 2): a flag, an integer or a choice. NULL if there is none. */
+ * `first` on) and model (group 2): a flag, an integer or a choice; a real number only if `first`
+ * is not 0, as its default depends on the version. NULL if there is none. */
 static const Option *difference(const Settings *a, const Settings *b, size_t first)
 {
     for (int group = 1; group <= 2; group++)
         for (int i = 0; i < a->groups[group].count; i++) {
             const Option *o = &a->groups[group].options[i];
-            if ((group > 1 || o->offset >= first) && o->kind != OPTION_REAL &&
+            if ((group > 1 || o->offset >= first) && (o->kind != OPTION_REAL || first) &&
                 differs(o, a->groups[group].values, b->groups[group].values))
                 return o;
         }

@@ -45,6 +45,8 @@ wrong "another width" 2 "--d-model $contradicts" tune --init base --output no --
 wrong "another vocabulary" 2 "--vocab-size $contradicts" tune --init base --output no --vocab-size 70
 wrong "another tokenizer" 2 "--tokenizer-model $contradicts" \
     tune --init base --output no --tokenizer-model x.model
+wrong "another coverage" 2 "--character-coverage $contradicts" \
+    tune --init base --output no --character-coverage 0.99
 check "the same width is no contradiction" tune --init base --output same --d-model 16 --quiet
 check "and changes nothing" cmp same/last.safetensors whole/last.safetensors
 check "sentences may be longer than the model's" tune --init base --output long --max-length 30
