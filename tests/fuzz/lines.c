@@ -80,7 +80,7 @@ static void work(unsigned flags, char *const path[3], const char *given)
     View view = {.request = &request, .bundle = fuzz_model(), .news = nowhere};
     Input input = {.texts = &none, .news = nowhere};
     TextReader other;
-    Scores scores = {.chrf_words.word_order = CHRF_WORD_ORDER};
+    Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
     Pairs pairs = {fuzz_model(), &input, flags & 16 ? &other : NULL, nowhere, "--score",
                    "scored",     &go_on};
     Ensemble ensemble = ensemble_of(&view.bundle->model);
