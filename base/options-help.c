@@ -5,6 +5,7 @@
  *       --[no-]output-bias     learn a bias for every word (default on)
  *
  * The right column is wrapped at 92 characters. In the short help it ends with its first phrase. */
+#include "base/columns.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
@@ -74,34 +75,6 @@ static void write_range(FILE *out, const OptionGroup *group, const Option *optio
     fprintf(out, " (%s%sdefault %s)", limited ? range : "", limited ? "; " : "", number);
 }
 
-/* Columns that UTF-8 text takes, for alphabets of single-width letters. */
-static int columns(const char *text, size_t length)
-{
-    int count = 0;
-    for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
-    return count;
-}
-
-static void write_wrapped(FILE *out, const char *text, int left)
-{
-    int at = left;
-    for (const char *s = text; *s;) {
-        size_t length = strcspn(s, " ");
-        int width = columns(s, length);
-        if (at > left && at + 1 + width > WIDTH) {
-            fprintf(out, "\n%*s", left, "");
-            at = left;
-        } else if (at > left) {
-            fputc(' ', out);
-            at++;
-        }
-        fwrite(s, 1, length, out);
-        at += width;
-        s += length + strspn(s + length, " ");
-    }
-    fputc('\n', out);
-}
-
 char *option_usage(const OptionGroup *group, const Option *option)
 {
     TextStream stream;
@@ -131,7 +104,7 @@ static int left_column(const OptionGroup *groups, int count, bool brief)
     for (OptionPlace p = {0}; options_next(&p, groups, count);) {
         if (brief && !(p.option->flags & OPTION_COMMON)) continue;
         char *usage = option_usage(p.group, p.option);
-        int width = usage ? columns(usage, strlen(usage)) + 4 : 0;
+        int width = usage ? columns_width(usage) + 4 : 0;
         if (width > left && width <= LEFT_LIMIT) left = width;
         free(usage);
     }
@@ -147,11 +120,10 @@ static bool write_option(FILE *out, const OptionPlace *place, int left, bool bri
                        : option_meaning(place->group, option);
     bool good = usage && help;
     if (good) {
-        int width = columns(usage, strlen(usage));
-        fprintf(out, "  %s", usage);
-        if (width + 4 > left) fprintf(out, "\n%*s", left, "");
-        else fprintf(out, "%*s", left - width - 2, "");
-        write_wrapped(out, help, left);
+        int width = columns_width(usage);
+        bool below = width + 4 > left;
+        fprintf(out, "  %s%s", usage, below ? "\n" : "");
+        columns_wrap(out, help, below ? left : left - width - 2, left, WIDTH);
     }
     free(usage);
     free(help);

@@ -1,7 +1,7 @@
 /* progressbar.c -- see progressbar.h. */
 #include "commands/progressbar.h"
 
-#include "plots/columns.h"
+#include "base/columns.h"
 
 #include <math.h>
 #include <stdarg.h>

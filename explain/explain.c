@@ -5,11 +5,11 @@
  * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
+#include "base/columns.h"
 #include "base/utf8.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
 #include "plots/blocks.h"
-#include "plots/columns.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -129,7 +129,7 @@ static void say(const Explanation *e, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    columns_wrap(e->out, text, 0, LINE);
+    columns_wrap(e->out, text, 0, 0, LINE);
     fputc('\n', e->out);
 }
 
@@ -445,7 +445,7 @@ static bool put_sentence(const Explanation *e, CorpusSide side, const char *afte
 {
     char *text = labels_sentence(e->snapshot, e->vocabulary, side, error);
     if (!text) return false;
-    columns_wrap(e->out, text, 4, LINE);
+    columns_wrap(e->out, text, 4, 4, LINE);
     fputs(after, e->out);
     free(text);
     return true;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/utf8.h"
-#include "plots/columns.h"
+#include "base/columns.h"
 
 /* The narrowest cells with a label above them, with a number, and with a shade alone. */
 enum {

@@ -41,7 +41,7 @@ cblas.h             kernels/gemm.c benchmark/peak.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
 editline/readline.h commands/translate/input.c
-glib.h              inference/codepoints.c plots/columns.c
+glib.h              base/columns.c inference/codepoints.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c

@@ -6,8 +6,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/columns.h"
 #include "commands/progressbar.h"
-#include "plots/columns.h"
 
 typedef struct Terminal {
     int master;

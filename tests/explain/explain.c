@@ -1,7 +1,7 @@
 /* The text of --explain, parsed: every step follows from the numbers printed before it, and the
  * table and the map are the network's. */
 #include "explain/explain.h"
-#include "plots/columns.h"
+#include "base/columns.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/small-model.h"
 #include "tests/fixtures/test.h"

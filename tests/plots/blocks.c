@@ -1,6 +1,6 @@
 /* Text and heat maps in a terminal: the columns of characters, colours, and lines that fit. */
 #include "plots/blocks.h"
-#include "plots/columns.h"
+#include "base/columns.h"
 #include "tests/fixtures/test.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ TEST(columns)
 TEST(wrap)
 {
     FILE *out = fmemopen(text, sizeof text, "w");
-    columns_wrap(out, "one two  three été quatre averyverylongword x", 2, 12);
+    columns_wrap(out, "one two  three été quatre averyverylongword x", 2, 2, 12);
     fclose(out);
     assert_string_equal(text, "  one two\n  three été\n  quatre\n  averyverylongword\n  x\n");
 }

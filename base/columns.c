@@ -1,6 +1,6 @@
 /* columns.c -- text in a terminal; see columns.h. The widths are Unicode's East Asian Width
  * (UAX 11), from GLib. */
-#include "plots/columns.h"
+#include "base/columns.h"
 
 #include <glib.h>
 #include <string.h>
@@ -61,9 +61,10 @@ void columns_put(FILE *out, const char *text, int width, bool right)
     if (!right) fprintf(out, "%*s", width - needs, "");
 }
 
-void columns_wrap(FILE *out, const char *text, int indent, int width)
+void columns_wrap(FILE *out, const char *text, int first, int indent, int width)
 {
     int column = 0;
+    fprintf(out, "%*s", *text ? first : 0, "");
     while (*text) {
         char word[512];
         size_t length = strcspn(text, " "),
@@ -71,9 +72,9 @@ void columns_wrap(FILE *out, const char *text, int indent, int width)
         memcpy(word, text, kept);
         word[kept] = '\0';
         int needs = columns_width(word);
-        if (column && column + 1 + needs > width - indent) fputc('\n', out), column = 0;
+        bool full = column && column + 1 + needs > width - indent;
+        if (full) fprintf(out, "\n%*s", indent, ""), column = 0;
         if (column) fputc(' ', out), column++;
-        else fprintf(out, "%*s", indent, "");
         column += put_some(out, word, needs);
         text += length;
         text += strspn(text, " ");

@@ -1,7 +1,7 @@
 /* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or
  * none (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
-#ifndef PLOTS_COLUMNS_H
-#define PLOTS_COLUMNS_H
+#ifndef BASE_COLUMNS_H
+#define BASE_COLUMNS_H
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,8 +17,9 @@ int columns_width(const char *text);
  * the text (base/utf8.h). */
 void columns_put(FILE *out, const char *text, int width, bool right);
 
-/* Writes a paragraph in lines of at most `width` columns, each after `indent` spaces, with a
- * newline at the end. A word wider than that has a line of its own. */
-void columns_wrap(FILE *out, const char *text, int indent, int width);
+/* Writes a paragraph in lines that end at column `width`, with a newline at the end. A line
+ * begins after `indent` spaces, the first one after `first` where its beginning is written
+ * already. A word wider than a line has a line of its own. */
+void columns_wrap(FILE *out, const char *text, int first, int indent, int width);
 
 #endif
