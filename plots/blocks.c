@@ -9,19 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
 #include "base/columns.h"
+#include "base/utf8.h"
 
+enum { LINE = 80, LABEL_MOST = 14, CELL_MOST = 13, PART = 32 };
 /* The narrowest cells with a label above them, with a number, and with a shade alone. */
-enum {
-    LINE = 80,
-    LABEL_MOST = 14,
-    CELL_MOST = 13,
-    CELL_LABEL = 9,
-    CELL_NUMBER = 4,
-    CELL_SHADE = 2,
-    PART = 32
-};
+enum { CELL_LABEL = 9, CELL_NUMBER = 4, CELL_SHADE = 2 };
 
 BlocksColor blocks_color(FILE *out)
 {
@@ -128,11 +121,11 @@ void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
     int label = widest(map->row_labels, map->rows, 1, LABEL_MOST);
     int width = widest(map->column_labels, map->columns, CELL_NUMBER, CELL_MOST - 1) + 1;
     int line = columns_of(out, LINE);
-    int room = (line < 2 * LABEL_MOST ? LINE : line) - label - 1, each = room / map->columns;
+    int left = (line < 2 * LABEL_MOST ? LINE : line) - label - 1, each = left / map->columns;
     bool upright = each < (width < CELL_LABEL ? width : CELL_LABEL);
     if (upright) width = each < CELL_NUMBER ? CELL_SHADE : CELL_NUMBER;
     else if (width > each) width = each;
-    int fit = room / width;  // columns in a line
+    int fit = left / width;  // columns in a line
     for (int first = 0; first < map->columns; first += fit) {
         int last = first + fit < map->columns ? first + fit : map->columns;
         if (first) fputc('\n', out);

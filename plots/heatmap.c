@@ -14,19 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LABEL_MIN = 9,
-    LABEL_MAX = 14,
-    LABEL_SPACE = 7,
-    SLANT_SPACE = 3,
-    NOTE_SIZE = 11,
-    NOTE_SPACE = 6,
-    FRAME = 2,
-    FRAME_SPACE = 2,
-    NUMBER_CELL = 21,
-    LONG_NUMBER_CELL = 34,
-    LARGE_MAP = 300
-};
+enum { LABEL_MIN = 9, LABEL_MAX = 14, LABEL_SPACE = 7, SLANT_SPACE = 3 };
+enum { NOTE_SIZE = 11, NOTE_SPACE = 6, FRAME = 2, FRAME_SPACE = 2 };
+enum { NUMBER_CELL = 21, LONG_NUMBER_CELL = 34, LARGE_MAP = 300 };
 
 /* ---- styles ---- */
 
