@@ -111,19 +111,12 @@ static bool reserve_block(TextReader *reader, Error *error)
         reader->end -= reader->begin;
         reader->begin = 0;
     }
-    if (reader->end > TEXT_MAX_LINE) {
+    if (reader->end > TEXT_MAX_LINE)
         return error_set(error, "%s:%zu: the line is longer than %zu bytes: is it text?",
                          reader->name, reader->line + 1, TEXT_MAX_LINE);
-    }
-    if (reader->size - reader->end > BLOCK) return true;
-    unsigned char *buffer = realloc(reader->buffer, 2 * reader->size);
-    if (!buffer) {
-        return error_set(error, "%s:%zu: out of memory: the line has more than %zu bytes",
-                         reader->name, reader->line + 1, reader->end);
-    }
-    reader->buffer = buffer;
-    reader->size *= 2;
-    return true;
+    return GROW(reader->buffer, reader->size, reader->end + BLOCK + 1) ||
+           error_set(error, "%s:%zu: out of memory: the line has more than %zu bytes",
+                     reader->name, reader->line + 1, reader->end);
 }
 
 /* Sets the error that zlib stopped with. */
@@ -159,10 +152,9 @@ static bool read_block(TextReader *reader, Error *error)
     } else {
         do got = read(reader->descriptor, into, BLOCK);
         while (got < 0 && errno == EINTR);
-        if (got < 0) {
+        if (got < 0)
             return error_set(error, "%s:%zu: cannot read on: %s", reader->name,
                              reader->line + 1, strerror(errno));
-        }
     }
     reader->at_end = got == 0;
     reader->end += (size_t)got;
