@@ -11,8 +11,9 @@
 /* ---- writing ---- */
 
 /* A byte that is no UTF-8 (a path may hold any) becomes U+FFFD: a reader wants valid JSON. */
-static void write_text(FILE *out, const char *text)
+static void write_text(const JsonWriter *json, const char *text)
 {
+    FILE *out = json->out;
     fputc('"', out);
     for (const char *s = text; *s;) {
         unsigned code;
@@ -20,7 +21,8 @@ static void write_text(FILE *out, const char *text)
         if (*s == '"' || *s == '\\') fprintf(out, "\\%c", *s);
         else if (*s == '\n') fputs("\\n", out);
         else if (*s == '\t') fputs("\\t", out);
-        else if (!utf8_is_shown(code)) fprintf(out, "\\u%04x", code);
+        else if (!utf8_is_shown(code) || (json->html && strchr("<>&", *s)))
+            fprintf(out, "\\u%04x", code);
         else if (length == 1 && code > 0x7F) fputs("\xEF\xBF\xBD", out);
         else fwrite(s, 1, (size_t)length, out);
         s += length;
@@ -40,7 +42,7 @@ static FILE *begin_value(JsonWriter *json, const char *key)
     if (json->depth) new_line(json);
     json->filled = true;
     if (!key) return json->out;
-    write_text(json->out, key);
+    write_text(json, key);
     fputs(json->indent ? ": " : ":", json->out);
     return json->out;
 }
@@ -112,7 +114,7 @@ void json_put_bool(JsonWriter *json, const char *key, bool value)
 void json_put_text(JsonWriter *json, const char *key, const char *text)
 {
     FILE *out = begin_value(json, key);
-    if (text) write_text(out, text);
+    if (text) write_text(json, text);
     else fputs("null", out);
 }
 

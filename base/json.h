@@ -28,6 +28,7 @@ typedef struct JsonWriter {
     int indent;   // spaces a level; 0: everything on one line, without spaces
     int depth;    // open objects and arrays
     bool filled;  // the open one has a member already
+    bool html;    // <, > and & become \u003c, …: for a text inside a page
 } JsonWriter;
 
 void json_open(JsonWriter *json, const char *key);

@@ -203,7 +203,7 @@ static bool put_words(PageWriter *page, Error *error)
     return true;
 }
 
-static bool put_page(PageWriter *page, Error *error)
+static bool put_data(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
     HeadVectors vectors = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0);
@@ -246,15 +246,8 @@ static void count_numbers(double *weights, double *vectors, const Snapshot *snap
     }
 }
 
-/* JSON has <, > and & only inside strings, where an escape means the same. */
-static void put_escaped(FILE *out, const char *json)
-{
-    for (; *json; json++)
-        if (*json == '<' || *json == '>' || *json == '&') fprintf(out, "\\u%04x", *json);
-        else fputc(*json, out);
-}
-
-static bool save(const char *path, const char *json, Error *error)
+/* The page, with the data in place of the marker. */
+static bool put_html(PageWriter *page, Error *error)
 {
     static const unsigned char template[] = {
 #include "plots/page.inc"
@@ -262,17 +255,9 @@ static bool save(const char *path, const char *json, Error *error)
     static const char marker[] = "@data@";
     const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
     const unsigned char *rest = data + strlen(marker);
-    TextStream stream;
-    FILE *out = textstream_open(&stream);
-    if (out) {
-        fwrite(template, 1, (size_t)(data - template), out);
-        put_escaped(out, json);
-        fwrite(rest, 1, (size_t)(template + sizeof template - rest), out);
-    }
-    char *bytes = textstream_close(&stream);
-    bool good = bytes ? file_replace(path, bytes, stream.length, error)
-                      : error_set(error, "not enough memory for the page '%s'", path);
-    free(bytes);
+    fwrite(template, 1, (size_t)(data - template), page->json.out);
+    bool good = put_data(page, error);
+    fwrite(rest, 1, (size_t)(template + sizeof template - rest), page->json.out);
     return good;
 }
 
@@ -287,14 +272,14 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                          "page: give `attention` the name of a .png file",
                          snapshot->source.rows, snapshot->target.rows, weights);
     TextStream stream;
-    PageWriter page = {.json.out = textstream_open(&stream),
+    PageWriter page = {.json = {.out = textstream_open(&stream), .html = true},
                        .input = input,
                        .snapshot = snapshot,
                        .vectors = vectors <= PAGE_VECTORS};
-    bool good = !page.json.out || put_page(&page, error);
-    char *text = textstream_close(&stream);
-    if (good && !text) error_set(error, "not enough memory for the page '%s'", path);
-    good = good && text && save(path, text, error);
-    free(text);
+    bool good = !page.json.out || put_html(&page, error);
+    char *bytes = textstream_close(&stream);
+    if (good && !bytes) good = error_set(error, "not enough memory for the page '%s'", path);
+    good = good && file_replace(path, bytes, stream.length, error);
+    free(bytes);
     return good;
 }
