@@ -14,7 +14,22 @@
  * chunk. After the last chunk the lse of a row follows from m and the sum s of each chunk:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
- * Label smoothing: Szegedy et al. 2016, §7. The target's probability in q is 1-ε+ε/C. */
+ * Label smoothing: Szegedy et al. 2016, §7. The target's probability in q is 1-ε+ε/C.
+ *
+ * R-Drop adds the KL divergence between the distributions p = softmax(z) of a row and q =
+ * softmax(z') of its copy, which had another dropout mask, to the sum of their cross-entropies:
+ *
+ *   forward    d_c = ln p_c - ln q_c = (z_c - z'_c) - (lse - lse')
+ *              K = KL(p‖q) = Σ_c p_c d_c                          K' = KL(q‖p) = -Σ_c q_c d_c
+ *              objective = CE + CE' + a (K + K'),   a = A / 2
+ *   backward   ∂K/∂z_k = p_k (d_k - K)         by p (δ - p) of the softmax; Σ p_c ∂d_c/∂z_k = 0
+ *              ∂K'/∂z_k = p_k - q_k             as for any cross-entropy against fixed q
+ *              dz_k  = scale · (p_k (1 + a (1 + d_k - K))  - a q_k - (1-ε) [k = t] - ε/C)
+ *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - (1-ε) [k = t] - ε/C)
+ *
+ * Σ p_c (z_c - z'_c) is summed chunk by chunk, as lse is, from e^(z - m). Backward reads the
+ * logits, which d needs, and e^(m - lse). Liang et al. 2021 (arXiv 2106.14448), equations 1 to
+ * 3: an update does twice the work, and one more exponential for each logit. */
 #include "model/loss.h"
 
 #include <math.h>
@@ -25,7 +40,6 @@
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/rdrop.h"
 
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
                  bool pairs)
@@ -80,6 +94,27 @@ static real exponentials(real *z, real *largest, double *total, int width)
     }
     *largest = top;
     *total += scores;
+    return sum;
+}
+
+/* The same for R-Drop, where the logits z stay.   copy [width] the copy's
+ * weighted (=) Σ e^(z - m) (z - z') */
+static real pair_exponentials(const real *z, const real *copy, real *largest, real *weighted,
+                              double *total, int width)
+{
+    real top = z[0], sum = 0, all = 0, product = 0;
+#pragma omp simd reduction(max : top) simdlen(16)
+    for (int c = 0; c < width; c++) top = z[c] > top ? z[c] : top;
+#pragma omp simd reduction(+ : sum, all, product) simdlen(16)
+    for (int c = 0; c < width; c++) {
+        real e = vec_exp(z[c] - top);
+        all += z[c];
+        sum += e;
+        product += e * (z[c] - copy[c]);
+    }
+    *largest = top;
+    *weighted = product;
+    *total += all;
     return sum;
 }
 
@@ -154,22 +189,38 @@ static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, 
     add_loss(loss, (double)top + log(all), (double)b->at_target[n], b->total[n], smoothing, C);
 }
 
-/* R-Drop: adds the loss of row n and its copy, row m; their chunks' `sum` become e^(m -
- * lse). */
+/* R-Drop: returns Σ_c p_c (z_c - z'_c) of row n, from its chunks, whose `sum` become e^(m -
+ * lse).   lse (=) */
+static double row_difference(double *lse, const LossBuffers *b, int n, int chunks)
+{
+    const real *largest = b->largest + n * chunks, *weighted = b->weighted + n * chunks;
+    real *sum = b->sum + n * chunks;
+    double top = (double)largest[0], all = 0, product = 0;
+    for (int k = 1; k < chunks; k++) top = fmax(top, (double)largest[k]);
+    for (int k = 0; k < chunks; k++) {
+        double e = exp((double)largest[k] - top);
+        all += (double)sum[k] * e;
+        product += (double)weighted[k] * e;
+        sum[k] = (real)e;
+    }
+    for (int k = 0; k < chunks; k++) sum[k] = (real)((double)sum[k] / all);
+    *lse = top + log(all);
+    return product / all;
+}
+
+/* R-Drop: adds the loss of row n and its copy, row m. */
 static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m,
                       const Objective *objective, int C)
 {
-    int chunks = loss_chunks(C), row[2] = {n, m};
-    double lse[2], weighted[2];
+    int row[2] = {n, m};
+    double lse[2], difference[2];
     for (int i = 0; i < 2; i++) {
-        int at = row[i] * chunks;
-        weighted[i] =
-            rdrop_row(&lse[i], b->sum + at, b->largest + at, b->weighted + at, chunks);
+        difference[i] = row_difference(&lse[i], b, row[i], loss_chunks(C));
         add_loss(loss, lse[i], (double)b->at_target[row[i]], b->total[row[i]],
                  objective->smoothing, C);
     }
     // KL(p‖q) and KL(q‖p)
-    double change = lse[0] - lse[1], KL[2] = {weighted[0] - change, weighted[1] + change};
+    double change = lse[0] - lse[1], KL[2] = {difference[0] - change, difference[1] + change};
     loss->objective += objective->r_drop / 2 * (KL[0] + KL[1]);
     b->lse_change[n] = (real)change;
     for (int i = 0; i < 2; i++) b->KL[row[i]] = (real)KL[i];
@@ -196,8 +247,9 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
             int at = n * chunks + k, target = own_class(objective, block, n, k, chunk.C);
             if (target >= 0) b->at_target[n] = z[target];
             if (b->pairs)
-                b->sum[at] = rdrop_chunk(&b->largest[at], &b->weighted[at], &b->total[n], z,
-                                         Z + (size_t)((n + own) % rows) * width, chunk.C);
+                b->sum[at] =
+                    pair_exponentials(z, Z + (size_t)((n + own) % rows) * width,
+                                      &b->largest[at], &b->weighted[at], &b->total[n], chunk.C);
             else b->sum[at] = exponentials(z, &b->largest[at], &b->total[n], chunk.C);
         }
     }
@@ -206,27 +258,40 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
         else row_loss(loss, b, n, objective->smoothing, w->C);
 }
 
-/* Gradient of label-smoothed cross-entropy: dz = scale · (p - (1-ε) [c = t] - ε/C), in place of
- * Z of chunk k; with R-Drop that of rdrop.c. */
+/* R-Drop: z, copy [width] (=) the gradients of the logits of row n and its copy, row m, in chunk
+ * k, but for the (1-ε) of the target. */
+static void pair_backward(real *z, real *copy, const LossBuffers *b, int n, int m, int k,
+                          const Objective *objective, int width, int C)
+{
+    int at = n * loss_chunks(C) + k, copy_at = m * loss_chunks(C) + k;
+    real a = (real)(objective->r_drop / 2), uniform = (real)(objective->smoothing / C);
+    real scale = objective->scale, change = b->lse_change[n], K = b->KL[n], K_copy = b->KL[m];
+    real top = b->largest[at], factor = b->sum[at];
+    real copy_top = b->largest[copy_at], copy_factor = b->sum[copy_at];
+#pragma omp simd simdlen(16)
+    for (int c = 0; c < width; c++) {
+        real p = factor * vec_exp(z[c] - top), q = copy_factor * vec_exp(copy[c] - copy_top);
+        real d = z[c] - copy[c] - change;
+        z[c] = scale * (p * (1 + a * (1 + d - K)) - a * q - uniform);
+        copy[c] = scale * (q * (1 + a * (1 - d - K_copy)) - a * p - uniform);
+    }
+}
+
+/* The gradients of the logits of chunk k, in place of its Z. */
 static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
                             const Objective *objective, const LossBuffers *b, int C)
 {
     int chunks = loss_chunks(C), own = block->own;
-    double epsilon = objective->smoothing;
-    real scale = objective->scale, uniform = (real)(epsilon / C);
-    real on_target = scale * (real)(1 - epsilon), on_all = scale * uniform;
+    real scale = objective->scale, on_all = scale * (real)(objective->smoothing / C);
+    real on_target = scale * (real)(1 - objective->smoothing);
     for (int n = 0; n < own; n++) {
         real *dz = dZ + (size_t)n * (size_t)width, *copy = dz + (size_t)own * (size_t)width;
-        int at = n * chunks + k, target = own_class(objective, block, n, k, width);
+        int target = own_class(objective, block, n, k, width);
         if (b->pairs) {
-            int m = n + own, copy_at = m * chunks + k;
-            rdrop_chunk_backward(dz, copy, (RDropRow){b->largest[at], b->sum[at], b->KL[n]},
-                                 (RDropRow){b->largest[copy_at], b->sum[copy_at], b->KL[m]},
-                                 b->lse_change[n], (real)(objective->r_drop / 2), scale,
-                                 uniform, width);
+            pair_backward(dz, copy, b, n, n + own, k, objective, width, C);
             if (target >= 0) copy[target] -= on_target;
         } else {
-            real p_factor = scale * b->largest[at];
+            real p_factor = scale * b->largest[n * chunks + k];
 #pragma omp simd simdlen(16)
             for (int c = 0; c < width; c++) dz[c] = dz[c] * p_factor - on_all;
         }

@@ -32,7 +32,7 @@ typedef struct OutputLayer {
 typedef struct Objective {
     const int *target;  // [M]
     double smoothing;   // ε of label smoothing
-    double r_drop;      // weight A of the divergence (rdrop.h)
+    double r_drop;      // weight A of R-Drop's divergence
     real scale;         // backward computes the gradients of scale · objective
 } Objective;
 
@@ -56,7 +56,8 @@ typedef struct LossBuffers {
     real *KL;          // [R] from this row's distribution to its copy's
 } LossBuffers;
 
-/* pairs: for R-Drop, where row n + M/2 is the copy of row n; training is then implied */
+/* pairs: for R-Drop, where row n + M/2 is the copy of row n, the same tokens with another
+ * dropout mask; training is then implied */
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
                  bool pairs);
 

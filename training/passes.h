@@ -6,7 +6,7 @@
  * time, unless A is 1: then all threads share the accumulator, stage by stage of the network
  * (model/pipeline.h).
  *
- * With R-Drop (model/rdrop.h) a micro-batch has half the sentences, each twice; nll and
+ * With R-Drop (model/loss.c) a micro-batch has half the sentences, each twice; nll and
  * objective are means over both copies. */
 #ifndef TRAINING_PASSES_H
 #define TRAINING_PASSES_H
