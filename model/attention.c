@@ -267,12 +267,8 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     a->Xkv = a->self ? Xq : Xkv;
 
     // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
-    if (a->self) {
-        linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, 3 * D, D);
-    } else {
-        linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, D, D);
-        linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
-    }
+    linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, a->heads.Q.stride, D);
+    if (!a->self) linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; a->mask.keep && s < S; s++)
         dropout_sentence(a->mask.keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
@@ -307,13 +303,9 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
         }
     profile_leave(before);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
-    if (a->self) {
-        bias_backward(dw->q.b, d.Q.at, N, 3 * D);
-        linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, 3 * D, D);
-    } else {
-        bias_backward(dw->q.b, d.Q.at, N, D);
-        linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, D, D);
-        bias_backward(dw->k.b, d.K.at, M, 2 * D);
-        linear_backward(kv_mode, dXkv, &dw->k, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
-    }
+    bias_backward(dw->q.b, d.Q.at, N, d.Q.stride);
+    linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, d.Q.stride, D);
+    if (a->self) return;
+    bias_backward(dw->k.b, d.K.at, M, 2 * D);
+    linear_backward(kv_mode, dXkv, &dw->k, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
 }
