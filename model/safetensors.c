@@ -99,17 +99,17 @@ static void put_header(JsonWriter *json, const Content *content)
  * short. */
 static char *make_header(size_t *size, const Content *content)
 {
-    char *bytes = NULL, crc[CRC_DIGITS + 1];
+    char crc[CRC_DIGITS + 1];
     uint64_t length = 0;
-    FILE *out = open_memstream(&bytes, size);
+    TextStream stream;
+    FILE *out = textstream_open(&stream);
     if (!out) return NULL;
     fwrite(&length, 1, LENGTH_BYTES, out);
     put_header(&(JsonWriter){.out = out}, content);
     while (ftell(out) % 8) fputc(' ', out);
-    if (fclose(out)) {
-        free(bytes);
-        return NULL;
-    }
+    char *bytes = textstream_close(&stream);
+    if (!bytes) return NULL;
+    *size = stream.length;
     length = *size - LENGTH_BYTES;
     memcpy(bytes, &length, LENGTH_BYTES);
     // The header's own checksum is its first member, so the first such text is the right one.
