@@ -41,7 +41,7 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
             error, "'%s' has no model configuration: it is not a checkpoint of qkv", path);
     if (!config_check(&config, error)) return error_prefix(error, "%s", path);
     if (!params_table(&params, &config, error)) return false;
-    bool fits = checkpoint_fits_inference(checkpoint, &params, error);
+    bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, true, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
     if (transformer_read(model, checkpoint, error)) return true;

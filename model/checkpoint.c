@@ -259,9 +259,8 @@ static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *erro
            fits(c, tensor, "", CHECKPOINT_SCALE, DTYPE_F32, 1, error);
 }
 
-/* int8: a tensor may be int8 instead. */
-static bool all_fit(const CheckpointFile *c, const Params *params, const char *prefix,
-                    bool int8, Error *error)
+bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
+                     bool int8, Error *error)
 {
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
@@ -271,17 +270,6 @@ static bool all_fit(const CheckpointFile *c, const Params *params, const char *p
             return false;
     }
     return true;
-}
-
-bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
-                     Error *error)
-{
-    return all_fit(c, params, prefix, false, error);
-}
-
-bool checkpoint_fits_inference(const CheckpointFile *c, const Params *params, Error *error)
-{
-    return all_fit(c, params, CHECKPOINT_WEIGHTS, true, error);
 }
 
 bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
@@ -324,7 +312,7 @@ bool checkpoint_read_tensor(const CheckpointFile *c, const Tensor *tensor, const
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
-    if (!checkpoint_fits(c, params, prefix, error)) return false;
+    if (!checkpoint_fits(c, params, prefix, false, error)) return false;
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
         if (!checkpoint_read_tensor(c, tensor, prefix, block + tensor->offset, error))

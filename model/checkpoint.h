@@ -70,15 +70,11 @@ void checkpoint_close(CheckpointFile *checkpoint);
 /* Whether any tensor of a block is there. */
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);
 
-/* Whether a block is complete: every tensor of the table as F32 in its shape. Other tensors are
- * ignored. Call this before allocating memory for the table: then the block is no larger than
- * the file, whatever the configuration claims. */
+/* Whether a block is complete: every tensor of the table as F32 in its shape, or with int8, for
+ * inference, as int8. Other tensors are ignored. Call this before allocating memory for the
+ * table: then the block is no larger than the file, whatever the configuration claims. */
 bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
-                     Error *error);
-
-/* The same for weights for inference: a tensor may be int8 instead. */
-bool checkpoint_fits_inference(const CheckpointFile *checkpoint, const Params *params,
-                               Error *error);
+                     bool int8, Error *error);
 
 /* Whether a tensor, or any if it is NULL, is stored as int8. */
 bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);

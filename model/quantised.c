@@ -143,5 +143,6 @@ bool transformer_read(Transformer *model, const CheckpointFile *file, Error *err
     const Params *params = &model->params;
     if (!checkpoint_has_int8(file, NULL))
         return checkpoint_read(file, params, CHECKPOINT_WEIGHTS, model->block, error);
-    return checkpoint_fits_inference(file, params, error) && read_quantised(model, file, error);
+    return checkpoint_fits(file, params, CHECKPOINT_WEIGHTS, true, error) &&
+           read_quantised(model, file, error);
 }

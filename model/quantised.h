@@ -15,7 +15,7 @@
  * or if OpenBLAS is faster in this build. false: not enough memory; the model is unchanged. */
 bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
-/* Fills a network with the weights of a file (checkpoint_fits_inference). Those stored as int8
+/* Fills a network with the weights of a file (checkpoint_fits). Those stored as int8
  * are prepared and take no memory in the block. false: the file does not fit, or not enough
  * memory. */
 bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error);

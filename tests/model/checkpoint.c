@@ -72,7 +72,7 @@ static void same_block(const CheckpointFile *file, const char *prefix, const rea
 {
     real *block = params_block(&params, &error);
     assert_true(checkpoint_has(file, prefix));
-    assert_true(checkpoint_fits(file, &params, prefix, &error));
+    assert_true(checkpoint_fits(file, &params, prefix, false, &error));
     if (!checkpoint_read(file, &params, prefix, block, &error)) fail_msg("%s", error.text);
     for (int i = 0; i < params.count; i++) {
         const Tensor *tensor = &params.tensor[i];
@@ -113,7 +113,7 @@ TEST(the_optional_may_be_missing)
     assert_null(file.progress);
     assert_false(checkpoint_has(&file, CHECKPOINT_ADAM_M));
     same_block(&file, CHECKPOINT_WEIGHTS, blocks[0]);
-    assert_false(checkpoint_fits(&file, &params, CHECKPOINT_ADAM_M, &error));
+    assert_false(checkpoint_fits(&file, &params, CHECKPOINT_ADAM_M, false, &error));
     assert_says("has no tensor 'adam.m.model.shared.weight', which should be F32 [11,6]");
     checkpoint_close(&file);
 }
@@ -181,7 +181,7 @@ TEST(another_network_is_told_apart)
         other.tying = cases[i].tying;
         assert_true(params_table(&table, &other, &error));
         real *block = params_block(&table, &error);
-        assert_false(checkpoint_fits(&file, &table, "", &error));
+        assert_false(checkpoint_fits(&file, &table, "", false, &error));
         assert_says(cases[i].error);
         assert_false(checkpoint_read(&file, &table, "", block, &error));
         assert_says("tensor 'model.");

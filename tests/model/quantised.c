@@ -186,7 +186,7 @@ TEST(a_file_comes_back)
 
         CheckpointFile file;  // it is not one to train on
         assert_true(checkpoint_open(&file, path, &error));
-        assert_false(checkpoint_fits(&file, &model.params, CHECKPOINT_WEIGHTS, &error));
+        assert_false(checkpoint_fits(&file, &model.params, CHECKPOINT_WEIGHTS, false, &error));
         assert_non_null(strstr(error.text, "has no tensor 'model."));
         checkpoint_close(&file);
         transformer_free(&model);
