@@ -151,10 +151,15 @@ static size_t part_length(const char *text, size_t length)
     return end;
 }
 
-/* Appends the id of each token, or its place in the text. Unknown tokens beside each other are
- * one, also where two parts meet. */
-static bool add_tokens(const Tokenizer *tokenizer, Ids *list, bool places, const char *text,
-                       size_t length, Error *error)
+bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
+                      Error *error)
+{
+    return tokenizer_encode_begins(tokenizer, ids, nullptr, text, length, error);
+}
+
+/* Unknown tokens beside each other are one, also where two parts meet. */
+bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
+                             size_t length, Error *error)
 {
     if (length > TOKENIZER_MAX_TEXT)
         return error_set(error, "a text of %zu bytes is too long for the tokenizer: %d at most",
@@ -174,8 +179,11 @@ static bool add_tokens(const Tokenizer *tokenizer, Ids *list, bool places, const
                 const size_t place = from + piece.begin() - space;
                 last = (int32_t)piece.id(), space = 0;
                 if (joined) continue;
-                if (!GROW(list->id, list->size, list->count + 1)) throw std::bad_alloc();
-                list->id[list->count++] = places ? (int32_t)place : last;
+                if (!GROW(ids->id, ids->size, ids->count + 1) ||
+                    (begin && !GROW(begin->id, begin->size, begin->count + 1)))
+                    throw std::bad_alloc();
+                ids->id[ids->count++] = last;
+                if (begin) begin->id[begin->count++] = (int32_t)place;
             }
             from += count;
             if (from == length) return true;
@@ -184,18 +192,6 @@ static bool add_tokens(const Tokenizer *tokenizer, Ids *list, bool places, const
             processor = &follower(tokenizer, space);
         }
     });
-}
-
-bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
-                      Error *error)
-{
-    return add_tokens(tokenizer, ids, false, text, length, error);
-}
-
-bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
-                      Error *error)
-{
-    return add_tokens(tokenizer, begin, true, text, length, error);
 }
 
 bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,

@@ -89,10 +89,10 @@ TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
                       Error *error);
 
-/* Appends, for each token of tokenizer_encode, the index of its first byte in text, counting a
- * space before the token as part of it. */
-bool tokenizer_begins(const Tokenizer *tokenizer, Ids *begin, const char *text, size_t length,
-                      Error *error);
+/* The same, and unless begin is NULL, appends to it for each token the index of its first byte in
+ * text, counting a space before the token as part of it. */
+bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
+                             size_t length, Error *error);
 
 /* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
  * gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an

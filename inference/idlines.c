@@ -25,20 +25,16 @@ static int words_in(const char *text, size_t length)
     return words;
 }
 
-bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char *text,
-                   size_t length, int tokens, Error *error)
+/* word [tokens] (=) the word of each of the text's first tokens, which begin at begin [tokens]. */
+static void words_of_text(int *word, const int32_t *begin, int tokens, const char *text,
+                          size_t length)
 {
-    Ids begin = {0};
-    bool good = tokenizer_begins(tokenizer, &begin, text, length, error);
-    *words = words_in(text, length);
-    for (int i = 0; i < tokens && good; i++) {
-        size_t at = (size_t)begin.id[i];
+    for (int i = 0; i < tokens; i++) {
+        size_t at = (size_t)begin[i];
         while (at < length && is_blank(text[at])) at++;
         int before = words_in(text, at + (at < length));
         word[i] = before > 0 ? before - 1 : 0;
     }
-    free(begin.id);
-    return good;
 }
 
 /* Decodes the tokens up to each token; the token is part of the last word of that text. A
@@ -94,24 +90,19 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
 
 /* Finds the unknown tokens among the last line's, rows first .. ids.count-1. */
 static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t first,
-                         const char *text, size_t length, Error *error)
+                         const Ids *begin, const char *text, size_t length, Error *error)
 {
-    size_t count = lines->ids.count, t = first;
+    size_t count = lines->ids.count;
     for (; lines->unknown_rows <= count; lines->unknown_rows++)
         lines->unknown[lines->unknown_rows] = NULL;
-    while (t < count && lines->ids.id[t] != ID_UNKNOWN) t++;
-    if (t == count) return true;
-    Ids begin = {0};
-    bool good = tokenizer_begins(tokenizer, &begin, text, length, error);
-    for (; good && t < count; t++) {
+    for (size_t t = first; t < count; t++) {
         if (lines->ids.id[t] != ID_UNKNOWN) continue;
-        size_t next = t - first + 1, from = (size_t)begin.id[t - first];
-        size_t to = next < begin.count ? (size_t)begin.id[next] : length;
-        good = add_unknown(lines, tokenizer, t, text, length, from, to) ||
-               error_set(error, "not enough memory for an unknown word");
+        size_t next = t - first + 1, from = (size_t)begin->id[t - first];
+        size_t to = next < begin->count ? (size_t)begin->id[next] : length;
+        if (!add_unknown(lines, tokenizer, t, text, length, from, to))
+            return error_set(error, "not enough memory for an unknown word");
     }
-    free(begin.id);
-    return good;
+    return true;
 }
 
 /* ---- lines ---- */
@@ -125,29 +116,39 @@ static bool reserve(IdLines *lines, size_t rows)
            (!lines->find_unknown || GROW(lines->unknown, lines->unknown_size, rows));
 }
 
-bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
-                 size_t length, size_t *cut, Error *error)
+/* Cuts the line that begins at row `first` to `most` tokens, and ends it. */
+static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, size_t most,
+                     const Ids *begin, const char *text, size_t length, Error *error)
 {
-    size_t first = lines->ids.count, most = (size_t)max_length - 1;
-    if (!tokenizer_encode(tokenizer, &lines->ids, text, length, error)) return false;
-    size_t tokens = lines->ids.count - first, kept = tokens > most ? most : tokens;
+    size_t kept = begin->count > most ? most : begin->count;
     size_t end = lines->ids.count = first + kept;
-    if (cut) *cut = tokens > most ? tokens : 0;
     if (end >= INT_MAX) return error_set(error, "too much text at once");
     if (!reserve(lines, end + 1))
         return error_set(error, "not enough memory for %d lines", lines->count);
     if (lines->find_words) {
+        words_of_text(lines->word + first, begin->id, (int)kept, text, length);
         lines->word[end] = -1;  // of </s>
-        if (!words_of_text(lines->word + first, &lines->words, tokenizer, text, length,
-                           (int)kept, error))
-            return false;
+        lines->words = words_in(text, length);
     }
-    if (lines->find_unknown && !find_unknown(lines, tokenizer, first, text, length, error))
+    if (lines->find_unknown &&
+        !find_unknown(lines, tokenizer, first, begin, text, length, error))
         return false;
     lines->ids.id[lines->ids.count++] = ID_END;
     lines->start[0] = 0;
     lines->start[++lines->count] = (int)lines->ids.count;
     return true;
+}
+
+bool idlines_add(IdLines *lines, const Tokenizer *tokenizer, int max_length, const char *text,
+                 size_t length, size_t *cut, Error *error)
+{
+    size_t first = lines->ids.count, most = (size_t)max_length - 1;
+    Ids begin = {0};
+    bool good = tokenizer_encode_begins(tokenizer, &lines->ids, &begin, text, length, error) &&
+                end_line(lines, tokenizer, first, most, &begin, text, length, error);
+    if (cut) *cut = begin.count > most ? begin.count : 0;
+    free(begin.id);
+    return good;
 }
 
 Packed idlines_packed(const IdLines *lines)

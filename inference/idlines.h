@@ -10,7 +10,9 @@
 #include "base/packed.h"
 #include "data/tokenizer.h"
 
-/* Start with {0}, or with one of the two flags set. */
+/* Start with {0}, or with one of the two flags set. Words are separated by spaces or tabs and
+ * counted from 0. They are those of the text as it is given, whatever the tokenizer does to it:
+ * "work?" is one word, whether it is one token or two. */
 typedef struct IdLines {
     Ids ids;
     int *start;  // [count+1]
@@ -39,16 +41,8 @@ Packed idlines_packed(const IdLines *lines);
 void idlines_clear(IdLines *lines);  // keeps the memory
 void idlines_free(IdLines *lines);
 
-/* The word that each token is part of. Words are separated by spaces or tabs and counted from 0.
- *
- * word [tokens] (=) the word of each of the text's first `tokens` tokens. The text must have at
- * least that many tokens. *words (=) the number of words. The words are those of the text as it
- * is given, whatever the tokenizer does to it: "work?" is one word, whether it is one token or
- * two. */
-bool words_of_text(int *word, int *words, const Tokenizer *tokenizer, const char *text,
-                   size_t length, int tokens, Error *error);
-
-/* The same for the text that tokenizer_decode returns for these tokens. */
+/* The words of the text that tokenizer_decode returns: word [tokens] (=) that of each token,
+ * *words (=) their number. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   Error *error);
 

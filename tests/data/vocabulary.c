@@ -106,8 +106,8 @@ static char *repeated(const char *unit, int count)
 /* The places of a text's tokens increase, and a token is at its place. */
 static void check_places(const Tokenizer *tokenizer, const char *text)
 {
-    Ids ids = encode(tokenizer, text), begin = {0};
-    assert_true(tokenizer_begins(tokenizer, &begin, text, strlen(text), &error));
+    Ids ids = {0}, begin = {0};
+    assert_true(tokenizer_encode_begins(tokenizer, &ids, &begin, text, strlen(text), &error));
     assert_int_equal(begin.count, ids.count);
     for (size_t i = 0; i < ids.count; i++) {
         const char *label = tokenizer_label(tokenizer, ids.id[i]), *at = text + begin.id[i];

@@ -12,8 +12,7 @@ static void use(const Tokenizer *tokenizer, const char *text, size_t length)
 {
     Ids ids = {0}, begin = {0};
     char *decoded = NULL;
-    if (accepted(tokenizer_encode(tokenizer, &ids, text, length, &error))) {
-        assert(accepted(tokenizer_begins(tokenizer, &begin, text, length, &error)));
+    if (accepted(tokenizer_encode_begins(tokenizer, &ids, &begin, text, length, &error))) {
         assert(begin.count == ids.count);
         for (size_t i = 0; i < ids.count; i++)
             assert(ids.id[i] >= 0 && ids.id[i] < tokenizer_vocab_size(tokenizer) - 1 &&

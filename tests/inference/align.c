@@ -188,15 +188,15 @@ TEST(words_between_spaces)
 {
     static const char text[] = "  abc   ab? b xyz a ";
     Tokenizer *tokenizer = pieces(TOKENIZER_BPE);
+    IdLines lines = {.find_words = true};
     Ids ids = {0}, begin = {0};
     Error error;
-    int word[32], words;
-    assert_true(tokenizer_encode(tokenizer, &ids, text, strlen(text), &error));
-    assert_true(tokenizer_begins(tokenizer, &begin, text, strlen(text), &error));
+    int words, other[32], *word;
+    assert_true(tokenizer_encode_begins(tokenizer, &ids, &begin, text, strlen(text), &error));
     assert_int_equal(ids.count, begin.count);
-    assert_true(
-        words_of_text(word, &words, tokenizer, text, strlen(text), (int)ids.count, &error));
-    assert_int_equal(words, 5);
+    assert_true(idlines_add(&lines, tokenizer, 32, text, strlen(text), NULL, &error));
+    assert_int_equal(lines.words, 5);
+    word = lines.word;
     /* Every token's letters stand in the text at its word. */
     static const char *const expected[] = {"abc", "ab?", "b", "xyz", "a"};
     for (size_t i = 0; i < ids.count; i++) {
@@ -210,11 +210,12 @@ TEST(words_between_spaces)
     assert_int_equal(word[0], 0);
     assert_int_equal(word[ids.count - 1], 4);
     /* And so it is for the text that the tokens make. */
-    assert_true(words_of_ids(word, &words, tokenizer, ids.id, (int)ids.count, &error));
-    assert_int_equal(word[0], 0);
-    assert_int_equal(word[ids.count - 1], words - 1);
-    assert_true(words_of_text(word, &words, tokenizer, "", 0, 0, &error));
-    assert_int_equal(words, 0);
+    assert_true(words_of_ids(other, &words, tokenizer, ids.id, (int)ids.count, &error));
+    assert_int_equal(other[0], 0);
+    assert_int_equal(other[ids.count - 1], words - 1);
+    assert_true(idlines_add(&lines, tokenizer, 32, "", 0, NULL, &error));
+    assert_int_equal(lines.words, 0);
+    idlines_free(&lines);
     free(ids.id);
     free(begin.id);
     tokenizer_free(tokenizer);
