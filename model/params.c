@@ -190,11 +190,6 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config)
     network(&(Listing){.block = block}, weights, config);
 }
 
-real *params_block(const Params *params, Error *error)
-{
-    return block_resident(params->size * sizeof(real), error);
-}
-
 /* x [tensor->count] (=) row by row */
 static void initialise(real *x, const Tensor *tensor, uint64_t seed)
 {

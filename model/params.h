@@ -97,10 +97,6 @@ void params_free(Params *params);
 /* Points every field of weights into a block of params->size reals. */
 void params_bind(Weights *weights, real *block, const ModelConfig *config);
 
-/* A block of zeros, aligned to a cache line; free() it. Its pages are in memory, so that no
- * timed update waits for them. NULL if memory is short. */
-real *params_block(const Params *params, Error *error);
-
 /* The initial values, a function of the seed and each tensor's name alone. */
 void params_initialise(const Params *params, real *block, uint64_t seed);
 

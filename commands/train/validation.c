@@ -196,7 +196,7 @@ static bool find_mean(real *mean, double *sum, const Run *run, int count, Error 
 static bool use_mean(Validation *v, int count, Error *error)
 {
     double *sum = calloc(v->run->model.params.size, sizeof *sum);
-    v->mean = params_block(&v->run->model.params, error);
+    v->mean = block_resident(v->run->model.params.size * sizeof(real), error);
     bool good =
         v->mean &&
         (sum || error_set(error, "not enough memory to average %d models", count + 1)) &&

@@ -69,7 +69,7 @@ TEST(what_is_packed)
 
 TEST(initialised_the_same)
 {
-    real *block = params_block(&rows.params, NULL);
+    real *block = block_resident(rows.params.size * sizeof(real), NULL);
     params_initialise(&rows.params, block, 3);
     assert_memory_equal(block, rows.block, rows.params.size * sizeof *block);
     free(block);
@@ -81,7 +81,7 @@ static real *gradients(const Transformer *model, Loss *loss)
     static Weights dw;
     Pass *pass = calloc(1, sizeof *pass);
     Arena arena = {0};
-    real *block = params_block(&model->params, NULL);
+    real *block = block_resident(model->params.size * sizeof(real), NULL);
     params_bind(&dw, block, &config);
     if (model == &rows) in_rows(&dw);
     *loss = (Loss){0};
@@ -113,7 +113,7 @@ TEST(saved_in_rows)
 {
     CheckpointFile file;
     const size_t bytes = large.params.size * sizeof(real);
-    real *block = params_block(&large.params, NULL);
+    real *block = block_resident(large.params.size * sizeof(real), NULL);
     Checkpoint checkpoint = {.params = &large.params,
                              .weights = large.block,
                              .adam_m = large.block,
