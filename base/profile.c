@@ -1,10 +1,6 @@
 /* profile.c -- each thread's time by kind of work; see profile.h. */
 #include "base/profile.h"
 
-const char *const profile_names[PROFILE_PARTS] = {
-    "other", "embedding", "linear",  "attention", "loss",
-    "norm",  "optimizer", "waiting", "encoder",   "search"};
-
 static _Thread_local struct {
     ProfilePart part;
     double since;  // seconds; 0 before the first switch

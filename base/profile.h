@@ -30,9 +30,6 @@ typedef enum {
     PROFILE_PARTS
 } ProfilePart;
 
-/* "embedding", "linear", … */
-extern const char *const profile_names[PROFILE_PARTS];
-
 /* Counts the calling thread's time for `part` from now on; returns the part before. */
 ProfilePart profile_enter(ProfilePart part);
 void profile_leave(ProfilePart before);

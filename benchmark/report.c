@@ -63,7 +63,10 @@ static const ProfilePart decoding_parts[] = {PROFILE_ENCODER, PROFILE_LINEAR, PR
 
 static const char *part_name(ProfilePart part, bool decoding)
 {
-    return decoding && part == PROFILE_LOSS ? "output" : profile_names[part];
+    static const char *const names[PROFILE_PARTS] = {
+        "other", "embedding", "linear",  "attention", "loss",
+        "norm",  "optimizer", "waiting", "encoder",   "search"};
+    return decoding && part == PROFILE_LOSS ? "output" : names[part];
 }
 
 static double value(const Column *column, const void *result)
