@@ -60,7 +60,7 @@ static void cell(FILE *out, float value, int width, const Colormap *map, BlocksC
         fputs(text, out);
         return;
     }
-    Color back = colormap_color(map, value);
+    Color back = colormap_color(map, value, false);
     set_color(out, 48, back, color);
     set_color(out, 38, colormap_contrast(back), color);
     fprintf(out, "%*s%*s\033[0m", width - 1, text, width > CELL_SHADE, "");

@@ -97,21 +97,11 @@ Colormap colormap_make(Theme theme)
     return map;
 }
 
-static Color pick(const Color *color, Color invalid, float value)
+Color colormap_color(const Colormap *map, float value, bool grey)
 {
-    if (isnan(value)) return invalid;
+    if (isnan(value)) return map->invalid;
     float clamped = fminf(fmaxf(value, 0), 1);
-    return color[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
-}
-
-Color colormap_color(const Colormap *map, float value)
-{
-    return pick(map->color, map->invalid, value);
-}
-
-Color colormap_grey(const Colormap *map, float value)
-{
-    return pick(map->grey, map->invalid, value);
+    return (grey ? map->grey : map->color)[(int)(clamped * (COLORMAP_SIZE - 1) + 0.5f)];
 }
 
 static double gamma_decode(uint8_t code)

@@ -15,8 +15,8 @@ typedef struct Colormap {
 /* The map of a theme: 0 is close to the page's colour, 1 far from it. */
 Colormap colormap_make(Theme theme);
 
-Color colormap_color(const Colormap *map, float value);  // values outside 0..1 are clamped
-Color colormap_grey(const Colormap *map, float value);
+/* Values outside 0..1 are clamped. */
+Color colormap_color(const Colormap *map, float value, bool grey);
 
 /* Black or white, whichever has the higher contrast with the background (WCAG 2.1 contrast
  * ratio). */

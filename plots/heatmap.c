@@ -175,9 +175,7 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
             bool unseen = causal && j > i && value == 0;
             bool special = map->column_special && map->column_special[j];
-            Color color = unseen    ? palette->neutral
-                          : special ? colormap_grey(colors, value)
-                                    : colormap_color(colors, value);
+            Color color = unseen ? palette->neutral : colormap_color(colors, value, special);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)
@@ -202,7 +200,7 @@ void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors
     const Palette *palette = &theme_palettes[canvas->theme];
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
-        canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value));
+        canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value, false));
     }
     for (int i = 0; i < 3; i++) {
         TextStyle style = {.size = 11, .color = palette->muted, .across = (Align)i};

@@ -36,9 +36,9 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
-            Color want = causal && j > i && value == 0 ? theme_palettes[page->theme].neutral
-                         : special                     ? colormap_grey(&colors, value)
-                                                       : colormap_color(&colors, value);
+            bool unseen = causal && j > i && value == 0;
+            Color want = unseen ? theme_palettes[page->theme].neutral
+                                : colormap_color(&colors, value, special);
             assert_cell(page, plan, i, j, want);
         }
     }
@@ -143,7 +143,7 @@ TEST(test_numbers_in_cells)
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
         Colormap colors = colormap_make(THEME_LIGHT);
-        Color plain = colormap_color(&colors, weight[0]);
+        Color plain = colormap_color(&colors, weight[0], false);
         int inked = 0;
         int side = plan.cell - plan.gap;
         for (int k = 0; k < side * side; k++) {
@@ -170,7 +170,7 @@ TEST(test_zeros_are_blank)
     for (int i = 0; i < 4; i++) {
         int inked = 0, x = plan.x + plan.left + i % 2 * plan.cell,
             y = plan.y + plan.top + i / 2 * plan.cell;
-        Color plain = colormap_color(&colors, weight[i]);
+        Color plain = colormap_color(&colors, weight[i], false);
         for (int k = 0; k < side * side; k++) {
             Color c = canvas_pixel(page, x + k % side, y + k / side);
             inked += memcmp(&c, &plain, sizeof c) != 0;

@@ -73,7 +73,7 @@ TEST(colours)
     for (int k = 0; k < 4; k++) {
         static const char *const number[] = {"1.0", "   ", ".25", ".75"};
         char expected[128];
-        Color c = colormap_color(&map, weight[k]), ink = colormap_contrast(c);
+        Color c = colormap_color(&map, weight[k], false), ink = colormap_contrast(c);
         snprintf(expected, sizeof expected, "\033[48;2;%d;%d;%dm\033[38;2;%d;%d;%dm %s \033[0m",
                  c.r, c.g, c.b, ink.r, ink.g, ink.b, number[k]);
         assert_non_null(strstr(text, expected));

@@ -47,14 +47,15 @@ TEST(test_colormaps)
                    ink = luminance(colormap_contrast(map.color[i]));
             double contrast = (fmax(y, ink) + 0.05) / (fmin(y, ink) + 0.05);
             assert_true(contrast >= 4.5);  // WCAG 2.1, level AA
-            Color grey = colormap_grey(&map, i / 255.0f);
+            Color grey = colormap_color(&map, i / 255.0f, true);
             assert_true(abs(grey.r - grey.g) <= 1 && abs(grey.g - grey.b) <= 1);
             double p[3], q[3];
             lab(grey, p);
             lab(map.color[i], q);
             assert_true(fabs(p[0] - q[0]) < 6);  // of 100: as light, in another space's measure
         }
-        Color invalid = colormap_color(&map, NAN), most_of_all = colormap_color(&map, INFINITY);
+        Color invalid = colormap_color(&map, NAN, false),
+              most_of_all = colormap_color(&map, INFINITY, false);
         assert_memory_equal(&invalid, &theme_palettes[theme].invalid, sizeof invalid);
         assert_memory_equal(&most_of_all, &map.color[255], sizeof most_of_all);
     }
