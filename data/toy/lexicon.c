@@ -89,47 +89,47 @@ const Expression lands[] = {  // and pastimes
     {PASTIME, "the_piano", "du0_piano1", ""}, {PASTIME, "the_guitar", "de0_la0_guitare1", ""},
     {PASTIME, "football", "au_football", ""}, {PASTIME, "cards", "aux_cartes", ""}, {0}};
 
-#define IRREGULAR(is, en, third, past, at, fr_at, je, vous, il, nous, ils, infinitive, future, \
-                  participle, ...) \
-    {is, #en, #third, #past, {at, fr_at}, {#je, #vous, #il, #nous, #ils}, #infinitive, \
-     #future, #participle, __VA_ARGS__}
+#define IRREGULAR(is, en, third, past, je, vous, il, nous, ils, ...) \
+    {is, #en, #third, #past, {"", ""}, {je, vous, il, nous, ils}, __VA_ARGS__}
 #define REGULAR(is, en, third, past, at, fr_at, stem, ...) \
     {is, #en, #third, #past, {at, fr_at}, {stem "e", stem "ez", stem "e", stem "ons", \
      stem "ent"}, stem "er", stem "er", stem "é", __VA_ARGS__}
 #define USUAL (THE | A | THIS | MY)
 const Verb verbs[] = {
-    IRREGULAR(BE, be, is, , "", "", suis, êtes, est, sommes, sont, être, , , 0, 0, 0),
-    IRREGULAR(HAVE, have, has, , "", "", ai, avez, a, avons, ont, avoir, , , 0, A, PET),
+    IRREGULAR(BE, be, is, , "suis", "êtes", "est", "sommes", "sont", "être", "", "", 0, 0, 0),
+    IRREGULAR(HAVE, have, has, , "ai", "avez", "a", "avons", "ont", "avoir", "", "", 0, A, PET),
     REGULAR(VISIT, visit, visits, visited, "", "", "visit", YEARLY | FUTURE, THE | A | THIS,
         SIGHT | LANDS),
-    IRREGULAR(SEE, see, sees, saw, "", "", vois, voyez, voit, voyons, voient, voir, verr, vu,
-        ONCE | FUTURE, USUAL, PEOPLE | FAMILY | PET | BIRD | VEHICLE | SIGHT),
-    IRREGULAR(READ, read, reads, , "", "", lis, lisez, lit, lisons, lisent, lire, , , DAILY,
-        USUAL, READING | LETTER),
-    IRREGULAR(WRITE, write, writes, wrote, "", "", écris, écrivez, écrit, écrivons, écrivent,
-        écrire, , écrit, DAILY, THE | A | THIS, LETTER),
-    IRREGULAR(BUY, buy, buys, bought, "", "", achète, achetez, achète, achetons, achètent,
-        acheter, achèter, acheté, DAILY | FUTURE, THE | A | THIS,
+    IRREGULAR(SEE, see, sees, saw, "vois", "voyez", "voit", "voyons", "voient", "voir", "verr",
+        "vu", ONCE | FUTURE, USUAL, PEOPLE | FAMILY | PET | BIRD | VEHICLE | SIGHT),
+    IRREGULAR(READ, read, reads, , "lis", "lisez", "lit", "lisons", "lisent", "lire", "", "",
+        DAILY, USUAL, READING | LETTER),
+    IRREGULAR(WRITE, write, writes, wrote, "écris", "écrivez", "écrit", "écrivons", "écrivent",
+        "écrire", "", "écrit", DAILY, THE | A | THIS, LETTER),
+    IRREGULAR(BUY, buy, buys, bought, "achète", "achetez", "achète", "achetons", "achètent",
+        "acheter", "achèter", "acheté", DAILY | FUTURE, THE | A | THIS,
         CLOTHES | VEHICLE | FURNITURE | FLOWER | FOOD | HOME | THING),
-    IRREGULAR(EAT, eat, eats, ate, "", "", mange, mangez, mange, mangeons, mangent, manger, ,
-        mangé, DAILY, THE | A, FOOD),
-    IRREGULAR(DRINK, drink, drinks, drank, "", "", bois, buvez, boit, buvons, boivent, boire, ,
-        bu, DAILY, A, BEVERAGE),
+    IRREGULAR(EAT, eat, eats, ate, "mange", "mangez", "mange", "mangeons", "mangent", "manger",
+        "", "mangé", DAILY, THE | A, FOOD),
+    IRREGULAR(DRINK, drink, drinks, drank, "bois", "buvez", "boit", "buvons", "boivent",
+        "boire", "", "bu", DAILY, A, BEVERAGE),
     REGULAR(LIKE, like, likes, , "", "", "aim", 0, GENERAL | THE | THIS | MY, TASTE),
     REGULAR(WEAR, wear, wears, , "", "", "port", ONCE, A | MY | THE, CLOTHES),
     REGULAR(LOOK, look, looks, , "for", "", "cherch", ONCE, THE | MY, THING | PET | CLOTHES),
     REGULAR(FIND, find, finds, found, "", "", "trouv", ONCE, THE | A | MY, THING | CLOTHES),
     REGULAR(LISTEN, listen, listens, listened, "to", "", "écout", DAILY, THE | A | THIS, SOUND),
     REGULAR(HELP, help, helps, helped, "", "", "aid", DAILY, THE | THIS | MY, PEOPLE | FAMILY),
-    IRREGULAR(KNOW, know, knows, , "", "", connais, connaissez, connaît, connaissons,
-        connaissent, connaître, , , 0, THE | THIS | MY, PEOPLE),
+    IRREGULAR(KNOW, know, knows, , "connais", "connaissez", "connaît", "connaissons",
+        "connaissent", "connaître", "", "", 0, THE | THIS | MY, PEOPLE),
     REGULAR(PLAY, play, plays, played, "", "", "jou", DAILY | YEARLY, 0, PASTIME),
     REGULAR(LIVE, live, lives, , "in", "dans", "habit", 0, A | THIS, HOME | LANDS),
     REGULAR(WORK, work, works, worked, "at", "à", "travaill", DAILY, THE, DESTINATION),
-    IRREGULAR(GO, go, goes, went, "to", "à", vais, allez, va, allons, vont, aller, ir, allé,
-        DAILY | FUTURE | ETRE, THE, DESTINATION | LANDS),
-    IRREGULAR(CAN, can, can, , "", "", peux, pouvez, peut, pouvons, peuvent, , , , 0, 0, 0),
-    IRREGULAR(MUST, must, must, , "", "", dois, devez, doit, devons, doivent, , , , 0, 0, 0),
+    {GO, "go", "goes", "went", {"to", "à"}, {"vais", "allez", "va", "allons", "vont"}, "aller",
+        "ir", "allé", DAILY | FUTURE | ETRE, THE, DESTINATION | LANDS},
+    IRREGULAR(CAN, can, can, , "peux", "pouvez", "peut", "pouvons", "peuvent", "", "", "", 0, 0,
+        0),
+    IRREGULAR(MUST, must, must, , "dois", "devez", "doit", "devons", "doivent", "", "", "", 0,
+        0, 0),
     {0}};
 
 const Expression times[] = {
