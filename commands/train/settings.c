@@ -124,15 +124,14 @@ void settings_defaults(Settings *s)
                               .attention_score = SCORE_SCALED_DOT,
                               .output_bias = true},
                     .training = training_defaults()};
-    s->groups[0] = (OptionGroup){"The run", NULL, run_options, COUNT(run_options), &s->run};
-    s->groups[1] =
-        (OptionGroup){"The corpus", "data", data_options, COUNT(data_options), &s->data};
-    s->groups[2] =
-        (OptionGroup){"The model", "model", model_options, model_option_count, &s->model};
-    s->groups[3] = (OptionGroup){"Training", "training", training_options,
-                                 training_option_count, &s->training};
-    s->groups[4] = (OptionGroup){"Fine-tuning", "fine_tuning", fine_tuning_options,
-                                 COUNT(fine_tuning_options), &s->fine_tuning};
+    const OptionGroup groups[] = {
+        {"The run", NULL, run_options, COUNT(run_options), &s->run},
+        {"The corpus", "data", data_options, COUNT(data_options), &s->data},
+        {"The model", "model", model_options, model_option_count, &s->model},
+        {"Training", "training", training_options, training_option_count, &s->training},
+        {"Fine-tuning", "fine_tuning", fine_tuning_options, COUNT(fine_tuning_options),
+         &s->fine_tuning}};
+    memcpy(s->groups, groups, sizeof groups);
 }
 
 void settings_documented(Settings *s)

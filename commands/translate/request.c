@@ -150,15 +150,13 @@ bool request_defaults(Request *r, Error *error)
     *r = (Request){
         .search = search_copying, .picture = picture_default, .invalid = TEXT_REPLACE};
     int own = sizeof request_options / sizeof *request_options;
-    r->groups[0] = (OptionGroup){"Translating", NULL, request_options, own, r};
-    r->groups[1] =
-        (OptionGroup){"Searching", NULL, search_options, search_option_count, &r->search};
-    r->groups[2] = (OptionGroup){"Which attention", NULL, choice_options, choice_option_count,
-                                 &r->choice_words};
-    r->groups[3] =
-        (OptionGroup){"Aligning words", NULL, align_options, align_option_count, &r->align};
-    r->groups[4] =
-        (OptionGroup){"Drawing it", NULL, picture_options, picture_option_count, &r->picture};
+    const OptionGroup groups[] = {
+        {"Translating", NULL, request_options, own, r},
+        {"Searching", NULL, search_options, search_option_count, &r->search},
+        {"Which attention", NULL, choice_options, choice_option_count, &r->choice_words},
+        {"Aligning words", NULL, align_options, align_option_count, &r->align},
+        {"Drawing it", NULL, picture_options, picture_option_count, &r->picture}};
+    memcpy(r->groups, groups, sizeof groups);
     return options_set(r->groups, REQUEST_GROUPS, "model", "checkpoints/toy", error);
 }
 
