@@ -2,7 +2,7 @@
  *
  *   read the options, load the models
  *   chunk by chunk: lines → ids → search → text, in the order of the input;
- *       for each translation, what --attention, --explain and --align show (commands/translate/view.h)
+ *       for each translation, what --attention, --explain and --align show (view.h)
  *   with --reference: BLEU and chrF of all translations
  *
  * Other options select something else: --score prints the log probability of given translations

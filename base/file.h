@@ -40,8 +40,8 @@ bool file_replace(const char *path, const void *bytes, size_t length, Error *err
  * there was not enough memory to build it: that is reported as an error. */
 FILE *file_restart(const char *path, const char *text, Error *error);
 
-/* Reads a whole file, or standard input if the path is "-", of at most `limit` bytes, followed by a NUL byte, for free(). NULL on
- * error. `length` may be NULL. */
+/* Reads a whole file of at most `limit` bytes, or standard input if the path is "-". A NUL byte
+ * follows them. For free(); NULL on error. `length` may be NULL. */
 char *file_read(const char *path, size_t limit, size_t *length, Error *error);
 
 /* *exists (=) whether there is a file. An error: it cannot be known, or it is a link to a file

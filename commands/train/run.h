@@ -54,8 +54,8 @@ typedef struct Run {
     int valid_epochs;       // from one validation to the next; 0: only by --valid-every
 } Run;
 
-/* Locks the folder, if there is one, reads the corpus; learns the tokenizer or takes that of the run in the folder. Fails if a
- * rank has other settings or another corpus than rank 0. */
+/* Locks the folder, if there is one; reads the corpus; learns the tokenizer, or takes that of the
+ * run in the folder. Fails if a rank has other settings or another corpus than rank 0. */
 bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */

@@ -23,8 +23,8 @@ typedef struct Input {
     long long lines;          // returned so far
 } Input;
 
-/* news: where to print hints and warnings, and a prompt if it and standard input are terminals; NULL:
- * never. */
+/* news: where to print hints and warnings, and a prompt if it and standard input are terminals;
+ * NULL: nowhere. */
 bool input_open(Input *input, const StringList *texts, FILE *news, Error *error);
 void input_close(Input *input);  // does nothing for {0}
 
