@@ -57,15 +57,10 @@ static const char *lines_of_file(void)
 
 TEST(lines)
 {
-#define BYTES(text) text, sizeof text - 1
 #define INVALID(byte, value)                                                                   \
     "1: not valid UTF-8 (byte " #byte " of the line is " #value                                \
     "): convert the file, for example with iconv, or set `invalid` to replace"
-    static const struct {
-        const char *bytes;
-        size_t count;
-        const char *wanted;
-    } CASE[] = {
+    static const BytesCase CASE[] = {
         {BYTES(""), ""},
         {BYTES("\n"), "|"},
         {BYTES("\n\n"), "||"},
@@ -107,11 +102,7 @@ TEST(lines)
 /* Other formats, plain and inside a .gz. Cut shorter than their mark, they are only no text. */
 TEST(formats)
 {
-    static const struct {
-        const char *bytes;
-        size_t count;
-        const char *wanted;
-    } CASE[] = {
+    static const BytesCase CASE[] = {
         {BYTES("\xfd\x37zXZ\0\0\4"), "an xz file, not UTF-8 text: give <(xzcat"},
         {BYTES("BZh91AY&SY\xf1"), "a bzip2 file, not UTF-8 text: give <(bzcat"},
         {BYTES("\x28\xb5\x2f\xfd\4\n"), "a zstd file, not UTF-8 text: give <(zstdcat"},

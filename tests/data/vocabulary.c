@@ -220,24 +220,19 @@ TEST(hostile_models)
 /* A value that an enum of the model does not have is refused. */
 TEST(unknown_values)
 {
-#define FIELD(bytes) bytes, sizeof bytes - 1
-    static const struct {
-        const char *field;
-        size_t length;
-        const char *wanted;
-    } CASE[] = {
-        {FIELD("\x12\2\x18\0"), "unknown type"},  // trainer_spec, model_type: 1 to 4
-        {FIELD("\x12\2\x18\5"), "unknown type"},
-        {FIELD("\x12\6\x18\x81\x80\x80\x80\x10"), "unknown type"},  // 2^32 + 1
-        {FIELD("\x0a\5\x0a\1x\x18\0"), " is broken"},               // a piece's type: 1 to 6
-        {FIELD("\x0a\5\x0a\1x\x18\7"), " is broken"},
+    static const BytesCase CASE[] = {
+        {BYTES("\x12\2\x18\0"), "unknown type"},  // trainer_spec, model_type: 1 to 4
+        {BYTES("\x12\2\x18\5"), "unknown type"},
+        {BYTES("\x12\6\x18\x81\x80\x80\x80\x10"), "unknown type"},  // 2^32 + 1
+        {BYTES("\x0a\5\x0a\1x\x18\0"), " is broken"},               // a piece's type: 1 to 6
+        {BYTES("\x0a\5\x0a\1x\x18\7"), " is broken"},
     };
     size_t size;
     unsigned char *model = model_of(&size, "");
     for (size_t i = 0; i < sizeof CASE / sizeof *CASE; i++) {
-        size_t length = size + CASE[i].length;
+        size_t length = size + CASE[i].count;
         char *changed = malloc(length);
-        memcpy(mempcpy(changed, model, size), CASE[i].field, CASE[i].length);
+        memcpy(mempcpy(changed, model, size), CASE[i].bytes, CASE[i].count);
         assert_false(adopts(changed, length, &error));
         assert_non_null(strstr(error.text, CASE[i].wanted));
         assert_null(tokenizer_load(changed, length, &error));

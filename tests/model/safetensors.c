@@ -240,12 +240,7 @@ TEST(lies_are_refused)
 
 TEST(other_files_are_recognised)
 {
-#define BYTES(text) text, sizeof text - 1
-    static const struct {
-        const char *bytes;
-        size_t length;
-        const char *error;
-    } cases[] = {
+    static const BytesCase cases[] = {
         {BYTES(""), "is empty"},
         {BYTES("x"), "does not begin with the length"},
         {BYTES("\n <!DOCTYPE html><html>"), "begins like an HTML page"},
@@ -263,9 +258,9 @@ TEST(other_files_are_recognised)
     };
     SafeFile file;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        assert_true(file_replace(path, cases[i].bytes, cases[i].length, &error));
+        assert_true(file_replace(path, cases[i].bytes, cases[i].count, &error));
         assert_false(safetensors_open(&file, path, &error));
-        if (!strstr(error.text, cases[i].error)) fail_msg("case %zu: %s", i, error.text);
+        if (!strstr(error.text, cases[i].wanted)) fail_msg("case %zu: %s", i, error.text);
     }
     assert_false(safetensors_open(&file, folder, &error));
     assert_non_null(strstr(error.text, "it is a folder, not a file"));
