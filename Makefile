@@ -1,9 +1,9 @@
 # make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
-# make test       every test; ends with "N passed, N failed". T=loss: those whose path contains it
+# make test       every test; ends with "N passed, N failed". T=loss: those whose path matches it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
-# make check-all  the slow checks: clang, both sanitizers, clang-tidy, cppcheck (scripts/check-all)
+# make check-all  the slow checks: sanitizers, valgrind, coverage, clang, … (scripts/check-all --help)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
 # make golden     recomputes the golden vectors with PyTorch (python3-torch); redraws the golden pictures
 # make format     formats the sources (clang-format 14)
@@ -137,7 +137,7 @@ $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests
-	@BUILD=$(BUILD) BIN=$(BIN) T=$(T) tests/run
+	@BUILD=$(BUILD) BIN=$(BIN) T='$(T)' tests/run
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
 	    CFLAGS="-O1 -g -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer"
