@@ -84,7 +84,8 @@ $(BUILD)/double.a: $(DOUBLES)
 # The library: its face and what that needs, as one object in which all but qkv_… is local.
 $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
-	nm -g --defined-only $(BUILD)/qkv.o | awk '$$2 ~ /[TDBRC]/ && $$3 !~ /^qkv_/ { print $$3 }' >$(BUILD)/qkv.local
+	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$3 ~ /^openblas/) { print $$3 }' \
+	    >$(BUILD)/qkv.local
 	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
 	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
 
