@@ -118,7 +118,7 @@ static void trace_series(Trace *trace, const CurvePanel *panel, const Series *se
 
 static Color series_color(Canvas *canvas, const Series *series)
 {
-    return theme_palettes[canvas->theme].series[series->color % PALETTE_SERIES];
+    return theme_palettes[canvas->theme].series[(unsigned)series->color % PALETTE_SERIES];
 }
 
 /* The horizontal lines, with their numbers at the left. */

@@ -11,7 +11,7 @@ typedef struct Series {
     const double *x;    // [count], ascending
     const double *y;    // [count]; values that are not finite are not drawn
     int count;          // may be 0
-    int color;          // of the palette's series, 0 .. PALETTE_SERIES-1
+    int color;          // of the palette's PALETTE_SERIES series, which repeat
     bool points;        // a dot at every point as well (up to 60 points)
 } Series;
 
