@@ -49,12 +49,13 @@ check "the metrics of a stopped run are those of a whole one" sh -c '
     cmp whole.lines stopINT.lines'
 
 # Killed again and again: the files that are there are complete.
-for round in 1 2 3 4; do
+for update in 25 55 85 115; do
     "$BIN/train" $corpus $tiny $drop --max-updates 150 --output killed 2>err &
     pid=$!
-    sleep "0.$round"
-    kill -9 $pid 2>/dev/null
+    await grep -q "\"update\":$update," killed/metrics.jsonl
+    kill -9 $pid
     wait $pid 2>/dev/null
+    check "killed after update $update" test $? = 137
 done
 check "killed four times, it goes on" train $drop --max-updates 150 --output killed
 check "killed four times: the same bytes" cmp whole/last.safetensors killed/last.safetensors

@@ -68,12 +68,13 @@ for file in last best; do
 done
 long="$averaged --valid-every 40 --max-updates 240"
 train $long --output whole 2>err
-for round in 1 2 3 4; do
+for update in 50 100 150 200; do
     "$BIN/train" $options $corpus $long --output killed 2>err &
     pid=$!
-    sleep "0.$((round + 1))"
-    kill -9 $pid 2>/dev/null
+    await grep -q "\"update\":$update," killed/metrics.jsonl
+    kill -9 $pid
     wait $pid 2>/dev/null
+    check "killed after update $update" test $? = 137
 done
 check "killed four times, it goes on" train $long --output killed
 for file in last best update-000160 update-000200 update-000240; do

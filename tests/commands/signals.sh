@@ -21,19 +21,13 @@ start() {
     while [ ! -s "$output/metrics.jsonl" ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 }
 # grows RUN: it trains on.
-grows() {
-    before=$(lines "$1")
-    for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
-        sleep 0.2
-        [ "$(lines "$1")" -gt "$before" ] && return 0
-    done
-    return 1
-}
+longer() { [ "$(lines "$1")" -gt "$2" ]; }
+grows() { await longer "$1" "$(lines "$1")"; }
 
 # ---- saving ----
 start usr env --default-signal $train
 kill -USR1 $pid
-for i in 1 2 3 4 5 6 7 8 9 10; do [ -s usr/last.safetensors ] || sleep 0.2; done
+await grep -q "saved after" said
 first=$(updates usr)
 check "SIGUSR1 saves" test "${first:-0}" -gt 0
 check "SIGUSR1 is answered" grep -q "saved after update $first\$" said
