@@ -31,9 +31,9 @@ static int stop;            // the largest signal of all ranks, the same on each
 static char stopping[160];  // printed on a signal if there are several ranks
 
 /* The first signal asks to stop after this update; a second one ends the program at once, but
- * not SIGHUP, which a terminal that closes sends twice. SIGUSR1 asks to save. When
- * a rank dies, mpirun sends SIGTERM to the others and kills them a second later. Their update
- * then never ends, so the message is printed here. */
+ * not SIGHUP, which a terminal that closes sends twice. SIGUSR1 asks to save. When a rank dies,
+ * mpirun sends SIGTERM to the others and kills them a second later. Their update then never
+ * ends, so the message is printed here. */
 static void on_signal(int number)
 {
     if (number == SIGUSR1) save_signal = 1;
@@ -53,8 +53,7 @@ static void catch_signals(bool quiet)
     command_catch(SIGHUP, on_signal);
     command_catch(SIGINT, on_signal);
     command_catch(SIGTERM, on_signal);
-    signal(SIGUSR1, on_signal);
-    signal(SIGUSR2, on_signal);  // mpirun and Slurm pass these two on without ending the job
+    signal(SIGUSR2, on_signal);  // mpirun and Slurm pass it on without ending the job
 }
 
 /* ---- what may fail without ending the run ---- */
@@ -386,6 +385,7 @@ int main(int argc, char **argv)
     static Run run;
     Error error = {""};
     command_start();
+    signal(SIGUSR1, on_signal);  // a run that still reads its corpus saves later
     // Large blocks go back to the system as soon as they are freed. Otherwise the memory of a
     // validation stays with the process: 144 MB instead of 76 for the toy corpus.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
