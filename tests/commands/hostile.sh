@@ -98,3 +98,6 @@ check "./train says how many lines" grep -qx "  invalid     1 line with invalid 
 paste broken.s broken.t >broken.tsv
 "$BIN/train" --train-tsv broken.tsv $tiny --invalid replace --dry-run --output none 2>err
 check "./train --train-tsv" grep -q "^  invalid     1 line" err
+
+# ---- rubbish ----
+flood 2000 1 150 150
