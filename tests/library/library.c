@@ -2,6 +2,7 @@
  * many threads at once; attention weights; and errors. */
 #include <locale.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -16,7 +17,7 @@
 #include "tests/fixtures/test.h"
 
 /* LONGEST: tokens that the model takes, </s> included. */
-enum { LONGEST = 40, TEXTS = 30, TEXT_SIZE = 24, THREADS = 4 };
+enum { LONGEST = 40, TEXTS = 30, TEXT_SIZE = 24, THREADS = 16, SLICE = 3 };
 
 static char text[TEXTS][TEXT_SIZE];
 static const char *texts[TEXTS];
@@ -191,38 +192,71 @@ TEST(a_model_in_memory_is_the_same)
     qkv_model_free(memory);
 }
 
+/* Callers [THREADS] translate the texts in slices. Every second one is cancelled: it frees its
+ * translator between two slices and leaves the others undone. Every fourth one has a model of its own. */
 typedef struct Caller {
-    const QkvTranslations *expected;
-    int threads;
+    pthread_t thread;
+    int number, slices;  // translated
     bool good;
 } Caller;
+
+static QkvTranslations *expected[TEXTS / SLICE];
+static atomic_int begun;
+static atomic_bool cancelled;
+
+static QkvTranslations *translate_slice(QkvTranslator *translator, int slice)
+{
+    return qkv_translate(translator, texts + slice * SLICE, NULL, SLICE, NULL);
+}
+
+static bool call_once(QkvTranslator *translator, int slice)
+{
+    const char *invalid = "a\xc3";
+    QkvTranslations *out = translate_slice(translator, slice);
+    bool good = out && same(out, expected[slice]) &&
+                !qkv_translate(translator, &invalid, NULL, 1, NULL);
+    qkv_translations_free(out);
+    return good;
+}
 
 static void *call(void *argument)
 {
     Caller *caller = argument;
-    caller->good = true;
-    for (int round = 0; caller->good && round < 3; round++) {
-        QkvTranslations *out = translate(model, caller->threads, N_BEST, NULL);
-        caller->good = same(out, caller->expected);
-        qkv_translations_free(out);
+    bool own = caller->number % 4 == 3, stops = caller->number % 2;
+    QkvModel *mine = own ? qkv_model_read(bytes, size, QKV_FLOAT, NULL) : model;
+    QkvTranslator *translator = qkv_translator_new(mine, 1 + caller->number % 3, NULL);
+    caller->good = qkv_translator_set(translator, "beam", "5", NULL) &&
+                   qkv_translator_set(translator, "n-best", "3", NULL);
+    while (caller->good && (stops ? !cancelled : caller->slices < TEXTS)) {
+        caller->good = call_once(translator, caller->slices % (TEXTS / SLICE));
+        if (caller->slices++ == 0) begun++;
     }
+    if (!caller->good) begun = THREADS;
+    qkv_translator_free(translator);
+    if (own) qkv_model_free(mine);
     return NULL;
 }
 
-TEST(many_translators_share_a_model)
+TEST(many_threads_share_a_model_and_some_are_cancelled)
 {
-    QkvTranslations *expected = translate(model, 1, N_BEST, NULL);
-    pthread_t thread[THREADS];
+    static const char *const three_best[][2] = {{"beam", "5"}, {"n-best", "3"}, {NULL}};
+    QkvTranslator *translator = translator_of(model, 1, three_best);
+    for (int i = 0; i < TEXTS / SLICE; i++)
+        assert_non_null(expected[i] = translate_slice(translator, i));
+    qkv_translator_free(translator);
     Caller caller[THREADS];
     for (int t = 0; t < THREADS; t++) {
-        caller[t] = (Caller){expected, 1 + t % 2, false};
-        assert_int_equal(pthread_create(&thread[t], NULL, call, &caller[t]), 0);
+        caller[t] = (Caller){.number = t};
+        assert_int_equal(pthread_create(&caller[t].thread, NULL, call, &caller[t]), 0);
     }
+    while (begun < THREADS) usleep(1000);
+    cancelled = true;
     for (int t = 0; t < THREADS; t++) {
-        pthread_join(thread[t], NULL);
+        pthread_join(caller[t].thread, NULL);
         assert_true(caller[t].good);
+        assert_true(caller[t].slices > 0);
     }
-    qkv_translations_free(expected);
+    for (int i = 0; i < TEXTS / SLICE; i++) qkv_translations_free(expected[i]);
 }
 
 TEST(samples_are_reproducible)
