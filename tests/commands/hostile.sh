@@ -100,4 +100,4 @@ paste broken.s broken.t >broken.tsv
 check "./train --train-tsv" grep -q "^  invalid     1 line" err
 
 # ---- rubbish ----
-flood 2000 1 150 150
+flood 2000 1
