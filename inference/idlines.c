@@ -74,8 +74,9 @@ static bool add_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t row,
                         const char *text, size_t length, size_t begin, size_t end)
 {
     unsigned c;
+    size_t first = lines->count ? (size_t)lines->start[lines->count] : 0;  // row of the line
     bool words = tokenizer_type(tokenizer) == TOKENIZER_WORD, is_word = words || begin == 0;
-    int bytes = words && begin > 0 && begin < end ? utf8_next(text + begin, &c) : 0;
+    int bytes = words && row > first && begin < end ? utf8_next(text + begin, &c) : 0;
     if (bytes && is_end_of(text + begin, bytes, lines, row - 1, tokenizer))
         begin += (size_t)bytes;
     for (; begin < end && is_blank(text[begin]); begin++) is_word = true;

@@ -1,9 +1,11 @@
 /* lines.c -- fuzzes what ./translate reads beside its model: the lines to translate; 0x1E; given
  * translations, or references; 0x1E; gold alignments. The first byte chooses among
  *
- *     0 translate, 1 translate with --given, 2 --score, 3 --align, 4 --hypothesis
+ *     0 translate, 1 translate with --given, 2 --score, 3 --align, 4 --hypothesis,
+ *     5 translate what comes through a descriptor, 6 translate texts of the command line
  *
- * and what is printed; 0x80: invalid text is replaced. */
+ * and what is printed; 0x80: invalid text is replaced. Without --align, a layer and a text for
+ * --head take the place of gold alignments. */
 #include "tests/fixtures/fuzz-model.h"
 
 #include "commands/translate/pairs.h"
@@ -58,51 +60,79 @@ static void translate_all(View *view, Input *input, const char *given)
                                                  strlen(given), &length, &error));
     while (good && (result = input_next(input, &line, &length, &error)) != TEXT_END) {
         if (!accepted(result == TEXT_LINE)) break;
+        input_ready(input);
         translate(view, input, line, length, given ? &lines : NULL);
     }
     idlines_free(&lines);
 }
 
-static void work(unsigned flags, char *const path[3], const char *given)
+/* The lines of a text, which it changes. */
+static StringList lines_of(char *text)
 {
-    static const StringList none;
+    StringList list = {0};
+    for (char *line; (line = strsep(&text, "\n"));) strings_add(&list, line, &error);
+    return list;
+}
+
+typedef enum { TRANSLATE, GIVEN, SCORE, ALIGN, HYPOTHESIS, DESCRIPTOR, TEXTS } What;
+
+/* Reads the input as `what` says; `other`: the second file, or NULL. */
+static void work(What what, View *view, Input *input, TextReader *other, char *const path[3],
+                 char *const part[3])
+{
+    Pairs pairs = {fuzz_model(), input, other, nowhere, "--score", "scored", &go_on};
+    Ensemble ensemble = ensemble_of(&view->bundle->model);
+    Scores scores = {.chrf_words.word_order = CHRF_WORD_ORDER};
+    bool json = view->request->json;
+    switch (what) {
+    case GIVEN:
+        if (!text_is_utf8(part[1], strlen(part[1]), NULL)) break;
+        translate_all(view, input, part[1]);
+        break;
+    case SCORE: accepted(likelihood_run(&pairs, &ensemble, worker, json, &error)); break;
+    case ALIGN: accepted(alignment_run(&pairs, view, &error)); break;
+    case HYPOTHESIS:
+        if (accepted(scores_add_file(&scores, path[0], other, &error)))
+            (json ? scores_print_json : scores_print)(&scores, nowhere);
+        break;
+    default: translate_all(view, input, NULL);
+    }
+}
+
+static void begin(unsigned flags, char *const path[3], char *const part[3])
+{
     static char *model[] = {FUZZ_MODEL};
-    unsigned what = flags & 7;
-    Request request = {.model = {model, 1},
-                       .search = search_copying,
-                       .choice = choice_default,
-                       .picture = picture_default,
-                       .json = flags & 8,
-                       .explain = what < 2 && flags & 16,
-                       .show = what < 2 && flags & 32,
-                       .align = {.align = flags & 64 || what == 3,
-                                 .gold = what == 3 && flags & 8 ? path[2] : NULL}};
+    What what = flags & 7;
+    bool given = what == GIVEN, gold = what == ALIGN && flags & 8;
+    Request request = {
+        .model = {model, 1},
+        .search = search_copying,
+        .picture = picture_default,
+        .json = flags & 8,
+        .explain = (given || what == TRANSLATE) && flags & 16,
+        .show = (given || what == TRANSLATE) && flags & 32,
+        .align = {.align = flags & 64 || what == ALIGN, .gold = gold ? path[2] : NULL}};
+    ChoiceConfig choice = {0};
+    if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};
+    if (!accepted(choice_parse(&request.choice, &choice, &error))) return;
     View view = {.request = &request, .bundle = fuzz_model(), .news = nowhere};
-    Input input = {.texts = &none, .news = nowhere};
+    StringList texts = {0};
+    Input input = {.texts = &texts, .news = nowhere};
     TextReader other;
-    Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
-    Pairs pairs = {fuzz_model(), &input, flags & 16 ? &other : NULL, nowhere, "--score",
-                   "scored",     &go_on};
-    Ensemble ensemble = ensemble_of(&view.bundle->model);
-    assert(text_open(&input.reader, path[0], &error) && text_open(&other, path[1], &error));
+    FILE *file = fopen(path[0], "r");
+    if (what == TEXTS) texts = lines_of(part[0]);
+    assert(file && text_open(&other, path[1], &error));
+    assert(what == DESCRIPTOR ? text_open_descriptor(&input.reader, fileno(file), "it", &error)
+                              : text_open(&input.reader, path[0], &error));
     input.reader.replace = other.replace = flags & 128;
-    if (accepted(view_open(&view, &error))) switch (what) {
-        case 0: translate_all(&view, &input, NULL); break;
-        case 1:
-            if (text_is_utf8(given, strlen(given), NULL)) translate_all(&view, &input, given);
-            break;
-        case 2:
-            accepted(likelihood_run(&pairs, &ensemble, worker, request.json, &error));
-            break;
-        case 3: accepted(alignment_run(&pairs, &view, &error)); break;
-        default:
-            if (accepted(scores_add_file(&scores, path[0], &other, &error)))
-                (request.json ? scores_print_json : scores_print)(&scores, nowhere);
-        }
+    if (accepted(view_open(&view, &error)))
+        work(what, &view, &input, flags & 16 || what == HYPOTHESIS ? &other : NULL, path, part);
     input_end(&input);
     accepted(view_close(&view, &error));
     input_close(&input);
     text_close(&other);
+    fclose(file);
+    strings_free(&texts);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -119,7 +149,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         part[i] = fuzz_part(&length, &data, &size);
         paths[i] = fuzz_file(path[i], name[i], part[i], length);
     }
-    work(flags, paths, part[1]);
+    begin(flags, paths, part);
     for (int i = 0; i < 3; i++) free(part[i]);
     return 0;
 }

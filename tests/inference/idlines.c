@@ -37,6 +37,7 @@ TEST(the_token_as_typed)
     assert_typed(tokenizer, "Zoë, Ørsted et", " Zoë| Ørsted et|");
     assert_typed(tokenizer, "jane,Zoë: 7 l’Zoë", " Zoë| 7| Zoë|");
     assert_typed(tokenizer, "jane (Zoë) \t« paul»!", " Zoë| «| »|");
+    assert_typed(tokenizer, "  >Zoë, jane", " >Zoë|");
     assert_typed(tokenizer, "jane l'école.", "");
     tokenizer_free(tokenizer);
 }
