@@ -41,7 +41,7 @@ static void train(bool init)
                     "--normalization=identity",
                     "--vocab-size=8",
                     "--no-output-bias"};
-    int argc = init ? 16 : sizeof argv / sizeof *argv;
+    int argc = init ? 17 : sizeof argv / sizeof *argv;
     bool good = accepted(settings_read(&settings, argc, argv, &error));
     if (good) {
         if (accepted(run_read(&run, &settings, stage, &error) && run_prepare(&run, &error))) {

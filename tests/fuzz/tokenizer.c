@@ -4,7 +4,7 @@
 #include "tests/fixtures/fuzz.h"
 
 #include "data/text.h"
-#include "data/tokenizer.h"
+#include "data/vocabulary.h"
 
 enum { LONG = 5000 };  // bytes; more than one part
 
@@ -42,11 +42,12 @@ static void load(const void *model, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    unsigned char *adopted;
-    size_t adopted_size;
+    char file[TEMPORARY_SIZE + 32];
+    const char *const path[SIDES] = {NULL, fuzz_file(file, "model", data, size)};
+    Vocabulary vocabulary;
     load(data, size);
-    if (!accepted(tokenizer_adopt(&adopted, &adopted_size, data, size, &error))) return 0;
-    load(adopted, adopted_size);
-    free(adopted);
+    if (accepted(vocabulary_read(&vocabulary, path, &error)))
+        load(vocabulary.model[TARGET], vocabulary.size[TARGET]);
+    vocabulary_free(&vocabulary);
     return 0;
 }
