@@ -14,12 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     int argc = 1;
     for (char *word, *rest = text; argc <= WORDS && (word = strsep(&rest, "\n"));)
         argv[argc++] = word;
-    if (!accepted(settings_read(&settings, argc, argv, &error)))
-        options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);
-    else free(options_help(settings.groups, SETTINGS_GROUPS, false));
+    bool good = settings_read(&settings, argc, argv, &error);
+    options_name_in_error(settings.groups, SETTINGS_GROUPS, &error);
+    if (accepted(good)) free(options_help(settings.groups, SETTINGS_GROUPS, false));
     settings_free(&settings);
-    if (accepted(request_read(&request, argc, argv, &error)))
-        free(options_help(request.groups, REQUEST_GROUPS, false));
+    good = request_read(&request, argc, argv, &error);
+    options_name_in_error(request.groups, REQUEST_GROUPS, &error);
+    if (accepted(good)) free(options_help(request.groups, REQUEST_GROUPS, false));
     request_free(&request);
     free(text);
     return 0;

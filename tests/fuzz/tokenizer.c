@@ -28,13 +28,15 @@ static void use(const Tokenizer *tokenizer, const char *text, size_t length)
 static void load(const void *model, size_t size)
 {
     static char all[LONG + 1];
+    static const char unbroken[] = "a\xe6\x97\xa5";
     static const char some[] =
         "Ein alter Mann, l'\xc3\xa9t\xc3\xa9 \xe6\x97\xa5\xf0\x9f\x98\x80 ab ";
     Tokenizer *tokenizer = tokenizer_load(model, size, &error);
     if (!accepted(tokenizer)) return;
-    for (size_t i = 0; !all[LONG - 1]; i++) all[i] = some[i % (sizeof some - 1)];
     use(tokenizer, some, strlen(some));
-    if (size % 8 == 0) use(tokenizer, all, LONG - LONG % (sizeof some - 1));
+    const char *part = size % 16 ? some : unbroken;
+    for (size_t i = 0, length = strlen(part); i < LONG; i++) all[i] = part[i % length];
+    if (size % 8 == 0) use(tokenizer, all, LONG - LONG % strlen(part));
     size_t bad = 0;
     use(tokenizer, model, text_is_utf8(model, size, &bad) ? size : bad);
     tokenizer_free(tokenizer);
