@@ -204,7 +204,6 @@ static int distance(const char *a, const char *b)
 {
     int n = (int)strlen(a), m = (int)strlen(b);
     int d[NAME_LIMIT + 1][NAME_LIMIT + 1];
-    if (n > NAME_LIMIT || m > NAME_LIMIT) return NAME_LIMIT;
     for (int i = 0; i <= n; i++)
         for (int j = 0; j <= m; j++) {
             d[i][j] = i + j;

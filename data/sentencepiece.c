@@ -264,8 +264,6 @@ static bool read_field(Pieces *pieces, const Field *field, Error *error)
 
 static bool read_model(Pieces *pieces, Bytes model, Error *error)
 {
-    if (model.count > SENTENCEPIECE_LIMIT)
-        return error_set(error, "it has %zu bytes, more than any has", model.count);
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
         if (!read_field(pieces, &field, error)) return false;

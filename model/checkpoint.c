@@ -219,10 +219,10 @@ static void write_shape(char *text, size_t size, Dtype dtype, const int64_t *sha
                         int dimensions)
 {
     size_t used = (size_t)snprintf(text, size, "%s [", dtypes[dtype].name);
-    for (int i = 0; i < dimensions && used < size; i++)
+    for (int i = 0; i < dimensions; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%lld", i ? "," : "",
                                  (long long)shape[i]);
-    if (used < size) snprintf(text + used, size - used, "]");
+    snprintf(text + used, size - used, "]");
 }
 
 /* "adam.m.model.shared.weight", "model.shared.weight.int8" */

@@ -35,7 +35,7 @@ typedef enum {
     DTYPE_F32,
     DTYPE_I64,
     DTYPE_F64,
-    DTYPE_UNKNOWN  // one of a later version of the format: listed, never read
+    DTYPE_UNKNOWN  // one of a later version of the format
 } Dtype;
 
 typedef struct DtypeInfo {

@@ -129,7 +129,8 @@ static bool share_vocabulary(Run *run, Error *error)
            distributed_share(model, sizeof *model, error) &&
            distributed_share(accumulators, sizeof *accumulators, error) &&
            share_tokenizer(run, SOURCE, error) && share_tokenizer(run, TARGET, error) &&
-           vocabulary_load(&run->vocabulary, error);
+           (vocabulary_load(&run->vocabulary, error) ||
+            error_prefix(error, "%s", run->resumed ? run->last : run->settings->init_file));
 }
 
 /* A hash of token ids and vocabulary that a double holds. */

@@ -44,7 +44,9 @@ static void train(bool init)
     int argc = init ? 17 : sizeof argv / sizeof *argv;
     bool good = accepted(settings_read(&settings, argc, argv, &error));
     if (good) {
-        if (accepted(run_read(&run, &settings, stage, &error) && run_prepare(&run, &error))) {
+        good = run_read(&run, &settings, stage, &error) && run_prepare(&run, &error);
+        assert(!strstr(error.text, "SentencePiece") || strstr(error.text, fuzz_folder));
+        if (accepted(good)) {
             assert(run.progress.update >= 0 && run_last_update(&run) >= 0);
             char *progress = progress_to_json(&run.progress);
             assert(progress);
