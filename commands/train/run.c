@@ -290,6 +290,21 @@ static bool start_or_go_on(Run *run, Error *error)
            optimizer_send(&run->trainer->optimizer, distributed_scatter, error);
 }
 
+/* Whether the model of --init has the weights that its configuration claims: before there is
+ * memory for them. */
+static bool init_fits(const Run *run, Error *error)
+{
+    CheckpointFile file;
+    Params params;
+    if (distributed_rank() > 0 || !run->settings->fine_tuning.init) return true;
+    if (!params_table(&params, &run->settings->model, error)) return false;
+    bool opened = checkpoint_open(&file, run->settings->init_file, error);
+    bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, error);
+    if (opened) checkpoint_close(&file);
+    params_free(&params);
+    return good;
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -299,7 +314,8 @@ bool run_prepare(Run *run, Error *error)
     settings->model.source_vocab = vocabulary_is_joint(vocabulary)
                                        ? 0
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
-    bool good = transformer_create(&run->model, &settings->model, error) &&
+    bool good = distributed_agree(init_fits(run, error), error) &&
+                transformer_create(&run->model, &settings->model, error) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error);
