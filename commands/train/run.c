@@ -299,7 +299,7 @@ static bool init_fits(const Run *run, Error *error)
     if (distributed_rank() > 0 || !run->settings->fine_tuning.init) return true;
     if (!params_table(&params, &run->settings->model, error)) return false;
     bool opened = checkpoint_open(&file, run->settings->init_file, error);
-    bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, error);
+    bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
     if (opened) checkpoint_close(&file);
     params_free(&params);
     return good;

@@ -82,7 +82,7 @@ static void work(What what, View *view, Input *input, TextReader *other, char *c
 {
     Pairs pairs = {fuzz_model(), input, other, nowhere, "--score", "scored", &go_on};
     Ensemble ensemble = ensemble_of(&view->bundle->model);
-    Scores scores = {.chrf_words.word_order = CHRF_WORD_ORDER};
+    Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
     bool json = view->request->json;
     switch (what) {
     case GIVEN:
