@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include "data/tokenizer.h"
 
 const char *command_name(void)
 {
@@ -32,6 +37,12 @@ static __attribute__((noinline)) void grow_stack(void)
     *(volatile char *)__builtin_alloca(STACK) = 0;
 }
 
+static void end_without_memory(void)
+{
+    fprintf(stderr, "%s: not enough memory for SentencePiece\n", command_name());
+    _exit(1);
+}
+
 void command_start(void)
 {
     void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -42,6 +53,7 @@ void command_start(void)
     }
     munmap(probe, STACK);
     grow_stack();
+    tokenizer_on_no_memory(end_without_memory);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);
     signal(SIGXFSZ, SIG_IGN);
@@ -57,6 +69,51 @@ void command_print_options(const OptionGroup *groups, int count, bool brief, con
     char *options = options_help(groups, count, brief);
     printf("Usage: %s %s\n\n%s", command_name(), usage, options ? options : "");
     free(options);
+}
+
+/* What the child tells its parent, in memory that both share. */
+typedef struct Reply {
+    bool drawn;
+    Error error;
+} Reply;
+
+/* Signals to the group are for the parent, with which the child ends. What a library prints
+ * before it aborts is dropped. */
+static void enter_child(void)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+}
+
+bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
+                  const char *name, Error *error)
+{
+#ifdef __SANITIZE_THREAD__ /* which allows no threads in the child of a process with threads */
+    return draw(context, error);
+#endif
+    int status = 0, protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
+    Reply *reply = mmap(NULL, sizeof *reply, protection, flags, -1, 0);
+    pid_t pid = reply == MAP_FAILED ? -1 : fork();
+    if (pid == 0) {
+        enter_child();
+        reply->drawn = draw(context, &reply->error);
+        _exit(0);
+    }
+    if (pid < 0) error_set(error, "cannot draw %s: %s", name, strerror(errno));
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (pid > 0) *error = reply->error;
+    if (WIFEXITED(status) && status)
+        error_set(error, "drawing %s was ended by a library: is there enough memory?", name);
+    if (WIFSIGNALED(status))
+        error_set(error, "drawing %s was ended by signal %d (%s): is there enough memory?",
+                  name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    bool good = pid > 0 && reply->drawn;
+    if (reply != MAP_FAILED) munmap(reply, sizeof *reply);
+    return good;
 }
 
 bool command_toy_file(char *path, size_t size, const char *name)

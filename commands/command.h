@@ -21,6 +21,11 @@ void command_catch(int number, void (*handler)(int));
 /* Prints what both programs' helps begin with: the usage and the options. */
 void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
 
+/* Calls draw(context, …) in a child process and waits for it: Pango, fontconfig and GLib end
+ * theirs when memory or threads run out. `name` is for the error. */
+bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
+                  const char *name, Error *error);
+
 /* What users of other programs type for the options of both (synonyms.c). */
 extern const Synonym option_synonyms[];
 

@@ -102,6 +102,11 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     return nullptr;
 }
 
+void tokenizer_on_no_memory(void (*handler)(void))
+{
+    std::set_new_handler(handler);
+}
+
 void tokenizer_free(Tokenizer *tokenizer)
 {
     delete tokenizer;

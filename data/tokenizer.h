@@ -76,6 +76,10 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, Error *error);
 
+/* The handler is called where SentencePiece gets no memory, in any thread, and must end the
+ * program: SentencePiece goes on with broken objects (0.1.97). Without one that is an error. */
+void tokenizer_on_no_memory(void (*handler)(void));
+
 /* Returns NULL and sets the error if the bytes are not a model, or its first two pieces
  * are not </s> and <unk>. The bytes may come from an untrusted file. */
 Tokenizer *tokenizer_load(const void *model, size_t size, Error *error);

@@ -106,7 +106,7 @@ static char *make_header(size_t *size, const Content *content)
     if (!out) return NULL;
     fwrite(&length, 1, LENGTH_BYTES, out);
     put_header(&(JsonWriter){.out = out}, content);
-    while (ftell(out) % 8) fputc(' ', out);
+    fprintf(out, "%*s", (int)(-ftell(out) & 7), "");
     char *bytes = textstream_close(&stream);
     if (!bytes) return NULL;
     *size = stream.length;

@@ -1,64 +1,31 @@
 /* pictures.c -- the pictures that a run leaves in its folder; see pictures.h. */
 #include "commands/train/pictures.h"
 
+#include "commands/command.h"
 #include "explain/picture.h"
 #include "plots/curves.h"
 #include "plots/png.h"
 #include "training/distributed.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-/* What the child tells its parent, in memory that both share. */
-typedef struct Reply {
-    bool drawn;
-    Error error;
-} Reply;
+typedef struct Picture {
+    Draw *draw;
+    const void *of;
+    const Run *run;
+} Picture;
 
-/* Signals to the group are for the parent, with which the child ends. What a library prints
- * before it aborts is dropped. */
-static void draw_and_exit(Reply *reply, Draw *draw, const void *of, const Run *run)
+static bool draw_picture(const void *context, Error *error)
 {
-    sigset_t all;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, NULL);
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
-    reply->drawn = draw(of, run, &reply->error);
-    _exit(0);
+    const Picture *picture = context;
+    return picture->draw(picture->of, picture->run, error);
 }
 
 bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error)
 {
-    if (distributed_rank() > 0) return true;
-#ifdef __SANITIZE_THREAD__ /* which allows no threads in the child of a process with threads */
-    return draw(of, run, error);
-#endif
-    int status = 0, protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
-    Reply *reply = mmap(NULL, sizeof *reply, protection, flags, -1, 0);
-    pid_t pid = reply == MAP_FAILED ? -1 : fork();
-    if (pid == 0) draw_and_exit(reply, draw, of, run);
-    if (pid < 0) error_set(error, "cannot draw %s: %s", name, strerror(errno));
-    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
-    if (pid > 0) *error = reply->error;
-    if (WIFEXITED(status) && status)
-        error_set(error, "drawing %s was ended by a library: is there enough memory?", name);
-    if (WIFSIGNALED(status))
-        error_set(error, "drawing %s was ended by signal %d (%s): is there enough memory?",
-                  name, WTERMSIG(status), strsignal(WTERMSIG(status)));
-    bool good = pid > 0 && reply->drawn;
-    if (reply != MAP_FAILED) munmap(reply, sizeof *reply);
-    return good;
+    const Picture picture = {draw, of, run};
+    return distributed_rank() > 0 || command_draw(draw_picture, &picture, name, error);
 }
 
 bool pictures_loss(const void *unused, const Run *run, Error *error)

@@ -1,7 +1,6 @@
 /* pictures.h -- the pictures that a run leaves in its folder.
  *
- * They are drawn in a child process: Pango, fontconfig and GLib end theirs when memory or threads
- * run out. The child does not run the network. */
+ * They are drawn in a child process (command_draw), which does not run the network. */
 #ifndef COMMANDS_TRAIN_PICTURES_H
 #define COMMANDS_TRAIN_PICTURES_H
 

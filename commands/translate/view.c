@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -53,15 +54,21 @@ bool view_open(View *view, Error *error)
     if (saved.found) view->drawn.known_layer = head.layer, view->drawn.known_head = head.head;
     if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
         choice->layer = head.layer, choice->head = head.head;
+    if (r->attention.count) {
+        int protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
+        view->missing = mmap(NULL, sizeof *view->missing, protection, flags, -1, 0);
+        if (view->missing == MAP_FAILED) view->missing = NULL;  // nothing is said of fonts then
+    }
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 
 bool view_close(View *view, Error *error)
 {
-    const MissingGlyphs *missing = &view->missing;
-    if (view->news && missing->characters[0])
+    MissingGlyphs *missing = view->missing;
+    if (view->news && missing && missing->characters[0])
         fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
                 command_name(), missing->characters, missing->packages);
+    if (missing) munmap(missing, sizeof *missing);
     aligner_free(&view->aligner);
     return table_close(&view->table, error);
 }
@@ -77,14 +84,26 @@ static void picture_path(char *path, size_t size, const Request *r, const char *
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
+typedef struct Drawing {
+    char path[4200];
+    const PictureInput *input;
+} Drawing;
+
+static bool draw_file(const void *context, Error *error)
+{
+    const Drawing *d = context;
+    return picture_format(d->path, error) == PICTURE_HTML
+               ? page_save(d->path, d->input, error)
+               : picture_save(d->path, NULL, d->input, error);
+}
+
 static bool draw(View *view, const PictureInput *input, const char *name, long long number,
                  Error *error)
 {
-    char path[4200];
-    picture_path(path, sizeof path, view->request, name, number);
-    if (!(picture_format(name, error) == PICTURE_HTML ? page_save(path, input, error)
-                                                      : picture_save(path, NULL, input, error)))
-        return false;
+    Drawing drawing = {.input = input};
+    char *path = drawing.path;
+    picture_path(path, sizeof drawing.path, view->request, name, number);
+    if (!command_draw(draw_file, &drawing, path, error)) return false;
     if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), path);
     return true;
 }
@@ -107,7 +126,7 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
                                 .choice = &view->drawn,
                                 .config = r->picture,
                                 .given = r->given != NULL,
-                                .missing = &view->missing};
+                                .missing = view->missing};
     bool good = snapshot != NULL;
     for (int i = 0; good && i < r->attention.count; i++)
         good = draw(view, &input, r->attention.item[i], number, error);

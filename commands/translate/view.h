@@ -29,8 +29,8 @@ typedef struct View {
     Choice choice;    // for tables, links and explanations: --head best is resolved
     Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
     Aligner aligner;  // with --align
-    MissingGlyphs missing;  // in the pictures
-    AttentionTable table;   // with --attention-tsv
+    MissingGlyphs *missing;  // in the pictures; shared with the processes that draw, or NULL
+    AttentionTable table;    // with --attention-tsv
 } View;
 
 bool view_open(View *view, Error *error);
