@@ -1,0 +1,116 @@
+#!/bin/sh
+# faults.sh -- both programs when a call of the system or of the C library fails
+# (tests/fixtures/faults.c): each run ends with status 0 and the right results, or with 1 and a
+# sentence; the checkpoint that was there before, or the new one, is there and whole.
+#
+# Of each function in each scenario the first call fails, in another run the second, and so on. If
+# there are more than 40 calls, 8 of them fail, spread over all, and 3 where pictures are drawn; with
+# FAULTS=all 400 of them. SCENARIOS and FAULT_NAMES choose some scenarios and functions.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+if nm "$BIN/train" | grep -q -e __asan -e __tsan ||
+    ! cc -shared -fPIC -D_GNU_SOURCE -o "$scratch/faults.so" "$here/tests/fixtures/faults.c" -ldl; then
+    echo "skipped faults: needs cc, and a build without sanitizers"
+    exit 0
+fi
+all=40 some=8
+[ "${FAULTS:-}" != all ] || all=400 some=400
+language 60 10
+tiny="$tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1 --log-every 1
+      --max-updates 2 --threads 1 --quiet"
+printf 'jane visits africa in september\nthe cat sleeps\n' >text
+# Without attention.png the network runs the same.
+reference() { "$BIN/train" $corpus $tiny "$@" 2>err || cat err; }
+reference --max-updates 1 --output before
+cp -r before after && reference --output after
+weights() { tail -c 4000 "$1"; }
+
+# ---- what is attacked: SCENARIO prepares, runs "$@" COMMAND, and judges ----
+# run COMMAND...: the command with the fault in it; $status
+run() {
+    timeout -s KILL 120 env FAULT="$fault" FAULT_AT="$at" FAULT_COUNT=count FAULT_FORKS="$forks" \
+        LD_PRELOAD=./faults.so "$@" >out 2>err <text
+    status=$?
+}
+whole() { cmp -s "$1" "$2" || "$BIN/translate" --model "$1" --list-vocabulary >vocabulary 2>&1; }
+
+train() {
+    run "$BIN/train" $corpus $tiny --output run
+    for f in last best; do
+        [ ! -e run/$f.safetensors ] || whole run/$f.safetensors before/$f.safetensors ||
+            why="$why $f.safetensors is not whole;"
+        [ -e run/$f.safetensors ] || [ $status -ne 0 -a ! -e before.$1 ] || why="$why no $f.safetensors;"
+    done
+    [ $status -ne 0 ] || weights run/last.safetensors | cmp -s - after.weights || why="$why other weights;"
+    [ "$1" = drawing ] || ! ls run 2>/dev/null | grep -q tmp || why="$why a temporary file is left;"
+}
+fresh() { rm -rf run && forks=1 && train fresh; }
+resumed() { rm -rf run && cp -r before run && forks=0 && train resumed; }
+drawing() { rm -rf run && cp -r before run && forks=9 && train drawing; }
+: >before.resumed && : >before.drawing && weights after/last.safetensors >after.weights
+
+# answers NAME COMMAND...: standard output, and the file NAME, are the right ones or status says otherwise.
+answers() {
+    name=$1
+    shift
+    rm -f "$name"
+    run "$@"
+    head -c "$(wc -c <out)" right/text | cmp -s - out || why="$why other translations;"
+    case $fault in
+    write | short | fsync | rename) same="cmp -s $name right/$name" ;;
+    *) same="test -s $name" ;;  # a library may do without a file or a thread: other fonts
+    esac
+    [ $status -ne 0 ] || [ "$name" = out ] || $same || why="$why $name is wrong;"
+    [ $status -ne 0 ] || [ "$name" != out ] || cmp -s out right/text || why="$why translations are missing;"
+    rm -f ./*.tmp  # a picture's, if a library has ended its process
+}
+model=$here/data/toy/model.safetensors
+translate() { answers out "$BIN/translate" --model "$model" --threads 1 --quiet; }
+int8() { answers small "$BIN/translate" --model before --threads 1 --quiet --save-int8 small; }
+picture() { answers "a.$1" "$BIN/translate" --model "$model" --threads 1 --quiet --attention "a.$1" "the cat sleeps"; }
+png() { picture png; }
+html() { picture html; }
+svg() { picture svg; }
+pdf() { picture pdf; }
+
+# ---- the attack ----
+export SOURCE_DATE_EPOCH=0
+mkdir right
+attack() {
+    spread=$some most=$all
+    case $1 in drawing | png | html | svg | pdf) [ $some -gt 8 ] || spread=3 most=10 ;; esac
+    scenario=$1 injected=0 ended=0 table= wrong=
+    fault=write at=0 forks=9 why=
+    head -c 16 /dev/zero >count
+    : >right/text
+    "$scenario" >/dev/null 2>&1
+    cp out right/text
+    for f in small a.*; do [ ! -e "$f" ] || cp "$f" right; done
+    for fault in ${FAULT_NAMES:-write short fsync rename open close read malloc calloc realloc mmap pthread_create fork}; do
+        head -c 16 /dev/zero >count
+        at=0 why=
+        "$scenario"
+        [ $status -eq 0 -a -z "$why" ] || wrong="$wrong $fault: without a fault status $status$why $(tail -n 1 err);"
+        calls=$(od -An -td8 -N8 count | tr -d ' ') tries=0 failed=0
+        if [ "$calls" -le $most ]; then list=$(seq 1 "$calls")
+        else list=$(seq 1 $(((calls - 1) / (spread - 1))) "$calls"); fi
+        for at in $list; do
+            head -c 16 /dev/zero >count
+            why=
+            "$scenario"
+            tries=$((tries + 1))
+            [ $status -eq 0 ] || failed=$((failed + 1))
+            case $status:$(tail -n 1 err) in
+            0:* | [12]:train:\ * | [12]:translate:\ *) ;;
+            *) why=" status $status ($(tail -n 1 err))$why" ;;
+            esac
+            [ -z "$why" ] || wrong="$wrong
+    $fault $at, process $(od -An -td8 -j8 count | tr -d ' '):$why;"
+        done
+        injected=$((injected + tries)) ended=$((ended + failed)) table="$table $fault $tries/$calls"
+    done
+    check "$scenario: $injected faults, $ended ended it ($table )" test -z "$wrong"
+    [ -z "$wrong" ] || echo "$wrong"
+}
+for scenario in ${SCENARIOS:-fresh resumed drawing translate int8 png html svg pdf}; do attack $scenario; done
