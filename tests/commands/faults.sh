@@ -4,7 +4,7 @@
 # sentence; the checkpoint that was there before, or the new one, is there and whole.
 #
 # Of each function in each scenario the first call fails, in another run the second, and so on. If
-# there are more than 40 calls, 8 of them fail, spread over all, and 3 where pictures are drawn; with
+# there are more than 20 calls, 4 of them fail, spread over all, and 3 of more than 10 where pictures are drawn; with
 # FAULTS=all 400 of them. SCENARIOS and FAULT_NAMES choose some scenarios and functions.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
@@ -14,7 +14,7 @@ if nm "$BIN/train" | grep -q -e __asan -e __tsan ||
     echo "skipped faults: needs cc, and a build without sanitizers"
     exit 0
 fi
-all=40 some=8
+all=20 some=4
 [ "${FAULTS:-}" != all ] || all=400 some=400
 language 60 10
 tiny="$tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1 --log-every 1
@@ -79,7 +79,7 @@ export SOURCE_DATE_EPOCH=0
 mkdir right
 attack() {
     spread=$some most=$all
-    case $1 in drawing | png | html | svg | pdf) [ $some -gt 8 ] || spread=3 most=10 ;; esac
+    case $1 in drawing | png | html | svg | pdf) [ $some -gt 4 ] || spread=3 most=10 ;; esac
     scenario=$1 injected=0 ended=0 table= wrong=
     fault=write at=0 forks=9 why=
     head -c 16 /dev/zero >count
