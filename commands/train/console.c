@@ -181,9 +181,13 @@ void console_end(const Run *run, bool stopped)
                     p->update, duration_text(time, p->seconds), p->best_update, p->best.loss,
                     scores);
     if (!p->best_update) return;
-    console_say("written to %s: best.safetensors (the model), loss.png, weights.png%s%s",
-                run->settings->run.output, isnan(p->best.bleu) ? "" : ", attention.png",
-                run->settings->run.watch ? ", watch.png" : "");
+    char names[100] = "best.safetensors (the model)", path[PATH_MAX];
+    static const char *const pictures[] = {"loss.png", "weights.png", "attention.png",
+                                           "watch.png"};
+    for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
+        if (run_path(path, run->settings, pictures[i], NULL) && access(path, F_OK) == 0)
+            strcat(strcat(names, ", "), pictures[i]);
+    console_say("written to %s: %s", run->settings->run.output, names);
     say_command(run);
 }
 

@@ -35,9 +35,10 @@ cat >abort.c <<'END'
 void *pango_layout_new(void *context) { abort(); return context; }
 END
 if cc -shared -fPIC -o abort.so abort.c 2>/dev/null && ! nm "$BIN/train" | grep -q __asan; then
-    LD_PRELOAD=$scratch/abort.so train --output aborted 2>err
+    LD_PRELOAD=$scratch/abort.so train --output aborted --no-quiet 2>err
     check "an abort while drawing does not end the run" test $? -eq 0
     check "it is said" grep -q "warning: drawing loss.png was ended by signal 6 (Aborted): is there enough memory?; " err
+    check "the end names no picture" grep -qx "written to aborted: best.safetensors (the model)" err
     check "the model is that of a run with pictures" sh -c '
         for run in whole aborted; do
             tail -c 20000 $run/best.safetensors >$run.weights
