@@ -9,8 +9,7 @@
  *     layout(&arena, sizes);                          measures
  *     if (!arena_reserve(&arena, error)) return false;
  *     layout(&arena, sizes);                          hands out */
-#ifndef BASE_ARENA_H
-#define BASE_ARENA_H
+#pragma once
 
 #include "base/error.h"
 
@@ -52,5 +51,3 @@ void *block_resident(size_t size, Error *error);
 void block_release(void *at, size_t size);
 
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))
-
-#endif

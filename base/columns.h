@@ -1,7 +1,6 @@
 /* columns.h -- text in a terminal, where a character takes one column, two (Chinese, emoji) or
  * none (combining marks): its width, truncated or padded to a width, and wrapped at a width. */
-#ifndef BASE_COLUMNS_H
-#define BASE_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,5 +20,3 @@ void columns_put(FILE *out, const char *text, int width, bool right);
  * begins after `indent` spaces, the first one after `first` where its beginning is written
  * already. A word wider than a line has a line of its own. */
 void columns_wrap(FILE *out, const char *text, int first, int indent, int width);
-
-#endif

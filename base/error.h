@@ -11,8 +11,7 @@
  *     error_set(error, "`max-length` %d is more than the %d of the model", length, limit)
  *
  * The command that prints the error turns that into --max-length (options_name_in_error). */
-#ifndef BASE_ERROR_H
-#define BASE_ERROR_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -26,5 +25,3 @@ bool error_set(Error *error, const char *format, ...) __attribute__((format(prin
 
 /* Puts "context: " before the sentence in error unless that is NULL; returns false. */
 bool error_prefix(Error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-#endif

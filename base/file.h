@@ -11,8 +11,7 @@
  * so the next process overwrites what a killed one left. A lock on it (flock) keeps two
  * processes from writing the same file. A symbolic link is followed. A pipe or /dev/stdout
  * cannot be replaced and is written directly; so is standard output, "-". */
-#ifndef BASE_FILE_H
-#define BASE_FILE_H
+#pragma once
 
 #include "base/error.h"
 
@@ -64,5 +63,3 @@ char *textstream_close(TextStream *stream);
 
 /* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
-
-#endif

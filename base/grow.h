@@ -4,8 +4,7 @@
  *     list[count++] = x;
  *
  * The unused end of a block is not touched, so it takes no memory. */
-#ifndef BASE_GROW_H
-#define BASE_GROW_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ bool grow(void **block, size_t *capacity, size_t wanted, size_t size);
 
 /* Shrinks a block to `count` elements, which may be 0. */
 void *shrunk(void *block, size_t count, size_t size);
-
-#endif

@@ -1,6 +1,5 @@
 /* hash.h -- FNV-1a, 64 bits (Fowler, Noll, Vo 1991), over bytes or over words. */
-#ifndef BASE_HASH_H
-#define BASE_HASH_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -17,5 +16,3 @@ static inline uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t size)
     for (size_t i = 0; i < size; i++) hash = hash_word(hash, ((const unsigned char *)bytes)[i]);
     return hash;
 }
-
-#endif

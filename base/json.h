@@ -3,8 +3,7 @@
  * The writer prints every number as the shortest text that reads back to the same double
  * ("0.1", not "0.10000000000000001"), and NaN and infinity as null. The reader is jansson:
  * strict; errors name line and column; a duplicate key is an error. */
-#ifndef BASE_JSON_H
-#define BASE_JSON_H
+#pragma once
 
 #include "base/error.h"
 
@@ -54,5 +53,3 @@ const char *real_text(char text[REAL_TEXT], double value);
 /* Reads one object or array. `source` is its name in errors:
  * "config.json:3:17: ':' expected near '256'". */
 json_t *json_parse(const char *bytes, size_t length, const char *source, Error *error);
-
-#endif

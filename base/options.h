@@ -24,8 +24,7 @@
  *
  * The functions here return false on wrong usage (exit status 2), or if memory is short.
  * Numbers have a decimal point: no main sets LC_NUMERIC. */
-#ifndef BASE_OPTIONS_H
-#define BASE_OPTIONS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -159,5 +158,3 @@ void options_free(const OptionGroup *groups, int count);
 
 bool strings_add(StringList *list, const char *text, Error *error);  // adds a copy
 void strings_free(StringList *list);
-
-#endif

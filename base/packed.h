@@ -5,8 +5,7 @@
  *   start   0            4      6          9        sentence s is rows start[s] .. start[s+1]-1
  *
  * The network's layers see rows; only attention knows where a sentence begins. */
-#ifndef BASE_PACKED_H
-#define BASE_PACKED_H
+#pragma once
 
 typedef struct Packed {
     int sentences;     // S
@@ -32,5 +31,3 @@ static inline Packed packed_slice(int *start, const Packed *all, int first, int 
 /* Special tokens with the same id in every vocabulary. The last id, V-1, is <pad>: the
  * decoder's first input, never an output. */
 enum { ID_END = 0, ID_UNKNOWN = 1 };
-
-#endif

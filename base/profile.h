@@ -11,8 +11,7 @@
  * Time counts for the innermost part. PROFILE_ENCODER is the exception: it keeps the time of
  * all that it calls, so that decoding can tell the encoder's layers from the decoder's. A
  * switch takes about 25 ns: use it around work on a micro-batch, not on a row. */
-#ifndef BASE_PROFILE_H
-#define BASE_PROFILE_H
+#pragma once
 
 #include <time.h>
 
@@ -44,5 +43,3 @@ static inline double clock_seconds(void)
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
-
-#endif

@@ -3,8 +3,7 @@
  * real is float in the program; it is double in the build that checks derivatives
  * (-DREAL_IS_DOUBLE), where a central difference agrees with a correct derivative to about nine
  * digits instead of two. */
-#ifndef BASE_REAL_H
-#define BASE_REAL_H
+#pragma once
 
 /* Always inlined: a call with constant arguments is compiled to a loop of its own, without
  * their conditions. */
@@ -20,5 +19,3 @@ static inline int at_most(int count, int limit)
 {
     return count < limit ? count : limit;
 }
-
-#endif

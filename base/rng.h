@@ -3,8 +3,7 @@
  * Philox4x32-10 (Salmon et al. 2011, "Parallel random numbers: as easy as 1, 2, 3"): a 128-bit
  * counter is encrypted under a 64-bit key, which gives four 32-bit numbers. No state is saved:
  * the same seed, purpose and index give the same numbers on any thread and after any resume. */
-#ifndef BASE_RNG_H
-#define BASE_RNG_H
+#pragma once
 
 #include <stdint.h>
 
@@ -39,5 +38,3 @@ uint32_t rng_word(Rng *rng);               // 32 random bits
 uint32_t rng_below(Rng *rng, uint32_t n);  // 0 .. n-1, unbiased; n > 0
 double rng_uniform(Rng *rng);              // [0, 1), 53 bits
 double rng_normal(Rng *rng);               // mean 0, variance 1
-
-#endif

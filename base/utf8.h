@@ -4,8 +4,7 @@
  * Text from a corpus, a model or a file's name must not command the terminal that shows it.
  * What is shown therefore has U+FFFD in place of each invalid byte and of each character that
  * is not utf8_is_shown. */
-#ifndef BASE_UTF8_H
-#define BASE_UTF8_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -39,5 +38,3 @@ void utf8_vprint(FILE *out, const char *format, va_list arguments);
 
 /* Prints data: the text as it is, but what is shown of it if `out` is a terminal. */
 void utf8_put(FILE *out, const char *text);
-
-#endif

@@ -3,8 +3,7 @@
  * workers_run calls one function on every thread, the caller's included, and returns when all
  * calls have returned. The function decides which piece of work each thread takes; its results
  * must not depend on that. In it, denormal numbers are zeros (workers.c). */
-#ifndef BASE_WORKERS_H
-#define BASE_WORKERS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -21,5 +20,3 @@ void workers_stop(Workers *workers);
 
 /* The number of processors that this process may use. */
 int workers_processors(void);
-
-#endif

@@ -1,7 +1,6 @@
 /* child.h -- runs a measurement in a process of its own, so that its memory and threads do not
  * affect the next one. */
-#ifndef BENCHMARK_CHILD_H
-#define BENCHMARK_CHILD_H
+#pragma once
 
 #include "base/error.h"
 
@@ -28,5 +27,3 @@ void memory_reset(void);
 
 /* path (=) a pattern for mkstemp or mkdtemp, below TMPDIR if that is set. */
 void child_temporary(char *path, size_t size);
-
-#endif

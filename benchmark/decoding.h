@@ -4,8 +4,7 @@
  * fixed: the bias of </s> is -100, so that no sentence ends early, and max_tokens is
  * OUTPUT_TOKENS, the mean length of a German sentence of Multi30k (synthetic.h), </s>
  * included. */
-#ifndef BENCHMARK_DECODING_H
-#define BENCHMARK_DECODING_H
+#pragma once
 
 #include "base/profile.h"
 #include "benchmark/rate.h"
@@ -35,5 +34,3 @@ typedef struct DecodingResult {
 
 /* For child_run: a DecodingCase, a DecodingResult. */
 bool decoding_work(const void *plan, void *result, Error *error);
-
-#endif

@@ -5,8 +5,7 @@
  * about 20 ms a product) to be measured between two updates of a training. A machine's speed
  * changes from second to second with its temperature and its other work, so both must be
  * measured in the same second. */
-#ifndef BENCHMARK_PEAK_H
-#define BENCHMARK_PEAK_H
+#pragma once
 
 #include "base/workers.h"
 
@@ -25,5 +24,3 @@ int peak_products(const Peak *peak, double seconds);
 
 /* "OpenBLAS 0.3.21 (Haswell)": the library and the processor type that it detected. */
 const char *peak_library(void);
-
-#endif

@@ -7,8 +7,7 @@
  *            for each:  S  N  M  source starts [S+1]  target starts [S+1]  source [N]  target [M]
  *   stdin    "go\n" for each update
  *   stdout   "SECONDS TOKENS PLACES\n": source and target tokens, and these with the padding */
-#ifndef BENCHMARK_PEER_H
-#define BENCHMARK_PEER_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -32,5 +31,3 @@ bool peer_start(Peer *peer, const char *python, const ModelConfig *model,
                 Error *error);
 bool peer_update(Peer *peer, double *seconds, double *tokens, double *places, Error *error);
 void peer_stop(Peer *peer);
-
-#endif

@@ -1,6 +1,5 @@
 /* plan.h -- the options of the benchmark. */
-#ifndef BENCHMARK_PLAN_H
-#define BENCHMARK_PLAN_H
+#pragma once
 
 #include "base/options.h"
 
@@ -39,5 +38,3 @@ char *plan_help(void);
 
 /* threads [2] (=) the thread counts to measure; returns how many there are. */
 int plan_threads(const Plan *plan, int threads[2]);
-
-#endif

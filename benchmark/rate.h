@@ -7,8 +7,7 @@
  * seconds, so that each piece counts by its work. The median over the pieces is given too: a
  * piece that was disturbed while its bursts were not, or the reverse, changes a sum but not a
  * median. If the two differ, the machine was busy. */
-#ifndef BENCHMARK_RATE_H
-#define BENCHMARK_RATE_H
+#pragma once
 
 #include "base/profile.h"
 #include "benchmark/peak.h"
@@ -51,5 +50,3 @@ void rate_shares(double share[PROFILE_PARTS], const double seconds[PROFILE_PARTS
 
 /* The median; sorts values [count]. */
 double rate_median(double *values, int count);
-
-#endif

@@ -1,6 +1,5 @@
 /* report.h -- the results, as tables for people and as JSON for programs. */
-#ifndef BENCHMARK_REPORT_H
-#define BENCHMARK_REPORT_H
+#pragma once
 
 #include "benchmark/decoding.h"
 #include "benchmark/scaling.h"
@@ -45,5 +44,3 @@ void report_scaling(const Report *report, FILE *out);
 
 /* {"machine":…,"corpus":…,"train":[…],…}, without the sections that were not measured. */
 bool report_json(const Report *report, const char *path, Error *error);
-
-#endif

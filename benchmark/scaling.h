@@ -3,8 +3,7 @@
  *
  * The others stay as they are: synthetic sentences with Multi30k's lengths, 10,000 tokens of
  * vocabulary, 8,000 tokens an update, 4 + 4 layers, all threads. */
-#ifndef BENCHMARK_SCALING_H
-#define BENCHMARK_SCALING_H
+#pragma once
 
 #include "benchmark/training.h"
 
@@ -46,5 +45,3 @@ double scaling_peak(const Scaling *scaling);
 
 /* Measures one point in a process of its own, for about this time. */
 bool scaling_point(ScalePoint *point, Scale scale, double seconds, Error *error);
-
-#endif

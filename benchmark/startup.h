@@ -1,6 +1,5 @@
 /* startup.h -- the time from starting a program to its first line. */
-#ifndef BENCHMARK_STARTUP_H
-#define BENCHMARK_STARTUP_H
+#pragma once
 
 #include "base/error.h"
 
@@ -16,5 +15,3 @@ typedef struct Startup {
  * with qkv. source, target: the corpus of the dry run, or NULL. */
 bool startup_measure(Startup *startup, const char *programs, const char *source,
                      const char *target, Error *error);
-
-#endif

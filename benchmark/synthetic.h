@@ -11,8 +11,7 @@
  *            (Mandelbrot 1953): cumulative frequencies are met to within 0.013 at every rank
  *
  * Drawn by base/rng: the same seed gives the same corpus on every machine. */
-#ifndef BENCHMARK_SYNTHETIC_H
-#define BENCHMARK_SYNTHETIC_H
+#pragma once
 
 #include "base/rng.h"
 #include "data/corpus.h"
@@ -21,5 +20,3 @@
  * sentence, </s> included; 0: drawn. corpus_free it. */
 bool synthetic_corpus(Corpus *corpus, size_t pairs, int length, int vocab, uint64_t seed,
                       Error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* training.h -- the speed of the trainer, and its share of the peak (rate.h). */
-#ifndef BENCHMARK_TRAINING_H
-#define BENCHMARK_TRAINING_H
+#pragma once
 
 #include "base/profile.h"
 #include "benchmark/rate.h"
@@ -42,5 +41,3 @@ bool training_case(TrainingCase *plan, const char *preset, const Corpus *corpus,
 
 /* For child_run: a TrainingCase, a TrainingResult. */
 bool training_work(const void *plan, void *result, Error *error);
-
-#endif

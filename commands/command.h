@@ -1,7 +1,6 @@
 /* command.h -- what the two programs share: their names, ./train and ./translate where make builds
  * them, qkv-train and qkv-translate once installed; and how both print a perplexity. */
-#ifndef COMMANDS_COMMAND_H
-#define COMMANDS_COMMAND_H
+#pragma once
 
 #include "base/options.h"
 
@@ -37,5 +36,3 @@ enum { PERPLEXITY_TEXT = 32 };
 
 /* text (=) e^loss, "12.30"; "1.23e+18" if it is large, "above 1e+300" if no double holds it. */
 const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Elsewhere it is printed without the bar: at most every 5 seconds, and so that no 30 seconds
  * pass without a line. */
-#ifndef COMMANDS_PROGRESSBAR_H
-#define COMMANDS_PROGRESSBAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -46,5 +45,3 @@ const char *number_text(char text[NUMBER_TEXT], double number);
 
 /* "12s", "3m40s", "2h05m" */
 const char *duration_text(char text[DURATION_TEXT], double seconds);
-
-#endif

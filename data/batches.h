@@ -6,8 +6,7 @@
  *
  * Both depend only on seed, epoch, corpus and batch_tokens, so training can resume at any
  * (epoch, update) without replaying the updates before it. */
-#ifndef DATA_BATCHES_H
-#define DATA_BATCHES_H
+#pragma once
 
 #include "base/error.h"
 #include "base/packed.h"
@@ -50,5 +49,3 @@ bool batches_range(Batches *batches, Packed *source, Packed *target, size_t firs
 /* The end of the longest range from `first` that fits into batch_tokens (at least one pair):
  *     for (size_t i = 0; i < corpus->pairs; i = end) end = batches_fit(batches, i); … */
 size_t batches_fit(const Batches *batches, size_t first);
-
-#endif

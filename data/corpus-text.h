@@ -1,6 +1,5 @@
 /* corpus-text.h -- what data/corpus.c and data/corpus-encoding.c share. */
-#ifndef DATA_CORPUS_TEXT_H
-#define DATA_CORPUS_TEXT_H
+#pragma once
 
 #include "data/corpus.h"
 
@@ -12,5 +11,3 @@ void corpus_text_move(CorpusText *text, size_t to, size_t from);
 void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line);
 
 bool corpus_no_memory(Error *error);  // sets the error, returns false
-
-#endif

@@ -7,8 +7,7 @@
  * Each side is one block of bytes (or ids) and one array of offsets, so ten million pairs take
  * a few allocations. corpus_encode frees the text while it encodes, unless keep_text is set, so
  * text and ids are never both in memory as a whole. */
-#ifndef DATA_CORPUS_H
-#define DATA_CORPUS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/options.h"
@@ -103,5 +102,3 @@ bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error 
 
 void corpus_text_free(CorpusText *text);
 void corpus_free(Corpus *corpus);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Source: protobuf.dev/programming-guides/encoding. Groups (types 3 and 4) are refused: no
  * message of a SentencePiece model has any. */
-#ifndef DATA_PROTOBUF_H
-#define DATA_PROTOBUF_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,5 +41,3 @@ bool protobuf_put_bytes(Message *message, uint32_t number, const void *bytes, si
 
 /* Appends encoded fields. */
 bool protobuf_put_fields(Message *message, const void *bytes, size_t count);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * The library trusts the model that it is given. So every model is checked here first. Fields
  * of the messages: sentencepiece.c. */
-#ifndef DATA_SENTENCEPIECE_H
-#define DATA_SENTENCEPIECE_H
+#pragma once
 
 #include "base/error.h"
 #include "data/protobuf.h"
@@ -44,5 +43,3 @@ typedef void CharsmapRule(void *context, const char *from, const char *to);
  * of from; both are UTF-8 ended by NUL. */
 bool sentencepiece_rules(const void *model, size_t size, void *context, CharsmapRule *rule,
                          Error *error);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Other compressed files, archives, UTF-16 and UTF-32 are known by their first bytes; the error
  * names the command that converts them. */
-#ifndef DATA_TEXT_H
-#define DATA_TEXT_H
+#pragma once
 
 #include "base/error.h"
 
@@ -65,5 +64,3 @@ void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 /* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
  * invalid byte: the first of a sequence that is no character. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);
-
-#endif

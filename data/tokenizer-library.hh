@@ -1,7 +1,6 @@
 /* tokenizer-library.hh -- how data/tokenizer*.cc call SentencePiece: its exceptions and
  * messages. */
-#ifndef DATA_TOKENIZER_LIBRARY_HH
-#define DATA_TOKENIZER_LIBRARY_HH
+#pragma once
 
 extern "C" {
 #include "base/error.h"
@@ -34,5 +33,3 @@ inline std::string reason(const std::string &message)
     while (!text.empty() && isspace((unsigned char)text.back())) text.pop_back();
     return text.empty() ? message : text;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but "
  * .5" stays), " ," becomes ",", and so on for the punctuation that has no space in any
  * language. */
-#ifndef DATA_TOKENIZER_WORDS_HH
-#define DATA_TOKENIZER_WORDS_HH
+#pragma once
 
 #include <map>
 #include <string>
@@ -22,5 +21,3 @@ using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF
 
 Rules word_rules(const Rules &named);  // for normalisation: a named table with the rules above
 Rules glue_rules(void);                // for decoding
-
-#endif

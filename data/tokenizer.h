@@ -19,8 +19,7 @@
  *
  * No function throws, prints or ends the program. Threads may encode and decode with one
  * Tokenizer at the same time. */
-#ifndef DATA_TOKENIZER_H
-#define DATA_TOKENIZER_H
+#pragma once
 
 #include "base/error.h"
 
@@ -119,5 +118,3 @@ bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id);
 /* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". Points
  * into tokenizer_piece. */
 const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id);
-
-#endif

@@ -5,8 +5,7 @@
  *   separate    two, each learned from its side: for languages that share no letters
  *
  * Checkpoints store the bytes of the models; vocabulary_load makes the tokenizers from them. */
-#ifndef DATA_VOCABULARY_H
-#define DATA_VOCABULARY_H
+#pragma once
 
 #include "data/corpus.h"
 #include "data/tokenizer.h"
@@ -42,5 +41,3 @@ const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide s
                                       size_t *size);
 
 void vocabulary_free(Vocabulary *vocabulary);
-
-#endif

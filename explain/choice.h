@@ -9,8 +9,7 @@
  *           the chosen layer or of all
  *
  * If no layer or head is chosen, each view has its own default. */
-#ifndef EXPLAIN_CHOICE_H
-#define EXPLAIN_CHOICE_H
+#pragma once
 
 #include "base/options.h"
 #include "inference/snapshot.h"
@@ -56,5 +55,3 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 /* Indexed by AttentionKind: "encoder", "decoder", "cross"; "Encoder self-attention", … */
 extern const char *const choice_kind_names[];
 extern const char *const choice_kind_titles[];
-
-#endif

@@ -1,7 +1,6 @@
 /* explain.h -- scaled dot-product attention step by step, as text with a model's own
  * numbers. */
-#ifndef EXPLAIN_EXPLAIN_H
-#define EXPLAIN_EXPLAIN_H
+#pragma once
 
 #include "data/vocabulary.h"
 #include "explain/choice.h"
@@ -17,5 +16,3 @@
  * False if there is no such word, or if the choice combines several heads (mean, max). */
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, Error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* labels.h -- the tokens along the sides of an attention map, and their text. */
-#ifndef EXPLAIN_LABELS_H
-#define EXPLAIN_LABELS_H
+#pragma once
 
 #include "data/vocabulary.h"
 #include "inference/snapshot.h"
@@ -57,5 +56,3 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
 void labels_hide(Labels *labels);
 
 void labels_free(Labels *labels);
-
-#endif

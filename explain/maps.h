@@ -19,8 +19,7 @@
  *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019,
  *             "What does BERT look at?", §4.1): a row still sums to 1.
  *   hiding    rows and columns are removed; the rest of each row is divided by its sum. */
-#ifndef EXPLAIN_MAPS_H
-#define EXPLAIN_MAPS_H
+#pragma once
 
 #include "explain/choice.h"
 
@@ -68,5 +67,3 @@ void maps_follow(int *layer, int *head, int *row, const Snapshot *snapshot,
  * on. */
 double map_share(const Map *map, const bool *row_special, const bool *column_special,
                  int first);
-
-#endif

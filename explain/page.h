@@ -22,8 +22,7 @@
  *
  * Weights have four decimals, queries, keys and values five digits. If there are more than
  * PAGE_VECTORS numbers of them, the page leaves them out, and the view that needs them. */
-#ifndef EXPLAIN_PAGE_H
-#define EXPLAIN_PAGE_H
+#pragma once
 
 #include "explain/picture.h"
 
@@ -32,5 +31,3 @@ enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 /* Writes a page with all kinds, layers and heads; it opens with those that input->choice
  * names. The file is replaced as a whole or not at all. */
 bool page_save(const char *path, const PictureInput *input, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* picture.h -- the attention of one translation as a PNG, SVG or PDF: for each kind of attention
  * that was chosen a large map, and a small one for every layer and head. */
-#ifndef EXPLAIN_PICTURE_H
-#define EXPLAIN_PICTURE_H
+#pragma once
 
 #include "data/vocabulary.h"
 #include "explain/choice.h"
@@ -58,5 +57,3 @@ bool picture_best(PictureBest *best, const PictureInput *input, Error *error);
  * configuration. */
 enum { PICTURE_WORDS = 40 };
 double picture_memory(const ModelConfig *model);
-
-#endif

@@ -11,8 +11,7 @@
  *             if none has
  *   values    softmax over i of e_i · W_O v_j: the translation of j as far as these words and
  *             the residual connections from this layer to the output alone decide */
-#ifndef EXPLAIN_PROJECTIONS_H
-#define EXPLAIN_PROJECTIONS_H
+#pragma once
 
 #include "data/corpus.h"
 #include "data/vocabulary.h"
@@ -45,5 +44,3 @@ void projections_words(FrequentWords *words, const Corpus *corpus,
  * model: in training, not prepared for inference   layer: of the decoder, from 0 */
 bool projections_find(Projections *out, const FrequentWords *words, const Transformer *model,
                       int layer, const Corpus *corpus, Error *error);
-
-#endif

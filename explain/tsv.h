@@ -6,8 +6,7 @@
  * The columns are separated by tabs; the first line names them. All numbers count from 1. head
  * is "mean" if the mean of a layer's heads was chosen. For decoder self-attention, only the
  * columns that the causal mask allows are written. */
-#ifndef EXPLAIN_TSV_H
-#define EXPLAIN_TSV_H
+#pragma once
 
 #include "data/vocabulary.h"
 #include "explain/choice.h"
@@ -29,5 +28,3 @@ bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary
 
 /* False if not all could be written. Does nothing for {0}. */
 bool table_close(AttentionTable *table, Error *error);
-
-#endif

@@ -15,8 +15,7 @@
  * The alignment error rate compares links A with sure links S and possible links P, S within P:
  *
  *   AER = 1 - (|A ∩ S| + |A ∩ P|) / (|A| + |S|)            Och and Ney 2003, §5.1 */
-#ifndef INFERENCE_ALIGN_H
-#define INFERENCE_ALIGN_H
+#pragma once
 
 #include "inference/snapshot.h"
 
@@ -65,5 +64,3 @@ void align_compare(AlignError *counts, const Links *links, const Links *gold);
 double align_error(const AlignError *counts);      // AER; NaN without any links
 double align_precision(const AlignError *counts);  // |A ∩ P| / |A|
 double align_recall(const AlignError *counts);     // |A ∩ S| / |S|
-
-#endif

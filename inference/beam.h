@@ -1,6 +1,5 @@
 /* beam.h -- beam search: the best few hypotheses of every sentence, extended together. */
-#ifndef INFERENCE_BEAM_H
-#define INFERENCE_BEAM_H
+#pragma once
 
 #include "inference/predictor.h"
 #include "inference/search.h"
@@ -41,5 +40,3 @@ void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch);
 
 /* Fills in the batch's results. false: a number of the network is not finite. */
 bool beam_search(BeamSearch *search);
-
-#endif

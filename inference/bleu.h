@@ -5,8 +5,7 @@
  *     bleu_score(&bleu).score
  *
  * To join the counts of two parts of a corpus, add them field by field. */
-#ifndef INFERENCE_BLEU_H
-#define INFERENCE_BLEU_H
+#pragma once
 
 #include "inference/tokenization.h"
 
@@ -42,5 +41,3 @@ void bleu_signature(const Bleu *bleu, char *text, size_t size);
 /* "BLEU|nrefs:1|… = 60.65 100.0/100.0/100.0/100.0 (BP = 0.607 ratio = 0.667 hyp_len = 4
  * ref_len = 6)", on one line */
 void bleu_format(const Bleu *bleu, char *text, size_t size);
-
-#endif

@@ -1,7 +1,6 @@
 /* bundle.h -- a trained model with its vocabulary and configuration, and the models of an
  * ensemble. */
-#ifndef INFERENCE_BUNDLE_H
-#define INFERENCE_BUNDLE_H
+#pragma once
 
 #include "data/vocabulary.h"
 #include "inference/ensemble.h"
@@ -45,5 +44,3 @@ typedef struct Models {
  * means the same word in each model. The struct must stay where it is. */
 bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
 void models_free(Models *models);  // does nothing for {0}
-
-#endif

@@ -10,8 +10,7 @@
  * A key and a value are written once, and choosing hypotheses moves nothing: a step follows the
  * parents up to the root, which gives the places of the keys. The nodes of one step are
  * numbered consecutively, and a hypothesis that has ended takes no row. */
-#ifndef INFERENCE_CACHE_H
-#define INFERENCE_CACHE_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -85,5 +84,3 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 
 /* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */
 int cache_tokens(int *id, const Cache *cache, int node);
-
-#endif

@@ -5,8 +5,7 @@
  *     chrf_score(&chrf)
  *
  * To join the counts of two parts of a corpus, add them field by field. */
-#ifndef INFERENCE_CHRF_H
-#define INFERENCE_CHRF_H
+#pragma once
 
 #include "base/error.h"
 
@@ -37,5 +36,3 @@ double chrf_score(const Chrf *chrf);
 /* "chrF2|nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no|version:qkv-1.0 = 47.17", with chrF2++
  * for word order 2 */
 void chrf_format(const Chrf *chrf, char *text, size_t size);
-
-#endif

@@ -3,8 +3,7 @@
  * BLEU and chrF compare texts character by character, so a sentence is decoded once into 32-bit
  * numbers. White space and lower case follow Python's str.split() and str.lower(), because
  * published scores are computed with them. */
-#ifndef INFERENCE_CODEPOINTS_H
-#define INFERENCE_CODEPOINTS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -39,5 +38,3 @@ bool codepoints_is_space(uint32_t point);  // white space, and the separators U+
 bool codepoints_is_punctuation(uint32_t point);  // categories Pc Pd Ps Pe Pi Pf Po
 bool codepoints_is_symbol(uint32_t point);       // categories Sm Sc Sk So
 bool codepoints_is_number(uint32_t point);       // categories Nd Nl No
-
-#endif

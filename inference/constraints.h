@@ -14,8 +14,7 @@
  * be added to all logits, so that the result depends on their sign. ln p is never positive. θ
  * >= 1 therefore always makes a token less probable, and the bound of beam.c holds. If all
  * tokens are forbidden, the hypothesis ends. */
-#ifndef INFERENCE_CONSTRAINTS_H
-#define INFERENCE_CONSTRAINTS_H
+#pragma once
 
 #include "inference/predictor.h"
 
@@ -28,5 +27,3 @@ int constraints_forced(const SearchTask *task, int step);
  * Only θ reads normaliser. */
 void constraints_apply(real *z, double normaliser, const Predictor *predictor, int r,
                        const SearchTask *task);
-
-#endif

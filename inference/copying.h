@@ -11,8 +11,7 @@
  *
  * Copying is on by default: a copied name is right more often than one that is left out or
  * replaced by another name. A source without unknown words is translated as without copying. */
-#ifndef INFERENCE_COPYING_H
-#define INFERENCE_COPYING_H
+#pragma once
 
 #include "inference/bundle.h"
 #include "inference/search.h"
@@ -23,5 +22,3 @@
  * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */
 bool copying_choose(const char ***copied, const IdLines *lines, int s,
                     const Hypothesis *translation, LazySnapshot *lazy, Error *error);
-
-#endif

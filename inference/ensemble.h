@@ -8,8 +8,7 @@
  * out a token that all others predict, as it can if logarithms are added.
  *
  * The models may have different shapes, but must have the same vocabularies. */
-#ifndef INFERENCE_ENSEMBLE_H
-#define INFERENCE_ENSEMBLE_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -40,5 +39,3 @@ static inline int ensemble_tokens(const Ensemble *ensemble)
 {
     return ensemble->model[0]->config.vocab - 1;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* greedy.h -- greedy search and sampling: one token after the other, without going back. Greedy
  * search takes the most probable token; with `sample` the token is drawn. */
-#ifndef INFERENCE_GREEDY_H
-#define INFERENCE_GREEDY_H
+#pragma once
 
 #include "inference/predictor.h"
 #include "inference/sampling.h"
@@ -20,5 +19,3 @@ void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch);
 
 /* Fills in the batch's results. false: a number of the network is not finite. */
 bool greedy_search(Greedy *greedy);
-
-#endif

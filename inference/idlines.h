@@ -4,8 +4,7 @@
  *     for each line: idlines_add(&lines, tokenizer, max_length, text, length, &cut, error)
  *     Packed sentences = idlines_packed(&lines);
  *     idlines_free(&lines); */
-#ifndef INFERENCE_IDLINES_H
-#define INFERENCE_IDLINES_H
+#pragma once
 
 #include "base/packed.h"
 #include "data/tokenizer.h"
@@ -45,5 +44,3 @@ void idlines_free(IdLines *lines);
  * *words (=) their number. */
 bool words_of_ids(int *word, int *words, const Tokenizer *tokenizer, const int *id, int tokens,
                   Error *error);
-
-#endif

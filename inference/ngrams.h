@@ -3,8 +3,7 @@
  * An n-gram is a run of n symbols; a symbol is a code point or the number of a word. An n-gram
  * that occurs a times in the hypothesis and b times in the reference is correct min(a, b)
  * times: the "clipped" count of Papineni et al. 2002, section 2.1. */
-#ifndef INFERENCE_NGRAMS_H
-#define INFERENCE_NGRAMS_H
+#pragma once
 
 #include "inference/codepoints.h"
 
@@ -25,5 +24,3 @@ static inline long long ngrams_in(int length, int n)
 {
     return length < n ? 0 : length - n + 1;
 }
-
-#endif

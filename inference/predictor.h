@@ -8,8 +8,7 @@
  *             double normaliser;
  *             real *z = predictor_row(&predictor, r, &normaliser);
  *                                          ln p(c) = z[c] - normaliser */
-#ifndef INFERENCE_PREDICTOR_H
-#define INFERENCE_PREDICTOR_H
+#pragma once
 
 #include "inference/cache.h"
 #include "inference/ensemble.h"
@@ -36,5 +35,3 @@ int predictor_step(Predictor *predictor, const Prefix *prefix, int count);
  * *normaliser (=), NaN if a score is not finite. With one model, pass NULL if it is not
  * needed. */
 real *predictor_row(Predictor *predictor, int r, double *normaliser);
-
-#endif

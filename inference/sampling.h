@@ -15,8 +15,7 @@
  * multiplies, gemm.h, the rounding errors of the scores depend on the batch. They change a draw
  * that falls within a rounding error of a border between two tokens; sampling.c has few
  * borders.) */
-#ifndef INFERENCE_SAMPLING_H
-#define INFERENCE_SAMPLING_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/rng.h"
@@ -41,5 +40,3 @@ int sampling_draw(Sampling *sampling, const real *z, int C, Rng rng,
 
 /* The random numbers for token `step` of sample number `sample` of a line. */
 Rng sampling_rng(uint64_t seed, uint64_t line, int sample, int step);
-
-#endif

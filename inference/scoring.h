@@ -7,8 +7,7 @@
  * the loss -Σ each / tokens, which is the validation loss of training, and the perplexity
  * e^loss. The batches depend only on the sentences, so the number of threads does not change
  * the result, not by one bit. */
-#ifndef INFERENCE_SCORING_H
-#define INFERENCE_SCORING_H
+#pragma once
 
 #include <signal.h>
 
@@ -23,5 +22,3 @@
 bool scoring_run(double *log_probability, const Ensemble *ensemble, const Packed *source,
                  const Packed *target, Workers *workers, const volatile sig_atomic_t *stop,
                  Error *error);
-
-#endif

@@ -16,8 +16,7 @@
  * it cannot be turned back into text, or, with `copy_unknown`, as often as the source has it:
  * the caller then replaces it (copying.h). The other tokens keep their probabilities, so log p
  * stays the model's. */
-#ifndef INFERENCE_SEARCH_H
-#define INFERENCE_SEARCH_H
+#pragma once
 
 #include "base/options.h"
 #include "inference/ensemble.h"
@@ -120,5 +119,3 @@ static inline real search_maximum(const real *z, int C)
  * without <pad>, with </s> at the end and nowhere else. */
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
                     Error *error);
-
-#endif

@@ -8,8 +8,7 @@
  * decoder's maps belongs to the step that produces target[i]. The decoder has then read <pad>
  * and target[0 .. i-1], so the columns of ATTENTION_DECODER are <pad> target[0] …
  * target[m-2]. */
-#ifndef INFERENCE_SNAPSHOT_H
-#define INFERENCE_SNAPSHOT_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -91,5 +90,3 @@ void rows_normalise(float *weight, int rows, int columns);
  * includes the size of the value (Kobayashi et al. 2020, arXiv 2004.10102). Rows do not sum to
  * 1. false: not enough memory. */
 bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * It is part of the score, not of the model, whose tokenizer is in data/. BLEU counts words, so
  * two scores compare only if the same rules made the words. The score's signature names the
  * rules (Post 2018, arXiv 1804.08771). */
-#ifndef INFERENCE_TOKENIZATION_H
-#define INFERENCE_TOKENIZATION_H
+#pragma once
 
 #include "inference/codepoints.h"
 
@@ -22,5 +21,3 @@ extern const char *const tokenization_names[];
  * between two words, and some at both ends. Fails if memory is short; the text may then be half
  * done. */
 bool tokenization_apply(Codepoints *text, Tokenization tokenization, Error *error);
-
-#endif

@@ -18,8 +18,7 @@
  * to rounding, or change a sample that is drawn within a rounding error of the border between
  * two tokens (tests/inference/translator.c: 99 of 100 log p differ, by at most 3e-5; no
  * ids). */
-#ifndef INFERENCE_TRANSLATOR_H
-#define INFERENCE_TRANSLATOR_H
+#pragma once
 
 #include <signal.h>
 
@@ -55,5 +54,3 @@ bool translator_memory(size_t *bytes, const Ensemble *ensemble, const Translator
                        const SearchConfig *config, Workers *workers, Error *error);
 
 void translations_free(Translations *translations);
-
-#endif

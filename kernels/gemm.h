@@ -10,8 +10,7 @@
  *
  * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h
  * chooses between these products and those. */
-#ifndef KERNELS_GEMM_H
-#define KERNELS_GEMM_H
+#pragma once
 
 #include "base/error.h"
 #include "kernels/tile.h"
@@ -60,5 +59,3 @@ bool gemm_reserve(int threads, Error *error);
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
                 real scale);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * Errors of both signs cancel: about √n · s t · 127 / 5 remains, 0.5 to 1 % of a typical
  * |x||w|. Wu et al. 2020 (arXiv 2004.09602), §3: symmetric, a scale a row. */
-#ifndef KERNELS_INT8_H
-#define KERNELS_INT8_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/real.h"
@@ -69,5 +68,3 @@ typedef struct Int8Kernels {
  * runs. */
 extern const Int8Kernels int8_kernels[];
 extern const int int8_kernel_count;
-
-#endif

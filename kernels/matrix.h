@@ -11,8 +11,7 @@
  * (matrix_take).
  *
  * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */
-#ifndef KERNELS_MATRIX_H
-#define KERNELS_MATRIX_H
+#pragma once
 
 #include "base/arena.h"
 #include "kernels/gemm.h"
@@ -61,5 +60,3 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
  * matrix_multiply, not int8 */
 void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
                      const Matrix *W, int N, int rows, int columns);
-
-#endif

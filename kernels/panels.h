@@ -10,8 +10,7 @@
  * A product packs its B block by block (gemm.c). A matrix of weights W [n,k], which is the
  * B = Wᵀ of Y = X Wᵀ, can stay packed: TILE_COLUMNS rows of W are a panel, and the last one is
  * padded with zeros. Only for kernels/: the other folders see matrix.h. */
-#ifndef KERNELS_PANELS_H
-#define KERNELS_PANELS_H
+#pragma once
 
 #include "kernels/tile.h"
 
@@ -31,5 +30,3 @@ void panels_unpack(real *W, const real *panels, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */
 void panels_row(real *x, const real *panels, int row, int k);
-
-#endif

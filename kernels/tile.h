@@ -7,8 +7,7 @@
  * multiply-adds for 16 loads: two of each can start every cycle, so the loads hide (Goto and
  * van de Geijn 2008 give the reasoning). The sum over k runs in order in one register an
  * element, so a number does not depend on which rows or columns are computed with it. */
-#ifndef KERNELS_TILE_H
-#define KERNELS_TILE_H
+#pragma once
 
 #include "base/real.h"
 
@@ -48,5 +47,3 @@ typedef struct Tile {
 /* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of
  * B. */
 void tile_multiply(const Tile *tile, int rows, int columns);
-
-#endif

@@ -1,6 +1,5 @@
 /* transpose.h -- the transpose of a square that fits the registers. */
-#ifndef KERNELS_TRANSPOSE_H
-#define KERNELS_TRANSPOSE_H
+#pragma once
 
 #include "kernels/tile.h"
 
@@ -42,5 +41,3 @@ static inline void transpose_square(real *T, size_t ldt, const real *X, size_t l
             T[(size_t)j * ldt + (size_t)i] = i < rows ? X[(size_t)i * ldx + (size_t)j] : 0;
 #endif
 }
-
-#endif

@@ -7,8 +7,7 @@
  * the result is e^-87 ≈ 1.6e-38, above 88 it is e^88; NaN stays NaN. In a softmax over 10,000
  * numbers libm's expf takes 3 to 17 ns a number (no vector version without -ffast-math), this
  * one 0.3. The double build, which checks derivatives, calls libm. */
-#ifndef KERNELS_VECEXP_H
-#define KERNELS_VECEXP_H
+#pragma once
 
 #include "base/real.h"
 
@@ -43,6 +42,4 @@ static inline real vec_exp(real x)
     power.bits = (n.bits + 127) << 23;
     return e * power.value;
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* internal.h -- what the library's functions share; not installed. */
-#ifndef LIBRARY_INTERNAL_H
-#define LIBRARY_INTERNAL_H
+#pragma once
 
 #include <locale.h>
 
@@ -27,5 +26,3 @@ bool library_given(const void *argument, const char *what, Error *error);
  * as in "text 3". */
 bool library_encode(const Bundle *bundle, IdLines *lines, CorpusSide side, const char *text,
                     const char *what, int number, size_t *cut, Error *error);
-
-#endif

@@ -12,8 +12,7 @@
  * The same follows --name=. Each file completes the installed program. If it is sourced by
  * hand, it also completes the program that make builds. It needs only the shell (bash 4, zsh
  * 5.1, fish 3.1 or later). */
-#ifndef MANUAL_COMPLETION_H
-#define MANUAL_COMPLETION_H
+#pragma once
 
 #include "base/options.h"
 
@@ -32,5 +31,3 @@ typedef struct CompletedProgram {
 
 /* False: out of memory. */
 bool completion_write(FILE *out, Shell shell, const CompletedProgram *program);
-
-#endif

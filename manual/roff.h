@@ -9,8 +9,7 @@
  *
  * Requests and escapes are those that groff and mandoc have in common (groff_man(7), man(7) and
  * mandoc_char(7)); the output is ASCII, so that no preprocessor has to guess an encoding. */
-#ifndef MANUAL_ROFF_H
-#define MANUAL_ROFF_H
+#pragma once
 
 #include "base/options.h"
 
@@ -24,5 +23,3 @@ bool manual_options(FILE *out, const OptionGroup *groups, int count);
  * in text that is meant to be copied (a path, a setting, a number) are written as minus signs
  * (\-), which survive copying. */
 void manual_text(FILE *out, const char *text);
-
-#endif

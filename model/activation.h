@@ -16,8 +16,7 @@
  * is the GELU of erf, not of tanh. The errors are below 1e-7 max(1, |x|) for f and below 2e-7
  * for f' (tests/model/activation.c). z is limited: beyond the limit f is x, or less than 1e-31
  * from zero. NaN stays NaN. The double build, which checks gradients, calls libm. */
-#ifndef MODEL_ACTIVATION_H
-#define MODEL_ACTIVATION_H
+#pragma once
 
 #include "kernels/vecexp.h"
 
@@ -71,5 +70,3 @@ static inline Activated swish(real x)
     real z = magnitude(x, 80), e = vec_exp(-z), head = 1 / (1 + e), tail = e * head;
     return activated(x, z, tail, head * tail);
 }
-
-#endif

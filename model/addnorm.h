@@ -14,8 +14,7 @@
  * So the same code serves both orders. In post-norm the weights of the norm after a sublayer
  * belong to that sublayer; in pre-norm to the next sublayer, or to the end of the stack
  * (params.c). */
-#ifndef MODEL_ADDNORM_H
-#define MODEL_ADDNORM_H
+#pragma once
 
 #include "model/dropout.h"
 #include "model/layernorm.h"
@@ -68,5 +67,3 @@ const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, r
 /* g->dX becomes the gradient of the embedded rows.   dw (+=) */
 void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights dw,
                             NormWeights w, int N);
-
-#endif

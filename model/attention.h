@@ -6,8 +6,7 @@
  *
  * Sentences are packed: a query meets the keys of its own sentence only, so the causal mask is
  * the only mask. */
-#ifndef MODEL_ATTENTION_H
-#define MODEL_ATTENTION_H
+#pragma once
 
 #include <math.h>
 
@@ -87,5 +86,3 @@ void softmax_row(real *z, int seen);
  * causal: query i sees keys 0..i, else all   Kt [dh,width] scratch */
 void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
                              bool causal);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * So translating needs only this file, and it cuts the text into subwords exactly as training
  * did. Byte by byte: checkpoints/README.md. */
-#ifndef MODEL_CHECKPOINT_H
-#define MODEL_CHECKPOINT_H
+#pragma once
 
 #include "model/params.h"
 #include "model/safetensors.h"
@@ -92,5 +91,3 @@ bool checkpoint_read_tensor(const CheckpointFile *checkpoint, const Tensor *tens
  * not negative, and no integer is -128. */
 bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
                           float *scale, Error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * The first of each choice is the default, and 0: together they are MarianMT's family,
  * post-norm, biases everywhere, ReLU, sinusoidal positions, one embedding for source, target
  * and output. A configuration that does not mention a choice means its default. */
-#ifndef MODEL_CONFIG_H
-#define MODEL_CONFIG_H
+#pragma once
 
 #include "base/error.h"
 #include "base/options.h"
@@ -55,5 +54,3 @@ int config_source_vocab(const ModelConfig *config);
 
 /* Whether the options fit each other; if not, the error names the one to change. */
 bool config_check(const ModelConfig *config, Error *error);
-
-#endif

@@ -6,8 +6,7 @@
  * does nothing. Whether a number is kept is a function of (seed, update, sentence of the
  * update, place in the network, element). It depends neither on how an update is cut into
  * micro-batches nor on the thread. */
-#ifndef MODEL_DROPOUT_H
-#define MODEL_DROPOUT_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/packed.h"
@@ -54,5 +53,3 @@ static inline const uint8_t *dropout_keep(const DropoutMask *mask, size_t at)
 
 /* 1 / (1 - p) of the rounded rate. */
 real dropout_scale(double rate);
-
-#endif

@@ -1,6 +1,5 @@
 /* embedding.h -- from token ids to vectors: a row of the embedding plus its position. */
-#ifndef MODEL_EMBEDDING_H
-#define MODEL_EMBEDDING_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, 
 
 /* P [count,D] (=) sinusoidal positions: sines in the first half of a row, cosines in the second. */
 void position_table(real *P, int count, int D);
-
-#endif

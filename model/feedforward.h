@@ -1,6 +1,5 @@
 /* feedforward.h -- the position-wise feed-forward network (Vaswani et al. 2017, §3.3). */
-#ifndef MODEL_FEEDFORWARD_H
-#define MODEL_FEEDFORWARD_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/packed.h"
@@ -30,5 +29,3 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
                           const real *dY, const FeedforwardSaved *saved,
                           const FeedforwardWeights *w, int N);
-
-#endif

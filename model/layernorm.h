@@ -4,8 +4,7 @@
  * and the sum is normalised: Y = LayerNorm(X + dropout(F + bias)). The bias is that of the
  * sublayer's last matrix: adding it here saves a pass. addnorm.h says whether Y or the sum is
  * the input of the next residual connection. */
-#ifndef MODEL_LAYERNORM_H
-#define MODEL_LAYERNORM_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/real.h"
@@ -34,5 +33,3 @@ void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X,
  * dbias [D] (+=), or NULL if F was NULL   dw (+=)   dY [N,D]   With SET dX may be dY. */
 void layernorm_backward(GemmMode mode, real *dX, real *dF, real *dbias, NormWeights dw,
                         const real *dY, const LayerNormSaved *saved, NormWeights w, int N);
-
-#endif

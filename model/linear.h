@@ -1,6 +1,5 @@
 /* linear.h -- Y = X Wᵀ + b, with W in any layout (kernels/matrix.h). */
-#ifndef MODEL_LINEAR_H
-#define MODEL_LINEAR_H
+#pragma once
 
 #include "model/params.h"
 
@@ -17,5 +16,3 @@ void linear_backward(GemmMode mode, real *dX, const Linear *dw, const real *dY, 
 /* db [D] (+=) the sum of the rows of dY [N,D]: the gradient of a bias that is added to every
  * row. */
 void bias_backward(real *db, const real *dY, int N, int D);
-
-#endif

@@ -4,8 +4,7 @@
  * The logits are the largest matrix of all ([M,V]: 4,000 rows of 10,000 would be 160 MB), so at
  * most LOSS_ROWS rows of them exist at a time. <pad>, the last id, is never produced: it is no
  * class and has no logit. */
-#ifndef MODEL_LOSS_H
-#define MODEL_LOSS_H
+#pragma once
 
 #include "base/arena.h"
 #include "base/real.h"
@@ -78,5 +77,3 @@ void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int 
  * at a time into block, which logits_layout takes. */
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);
 real *logits_layout(Arena *arena, int M, int V);
-
-#endif

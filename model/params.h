@@ -5,8 +5,7 @@
  * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the
  * same offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store
  * every matrix row by row; in memory its layout is Tensor.layout. */
-#ifndef MODEL_PARAMS_H
-#define MODEL_PARAMS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/real.h"
@@ -134,5 +133,3 @@ typedef struct PreparedRows {
     int first;
 } PreparedRows;
 PreparedRows prepared_rows(const Prepared *prepared, const Tensor *tensor);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * A tensor must belong to one stage. Where the output layer and the embeddings are one matrix,
  * the embeddings need a block of their own (training/gradients.h). */
-#ifndef MODEL_PIPELINE_H
-#define MODEL_PIPELINE_H
+#pragma once
 
 #include <pthread.h>
 
@@ -42,5 +41,3 @@ void pipeline_next(PipelinePass *place, int stages);
 
 /* Leaves all stages. Call it at the end of every pass, also of one that failed. */
 void pipeline_end(PipelinePass *place);
-
-#endif

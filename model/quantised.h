@@ -5,8 +5,7 @@
  * The block keeps biases, norms, learned positions and, with floats, the embeddings. A prepared
  * network translates, scores and shows its attention. It cannot be trained, saved by its block,
  * or given other weights (transformer_use). */
-#ifndef MODEL_QUANTISED_H
-#define MODEL_QUANTISED_H
+#pragma once
 
 #include "model/checkpoint.h"
 #include "model/transformer.h"
@@ -19,5 +18,3 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error);
  * are prepared and take no memory in the block. false: the file does not fit, or not enough
  * memory. */
 bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error);
-
-#endif

@@ -15,8 +15,7 @@
  *   "crc32.NAME"     CRC-32 of the bytes of tensor NAME
  *
  * A file may be hostile: every length, offset and shape is checked before it is used. */
-#ifndef MODEL_SAFETENSORS_H
-#define MODEL_SAFETENSORS_H
+#pragma once
 
 #include "base/error.h"
 #include "base/json.h"
@@ -96,5 +95,3 @@ const char *safetensors_metadata(const SafeFile *file, const char *key);     // 
 
 /* Reads all of a tensor's bytes into data [tensor->bytes] and verifies their checksum. */
 bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error);
-
-#endif

@@ -1,8 +1,7 @@
 /* stacks.h -- the encoder, which reads the source sentence, and the decoder, which writes the
  * target sentence: stacks of layers, alike but for the decoder's attention to the encoded
  * source. */
-#ifndef MODEL_STACKS_H
-#define MODEL_STACKS_H
+#pragma once
 
 #include "model/addnorm.h"
 #include "model/attention.h"
@@ -63,5 +62,3 @@ void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw,
 /* The places of dropout: each has its own stream of random numbers. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };
 enum { SITE_SELF, SITE_SELF_ADD, SITE_CROSS, SITE_CROSS_ADD, SITE_FFN, SITE_FFN_ADD };
-
-#endif

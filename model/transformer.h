@@ -1,7 +1,6 @@
 /* transformer.h -- the whole network, and one pass of it over a micro-batch of sentence
  * pairs. */
-#ifndef MODEL_TRANSFORMER_H
-#define MODEL_TRANSFORMER_H
+#pragma once
 
 #include "model/loss.h"
 #include "model/stacks.h"
@@ -59,5 +58,3 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
 /* Floating-point operations of the matrix products that the mathematics needs for these
  * sentences, forward and backward (twice forward): a multiplication and an addition are two. */
 double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target);
-
-#endif

@@ -13,8 +13,7 @@
  * RGBA; the rows of a frame have the filter "Up" or none, whichever is smaller.
  *
  * PNG 3rd edition (W3C 2025), §11.3.6. libpng does not write these chunks. */
-#ifndef PLOTS_APNG_H
-#define PLOTS_APNG_H
+#pragma once
 
 #include "plots/canvas.h"
 #include "plots/png.h"
@@ -28,5 +27,3 @@ Apng *apng_begin(const char *path, int width, int height, int frames, const PngT
 bool apng_add(Apng *apng, const Canvas *frame, int milliseconds, Error *error);
 bool apng_end(Apng *apng, Error *error);  // frees it, on failure too
 void apng_abandon(Apng *apng);            // frees it; the old file stays. May be NULL
-
-#endif

@@ -16,8 +16,7 @@
  * compared. The page grows with the sentence, up to CANVAS_MAX_SIDE and CANVAS_MAX_PIXELS.
  * Beyond that the cells shrink; then only every n-th word has a label, which the subtitle says.
  * If a cell would be smaller than a pixel, the error says what to leave out. */
-#ifndef PLOTS_ATTENTIONPAGE_H
-#define PLOTS_ATTENTIONPAGE_H
+#pragma once
 
 #include "plots/heatmap.h"
 
@@ -64,5 +63,3 @@ enum { PAGE_LARGE = 672, PAGE_SMALL = 240 };
 bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *plan,
                         Error *error);
 void attentionpage_plan_free(PagePlan *plan);
-
-#endif

@@ -1,7 +1,6 @@
 /* axis.h -- an axis of a chart: maps numbers to positions along a line, with ticks at round
  * numbers. */
-#ifndef PLOTS_AXIS_H
-#define PLOTS_AXIS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -22,5 +21,3 @@ Axis axis_make(double low, double high, bool log, bool tight, int wanted);
 
 /* The position of a value: 0 at low, 1 at high; outside 0..1 for other values. */
 double axis_place(const Axis *axis, double value);
-
-#endif

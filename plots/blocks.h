@@ -8,8 +8,7 @@
  * upright; where they are too narrow for numbers, there are only colours or shades. Columns that
  * do not fit into a line follow below it, with the row labels repeated. A line is as wide as the
  * terminal; 80 columns elsewhere. */
-#ifndef PLOTS_BLOCKS_H
-#define PLOTS_BLOCKS_H
+#pragma once
 
 #include "plots/heatmap.h"
 
@@ -27,5 +26,3 @@ BlocksColor blocks_color(FILE *out);
 
 /* Prints the map, which must have labels. causal: cells right of the diagonal are left blank. */
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color);
-
-#endif

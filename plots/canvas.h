@@ -4,8 +4,7 @@
  * The size of a page depends on the text on it, so a new canvas can only measure text;
  * canvas_reserve gives it a page in the page's colour. Coordinates are in pixels, 96 an inch,
  * y downwards; pixel (0,0) covers [0,1) x [0,1). */
-#ifndef PLOTS_CANVAS_H
-#define PLOTS_CANVAS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -111,5 +110,3 @@ double canvas_text(Canvas *canvas, const char *text, double x, double y,
 
 /* The width of such a text, before rotation. */
 double canvas_measure(Canvas *canvas, const char *text, const TextStyle *style);
-
-#endif

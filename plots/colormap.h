@@ -1,6 +1,5 @@
 /* colormap.h -- perceptually uniform colour maps: a number in 0..1 to a colour. */
-#ifndef PLOTS_COLORMAP_H
-#define PLOTS_COLORMAP_H
+#pragma once
 
 #include "plots/canvas.h"
 
@@ -21,5 +20,3 @@ Color colormap_color(const Colormap *map, float value, bool grey);
 /* Black or white, whichever has the higher contrast with the background (WCAG 2.1 contrast
  * ratio). */
 Color colormap_contrast(Color background);
-
-#endif

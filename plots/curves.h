@@ -1,7 +1,6 @@
 /* curves.h -- line charts: a page of panels one above the other, or one small chart inside
  * another page. */
-#ifndef PLOTS_CURVES_H
-#define PLOTS_CURVES_H
+#pragma once
 
 #include "plots/axis.h"
 #include "plots/canvas.h"
@@ -44,5 +43,3 @@ void chart_fit(Chart *chart, const Series *series, int count);
 /* Draws a chart: tick labels at the left and below, the series' names above it at the right. */
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
                 Error *error);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * All frames of a film have one size, which film_plan computes from the labels of all of
  * them. */
-#ifndef PLOTS_FILM_H
-#define PLOTS_FILM_H
+#pragma once
 
 #include "plots/curves.h"
 #include "plots/heatmap.h"
@@ -43,5 +42,3 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
 /* Draws a frame. Free *page with canvas_free, even if it fails. */
 bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
                Error *error);
-
-#endif

@@ -3,8 +3,7 @@
  * Row labels are at the left, column labels on top (slanted if they are wider than a cell), the
  * title is above, a note below. Cells that are large enough show their number (".94"), unless
  * it rounds to 0. */
-#ifndef PLOTS_HEATMAP_H
-#define PLOTS_HEATMAP_H
+#pragma once
 
 #include "plots/canvas.h"
 #include "plots/colormap.h"
@@ -67,5 +66,3 @@ void heatmap_number(char text[16], float value);
  * high with its numbers. */
 enum { HEATMAP_BAR_HEIGHT = 28 };
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors);
-
-#endif

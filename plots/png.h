@@ -1,7 +1,6 @@
 /* png.h -- saves a canvas as a PNG file, which is replaced as a whole or not at all
  * (base/file.h). */
-#ifndef PLOTS_PNG_H
-#define PLOTS_PNG_H
+#pragma once
 
 #include "plots/canvas.h"
 
@@ -13,5 +12,3 @@ typedef struct PngText {
 
 bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *texts, int count,
                      Error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* config.h -- the options of training: everything but the model's shape and the data. */
-#ifndef TRAINING_CONFIG_H
-#define TRAINING_CONFIG_H
+#pragma once
 
 #include "base/options.h"
 
@@ -52,5 +51,3 @@ TrainingConfig training_defaults(void);
 /* Advice after a loss that is not finite: "try a `learning-rate` below 0.005, …". */
 enum { ADVICE_TEXT = 128 };
 const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *config);
-
-#endif

@@ -15,8 +15,7 @@
  * returned false, all later ones return false at once.
  *
  * Source: the MPI standard, version 3.1 (2015), chapters 5 (collectives) and 8 (errors). */
-#ifndef TRAINING_DISTRIBUTED_H
-#define TRAINING_DISTRIBUTED_H
+#pragma once
 
 #include "base/error.h"
 #include "base/real.h"
@@ -70,5 +69,3 @@ bool distributed_allgather(real *block, const size_t *part, Error *error);
  * part; on rank 0, whose part is the first, it is the whole block. */
 typedef bool DistributedSend(real *own, const size_t *part, Error *error);
 DistributedSend distributed_gather, distributed_scatter;
-
-#endif

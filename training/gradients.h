@@ -21,8 +21,7 @@
  * then goes to all ranks: block · (R-1)/R numbers again. Together that is what a ring
  * all-reduce moves (Patarasuk and Yuan 2009: 2 · (R-1)/R, the least possible), with Adam's work
  * and memory divided by R, as in ZeRO-1 (Rajbhandari et al. 2020, arXiv 1910.02054). */
-#ifndef TRAINING_GRADIENTS_H
-#define TRAINING_GRADIENTS_H
+#pragma once
 
 #include "base/workers.h"
 #include "model/transformer.h"
@@ -102,5 +101,3 @@ const real *gradients_from(const Gradients *gradients, size_t begin);
  * infinity; params->count if there is none. Collective. */
 bool gradients_not_finite(const Gradients *gradients, int *tensor, const Params *params,
                           Error *error);
-
-#endif

@@ -10,8 +10,7 @@
  * mathematics needs. A train line is the mean over the updates since the line before it. exact,
  * bleu and chrf are in percent, of the validation sentences that were translated (greedily);
  * null if none were. seconds is the training time so far. */
-#ifndef TRAINING_METRICS_H
-#define TRAINING_METRICS_H
+#pragma once
 
 #include "base/error.h"
 
@@ -50,5 +49,3 @@ int metrics_column(double *number, const Metrics *metrics, MetricsKind kind, con
 double metrics_seconds(const Metrics *metrics);
 
 void metrics_close(Metrics *metrics);
-
-#endif

@@ -6,8 +6,7 @@
  * Graham 1969, "Bounds on Multiprocessing Timing Anomalies". Micro-batches then differ by at
  * most one short sentence, so threads that run the same number of them finish together. The
  * plan depends on the lengths alone, not on the machine. */
-#ifndef TRAINING_MICROBATCH_H
-#define TRAINING_MICROBATCH_H
+#pragma once
 
 #include "model/transformer.h"
 
@@ -60,5 +59,3 @@ bool microbatch_layout(MicroBatch *batch, const Transformer *model, PassKind kin
                        Error *error);
 
 void microbatch_free(MicroBatch *batch);
-
-#endif

@@ -3,8 +3,7 @@
  * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with
  * --ema, a moving average of the weights. A rank holds and updates its own part of them
  * (gradients.h); rank 0, which writes checkpoints, allocates the whole. */
-#ifndef TRAINING_OPTIMIZER_H
-#define TRAINING_OPTIMIZER_H
+#pragma once
 
 #include "training/config.h"
 #include "training/distributed.h"
@@ -59,5 +58,3 @@ void optimizer_update(Optimizer *optimizer, long long update, double rate, doubl
 /* Sends all ranks' parts of the three blocks to rank 0 (`send` is distributed_gather), or back
  * (distributed_scatter). Collective. */
 bool optimizer_send(const Optimizer *optimizer, DistributedSend *send, Error *error);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * With R-Drop (model/loss.c) a micro-batch has half the sentences, each twice; nll and
  * objective are means over both copies. */
-#ifndef TRAINING_PASSES_H
-#define TRAINING_PASSES_H
+#pragma once
 
 #include <pthread.h>
 
@@ -80,5 +79,3 @@ int passes_at_work(const Passes *passes, int threads);
  * an update of these sentences. */
 bool passes_activations(Passes *passes, size_t *bytes, const Packed *source,
                         const Packed *target, Error *error);
-
-#endif

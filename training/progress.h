@@ -3,8 +3,7 @@
  * All randomness is a function of seed, epoch and update, so a run that resumes from this state
  * continues as if it had never stopped. Nothing in a checkpoint depends on the clock or on the
  * threads: the same run gives the same bytes. */
-#ifndef TRAINING_PROGRESS_H
-#define TRAINING_PROGRESS_H
+#pragma once
 
 #include "base/error.h"
 #include "training/config.h"
@@ -52,5 +51,3 @@ char *progress_to_json(const Progress *progress);
 
 /* Ignores unknown keys; missing keys and impossible values are errors. */
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error);
-
-#endif

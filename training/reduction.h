@@ -16,8 +16,7 @@
  * in one range is local: that rank makes it. After the local sums, a range has left its roots:
  * one if the range is a whole subtree, as with powers of two, else a few. The owner of a number
  * of the parameter block receives the roots of every rank and makes the other sums. */
-#ifndef TRAINING_REDUCTION_H
-#define TRAINING_REDUCTION_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -41,5 +40,3 @@ int reduction_pairs(ReductionPair *pairs, Reduction reduction, int used, int ran
  * Returns the largest number of roots that a rank has; a smaller `used` never makes it
  * larger. */
 int reduction_places(int *place, Reduction reduction, int used);
-
-#endif

@@ -9,8 +9,7 @@
  * With several ranks (distributed.h) every rank gets the same sentences, holds some of the
  * accumulators, and runs their micro-batches. gradients.h says how they are summed, and why the
  * bits are those of one process. */
-#ifndef TRAINING_TRAINER_H
-#define TRAINING_TRAINER_H
+#pragma once
 
 #include "base/workers.h"
 #include "model/transformer.h"
@@ -63,5 +62,3 @@ bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *targ
 /* The number of accumulators that `accumulators` 0, 1, … stands for in a new run: 0 is one for
  * each processor of this machine, 2 to 8; 0 and 1 are at least one for each rank. */
 int trainer_first_accumulators(int wanted);
-
-#endif

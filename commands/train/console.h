@@ -3,8 +3,7 @@
  * The progress line is that of commands/progressbar.h. Outside a terminal it comes with a line
  * of metrics, but not more often than every 5 seconds, and at least every 30. A quiet console
  * prints nothing but errors. */
-#ifndef COMMANDS_TRAIN_CONSOLE_H
-#define COMMANDS_TRAIN_CONSOLE_H
+#pragma once
 
 #include "commands/train/validation.h"
 
@@ -39,5 +38,3 @@ void console_validation(const Run *run, const Validation *validation, bool best)
 void console_end(const Run *run, bool stopped);
 /* "train: KIND ERROR AFTER", even if quiet; kind is "" or "warning: ". */
 void console_error(const char *kind, const Error *error, const char *after);
-
-#endif

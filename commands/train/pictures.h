@@ -1,8 +1,7 @@
 /* pictures.h -- the pictures that a run leaves in its folder.
  *
  * They are drawn in a child process (command_draw), which does not run the network. */
-#ifndef COMMANDS_TRAIN_PICTURES_H
-#define COMMANDS_TRAIN_PICTURES_H
+#pragma once
 
 #include "commands/train/run.h"
 #include "commands/train/validation.h"
@@ -21,5 +20,3 @@ Draw pictures_loss;
  * attention.png, drawn from it. */
 Snapshot *pictures_snapshot(const Run *run, const Validation *validation, Error *error);
 Draw pictures_attention;
-
-#endif

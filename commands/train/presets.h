@@ -1,6 +1,5 @@
 /* presets.h -- the presets of ./train: values of its options for a size of corpus. */
-#ifndef COMMANDS_TRAIN_PRESETS_H
-#define COMMANDS_TRAIN_PRESETS_H
+#pragma once
 
 #include "base/options.h"
 
@@ -20,5 +19,3 @@ bool preset_apply(const OptionGroup *groups, int count, int preset, Error *error
 
 /* The table of the presets' values, a line for each option. */
 void presets_print(FILE *out);
-
-#endif

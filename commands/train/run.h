@@ -14,8 +14,7 @@
  * folder; it sends what it reads there (tokenizer, weights, moments, progress) to the others.
  * run_read and run_prepare are collective: they succeed or fail on all ranks.
  * The other functions do nothing on ranks other than 0. */
-#ifndef COMMANDS_TRAIN_RUN_H
-#define COMMANDS_TRAIN_RUN_H
+#pragma once
 
 #include <limits.h>
 
@@ -89,5 +88,3 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
 int run_watched_layer(const Run *run);
 
 void run_free(Run *run);
-
-#endif

@@ -1,6 +1,5 @@
 /* settings.h -- the options of ./train. */
-#ifndef COMMANDS_TRAIN_SETTINGS_H
-#define COMMANDS_TRAIN_SETTINGS_H
+#pragma once
 
 #include "base/options.h"
 #include "data/corpus.h"
@@ -81,5 +80,3 @@ bool settings_agree(Settings *settings, const char *config, const char *path, Er
 
 /* The settings to learn the vocabulary of a side, or the joint one (TARGET). */
 TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
-
-#endif

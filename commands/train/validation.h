@@ -19,8 +19,7 @@
  *   (5)  remove the dropped               killed before: the next start removes them
  *
  * A file that last.safetensors does not list is never read and never removed. */
-#ifndef COMMANDS_TRAIN_VALIDATION_H
-#define COMMANDS_TRAIN_VALIDATION_H
+#pragma once
 
 #include <signal.h>
 
@@ -63,5 +62,3 @@ bool validation_remove_dropped(const Run *run, Error *error);
 
 /* *bytes (=) the largest amount of memory that the translation can take. */
 bool validation_memory(Validation *validation, size_t *bytes, Error *error);
-
-#endif

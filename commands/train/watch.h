@@ -17,8 +17,7 @@
  * since most changes come early; and at every validation. Recording does not affect the
  * training. A resumed run drops the frames that are later than its checkpoint, as metrics.jsonl
  * drops lines. */
-#ifndef COMMANDS_TRAIN_WATCH_H
-#define COMMANDS_TRAIN_WATCH_H
+#pragma once
 
 #include "commands/train/pictures.h"
 
@@ -58,5 +57,3 @@ bool watch_record(Watch *watch, Run *run, double loss, Error *error);
 Draw watch_draw;
 
 void watch_close(Watch *watch);  // does nothing for {0}
-
-#endif

@@ -10,8 +10,7 @@
  * Recording does not affect the training. A resumed run drops the frames that are later than
  * its checkpoint, and those of other words or of another layer. Nothing is recorded or drawn on
  * ranks other than 0, or if the validation text has no words. */
-#ifndef COMMANDS_TRAIN_WEIGHTS_H
-#define COMMANDS_TRAIN_WEIGHTS_H
+#pragma once
 
 #include "commands/train/pictures.h"
 #include "explain/projections.h"
@@ -41,5 +40,3 @@ bool weights_end(WeightsHistory *history, const Run *run, Error *error);
 
 /* Draws weights.png of a WeightsHistory with a frame. */
 Draw weights_draw;
-
-#endif

@@ -9,8 +9,7 @@
  *
  * layer is a number from 1 or "all"; heads is a number from 1, "mean" or "norm"; best_head is
  * the best single head. */
-#ifndef COMMANDS_TRANSLATE_ALIGNER_H
-#define COMMANDS_TRANSLATE_ALIGNER_H
+#pragma once
 
 #include <stdio.h>
 
@@ -68,5 +67,3 @@ void links_print(FILE *out, const Links *links);
 
 /* A layer or head: "2", "mean", "norm" or "all". text is the buffer for a number. */
 const char *align_name(char text[16], int place);
-
-#endif

@@ -1,7 +1,6 @@
 /* input.h -- the lines that ./translate reads: the texts of its command line, or standard
  * input. */
-#ifndef COMMANDS_TRANSLATE_INPUT_H
-#define COMMANDS_TRANSLATE_INPUT_H
+#pragma once
 
 #include "base/json.h"
 #include "base/options.h"
@@ -57,5 +56,3 @@ bool partner_next(TextReader *reader, const char **line, size_t *length, const c
 /* Call this at the end of the input: fails if such a file (or NULL) has more than these
  * lines. */
 bool partner_end(TextReader *reader, long long lines, const char *what, Error *error);
-
-#endif

@@ -1,7 +1,6 @@
 /* pairs.h -- the sentence pairs of ./translate --score and --align: sources and targets in two
  * files, line by line, or lines of source TAB target. */
-#ifndef COMMANDS_TRANSLATE_PAIRS_H
-#define COMMANDS_TRANSLATE_PAIRS_H
+#pragma once
 
 #include <signal.h>
 
@@ -51,5 +50,3 @@ bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *worke
  * If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side
  * longer than the model takes gives an empty line and is not compared. */
 bool alignment_run(const Pairs *pairs, View *view, Error *error);
-
-#endif

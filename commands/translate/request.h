@@ -1,6 +1,5 @@
 /* request.h -- the options of ./translate, and which of them can be combined. */
-#ifndef COMMANDS_TRANSLATE_REQUEST_H
-#define COMMANDS_TRANSLATE_REQUEST_H
+#pragma once
 
 #include "base/options.h"
 #include "commands/translate/aligner.h"
@@ -40,5 +39,3 @@ void request_free(Request *request);  // after one of these, or of {0}
 /* Loads the models; says on standard error if it is the shipped one. If one is missing, the
  * error says which program makes one. */
 bool request_load_models(Models *models, const Request *request, Error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* scores.h -- BLEU and chrF of translations against a file of references, line by line. */
-#ifndef COMMANDS_TRANSLATE_SCORES_H
-#define COMMANDS_TRANSLATE_SCORES_H
+#pragma once
 
 #include "data/text.h"
 #include "inference/bleu.h"
@@ -26,5 +25,3 @@ bool scores_add_file(Scores *scores, const char *path, TextReader *reference, Er
 /* Three lines of text, or one JSON object. */
 void scores_print(const Scores *scores, FILE *out);
 void scores_print_json(const Scores *scores, FILE *out);
-
-#endif

@@ -11,8 +11,7 @@
  *             there are several translations: each is an object with the members from "text" on
  *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
-#ifndef COMMANDS_TRANSLATE_VIEW_H
-#define COMMANDS_TRANSLATE_VIEW_H
+#pragma once
 
 #include "commands/translate/aligner.h"
 #include "commands/translate/request.h"
@@ -45,5 +44,3 @@ bool view_needs_words(const View *view);
  * the best one, to be freed, also after an error. */
 bool view_answer(View *view, char **text, const IdLines *lines, int s,
                  const Translation *translation, long long number, Error *error);
-
-#endif

@@ -1,6 +1,5 @@
 /* grammar.h -- the words of the toy corpus, the meaning of a sentence, and the sentence. */
-#ifndef DATA_TOY_GRAMMAR_H
-#define DATA_TOY_GRAMMAR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -137,5 +136,3 @@ typedef struct Words {
 
 /* Says a meaning in both languages. */
 void sentence_say(Words *en, Words *fr, Clause *meaning);
-
-#endif
