@@ -69,7 +69,8 @@ static bool tried(Output output, bool good, const Error *error)
 {
     bool told = output == RECORDS && failure[RECORDS].text[0];  // the lines stay lost
     if (!good && !ending && !told) console_error("warning: ", error, "; training goes on");
-    if (!told) failure[output] = good ? (Error){""} : *error;
+    static const Error none = {""};
+    if (!told) failure[output] = good ? none : *error;
     return good;
 }
 

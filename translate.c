@@ -290,8 +290,9 @@ static bool prepare(Program *p, Error *error)
 static bool work(Program *p, Error *error)
 {
     const Request *r = &p->request;
-    p->scores = (Scores){.bleu = {(Tokenization)r->bleu_tokenize, r->lowercase},
-                         .chrf = {CHRF_WORD_ORDER, r->lowercase}};
+    p->scores = (Scores){
+        .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
+        .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
     if (r->list_vocabulary) return list_vocabulary(p, error);

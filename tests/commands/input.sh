@@ -131,13 +131,15 @@ check "a run that goes on says so" sh -c 'grep -q "^going on .*update 60" err &&
 # other, without colours. The model is the built-in one: a barely trained one answers otherwise on
 # another processor.
 toy="$here/data/toy/model.safetensors"
-prompted() { [ "$(tail -c 2 shown)" = "> " ]; }
+# prompted BYTES: a prompt is the last thing that is shown, and more than so many bytes are.
+prompted() { [ "$(tail -c 2 shown)" = "> " ] && [ "$(wc -c <shown)" -gt "$1" ]; }
 terminal() {
     : >shown
+    bytes=0
     for typed; do
-        await prompted
+        await prompted $bytes
+        bytes=$(wc -c <shown)
         printf "$typed"
-        await eval "! prompted"
     done | script -qefc "'$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
     tr -d '\r' <shown >out
 }
