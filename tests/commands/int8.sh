@@ -41,5 +41,6 @@ wrong "a folder that is not there" 1 "nowhere" translate --model toy --save-int8
 printf 'x' | dd of=small.safetensors bs=1 seek=30000 conv=notrunc 2>/dev/null
 wrong "a damaged file" 1 "small.safetensors" translate --model small.safetensors
 cp again toy/last.safetensors
-"$BIN/train" --preset toy --quiet --output toy >out 2>err
+"$BIN/train" --preset toy --quiet --train-source "$here/data/toy/train.en.gz" --train-target "$here/data/toy/train.fr.gz" \
+    --valid-source "$here/data/toy/valid.en" --valid-target "$here/data/toy/valid.fr" --output toy >out 2>err
 check "no training goes on from int8" sh -c 'test $1 -ne 0 && grep -q "a model, not a training that can go on" err' sh $?
