@@ -193,6 +193,17 @@ bool file_exists(bool *exists, const char *path, Error *error)
                                       : strerror(reason));
 }
 
+char *file_read_or_empty(const char *path, size_t limit, size_t *length, Error *error)
+{
+    bool exists;
+    if (!file_exists(&exists, path, error)) return NULL;
+    if (exists) return file_read(path, limit, length, error);
+    if (length) *length = 0;
+    char *empty = strdup("");
+    if (!empty) error_set(error, "cannot read '%s': %s", path, strerror(errno));
+    return empty;
+}
+
 bool stream_flush(FILE *out, const char *what, Error *error)
 {
     return (fflush(out) == 0 && !ferror(out)) ||

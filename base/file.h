@@ -47,6 +47,9 @@ char *file_read(const char *path, size_t limit, size_t *length, Error *error);
  * that is missing. */
 bool file_exists(bool *exists, const char *path, Error *error);
 
+/* The same as file_read, but a file that does not exist is empty. */
+char *file_read_or_empty(const char *path, size_t limit, size_t *length, Error *error);
+
 /* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */
 bool stream_flush(FILE *out, const char *what, Error *error);
 

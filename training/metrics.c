@@ -82,11 +82,9 @@ static bool read_line(Metrics *metrics, const char *text, size_t length, long lo
 static bool read_lines(Metrics *metrics, long long update, Error *error)
 {
     size_t length;
-    bool exists;
-    if (!file_exists(&exists, metrics->path, error)) return false;
-    char *text = exists ? file_read(metrics->path, (size_t)1 << 30, &length, error) : NULL;
-    bool good = text || !exists;
-    for (char *line = text, *end; line && good && line < text + length; line = end + 1) {
+    char *text = file_read_or_empty(metrics->path, (size_t)1 << 30, &length, error);
+    bool good = text;
+    for (char *line = text, *end; good && line < text + length; line = end + 1) {
         end = memchr(line, '\n', (size_t)(text + length - line));
         if (!end) end = text + length;
         good = read_line(metrics, line, (size_t)(end - line), update, error);

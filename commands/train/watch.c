@@ -130,10 +130,8 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
  * of a run that was killed) is dropped, and so is a file that does not begin with `head`. */
 static bool read_frames(Watch *watch, const char *head, long long update, Error *error)
 {
-    bool exists;
-    if (!file_exists(&exists, watch->path, error)) return false;
-    char *text = exists ? file_read(watch->path, (size_t)1 << 30, NULL, error) : NULL, *end;
-    bool good = text || !exists, mine = text && !strncmp(text, head, strlen(head));
+    char *text = file_read_or_empty(watch->path, (size_t)1 << 30, NULL, error), *end;
+    bool good = text, mine = good && !strncmp(text, head, strlen(head));
     for (char *line = mine ? text + strlen(head) : ""; good && *line; line = end + !!*end) {
         end = strchrnul(line, '\n');
         json_t *json = json_parse(line, (size_t)(end - line), watch->path, NULL);

@@ -56,11 +56,9 @@ static char *to_text(const WeightsHistory *history, const Run *run)
  * is that of this run */
 static bool read_frames(WeightsHistory *history, const Run *run, const char *path, Error *error)
 {
-    bool exists;
-    if (!file_exists(&exists, path, error)) return false;
-    char *text = exists ? file_read(path, MOST_BYTES, NULL, error) : NULL;
+    char *text = file_read_or_empty(path, MOST_BYTES, NULL, error);
     char *head = to_text(history, run);
-    bool good = text || !exists;
+    bool good = text;
     size_t skip = head ? strlen(head) : 0;
     char *at = text && head && !strncmp(text, head, skip) ? text + skip : "", *end;
     while (history->count + 2 < WEIGHTS_FRAMES) {
