@@ -89,15 +89,21 @@ static void enter_child(void)
     dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
 }
 
+void *command_share(size_t size)
+{
+    void *shared = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    return shared == MAP_FAILED ? NULL : shared;
+}
+
 bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
                   const char *name, Error *error)
 {
 #ifdef __SANITIZE_THREAD__ /* which allows no threads in the child of a process with threads */
     return draw(context, error);
 #endif
-    int status = 0, protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
-    Reply *reply = mmap(NULL, sizeof *reply, protection, flags, -1, 0);
-    pid_t pid = reply == MAP_FAILED ? -1 : fork();
+    int status = 0;
+    Reply *reply = command_share(sizeof *reply);
+    pid_t pid = reply ? fork() : -1;
     if (pid == 0) {
         enter_child();
         reply->drawn = draw(context, &reply->error);
@@ -112,7 +118,7 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
         error_set(error, "drawing %s was ended by signal %d (%s): is there enough memory?",
                   name, WTERMSIG(status), strsignal(WTERMSIG(status)));
     bool good = pid > 0 && reply->drawn;
-    if (reply != MAP_FAILED) munmap(reply, sizeof *reply);
+    if (reply) munmap(reply, sizeof *reply);
     return good;
 }
 

@@ -10,8 +10,9 @@ const char *command_name(void);
 /* "./" or "qkv-": what a user types before train or translate to run them. */
 const char *command_prefix(void);
 
-/* Call it first: no file that is opened later becomes a standard stream that is closed, and a
- * limit on the size of files is an error like others. */
+/* Call it first. No file that is opened later becomes a standard stream that is closed; a limit on
+ * the size of files is an error like others. Too little memory for the stack ends the program now,
+ * and too little for SentencePiece later, with a sentence and status 1. */
 void command_start(void);
 
 /* Calls the handler on a signal, unless it was ignored when the program was started (nohup). */
@@ -19,6 +20,10 @@ void command_catch(int number, void (*handler)(int));
 
 /* Prints what both programs' helps begin with: the usage and the options. */
 void command_print_options(const OptionGroup *groups, int count, bool brief, const char *usage);
+
+/* Memory [size] of zeros that this process shares with those that command_draw starts; NULL if
+ * there is none. munmap() it. */
+void *command_share(size_t size);
 
 /* Calls draw(context, …) in a child process and waits for it: Pango, fontconfig and GLib end
  * theirs when memory or threads run out. `name` is for the error. */

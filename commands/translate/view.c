@@ -54,11 +54,7 @@ bool view_open(View *view, Error *error)
     if (saved.found) view->drawn.known_layer = head.layer, view->drawn.known_head = head.head;
     if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
         choice->layer = head.layer, choice->head = head.head;
-    if (r->attention.count) {
-        int protection = PROT_READ | PROT_WRITE, flags = MAP_SHARED | MAP_ANONYMOUS;
-        view->missing = mmap(NULL, sizeof *view->missing, protection, flags, -1, 0);
-        if (view->missing == MAP_FAILED) view->missing = NULL;  // nothing is said of fonts then
-    }
+    if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 

@@ -28,7 +28,7 @@ typedef struct View {
     Choice choice;    // for tables, links and explanations: --head best is resolved
     Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
     Aligner aligner;  // with --align
-    MissingGlyphs *missing;  // in the pictures; shared with the processes that draw, or NULL
+    MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
     AttentionTable table;    // with --attention-tsv
 } View;
 
