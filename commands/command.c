@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/workers.h"
 #include "data/tokenizer.h"
 
 const char *command_name(void)
@@ -30,7 +32,7 @@ const char *command_prefix(void)
 }
 
 /* A program whose stack can grow no more is killed. So it grows now, while there is space. */
-enum { STACK = 1 << 20 };
+enum { STACK = 1 << 20, LEAST_STACK = 2048 << 10 };
 
 static __attribute__((noinline)) void grow_stack(void)
 {
@@ -43,16 +45,30 @@ static void end_without_memory(void)
     _exit(1);
 }
 
-void command_start(void)
+/* The stacks of this thread and of those that libraries start; see workers.h. */
+static void set_stacks(void)
 {
+    struct rlimit limit;
     void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (probe == MAP_FAILED) {
-        fprintf(stderr, "%s: not enough address space: allow more (ulimit -v)\n",
-                command_name());
+    bool small = !getrlimit(RLIMIT_STACK, &limit) && limit.rlim_cur < LEAST_STACK;
+    if (small || probe == MAP_FAILED) {
+        fprintf(stderr, "%s: %s\n", command_name(),
+                small ? "the stack is too small: allow at least 2048 KB (ulimit -s)"
+                      : "not enough address space: allow more (ulimit -v)");
         exit(1);
     }
     munmap(probe, STACK);
     grow_stack();
+    pthread_attr_t threads;
+    pthread_attr_init(&threads);
+    pthread_attr_setstacksize(&threads, WORKERS_STACK);
+    pthread_setattr_default_np(&threads);
+    pthread_attr_destroy(&threads);
+}
+
+void command_start(void)
+{
+    set_stacks();
     tokenizer_on_no_memory(end_without_memory);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);

@@ -28,9 +28,7 @@ bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *co
     p->worker = calloc((size_t)workers_count(workers), sizeof *p->worker);
     p->taken = calloc((size_t)accumulators(p), sizeof *p->taken);
     p->done = calloc((size_t)accumulators(p), sizeof *p->done);
-    return ((p->worker && p->taken && p->done) ||
-            error_set(error, "not enough memory to train")) &&
-           gemm_reserve(workers_count(workers), error);
+    return (p->worker && p->taken && p->done) || error_set(error, "not enough memory to train");
 }
 
 void passes_free(Passes *p)

@@ -4,16 +4,17 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/progressbar.h"
+#include "kernels/gemm.h"
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 
 enum { MOST_HELD_OUT = 500 };
 
@@ -167,7 +168,8 @@ static bool same_everywhere(const Run *run, Error *error)
 
 /* ---- from the corpus to the trainer ---- */
 
-/* Locks the folder on rank 0, if it exists. The system removes the lock when the process ends. */
+/* Locks the folder on rank 0, if it exists. The system removes the lock when the process ends; its
+ * children, which may outlive it for a moment, have no part in a lock of fcntl. */
 static bool lock_folder(Run *run, Error *error)
 {
     char path[PATH_MAX];
@@ -177,7 +179,8 @@ static bool lock_folder(Run *run, Error *error)
     if (!run->lock)
         return errno == ENOENT ||
                error_set(error, "cannot write '%s': %s", path, strerror(errno));
-    return !flock(fileno(run->lock), LOCK_EX | LOCK_NB) || errno != EWOULDBLOCK ||
+    struct flock all = {.l_type = F_WRLCK};
+    return !fcntl(fileno(run->lock), F_SETLK, &all) || (errno != EACCES && errno != EAGAIN) ||
            error_set(error,
                      "another training runs in '%s': wait until it has ended, or give "
                      "another --output",
@@ -194,7 +197,8 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
                 lock_folder(run, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
-    good = good && (run->workers = workers_start(threads, error));
+    good =
+        good && (run->workers = workers_start(threads, error)) && gemm_reserve(threads, error);
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
     stage("encoding …");
