@@ -36,8 +36,10 @@ static char stopping[160];  // printed on a signal if there are several ranks
  * ends, so the message is printed here. */
 static void on_signal(int number)
 {
-    if (number == SIGUSR1) save_signal = 1;
-    if (number == SIGUSR1) return;
+    if (number == SIGUSR1) {
+        save_signal = 1;
+        return;
+    }
     stop_signal = number;
     signal(number, number == SIGHUP ? SIG_IGN : SIG_DFL);
     if (write(STDERR_FILENO, stopping, strlen(stopping))) {}
@@ -224,7 +226,7 @@ static bool validate_candidate(Run *run, Validation *v, Snapshot **best, Error *
     return good || !entered || v->ids.stopped;
 }
 
-/* Collective, but for the saving, for which something must have happened since the last one. */
+/* Saves unless nothing has happened since the last time. All ranks must call it. */
 static bool save_last(Run *run, Error *error)
 {
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
@@ -254,8 +256,8 @@ static bool validate(Run *run, Validation *v, Error *error)
 
 /* ---- the training ---- */
 
-/* Checks that no rank has failed. `stop` becomes the signal that any of them received. Saves if
- * any was asked to. */
+/* Checks that no rank has failed. `stop` (=) the signal to stop that any of them has received.
+ * Saves if any has received SIGUSR1. */
 static bool agree_on_signals(Run *run, Error *error)
 {
     int asked = stop_signal ? 1 + stop_signal : save_signal;

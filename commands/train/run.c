@@ -86,7 +86,7 @@ static bool take_vocabulary(Run *run, const char *path, Error *error)
 static bool make_vocabulary(Run *run, Error *error)
 {
     Settings *s = run->settings;
-    if (!file_exists(&run->resumed, run->best, error) ||
+    if (!file_exists(&run->resumed, run->best, error) ||  // for its error: a link to nothing
         !file_exists(&run->resumed, run->last, error))
         return false;
     if (run->resumed) return take_vocabulary(run, run->last, error);
