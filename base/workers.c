@@ -90,9 +90,6 @@ Workers *workers_start(int threads, Error *error)
     pthread_cond_init(&workers->done, NULL);
     workers->count = 1;
 
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setstacksize(&attributes, WORKERS_STACK);
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -100,11 +97,10 @@ Workers *workers_start(int threads, Error *error)
     while (workers->count < threads && !failure) {
         Thread *thread = &workers->thread[workers->count];
         *thread = (Thread){.workers = workers, .number = workers->count};
-        failure = pthread_create(&thread->id, &attributes, thread_main, thread);
+        failure = pthread_create(&thread->id, NULL, thread_main, thread);
         workers->count += !failure;
     }
     pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
     if (failure) {
         error_set(error, "cannot start thread %d of %d: %s; try fewer `threads`",
                   workers->count + 1, threads, strerror(failure));

@@ -9,10 +9,6 @@
 
 typedef struct Workers Workers;
 
-/* The size of a thread's stack, in bytes, which also holds the thread-local variables: 2.3 MB.
- * The system's default is as small as that where `ulimit -s` is unlimited. */
-enum { WORKERS_STACK = 8 << 20 };
-
 /* Starts threads - 1 threads; the caller is worker 0. They block all signals. NULL on error. */
 Workers *workers_start(int threads, Error *error);
 

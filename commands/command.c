@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/workers.h"
 #include "data/tokenizer.h"
 
 const char *command_name(void)
@@ -45,8 +43,7 @@ static void end_without_memory(void)
     _exit(1);
 }
 
-/* The stacks of this thread and of those that libraries start; see workers.h. */
-static void set_stacks(void)
+static void need_stack(void)
 {
     struct rlimit limit;
     void *probe = mmap(NULL, STACK, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -59,16 +56,11 @@ static void set_stacks(void)
     }
     munmap(probe, STACK);
     grow_stack();
-    pthread_attr_t threads;
-    pthread_attr_init(&threads);
-    pthread_attr_setstacksize(&threads, WORKERS_STACK);
-    pthread_setattr_default_np(&threads);
-    pthread_attr_destroy(&threads);
 }
 
 void command_start(void)
 {
-    set_stacks();
+    need_stack();
     tokenizer_on_no_memory(end_without_memory);
     for (int fd = 0; fd <= STDERR_FILENO; fd++)  // using it stays an error
         if (fcntl(fd, F_GETFD) < 0) open("/dev/null", fd ? O_RDONLY : O_WRONLY);

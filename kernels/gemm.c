@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "kernels/panels.h"
+#include "kernels/scratch.h"
 
 #ifdef REAL_IS_DOUBLE
 #define CBLAS_GEMM cblas_dgemm
@@ -39,12 +40,12 @@ enum { LINE = 64 / sizeof(real) };  // padding of copied rows, so that they use 
  * rows. */
 enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 
-/* Each thread's copies. */
-static _Thread_local struct {
+typedef struct Copies {
     _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile by tile
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
-} copy;
+} Copies;
+_Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch memory");
 
 /* OpenBLAS calls this function of its own when it is loaded, to know how many threads to start;
  * the dynamic linker gives it the one here. Its threads would have nothing to do, and where there
@@ -108,29 +109,30 @@ static bool ours(int rows)
     return TILE_ROWS == 14 && rows >= 2 * TILE_ROWS;
 }
 
-/* copy.A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is
+/* copy->A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is
  * stored by columns, tile by tile. Returns the offset from tile to tile, or 0 if it follows
  * from the rows. */
-static size_t copy_block(Strided *block, int m, int k)
+static size_t copy_block(Copies *copy, Strided *block, int m, int k)
 {
     Strided A = *block;
     int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
     if (A.column == 1) {
         for (int i = 0; i < m; i++)
-            memcpy(copy.A + i * (k + LINE), A.at + (size_t)i * A.row, (size_t)k * sizeof(real));
-        *block = (Strided){copy.A, (size_t)(k + LINE), 1};
+            memcpy(copy->A + i * (k + LINE), A.at + (size_t)i * A.row,
+                   (size_t)k * sizeof(real));
+        *block = (Strided){copy->A, (size_t)(k + LINE), 1};
         return 0;
     }
     for (int p = 0; p < k; p++) {
         const real *column = A.at + (size_t)p * A.column;
-        real *to = copy.A + p * TILE_ROWS;
+        real *to = copy->A + p * TILE_ROWS;
         int i = 0;
         for (; i + CHUNK <= m; i += TILE_ROWS, to += tile)
             memcpy(to, column + i, CHUNK * sizeof(real));  // the surplus is overwritten
         for (; i < m; i += TILE_ROWS, to += tile)
             for (int r = 0; r < TILE_ROWS && i + r < m; r++) to[r] = column[i + r];
     }
-    *block = (Strided){copy.A, 1, TILE_ROWS};
+    *block = (Strided){copy->A, 1, TILE_ROWS};
     return (size_t)tile;
 }
 
@@ -147,7 +149,7 @@ static int piece(int size, int limit, int unit)
  * the offset in A from tile to tile, or 0 if A was not copied tile by tile. Without a step all
  * tiles get about the same height, since low ones are slow. A row of B in a panel is two cache
  * lines, of which each tile prefetches one. */
-static void panel_multiply(Tile tile, size_t step, int m, int columns)
+static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int columns)
 {
     int height = TILE_ROWS;
     if (!step) height = piece(m, TILE_ROWS, 1), step = (size_t)height * tile.A.row;
@@ -159,13 +161,13 @@ static void panel_multiply(Tile tile, size_t step, int m, int columns)
             continue;
         }
         Tile whole = tile;
-        whole.mode = SET, whole.C = copy.rest, whole.ldc = TILE_COLUMNS;
+        whole.mode = SET, whole.C = copy->rest, whole.ldc = TILE_COLUMNS;
         whole.prefetch = 0, whole.start = NULL;
         tile_multiply(&whole, rows, TILE_COLUMNS);
         for (int r = 0; r < rows; r++)
             for (int j = 0; j < columns; j++) {
                 real *c = tile.C + (size_t)r * tile.ldc + (size_t)j,
-                     sum = copy.rest[r * TILE_COLUMNS + j];
+                     sum = copy->rest[r * TILE_COLUMNS + j];
                 if (tile.start) sum += tile.start[j];
                 *c = tile.mode == ADD ? *c + sum : sum;
             }
@@ -202,16 +204,16 @@ static Strided by_columns(const real *A, int columns)
     return (Strided){A, 1, (size_t)columns};
 }
 
-/* copy.B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
-static void copy_panels(Right B, int p, int j, int depth, int columns, int n)
+/* copy->B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
+static void copy_panels(Copies *copy, Right B, int p, int j, int depth, int columns, int n)
 {
     if (B.transposed) {
-        panels_transpose(copy.B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n,
+        panels_transpose(copy->B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n,
                          columns, depth);
         return;
     }
     B.at.at += (size_t)p * B.at.row + (size_t)j * B.at.column;
-    panels_copy(copy.B, B.at, columns, depth);
+    panels_copy(copy->B, B.at, columns, depth);
 }
 
 /* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none. */
@@ -222,29 +224,31 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
     int k_step = piece(k, K_BLOCK, B.transposed ? TILE_COLUMNS : LANES);
     bool in_place = B.panels && !B.transposed, one_block = n <= n_step && k <= k_step;
     bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
+    Copies *copy = scratch_take();
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
         for (int p = 0; p < k; p += k_step) {
             int depth = at_most(k - p, k_step);
             const real *start = p == 0 ? bias : NULL;
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
-            size_t tile = copied ? copy_block(&a, rows, depth) : 0;
+            size_t tile = copied ? copy_block(copy, &a, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
                 size_t panel = (size_t)(in_place ? k : depth) * TILE_COLUMNS;
-                const real *b = copy.B;
+                const real *b = copy->B;
                 if (in_place) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
-                else if (i == 0 || !one_block) copy_panels(B, p, j, depth, columns, n);
+                else if (i == 0 || !one_block) copy_panels(copy, B, p, j, depth, columns, n);
                 Tile t = {p > 0 ? ADD : mode,   NULL, C.row, a, NULL, TILE_COLUMNS,
                           in_place ? panel : 0, NULL, depth, 1};
                 t.C = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, t.C += C.panel) {
                     t.B = b, t.start = start ? start + j + q : NULL;
-                    panel_multiply(t, tile, rows, columns - q);
+                    panel_multiply(copy, t, tile, rows, columns - q);
                 }
             }
         }
     }
+    scratch_give(copy);
 }
 
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,

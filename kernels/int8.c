@@ -17,13 +17,15 @@
 #include <string.h>
 
 #include "base/real.h"
+#include "kernels/scratch.h"
 
-/* Each thread's quantised rows of X: of the widest matrix, INT8_ROWS fit. */
+/* Quantised rows of X: of the widest matrix, INT8_ROWS fit. */
 enum { QUANTISED = INT8_ROWS * INT8_MOST_COLUMNS, QUANTISED_ROWS = 512 };
-static _Thread_local struct {
-    _Alignas(ARENA_ALIGNMENT) uint8_t u[QUANTISED];
+typedef struct Quantised {
+    uint8_t u[QUANTISED];
     float scale[QUANTISED_ROWS];
-} quantised;
+} Quantised;
+_Static_assert(sizeof(Quantised) <= SCRATCH_BYTES, "quantised rows need more scratch memory");
 
 static int groups_of(int columns)
 {
@@ -112,11 +114,12 @@ void int8_get(int8_t *q, const Int8Matrix *matrix, int row)
 
 void int8_quantise(const Int8Matrix *matrix, const real *W)
 {
-    int8_t *q = (int8_t *)quantised.u;
+    int8_t *q = scratch_take();
     for (int row = 0; row < matrix->rows; row++, W += matrix->columns) {
         float scale = int8_quantise_row(q, W, matrix->columns);
         int8_put(matrix, row, q, scale);
     }
+    scratch_give(q);
 }
 
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row)
@@ -151,8 +154,9 @@ static inline void to_floats(real *Y, size_t ldy, const int32_t *C, const float 
 }
 
 /* Columns first .. of Y [rows,..]: one panel, tile by tile. */
-static void panel_multiply(real *Y, size_t ldy, const Int8Matrix *matrix, int first,
-                           const real *b, int rows, int columns)
+static void panel_multiply(const Quantised *quantised, real *Y, size_t ldy,
+                           const Int8Matrix *matrix, int first, const real *b, int rows,
+                           int columns)
 {
     static const real none[INT8_PANEL];
     int32_t C[INT8_ROWS * INT8_PANEL];
@@ -165,12 +169,12 @@ static void panel_multiply(real *Y, size_t ldy, const Int8Matrix *matrix, int fi
     if (!b) b = none;
     for (int r = 0, height; r < rows; r += height, tiles--) {
         height = (rows - r + tiles - 1) / tiles;
-        kernel->multiply(C, quantised.u + (size_t)r * stride, stride, panel,
+        kernel->multiply(C, quantised->u + (size_t)r * stride, stride, panel,
                          matrix->offset + first, height, groups);
         real *y = Y + (size_t)r * ldy;
         if (columns >= INT8_PANEL)
-            to_floats(y, ldy, C, quantised.scale + r, scale, b, height, INT8_PANEL);
-        else to_floats(y, ldy, C, quantised.scale + r, scale, b, height, columns);
+            to_floats(y, ldy, C, quantised->scale + r, scale, b, height, INT8_PANEL);
+        else to_floats(y, ldy, C, quantised->scale + r, scale, b, height, columns);
     }
 }
 
@@ -179,14 +183,16 @@ void int8_multiply(real *Y, const real *X, const Int8Matrix *matrix, const real 
 {
     int columns = matrix->columns, stride = groups_of(columns) * INT8_GROUP;
     int most = at_most(QUANTISED / stride, QUANTISED_ROWS);
+    Quantised *quantised = scratch_take();
     for (int n = 0, rows; n < N; n += rows) {
         rows = at_most(N - n, most);
         for (int r = 0; r < rows; r++)
-            quantised.scale[r] =
-                quantise_activations(quantised.u + (size_t)r * (size_t)stride,
+            quantised->scale[r] =
+                quantise_activations(quantised->u + (size_t)r * (size_t)stride,
                                      X + (size_t)(n + r) * (size_t)columns, columns, stride);
         for (int j = 0; j < count; j += INT8_PANEL)
-            panel_multiply(Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count, matrix, j,
-                           b ? b + j : NULL, rows, count - j);
+            panel_multiply(quantised, Y + (size_t)n * (size_t)count + (size_t)j, (size_t)count,
+                           matrix, j, b ? b + j : NULL, rows, count - j);
     }
+    scratch_give(quantised);
 }

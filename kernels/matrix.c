@@ -5,9 +5,11 @@
 #include <string.h>
 
 #include "kernels/panels.h"
+#include "kernels/scratch.h"
 
 /* A W that is packed in training has at least LARGE rows and columns and at most WIDEST columns. */
 enum { LARGE = 512, WIDEST = 4096 };
+_Static_assert(TILE_COLUMNS *WIDEST * sizeof(real) <= SCRATCH_BYTES, "a panel needs more");
 
 MatrixLayout matrix_layout_trained(int rows, int columns)
 {
@@ -26,13 +28,14 @@ MatrixLayout matrix_layout_inference(void)
 static void in_place(void (*copy)(real *, const real *, int, int), real *W, int rows,
                      int columns)
 {
-    static _Thread_local _Alignas(VECTOR_BYTES) real panel[TILE_COLUMNS * WIDEST];
+    real *panel = scratch_take();
     size_t size = TILE_COLUMNS * (size_t)columns;
     assert(rows % TILE_COLUMNS == 0 && columns <= WIDEST);
     for (int row = 0; row < rows; row += TILE_COLUMNS, W += size) {
         copy(panel, W, TILE_COLUMNS, columns);
         memcpy(W, panel, size * sizeof *W);
     }
+    scratch_give(panel);
 }
 
 void matrix_pack(MatrixLayout layout, real *W, int rows, int columns)

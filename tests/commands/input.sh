@@ -140,7 +140,7 @@ terminal() {
         await prompted $bytes
         bytes=$(wc -c <shown)
         printf "$typed"
-    done | env --default-signal script -qefc "'$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
+    done | env --default-signal script -qefc "trap : INT; '$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
     tr -d '\r' <shown >out
 }
 if script -qec true /dev/null </dev/null >script.out 2>&1; then

@@ -58,7 +58,7 @@ done
 status=$? least=$(sed -n 's/^train: not enough address space .*(ulimit -v \([0-9]*\)).*--threads$/\1/p' err)
 check "too little for the threads: one sentence says what is enough" test $status -eq 1 -a "$(wc -l <err)" -eq 1 -a "${least:-0}" -gt 1000000
 # A few MB more, for all the rest.
-for stack in 2048 8192 65536 unlimited; do
+for stack in 2048 8192 unlimited; do
     (ulimit -s $stack; ulimit -v $((${least:-0} + 100000)); "$BIN/train" $corpus $tiny --threads 8 --max-updates 3 --output first 2>err)
     check "and it is, with a stack of $stack KB" sh -c 'test $0 -eq 0 && ! test -s err || { cat err >&2; false; }' $?
 done
