@@ -1,4 +1,4 @@
-/* explain.c -- scaled dot-product attention step by step; see explain.h.
+/* explain.c -- the attention of one head step by step; see explain.h.
  *
  * Every number is read from the forward pass (inference/snapshot.h) or is one operation away
  * from such numbers: q·k is summed here, in double, from the pass's q and k, and the softmax
@@ -9,6 +9,7 @@
 #include "base/utf8.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
+#include "model/scorefunction.h"
 #include "plots/blocks.h"
 
 #include <math.h>
@@ -321,9 +322,28 @@ static double largest_at(const Explanation *e, double scale)
     return 1 / sum;
 }
 
+/* Step 5 of the score functions that do not divide by √d_k. */
+static void step_other_scale(const Explanation *e)
+{
+    int dh = e->v.Q.columns;
+    double root = sqrt(dh);
+    bool none = e->config->attention_score == SCORE_DOT;
+    say(e, none ? "5. No scaling" : "5. Scaling by 1/d_k");
+    say(e,
+        "This model %s, where the Transformer divides q·k by √d_k = √%d = %.3f. So the scores "
+        "of the same queries and keys are %.3f times as large. \"%s\" gets a weight of %.4f; "
+        "divided by √d_k, it would get %.4f.",
+        none ? "uses q·k itself" : "divides by d_k", dh, root, e->v.scale * root,
+        e->column[e->most], weight_of(e, e->word, e->most), largest_at(e, 1 / root));
+}
+
 static void step_scale(const Explanation *e)
 {
     int dh = e->v.Q.columns;
+    if (e->config->attention_score != SCORE_SCALED_DOT) {
+        step_other_scale(e);
+        return;
+    }
     say(e, "5. Scaling by 1/√d_k");
     say(e,
         "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
@@ -341,8 +361,10 @@ static void step_softmax(const Explanation *e)
         "The softmax raises e to the power of each score and divides by the sum. The attention "
         "weights are positive and sum to 1. (The largest score is subtracted first. This does "
         "not change the weights and prevents overflow.)");
-    fprintf(e->out, "  %-*s %9s %10s %10s %10s\n", LABEL, "key", "q·k ", "z = q·k/√d_k",
-            "e^(z-max)", "weight");
+    const char *formula = score_functions[e->config->attention_score].formula;
+    int spaces = 6 - columns_width(formula);
+    fprintf(e->out, "  %-*s %9s %*sz = %s %10s %10s\n", LABEL, "key", "q·k ",
+            spaces > 0 ? spaces : 0, "", formula, "e^(z-max)", "weight");
     for (int j = 0; j < keys_of(e, e->word); j++) {
         double z = e->v.scale * e->dot[j], p = weight_of(e, e->word, j);
         sum += exp(z - largest);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
+#include "model/scorefunction.h"
 #include "plots/colormap.h"
 
 #include <math.h>
@@ -206,6 +207,7 @@ static bool put_words(PageWriter *page, Error *error)
 static bool put_data(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
+    const ModelConfig *config = &page->snapshot->model->config;
     HeadVectors vectors = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0);
     PictureBest best;
     json_open(json, NULL);
@@ -214,9 +216,10 @@ static bool put_data(PageWriter *page, Error *error)
     json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
-    json_put_integer(json, "heads", page->snapshot->model->config.heads);
+    json_put_integer(json, "heads", config->heads);
     json_put_integer(json, "size", vectors.K.columns);
     json_put_real(json, "scale", vectors.scale);
+    json_put_text(json, "score", score_functions[config->attention_score].formula);
     json_open(json, "best");
     json_put_integer(json, "layer", best.layer);
     json_put_integer(json, "head", best.aligns ? best.head : -1);

@@ -12,7 +12,7 @@
  *
  * The data of the page, beside words and names:
  *
- *     {"heads": H, "size": dh, "scale": 1/√dh,
+ *     {"heads": H, "size": dh, "scale": 1/√dh, "score": "q·k/√d_k",
  *      "sides": {"source": {"text": […], "special": […], "unknown": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of cross-attention; head -1: none aligns

@@ -156,7 +156,8 @@ static void find_maps(Projections *out, const Sums *sums, const FrequentWords *w
                 score[at] += sums->Q[i * D + d] * sums->K[j * D + d];
                 value[at] += (double)e[d] * (double)O[j * D + d];
             }
-            score[at] /= sums->queries[i] * sums->keys[j] * H * sqrt(D / H);
+            score[at] /= sums->queries[i] * sums->keys[j] * H;
+            score[at] *= (double)attention_scale(&model->config);
             value[at] /= sums->keys[j];
             weight[at] = sums->weights[at] / sums->meetings[at];
         }

@@ -191,7 +191,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
 {
     int n = cache->step + 1, width = attention_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
-    real *P = cache->P, scale = attention_scale(dh);  // [H,width]
+    real *P = cache->P, scale = attention_scale(config);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
         for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
@@ -218,7 +218,7 @@ static void attend_source(real *O, const real *Q, const Cache *cache, int layer,
     const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
-    real *P = cache->P, scale = attention_scale(dh);
+    real *P = cache->P, scale = attention_scale(config);
     for (int h = 0; h < H; h++) {
         small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
                    width, rows, width, dh, scale);

@@ -106,7 +106,7 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
                          .K = {all->K.at + at, m, dh, all->K.stride},
                          .V = {all->V.at + at, m, dh, all->V.stride},
                          .O = {all->O.at + at, n, dh, all->O.stride},
-                         .scale = 1 / sqrt(dh)};
+                         .scale = (double)attention_scale(&snapshot->model->config)};
 }
 
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,

@@ -1,19 +1,20 @@
-/* attention.c -- scaled dot-product attention and multi-head attention.
+/* attention.c -- dot-product attention and multi-head attention.
  *
  *   forward    (1)  Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
  *              for every sentence and head, on its dh = D/H columns:
- *              (2)  S = Q Kᵀ / √dh                  how well query i matches key j
+ *              (2)  S = scale · Q Kᵀ                how well query i matches key j
  *              (3)  P = softmax_rows(S)             over the keys that i sees (causal mask)
  *              (4)  O = dropout(P) V                values mixed by the attention weights P
  *              (5)  Y = O W_Oᵀ (+ b_O, added with the residual)
  *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O
  *              (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
  *              (3)  dS = P ⊙ (dP - Σ_j P ⊙ dP)
- *              (2)  dQ = dS K / √dh                 dK = dSᵀ Q / √dh
+ *              (2)  dQ = scale · dS K               dK = scale · dSᵀ Q
  *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
  *
- * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. Without the √dh a dot product of dh
+ * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. The scale is 1/√dh, except with other
+ * score functions (scorefunction.h). Without the √dh a dot product of dh
  * independent terms of variance 1 has deviation √dh, and the softmax saturates where its
  * gradient is near zero. */
 #include "model/attention.h"
@@ -25,8 +26,14 @@
 #include "kernels/transpose.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
+#include "model/scorefunction.h"
 
 enum { VECTOR = 16 };
+
+real attention_scale(const ModelConfig *config)
+{
+    return score_functions[config->attention_score].factor(config->d_model / config->heads);
+}
 
 int attention_width(int m)
 {
@@ -64,6 +71,7 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     size_t total = 0, widest = 0, largest = 0;
     *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
     a->causal = causal, a->D = D, a->H = H, a->dh = D / H;
+    a->scale = attention_scale(config);
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
         size_t width = (size_t)attention_width(packed_length(a->keys, s));
@@ -157,11 +165,11 @@ static void head_nt(Rows C, Rows A, Rows B, real *Bt, int m, int n, int k, real 
 /* ---- one head of one sentence ---- */
 
 void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
-                             bool causal)
+                             real scale, bool causal)
 {
     int width = attention_width(m);
-    // (2) S = Q Kᵀ / √dh
-    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, attention_scale(dh));
+    // (2) S = scale · Q Kᵀ
+    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
     // (3) P = softmax_rows(S); causal mask: query i sees keys 0..i, the others get weight 0
     for (int i = 0; i < n; i++) {
         int seen = causal ? i + 1 : m, filled = attention_width(seen);
@@ -214,8 +222,9 @@ static Rows dropped(const Attention *a, const Head *h)
 
 static void head_forward(const Attention *a, const Head *h)
 {
-    // (2) S = Q Kᵀ / √dh      (3) P = softmax_rows(S)
-    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, a->dh, a->causal);
+    // (2) S = scale · Q Kᵀ      (3) P = softmax_rows(S)
+    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, a->dh, a->scale,
+                            a->causal);
     // (4) O = dropout(P) V
     head_nn(h->x.O, dropped(a, h), h->x.V, h->n, a->dh, h->m, 1);
 }
@@ -243,7 +252,6 @@ static void softmax_backward(real *dP, const Head *h, real keep_scale)
 static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
 {
     int n = h->n, m = h->m, dh = a->dh;
-    real scale = attention_scale(dh);
     Rows dP = {a->dP, h->width}, dS = dP;
     // (4) dV = dropout(P)ᵀ dO
     head_tn(d->V, dropped(a, h), d->O, m, dh, n, 1);
@@ -251,10 +259,10 @@ static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
     head_nt(dP, d->O, h->x.V, a->Kt, n, m, dh, 1);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     softmax_backward(dP.at, h, a->mask.scale);
-    // (2) dQ = dS K / √dh
-    head_nn(d->Q, dS, h->x.K, n, dh, m, scale);
-    // (2) dK = dSᵀ Q / √dh
-    head_tn(d->K, dS, h->x.Q, m, dh, n, scale);
+    // (2) dQ = scale · dS K
+    head_nn(d->Q, dS, h->x.K, n, dh, m, a->scale);
+    // (2) dK = scale · dSᵀ Q
+    head_tn(d->K, dS, h->x.Q, m, dh, n, a->scale);
 }
 
 /* ---- multi-head attention ---- */

@@ -8,8 +8,6 @@
  * the only mask. */
 #pragma once
 
-#include <math.h>
-
 #include "base/arena.h"
 #include "base/packed.h"
 #include "kernels/gemm.h"
@@ -34,6 +32,7 @@ typedef struct Attention {
     const Packed *queries, *keys;  // the same for self-attention
     bool self, causal;
     int D, H, dh;
+    real scale;            // of q·k
     const real *Xq, *Xkv;  // [n,D] [m,D] the inputs
     size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
@@ -47,11 +46,8 @@ typedef struct Attention {
 /* A row of a map is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
 int attention_width(int m);
 
-/* The factor of q·k in scaled dot-product attention: 1 / √dh. */
-static inline real attention_scale(int dh)
-{
-    return 1 / (real)sqrt(dh);
-}
+/* The factor of q·k in a score: 1 / √dh in scaled dot-product attention. */
+real attention_scale(const ModelConfig *config);
 
 /* The attention weights of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
@@ -82,7 +78,7 @@ void attention_transpose(real *T, Rows X, int m, int dh);
  * 0. */
 void softmax_row(real *z, int seen);
 
-/* One head of one sentence: P [n,width] (=) softmax_rows(Q Kᵀ / √dh)   Q [n,dh]   K [m,dh]
+/* One head of one sentence: P [n,width] (=) softmax_rows(scale · Q Kᵀ)   Q [n,dh]   K [m,dh]
  * causal: query i sees keys 0..i, else all   Kt [dh,width] scratch */
 void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
-                             bool causal);
+                             real scale, bool causal);

@@ -1,7 +1,8 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
-static const char *const SCORES[] = {"scaled-dot", NULL};
+#include "model/scorefunction.h"
+
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
 static const char *const POSITIONS[] = {"sinusoidal", "learned", "none", NULL};
@@ -23,8 +24,8 @@ const Option model_options[] = {
     {"max-length", OPTION_INT, FIELD(max_length), 2, 8192, NULL, NULL,
      "longest sentence in tokens, its end included; longer ones are skipped in training and "
      "cut in translation", 0},
-    {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL,
-     "how a query and a key are compared", OPTION_EXPERT},
+    {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, score_names, NULL,
+     "how a query and a key are compared: q·k / √d_k, q·k, q·k / d_k", OPTION_EXPERT},
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
      "between the two matrices of the feed-forward network", 0},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,
@@ -37,7 +38,8 @@ const Option model_options[] = {
      "them; nothing", 0},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", OPTION_EXPERT},
-    {"score", OPTION_CHOICE, FIELD(attention_score), 0, 0, SCORES, NULL, NULL, OPTION_OLD},
+    {"score", OPTION_CHOICE, FIELD(attention_score), 0, 0, score_names, NULL, NULL,
+     OPTION_OLD},
 };
 // clang-format on
 const int model_option_count = sizeof model_options / sizeof *model_options;

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "base/options.h"
 
-/* How a query and a key are compared, before the softmax. */
-typedef enum { SCORE_SCALED_DOT } Score;  // q·k / √dh   (Vaswani et al. 2017, §3.2.1)
+/* How a query and a key are compared, before the softmax (scorefunction.h). */
+typedef enum { SCORE_SCALED_DOT, SCORE_DOT, SCORE_DOT_OVER_D } Score;
 
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;

@@ -1,6 +1,6 @@
-/* neuron.js -- the neuron view: scaled dot-product attention of one word in one head.
+/* neuron.js -- the neuron view: dot-product attention of one word in one head.
  *
- *   1   q · k = Σ q_d k_d      ÷ √d      softmax over the keys that the causal mask allows
+ *   1   q · k = Σ q_d k_d      scaled      softmax over the keys that the causal mask allows
  *   2   o = Σ softmax_j v_j
  *
  * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
@@ -103,7 +103,7 @@ function weightTable({ q, keys }, word, columns, live) {
     make("td", {}, number(key.score)), meter(key.probability)));
   return stepTable("1  The query and the keys give the attention weights",
     [columnHead(""), scaleOf("key k", k), scaleOf("q × k", products), dimensionHead(live),
-     columnHead("q · k (sum)"), columnHead(`÷ √${DATA.size}`), columnHead("softmax", true)], [query, ...rows]);
+     columnHead("q · k (sum)"), columnHead(DATA.score), columnHead("softmax", true)], [query, ...rows]);
 }
 
 /* Step 2: the weights and each value give the output. */

@@ -62,8 +62,8 @@ function caption() {
   const text = kind.caption;
   if (state.view === "model") return `${text} One map for each layer and head. Choose one to enlarge it.`;
   if (state.view === "neuron")
-    return `Scaled dot-product attention: the query q of the word and the key k of each word are multiplied ` +
-           `number by number and added. The sum is divided by √${DATA.size}. The softmax turns the results ` +
+    return `Dot-product attention: the query q of the word and the key k of each word are multiplied ` +
+           `number by number and added. The score is ${DATA.score}, with d_k = ${DATA.size}. The softmax turns the scores ` +
            `into attention weights, which sum to 1. The head's output is the sum of the values v, each ` +
            `multiplied by its weight.`;
   const percent = `${Math.round(100 * specialShare(kind))} %`;

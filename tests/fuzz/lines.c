@@ -6,6 +6,8 @@
  *
  * and what is printed; 0x80: invalid text is replaced. Without --align, a layer and a text for
  * --head take the place of gold alignments. */
+#include <math.h>
+
 #include "tests/fixtures/fuzz-model.h"
 
 #include "commands/translate/pairs.h"

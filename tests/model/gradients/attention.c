@@ -1,6 +1,7 @@
 /* attention.c -- gradients of attention in its three uses: encoder self-attention, causal
  * self-attention, encoder-decoder attention. */
 #include "model/attention.h"
+#include "model/scorefunction.h"
 #include "tests/fixtures/check.h"
 
 enum { D = 6, H = 2, PLACE = 9, DD = D * D };
@@ -36,9 +37,9 @@ typedef struct Use {
     GemmMode q_mode, kv_mode;
 } Use;
 
-static void check_use(const Use *use)
+static void check_use(const Use *use, Score score)
 {
-    const ModelConfig config = {.d_model = D, .heads = H};
+    const ModelConfig config = {.d_model = D, .heads = H, .attention_score = score};
     const Dropout dropout = {.attention = use->rate, .seed = 5, .update = 2};
     bool self = !use->keys;
     size_t n = (size_t)use->queries->rows * D, m = self ? n : (size_t)use->keys->rows * D;
@@ -99,8 +100,11 @@ static const Use uses[] = {
 static void test_uses(void **state)
 {
     for (size_t i = 0; i < sizeof uses / sizeof *uses; i++) {
-        check_use(&uses[i]);
-        check_teardown(state);
+        for (int score = 0; score_names[score]; score++) {
+            print_message("%s: ", score_names[score]);
+            check_use(&uses[i], (Score)score);
+            check_teardown(state);
+        }
     }
 }
 

@@ -57,6 +57,7 @@ static ModelConfig draw_config(Rng *rng)
         .positions = between(rng, POSITIONS_SINUSOIDAL, POSITIONS_NONE),
         .tying = between(rng, TYING_ALL, TYING_NONE),
         .output_bias = one_in(rng, 2),
+        .attention_score = between(rng, SCORE_SCALED_DOT, SCORE_DOT_OVER_D),
     };
     if (c.tying != TYING_ALL && one_in(rng, 2)) c.source_vocab = between(rng, 4, 30);
     return c;
@@ -117,13 +118,13 @@ static void print_draw(const Draw *d)
     const ModelConfig *c = &d->config;
     const Dropout *p = &d->dropout;
     print_message("seed %llu: V %d,%d D %d H %d F %d layers %d,%d activation %d norm %d "
-                  "positions %d tying %d bias %d S %d N %d M %d smoothing %.2f "
+                  "positions %d tying %d bias %d score %d S %d N %d M %d smoothing %.2f "
                   "dropout %.2f %.2f %.2f r-drop %.2f\n",
                   (unsigned long long)d->seed, config_source_vocab(c), c->vocab, c->d_model,
                   c->heads, c->ffn, c->encoder_layers, c->decoder_layers, c->activation,
-                  c->norm, c->positions, c->tying, c->output_bias, d->source.sentences,
-                  d->source.rows, d->target.rows, d->smoothing, p->residual, p->activation,
-                  p->attention, p->r_drop);
+                  c->norm, c->positions, c->tying, c->output_bias, c->attention_score,
+                  d->source.sentences, d->source.rows, d->target.rows, d->smoothing,
+                  p->residual, p->activation, p->attention, p->r_drop);
 }
 
 /* ---- the comparison ---- */
