@@ -81,6 +81,5 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
     return true;
 }
 
-const char *const choice_kind_names[] = {"encoder", "decoder", "cross"};
 const char *const choice_kind_titles[] = {"Encoder self-attention",
                                           "Decoder self-attention (causal)", "Cross-attention"};

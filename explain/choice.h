@@ -52,6 +52,5 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error);
 /* False if the model has no such layer or head. */
 bool choice_check(const Choice *choice, const ModelConfig *model, Error *error);
 
-/* Indexed by AttentionKind: "encoder", "decoder", "cross"; "Encoder self-attention", … */
-extern const char *const choice_kind_names[];
+/* Indexed by AttentionKind: "Encoder self-attention", … */
 extern const char *const choice_kind_titles[];

@@ -128,7 +128,7 @@ static void put_kind(PageWriter *page, int k)
     JsonWriter *json = &page->json;
     AttentionKind kind = KIND[k].kind;
     json_open(json, NULL);
-    json_put_text(json, "name", choice_kind_names[kind]);
+    json_put_text(json, "name", attention_kind_names[kind]);
     json_put_text(json, "title", choice_kind_titles[kind]);
     json_put_text(json, "short", KIND[k].short_title);
     json_put_text(json, "rows", SIDE[labels_rows(kind)]);
@@ -174,7 +174,7 @@ static void put_start(PageWriter *page, const PictureBest *best)
     if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
     if (first.head == CHOICE_BEST) first.head = best->head;
     json_open(json, "start");
-    json_put_text(json, "kind", choice_kind_names[choice->kind]);
+    json_put_text(json, "kind", attention_kind_names[choice->kind]);
     json_put_integer(json, "layer", first.layer);
     maps_follow(&layer, &head, &row, page->snapshot, &first);
     json_put_integer(json, "head", head);

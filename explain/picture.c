@@ -61,17 +61,6 @@ static const char *const COLUMN[] = {[ATTENTION_ENCODER] = "source word",
 
 enum { KINDS = 3, REMARK = 320, NOTE = 64, LABELLED = 12 };
 
-/* What all sections of a picture share. */
-typedef struct Drawing {
-    const PictureInput *input;
-    bool hide;     // special tokens
-    bool unknown;  // some token is <unk>
-    Labels labels[TOKEN_SIDES];
-    int *head;  // [heads] all heads of a layer, or the several that were chosen
-    int heads;
-    Error *error;
-} Drawing;
-
 /* One kind of attention, with all that its HeatMapSection points to. */
 typedef struct Section {
     AttentionKind kind;
@@ -86,6 +75,21 @@ typedef struct Section {
     char (*note)[2][NOTE];  // [layers,heads] title and note
     char title[96], large_note[NOTE], caption[REMARK], remark[REMARK];
 } Section;
+
+/* The sections of one snapshot, and what they share. */
+typedef struct Drawing {
+    const PictureInput *input;
+    bool hide;     // special tokens
+    bool unknown;  // some token is <unk>
+    Labels labels[TOKEN_SIDES];
+    int *head;  // [heads] all heads of a layer, or the several that were chosen
+    int heads;
+    Section section[KINDS];
+    int count;         // of the sections
+    const char *side;  // "before: ", "after: ", or "" if it is the only one
+    char *from, *to;   // the texts of the pair
+    Error *error;
+} Drawing;
 
 /* ---- what all sections share ---- */
 
@@ -117,12 +121,6 @@ static bool drawing_begin(Drawing *d)
         for (int i = 0; i < labels->count; i++) d->unknown |= labels->unknown[i];
     }
     return true;
-}
-
-static void drawing_free(Drawing *d)
-{
-    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
-    free(d->head);
 }
 
 /* ---- maps ---- */
@@ -275,9 +273,9 @@ static void describe(Section *s, const Drawing *d)
     char name[NOTE];
     bool rollout = d->input->config.rollout;
     large_name(name, s, d);
-    if (rollout) strcpy(s->title, name);
+    if (rollout) snprintf(s->title, sizeof s->title, "%s%s", d->side, name);
     else
-        snprintf(s->title, sizeof s->title, "layer %d of %d · %s", s->layer + 1,
+        snprintf(s->title, sizeof s->title, "%slayer %d of %d · %s", d->side, s->layer + 1,
                  snapshot_layers(d->input->snapshot, s->kind), name);
     char fixed[NOTE] = "";
     if (s->layers > 1 && !rollout && d->input->choice->head != CHOICE_BEST)
@@ -297,15 +295,17 @@ static void describe(Section *s, const Drawing *d)
     if (d->hide)
         snprintf(
             s->remark, REMARK,
-            "%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
+            "%s%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
             "row are rescaled to sum to 1, and the entropies are of the rescaled rows.",
-            token, givers, 100 * s->share);
+            d->side, token, givers, 100 * s->share);
     else
-        snprintf(s->remark, REMARK,
-                 "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
-                 "that finds nothing to attend to puts its weight there.",
-                 token, decoder ? "the start of the decoder's input" : "the end of the source",
-                 givers, 100 * s->share);
+        snprintf(
+            s->remark, REMARK,
+            "%sThe column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
+            "that finds nothing to attend to puts its weight there.",
+            d->side, token,
+            decoder ? "the start of the decoder's input" : "the end of the source", givers,
+            100 * s->share);
 }
 
 static HeatMap heat_of(const Map *map, const Section *s)
@@ -357,24 +357,56 @@ static HeatMapSection section_finish(Section *s, const Drawing *d)
 
 /* ---- the picture ---- */
 
-/* Paints the sections and writes them; from, to: the texts of the pair. */
-static bool save(const char *path, const Drawing *d, const Section *first,
-                 const HeatMapSection *pages, int count, const char *from, const char *to)
+static void drawing_free(Drawing *d)
 {
+    for (int k = 0; k < KINDS; k++) section_free(&d->section[k]);
+    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
+    free(d->head);
+    free(d->from);
+    free(d->to);
+}
+
+/* Makes the sections; pages (=) what is drawn of them, each `step` after the one before.
+ * drawing_free in any case. */
+static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
+{
+    static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER,
+                                          ATTENTION_DECODER};
+    const PictureInput *in = d->input;
+    d->count = in->choice->all_kinds ? KINDS : 1;
+    if (!drawing_begin(d)) return false;
+    for (int k = 0; k < d->count; k++) {
+        d->section[k].kind = in->choice->all_kinds ? kinds[k] : in->choice->kind;
+        if (!section_make(&d->section[k], d)) return false;
+    }
+    for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
+    for (int k = 0; k < d->count; k++) pages[k * step] = section_finish(&d->section[k], d);
+    d->from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
+    d->to = d->from ? labels_sentence(in->snapshot, in->vocabulary, TARGET, d->error) : NULL;
+    return d->to;
+}
+
+/* Paints the sections of d, or beside those of d[-1], and writes them. */
+static bool save(const char *path, const Drawing *d, const HeatMapSection *pages, int sides)
+{
+    const Section *first = d->section;
     char *title = NULL, subtitle[REMARK], layer[16], head[NOTE], kinds[REMARK] = "";
     int format = picture_format(path, d->error);
     if (format < 0) return false;
-    if (asprintf(&title, "%s → %s", from, to) < 0)
+    if ((sides == 1 ? asprintf(&title, "%s → %s", d->from, d->to)
+                    : asprintf(&title, "before: %s → %s · after: %s → %s", d[-1].from, d[-1].to,
+                               d->from, d->to)) < 0)
         return error_set(d->error, "not enough memory for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              d->input->given ? "given" : "model's",
              d->unknown ? ". Underlined: not in this model's vocabulary" : "");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
-    for (int k = 0; k < count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
+    for (int k = 0; k < d->count; k++)
+        strcat(strcat(kinds, k ? ", " : ""), pages[k * sides].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", d->input->model_name},
-                             {"Source", from},
-                             {"Translation", to},
+                             {"Source", d->from},
+                             {"Translation", d->to},
                              {"Attention", kinds},
                              {"Layer", layer},
                              {"Head", large_name(head, first, d)},
@@ -386,7 +418,7 @@ static bool save(const char *path, const Drawing *d, const Section *first,
                                .measure = d->input->config.rollout ? "attention rollout" : NULL,
                                .missing = d->input->missing,
                                .sections = pages,
-                               .count = count,
+                               .count = d->count * sides,
                                .theme = (Theme)d->input->config.theme,
                                .scale = d->input->config.scale,
                                .format = (CanvasFormat)format};
@@ -400,38 +432,30 @@ static bool save(const char *path, const Drawing *d, const Section *first,
     return good;
 }
 
-static bool draw(const char *path, FILE *out, Drawing *d, Section *sections, int count)
+static bool print(FILE *out, const HeatMapSection *pages, int count)
 {
-    const Snapshot *snapshot = d->input->snapshot;
-    const Vocabulary *vocabulary = d->input->vocabulary;
-    HeatMapSection pages[KINDS];
-    if (!drawing_begin(d)) return false;
-    for (int k = 0; k < count; k++)
-        if (!section_make(&sections[k], d)) return false;
-    for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
-    for (int k = 0; k < count; k++) pages[k] = section_finish(&sections[k], d);
-    for (int k = 0; k < count && !path; k++) {
+    for (int k = 0; k < count; k++) {
         fprintf(out, "\n%s · %s\n", pages[k].title, pages[k].large->title);
         blocks_print(out, pages[k].large, pages[k].causal, blocks_color(out));
     }
-    if (!path) return fputc('\n', out) != EOF;
-    char *from = labels_sentence(snapshot, vocabulary, SOURCE, d->error);
-    char *to = from ? labels_sentence(snapshot, vocabulary, TARGET, d->error) : NULL;
-    bool good = to && save(path, d, sections, pages, count, from, to);
-    free(from);
-    free(to);
-    return good;
+    return fputc('\n', out) != EOF;
 }
 
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
-    Drawing d = {.input = input, .error = error};
-    Section sections[KINDS] = {
-        {.kind = ATTENTION_CROSS}, {.kind = ATTENTION_ENCODER}, {.kind = ATTENTION_DECODER}};
-    if (!input->choice->all_kinds) sections[0].kind = input->choice->kind;
-    bool good = draw(path, out, &d, sections, input->choice->all_kinds ? KINDS : 1);
-    for (int k = 0; k < KINDS; k++) section_free(&sections[k]);
-    drawing_free(&d);
+    PictureInput before = *input;
+    int sides = input->before ? 2 : 1;
+    Drawing d[] = {{.input = &before, .side = "before: ", .error = error},
+                   {.input = input, .side = sides > 1 ? "after: " : "", .error = error}};
+    HeatMapSection pages[2 * KINDS];
+    before.snapshot = input->before;
+    bool good = (sides == 1 || drawing_make(&d[0], pages, sides)) &&
+                drawing_make(&d[1], pages + sides - 1, sides);
+    for (int k = 1; sides > 1 && k < 2 * KINDS; k += 2) pages[k].beside = true;
+    good = good &&
+           (path ? save(path, &d[1], pages, sides) : print(out, pages, d[1].count * sides));
+    drawing_free(&d[0]);
+    drawing_free(&d[1]);
     return good;
 }
 
@@ -439,7 +463,7 @@ bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
     Section section = {.kind = ATTENTION_CROSS};
-    Drawing d = {.input = &plain, .error = error};
+    Drawing d = {.input = &plain, .error = error, .side = ""};
     plain.config = picture_default;
     bool good = drawing_begin(&d) && find_best(&section, &d);
     AttentionKind kind = input->choice->kind;

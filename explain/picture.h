@@ -26,6 +26,7 @@ extern const int picture_option_count;
 typedef struct PictureInput {
     const Snapshot *snapshot;
     const Vocabulary *vocabulary;
+    const Snapshot *before;  // without an intervention, to be drawn beside it; or NULL
     const char *model_name;  // for the file's text chunks
     const Choice *choice;
     PictureConfig config;

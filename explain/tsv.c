@@ -45,7 +45,7 @@ static void write_map(FILE *out, const TableMap *map, float *weight)
     for (int i = 0; i < rows; i++)
         for (int j = 0; j < (map->kind == ATTENTION_DECODER ? i + 1 : columns); j++)
             fprintf(out, "%lld\t%s\t%d\t%s\t%d\t%s\t%d\t%s\t%.6f\n", map->sentence,
-                    choice_kind_names[map->kind], map->layer + 1, head, i + 1,
+                    attention_kind_names[map->kind], map->layer + 1, head, i + 1,
                     piece(map, row, i), j + 1, piece(map, column, j),
                     (double)weight[i * columns + j]);
 }

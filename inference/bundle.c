@@ -59,13 +59,16 @@ static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkp
 }
 
 /* Fills the bundle and closes the checkpoint. */
-static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, Error *error)
+static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8,
+                 const Intervention *change, Error *error)
 {
     const char *name = checkpoint->file.path;
     Transformer *model = &bundle->model;
     bool good = (read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
                  error_prefix(error, "%s", name)) &&
                 read_model(model, checkpoint, &bundle->vocabulary, name, error) &&
+                (!change || intervention_apply(change, model, error) ||
+                 error_prefix(error, "%s", name)) &&
                 ((bundle->config = strdup(checkpoint->config)) ||
                  error_set(error, "not enough memory for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
@@ -76,13 +79,15 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, Error *e
     return good;
 }
 
-bool bundle_load(Bundle *bundle, const char *path, bool int8, Error *error)
+bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
+                 Error *error)
 {
     char file[PATH_MAX + 32];
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return bundle_find(file, sizeof file, path, error) &&
-           checkpoint_open(&checkpoint, file, error) && load(bundle, &checkpoint, int8, error);
+           checkpoint_open(&checkpoint, file, error) &&
+           load(bundle, &checkpoint, int8, change, error);
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
@@ -91,7 +96,7 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
-           load(bundle, &checkpoint, int8, error);
+           load(bundle, &checkpoint, int8, NULL, error);
 }
 
 void bundle_free(Bundle *bundle)
@@ -136,7 +141,8 @@ static bool same_vocabulary(const Vocabulary *a, const Vocabulary *b)
     return true;
 }
 
-bool models_load(Models *models, const StringList *paths, bool int8, Error *error)
+bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
+                 Error *error)
 {
     *models = (Models){0};
     for (int m = 0; m < paths->count; m++) {
@@ -144,7 +150,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, Error *erro
         if (m == MAX_MODELS)
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
-        if (!bundle_load(bundle, paths->item[m], int8, error)) return false;
+        if (!bundle_load(bundle, paths->item[m], int8, change, error)) return false;
         if (!same_vocabulary(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "

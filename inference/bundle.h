@@ -5,6 +5,7 @@
 #include "data/vocabulary.h"
 #include "inference/ensemble.h"
 #include "inference/idlines.h"
+#include "inference/intervention.h"
 
 typedef struct Bundle {
     Transformer model;
@@ -18,8 +19,9 @@ typedef struct Bundle {
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
 
 /* Loads the checkpoint that bundle_find finds, and prepares its matrices for inference
- * (model/quantised.h): quantised to int8, or as they are. */
-bool bundle_load(Bundle *bundle, const char *path, bool int8, Error *error);
+ * (model/quantised.h): quantised to int8, or as they are. change: made before that; or NULL */
+bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention *change,
+                 Error *error);
 
 /* The same of a checkpoint file in memory, which may be freed afterwards. Errors name it
  * `name`. */
@@ -42,5 +44,6 @@ typedef struct Models {
 
 /* Loads each path (bundle_load). The tokenizers must be the same byte for byte, so that an id
  * means the same word in each model. The struct must stay where it is. */
-bool models_load(Models *models, const StringList *paths, bool int8, Error *error);
+bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
+                 Error *error);
 void models_free(Models *models);  // does nothing for {0}

@@ -8,6 +8,8 @@
 
 #include "inference/search.h"
 
+const char *const attention_kind_names[] = {"encoder", "decoder", "cross"};
+
 /* A copy of the sentence, as a batch of one.   start [2] */
 static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int length)
 {

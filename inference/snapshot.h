@@ -18,6 +18,9 @@ typedef enum {
     ATTENTION_CROSS     // encoder-decoder attention: queries target [m], keys source [n]
 } AttentionKind;
 
+/* Indexed by AttentionKind: "encoder", "decoder", "cross". */
+extern const char *const attention_kind_names[];
+
 typedef struct Snapshot {
     const Transformer *model;
     Packed source, target;  // one sentence each, n and m rows

@@ -58,7 +58,7 @@ static QkvModel *load(const char *path, const void *bytes, size_t size, QkvPreci
     QkvModel *model = calloc(1, sizeof *model);
     bool int8 = precision == QKV_INT8;
     bool good =
-        model && (path ? bundle_load(&model->bundle, path, int8, &error)
+        model && (path ? bundle_load(&model->bundle, path, int8, NULL, &error)
                        : bundle_load_bytes(&model->bundle, bytes, size, "model", int8, &error));
     library_leave(before);
     if (good) return model;

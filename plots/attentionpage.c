@@ -122,6 +122,7 @@ static int put_section_head(Canvas *canvas, const PagePlan *plan, const SectionP
                             const HeatMapSection *section)
 {
     int width = plan->width - 2 * MARGIN;
+    if (section->beside) return at->y;
     int y = put_text(canvas, section->title, at->y, SECTION_SIZE, true, width);
     y = put_text(canvas, section->caption, y, LINE_SIZE, false, width);
     return put_text(canvas, section->remark, y, LINE_SIZE, false, width);
@@ -154,26 +155,28 @@ static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePl
 
 /* ---- places ---- */
 
-/* Places a section from y on. Returns its bottom and widens *right to its right edge. */
-static int place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
-                         const HeatMapSection *section, int y, int *right)
+/* Places a section from y on, or beside the one before. */
+static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
+                          const HeatMapSection *section, int y)
 {
-    int x = MARGIN, grid_right, bottom;
+    int x = section->beside ? out[-1].right + LARGE_GAP : MARGIN, grid_right, bottom;
     out->y = y;
-    y = put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
-    int large_bottom = y;
+    y = section->beside ? out[-1].top
+                        : put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
+    out->top = out->bottom = y;
     if (section->large) {
         out->large = heatmap_plan(canvas, section->large, plan->large_cell);
         out->large.x = x;
         out->large.y = y;
-        *right = larger(*right, x + out->large.width);
-        x += out->large.width + LARGE_GAP;
-        large_bottom = y + out->large.height;
+        out->right = x + out->large.width;
+        out->bottom = y + out->large.height;
+        x = out->right + LARGE_GAP;
     }
     plan_grid(canvas, out->maps, section, plan->small_cell);
     bottom = place_grid(out->maps, section, x, y, &grid_right);
-    if (section->layers > 0) *right = larger(*right, grid_right);
-    return larger(bottom, large_bottom);
+    if (section->layers > 0) out->right = larger(out->right, grid_right);
+    out->bottom = larger(out->bottom, bottom);
+    if (section->beside) out->bottom = larger(out->bottom, out[-1].bottom);
 }
 
 /* Lays the page out with large maps of this cell; false if it is too large for a picture. The
@@ -187,8 +190,11 @@ static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan
     for (int pass = 0; pass < 2; pass++) {
         int y = put_page_head(canvas, page, plan) + HEAD_GAP, right = 0;
         for (int s = 0; s < page->count; s++) {
-            y = place_section(canvas, plan, &plan->section[s], &page->sections[s], y, &right);
-            if (s + 1 < page->count) y += SECTION_GAP;
+            SectionPlan *at = &plan->section[s];
+            at->right = 0;
+            place_section(canvas, plan, at, &page->sections[s], y);
+            right = larger(right, at->right);
+            y = at->bottom + (s + 1 < page->count ? SECTION_GAP : 0);
         }
         plan->width = larger(plan->width, right + MARGIN);
         plan->height = y + MARGIN;

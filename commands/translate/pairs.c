@@ -35,6 +35,7 @@ bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
         return false;
     input_warn_unknown(p->input, source, NULL);
     input_warn_unknown(p->input, target, "target");
+    if (p->shuffle) idlines_shuffle(source, *p->shuffle, (uint64_t)p->input->lines);
     *too_long = cut || other_cut;
     if (*too_long && p->news)
         fprintf(p->news,

@@ -16,6 +16,7 @@ typedef struct Pairs {
     const char *option;  // "--score", for the error about a line that is no pair
     const char *done;    // "scored", for the warning that a long pair is not
     const volatile sig_atomic_t *stop;  // once it is not 0, no more pairs are read
+    const uint64_t *shuffle;            // the seed of --shuffle-source; or NULL
 } Pairs;
 
 /* Adds the pair that begins with the line just read, and names its unknown words: both lists

@@ -37,6 +37,14 @@ static const Option request_options[] = {
      "print step by step how a head computes attention; no translation", OPTION_COMMON},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
      "the token that --explain follows, or its position", 0},
+    {"ablate", OPTION_LIST, FIELD(intervention.ablate), 0, 0, NULL, "KIND.LAYER.HEAD=zero|uniform",
+     "switch a head off, or make its attention weights uniform: cross.2.1=zero, or "
+     "encoder.1.*=uniform for a layer; shows the translation before and after", 0},
+    {"intervene", OPTION_LIST, FIELD(intervention.intervene), 0, 0, NULL, "CHANGE",
+     "positions=0: add no positions; scale=X: let the softmax be of X q·k; wq=wk: use W_K as "
+     "W_Q, too", 0},
+    {"shuffle-source", OPTION_FLAG, FIELD(intervention.shuffle_source), 0, 0, NULL, NULL,
+     "permute the tokens of each source but </s>; --seed chooses the order", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
@@ -79,7 +87,8 @@ static int is_dash(const char *path)
 static bool check(Request *r, Error *error)
 {
     if (!choice_parse(&r->choice, &r->choice_words, error) ||
-        !check_text("given", r->given, error) || !check_text("prefix", r->prefix, error))
+        !intervention_parse(&r->intervention, error) || !check_text("given", r->given, error) ||
+        !check_text("prefix", r->prefix, error))
         return false;
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align.align && (r->target || r->align.gold);
@@ -139,6 +148,10 @@ static bool check(Request *r, Error *error)
         {r->score && (r->hypothesis || r->reference || picture || r->prefix),
          "--score asks the model about given translations: it does not go with --hypothesis, "
          "--reference, --attention or --prefix"},
+        {r->intervention.any && (r->hypothesis || r->save_int8 || r->list_vocabulary),
+         "--ablate, --intervene and --shuffle-source show what a model says: they do not go "
+         "with "
+         "--hypothesis, --save-int8 or --list-vocabulary"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return error_set(error, "%s", rules[i].why);
@@ -203,7 +216,7 @@ bool request_load_models(Models *models, const Request *r, Error *error)
         fprintf(stderr,
                 "%s: using the toy model %s; %strain makes your own in checkpoints/toy\n",
                 command_name(), r->model.item[0], command_prefix());
-    return models_load(models, &r->model, r->int8 || r->save_int8, error);
+    return models_load(models, &r->model, r->int8 || r->save_int8, &r->intervention, error);
 }
 
 void request_free(Request *r)

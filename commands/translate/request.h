@@ -21,6 +21,7 @@ typedef struct Request {
     ChoiceConfig choice_words;
     AlignConfig align;
     PictureConfig picture;
+    Intervention intervention;
     StringList texts;  // of the command line; none: standard input
     /* derived from these */
     Choice choice;

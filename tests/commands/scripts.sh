@@ -28,11 +28,12 @@ for script in tree/scripts/*; do
     check "sh $base -h, in its folder" sh -c 'cd tree/scripts && sh "$0" -h | cmp - ../../help' "$base"
     [ "$base" = benchmark ] || wrong "$base --frob" 2 "^$base: unknown argument '--frob': see --help$" "$script" --frob
 done
-check "there are eight scripts" test $count -eq 8
+check "there are nine scripts" test $count -eq 9
 wrong "setup --test" 2 "^setup: unknown argument '--test'" tree/scripts/setup --test
 wrong "demo stray" 2 "^demo: unknown argument 'stray'" tree/scripts/demo stray
 wrong "check-all lint" 2 "^check-all: unknown argument 'lint'" tree/scripts/check-all lint
 wrong "get-corpus nowhere" 2 "get-corpus multi30k DIR" tree/scripts/get-corpus nowhere
+wrong "rank-heads without a reference" 2 "give MODEL SOURCE TARGET" tree/scripts/rank-heads model source
 files >after
 check "nothing was written" cmp before after
 check "nothing was built, installed or fetched" test ! -e called

@@ -22,7 +22,9 @@ static void answer(View *view, Input *input, const IdLines *lines,
                    const Translation *translation)
 {
     char *text = NULL;
-    accepted(view_answer(view, &text, lines, 0, translation, input->lines, &error));
+    view->trained_lines = lines;
+    accepted(
+        view_answer(view, &text, lines, 0, translation, translation, input->lines, &error));
     free(text);
 }
 
@@ -82,7 +84,7 @@ typedef enum { TRANSLATE, GIVEN, SCORE, ALIGN, HYPOTHESIS, DESCRIPTOR, TEXTS } W
 static void work(What what, View *view, Input *input, TextReader *other, char *const path[3],
                  char *const part[3])
 {
-    Pairs pairs = {fuzz_model(), input, other, nowhere, "--score", "scored", &go_on};
+    Pairs pairs = {fuzz_model(), input, other, nowhere, "--score", "scored", &go_on, NULL};
     Ensemble ensemble = ensemble_of(&view->bundle->model);
     Scores scores = {.chrf.word_order = CHRF_WORD_ORDER};
     bool json = view->request->json;
@@ -117,7 +119,10 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     ChoiceConfig choice = {0};
     if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};
     if (!accepted(choice_parse(&request.choice, &choice, &error))) return;
-    View view = {.request = &request, .bundle = fuzz_model(), .news = nowhere};
+    View view = {.request = &request,
+                 .bundle = fuzz_model(),
+                 .news = nowhere,
+                 .trained = flags & 128 ? fuzz_model() : NULL};
     StringList texts = {0};
     Input input = {.texts = &texts, .news = nowhere};
     TextReader other;
