@@ -103,8 +103,7 @@ static void read_chunk(Program *p, Error *error)
     } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
 }
 
-/* Shows the translations of line s of the chunk, and scores the best one. trained: that of
- * p->trained */
+/* Shows the translations of line s of the chunk, and scores the best one. trained: or NULL */
 static bool answer(Program *p, const Translation *translation, const Translation *trained,
                    int s, Error *error)
 {
@@ -182,7 +181,8 @@ static bool translate_chunk(Program *p, Error *error)
     }
     if (p->request.attention.count) progressbar_clear(&p->bar);
     for (int s = 0; s < out.sentences && good && !out.stopped && !trained.stopped; s++)
-        good = answer(p, &out.sentence[s], trained.sentence + s, s, error);
+        good = answer(p, &out.sentence[s], p->view.trained ? &trained.sentence[s] : NULL, s,
+                      error);
     translations_free(&out);
     translations_free(&trained);
     return good && stream_flush(stdout, "the translations", error);

@@ -8,8 +8,7 @@
  *   ablate      HEAD=zero      the head's columns of W_O become 0: it adds nothing
  *               HEAD=uniform   its rows of W_Q, b_Q become 0: all its scores are 0
  *
- * They are made in this order. HEAD is KIND.LAYER.HEAD, as cross.2.1, or cross.2.* for a whole
- * layer. */
+ * They are made in this order. HEAD is KIND.LAYER.HEAD: cross.2.1, or cross.2.* for a layer. */
 #pragma once
 
 #include "base/options.h"
