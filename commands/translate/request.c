@@ -40,9 +40,9 @@ static const Option request_options[] = {
     {"ablate", OPTION_LIST, FIELD(intervention.ablate), 0, 0, NULL, "KIND.LAYER.HEAD=zero|uniform",
      "switch a head off, or make its attention weights uniform: cross.2.1=zero, or "
      "encoder.1.*=uniform for a layer; shows the translation before and after", 0},
-    {"intervene", OPTION_LIST, FIELD(intervention.intervene), 0, 0, NULL, "CHANGE",
-     "positions=0: add no positions; scale=X: let the softmax be of X q·k; wq=wk: use W_K as "
-     "W_Q, too", 0},
+    {"intervene", OPTION_LIST, FIELD(intervention.intervene), 0, 0, NULL,
+     "positions=0|scale=X|wq=wk",
+     "add no positions; let the softmax be of X q·k; use W_K as W_Q, too", 0},
     {"shuffle-source", OPTION_FLAG, FIELD(intervention.shuffle_source), 0, 0, NULL, NULL,
      "permute the tokens of each source but </s>; --seed chooses the order", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
