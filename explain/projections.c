@@ -78,8 +78,7 @@ void projections_words(FrequentWords *words, const Corpus *corpus, const Vocabul
 
 /* Sums over the sentence pairs; the vectors have D numbers for each word. */
 typedef struct Sums {
-    double *Q, *K;  // [WORDS,D]
-    real *V;        // [WORDS,D]
+    real *Q, *K, *V;  // [WORDS,D]
     double queries[WORDS], keys[WORDS], weights[CELLS], meetings[CELLS];
 } Sums;
 
@@ -93,14 +92,14 @@ static void add_pair(Sums *sums, const Snapshot *snapshot, const FrequentWords *
         int j = place_of(snapshot->source.id[y], words->id[SOURCE], n);
         if (j < 0) continue;
         sums->keys[j]++;
-        for (int d = 0; d < D; d++) sums->K[j * D + d] += (double)v.K.at[y * v.K.stride + d];
+        for (int d = 0; d < D; d++) sums->K[j * D + d] += v.K.at[y * v.K.stride + d];
         for (int d = 0; d < D; d++) sums->V[j * D + d] += v.V.at[y * v.V.stride + d];
     }
     for (int x = 0; x < snapshot->target.rows; x++) {
         int i = place_of(snapshot->target.id[x], words->id[TARGET], n);
         if (i < 0) continue;
         sums->queries[i]++;
-        for (int d = 0; d < D; d++) sums->Q[i * D + d] += (double)v.Q.at[x * v.Q.stride + d];
+        for (int d = 0; d < D; d++) sums->Q[i * D + d] += v.Q.at[x * v.Q.stride + d];
         for (int y = 0; y < snapshot->source.rows; y++) {
             int j = place_of(snapshot->source.id[y], words->id[SOURCE], n);
             for (int h = 0; j >= 0 && h < snapshot->model->config.heads; h++) {
@@ -140,25 +139,42 @@ static void softmax(double *x, int count, int stride)
     for (int i = 0; i < count; i++) x[i * stride] /= sum;
 }
 
+/* The score of the mean query of word i and the mean key of word j, the mean of the heads. */
+static double mean_score(const Sums *sums, const Transformer *model, int layer, int i, int j)
+{
+    const ModelConfig *config = &model->config;
+    const ScoreFunction *score = &score_functions[config->attention_score];
+    int H = config->heads, D = config->d_model, dh = D / H;
+    double sum = 0;
+    for (int h = 0; h < H; h++)
+        sum += (double)(attention_scale(config, &model->weights.decoder[layer].cross, h) *
+                        score->compare(sums->Q + i * D + h * dh, sums->K + j * D + h * dh, dh));
+    return sum / H;
+}
+
+/* X [WORDS,D] (=) the means. */
+static void divide(real *X, const double *counts, int n, int D)
+{
+    for (int i = 0; i < n * D; i++) X[i] /= (real)counts[i / D];
+}
+
 /* The maps from the sums.   O [WORDS,D] W_O v   row [D] scratch */
 static void find_maps(Projections *out, const Sums *sums, const FrequentWords *words,
                       const Transformer *model, int layer, real *O, real *row)
 {
-    int n = words->count, H = model->config.heads, D = model->config.d_model;
+    int n = words->count, D = model->config.d_model;
     double *score = out->map[0], *weight = out->map[1], *value = out->map[2];
+    divide(sums->Q, sums->queries, n, D);
+    divide(sums->K, sums->keys, n, D);
+    divide(sums->V, sums->keys, n, D);
     matrix_multiply(O, sums->V, &model->weights.decoder[layer].cross.out.W, NULL, n, D, D);
     for (int i = 0; i < n; i++) {
         const real *e = matrix_row(row, &model->weights.output, words->id[TARGET][i], D);
         for (int j = 0; j < n; j++) {
             int at = i * n + j;
-            score[at] = value[at] = 0;
-            for (int d = 0; d < D; d++) {
-                score[at] += sums->Q[i * D + d] * sums->K[j * D + d];
-                value[at] += (double)e[d] * (double)O[j * D + d];
-            }
-            score[at] /= sums->queries[i] * sums->keys[j] * H;
-            score[at] *= (double)attention_scale(&model->config);
-            value[at] /= sums->keys[j];
+            score[at] = mean_score(sums, model, layer, i, j);
+            value[at] = 0;
+            for (int d = 0; d < D; d++) value[at] += (double)e[d] * (double)O[j * D + d];
             weight[at] = sums->weights[at] / sums->meetings[at];
         }
         softmax(score + i * n, n, 1);
@@ -170,14 +186,13 @@ bool projections_find(Projections *out, const FrequentWords *words, const Transf
                       int layer, const Corpus *corpus, Error *error)
 {
     size_t count = (size_t)WORDS * (size_t)model->config.d_model;
-    double *vectors = calloc(2 * count, sizeof *vectors);
-    real *values = calloc(3 * count, sizeof *values);
-    Sums sums = {.Q = vectors, .K = vectors + count, .V = values};
-    bool good = (vectors && values) ||
-                error_set(error, "not enough memory for the projections of frequent words");
+    real *vectors = calloc(5 * count, sizeof *vectors);
+    Sums sums = {.Q = vectors, .K = vectors + count, .V = vectors + 2 * count};
+    bool good =
+        vectors || error_set(error, "not enough memory for the projections of frequent words");
     good = good && pass_pairs(&sums, &out->loss, words, model, layer, corpus, error);
-    if (good) find_maps(out, &sums, words, model, layer, values + count, values + 2 * count);
+    if (good)
+        find_maps(out, &sums, words, model, layer, vectors + 3 * count, vectors + 4 * count);
     free(vectors);
-    free(values);
     return good;
 }

@@ -5,8 +5,8 @@
  * produce word i, k_j and v_j are the mean key and value of word j, e_i is the embedding of
  * word i in the output layer:
  *
- *   scores    softmax over j of q_i · k_j / √d_k, the mean of the heads: the attention if every
- *             word j were in the sentence
+ *   scores    softmax over j of the score of q_i and k_j (q_i · k_j / √d_k), the mean of the heads:
+ *             the attention if every word j were in the sentence
  *   weights   the mean attention weight of i on j, over the sentence pairs that have both; NaN
  *             if none has
  *   values    softmax over i of e_i · W_O v_j: the translation of j as far as these words and

@@ -14,7 +14,7 @@
  *
  * A batch may have some thousand tokens, and their activations do not fit into a cache. The
  * encoder therefore runs over one slice of the sentences at a time, in memory for the largest
- * slice. Only the keys and values of the decoder's layers are kept. In Kt each sentence's keys
+ * slice. Only the keys and values of the decoder's layers are kept. In K each sentence's keys
  * are transposed and padded with zeros for the product of attention. */
 #include "inference/cache.h"
 
@@ -77,7 +77,7 @@ static void encoded_layout(Encoded *encoded, Arena *arena, const ModelConfig *co
     }
     if (encoded->keys) encoded->keys[source->sentences] = width * D;
     for (int l = 0; l < config->decoder_layers; l++) {
-        encoded->layer[l].Kt = ARENA_TAKE(arena, real, width * D);
+        encoded->layer[l].K = ARENA_TAKE(arena, real, width * D);
         encoded->layer[l].V = ARENA_TAKE(arena, real, (size_t)source->rows * D);
     }
     for (int s = 0; s < source->sentences; s += slice_sentences(source, s)) {
@@ -91,13 +91,20 @@ static void encoded_layout(Encoded *encoded, Arena *arena, const ModelConfig *co
 }
 
 /* Copies the slice's KV [N,2D] to the keys and values of a layer. */
-static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice, int D)
+static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice,
+                 const ModelConfig *config)
 {
+    int D = config->d_model;
     size_t d = (size_t)D, row = (size_t)encoded->source->start[slice->first];
     for (int s = 0; s < slice->source.sentences; s++) {
         Rows keys = {slice->KV + (size_t)slice->source.start[s] * 2 * d, 2 * D};
-        attention_transpose(layer->Kt + encoded->keys[slice->first + s], keys,
-                            packed_length(&slice->source, s), D);
+        real *K = layer->K + encoded->keys[slice->first + s];
+        int m = packed_length(&slice->source, s);
+        if (score_functions[config->attention_score].product)
+            attention_transpose(K, keys, m, D);
+        else
+            for (int j = 0; j < m; j++)
+                memcpy(K + (size_t)j * d, keys.at + (size_t)j * 2 * d, d * sizeof *K);
     }
     for (size_t n = 0; n < (size_t)slice->source.rows; n++)
         memcpy(layer->V + (row + n) * d, slice->KV + n * 2 * d + d, d * sizeof *layer->V);
@@ -121,7 +128,7 @@ void cache_encode(Cache *cache, const Transformer *model)
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
             linear_forward(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);
-            keep(&encoded->layer[l], encoded, &slice, D);
+            keep(&encoded->layer[l], encoded, &slice, config);
         }
     }
     profile_leave(part);
@@ -177,24 +184,20 @@ static real *node_at(const Cache *cache, int t, int node, int layer, const Model
     return cache->KV + at * 2 * (size_t)config->d_model;
 }
 
-static real dot(const real *x, const real *y, int n)
-{
-    real sum = 0;
-#pragma omp simd reduction(+ : sum)
-    for (int k = 0; k < n; k++) sum += x[k] * y[k];
-    return sum;
-}
-
 /* o [D] (=) self-attention of one row over the nodes of its path.   q [D]   path [n] */
 static void attend_self(real *o, const real *q, const Cache *cache, const int *path, int layer,
-                        const ModelConfig *config)
+                        const AttentionWeights *w, const ModelConfig *config)
 {
+    const ScoreFunction *score = &score_functions[config->attention_score];
     int n = cache->step + 1, width = attention_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
-    real *P = cache->P, scale = attention_scale(config);  // [H,width]
+    real *P = cache->P, scale = score->scale(dh);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
-        for (int h = 0; h < H; h++) P[h * width + j] = scale * dot(q + h * dh, k + h * dh, dh);
+        for (int h = 0; h < H; h++)
+            P[h * width + j] = (w->scale ? w->scale[h] : scale) *
+                               (score->product ? dot_product(q + h * dh, k + h * dh, dh)
+                                               : score->compare(q + h * dh, k + h * dh, dh));
     }
     for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
     memset(o, 0, (size_t)D * sizeof *o);
@@ -209,19 +212,25 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
 }
 
 /* O [rows,D] (=) encoder-decoder attention of the rows of one sentence.   Q [rows,D] */
-static void attend_source(real *O, const real *Q, const Cache *cache, int layer, int sentence,
-                          int rows, const ModelConfig *config)
+static void attend_source(real *O, real *Q, const Cache *cache, int layer, int sentence,
+                          int rows, const AttentionWeights *w, const ModelConfig *config)
 {
+    const ScoreFunction *score = &score_functions[config->attention_score];
     const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
     int m = packed_length(encoded->source, sentence), width = attention_width(m);
-    const real *Kt = encoded->layer[layer].Kt + encoded->keys[sentence];
+    real *K = encoded->layer[layer].K + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
-    real *P = cache->P, scale = attention_scale(config);
+    real *P = cache->P;
     for (int h = 0; h < H; h++) {
-        small_gemm(P, width, (Strided){Q + h * dh, D, 1}, Kt + (size_t)(h * dh) * (size_t)width,
-                   width, rows, width, dh, scale);
+        real scale = attention_scale(config, w, h);
+        if (score->product)
+            small_gemm(P, width, (Strided){Q + h * dh, D, 1},
+                       K + (size_t)(h * dh) * (size_t)width, width, rows, width, dh, scale);
+        else
+            scores_forward((Rows){P, width}, score, (Rows){Q + h * dh, D},
+                           (Rows){K + h * dh, D}, scale, rows, m, dh);
         for (int i = 0; i < rows; i++) softmax_row(P + i * width, m);
         small_gemm(O + h * dh, D, (Strided){P, width, 1}, V + h * dh, D, rows, dh, m, 1);
     }
@@ -268,7 +277,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         profile_enter(PROFILE_ATTENTION);
         for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
-                        cache->path + (size_t)r * (size_t)cache->steps, l, config);
+                        cache->path + (size_t)r * (size_t)cache->steps, l, &p->self, config);
         profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, NULL,
@@ -280,7 +289,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, l, prefix[r].sentence,
-                          next - r, config);
+                          next - r, &p->cross, config);
         }
         profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->cross.out, NULL, count, D, D);

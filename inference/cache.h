@@ -28,14 +28,15 @@ typedef struct Prefix {
 
 /* The encoder's output as one layer of the decoder uses it. */
 typedef struct EncodedLayer {
-    real *Kt;  // [D,width] for each sentence: the keys as columns, the heads one after another
-    real *V;   // [N,D] values
+    real *K;  // [D,width] for each sentence: the keys as columns, the heads one after another;
+              // [n,D] if the score function is no product
+    real *V;  // [N,D] values
 } EncodedLayer;
 
 /* The keys and values of encoder-decoder attention, computed once. */
 typedef struct Encoded {
     const Packed *source;
-    size_t *keys;  // [S+1] offset of each sentence in Kt
+    size_t *keys;  // [S+1] offset of each sentence in K
     EncodedLayer layer[MAX_LAYERS];
 
     Arena slice_memory;  // for the encoder's pass over a slice

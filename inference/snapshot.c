@@ -81,6 +81,15 @@ static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kin
                                        : &pass->decoder.layer[layer].cross;
 }
 
+static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
+                                          int layer)
+{
+    const Weights *w = &snapshot->model->weights;
+    return kind == ATTENTION_ENCODER   ? &w->encoder[layer].self
+           : kind == ATTENTION_DECODER ? &w->decoder[layer].self
+                                       : &w->decoder[layer].cross;
+}
+
 AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
 {
     const Attention *attention = attention_of(snapshot, kind, layer, head);
@@ -102,13 +111,14 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
     const Attention *a = attention_of(snapshot, kind, layer, head);
     int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
     const HeadRows *all = &a->heads;
+    const AttentionWeights *w = weights_of(snapshot, kind, layer);
     return (HeadVectors){.Xq = {a->Xq, n, D, D},
                          .Xkv = {a->Xkv, m, D, D},
                          .Q = {all->Q.at + at, n, dh, all->Q.stride},
                          .K = {all->K.at + at, m, dh, all->K.stride},
                          .V = {all->V.at + at, m, dh, all->V.stride},
                          .O = {all->O.at + at, n, dh, all->O.stride},
-                         .scale = (double)attention_scale(&snapshot->model->config)};
+                         .scale = (double)attention_scale(&snapshot->model->config, w, head)};
 }
 
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,

@@ -72,7 +72,7 @@ typedef struct HeadVectors {
     SnapshotRows Q;  // [n,dh] queries
     SnapshotRows K, V;  // [m,dh] keys and values
     SnapshotRows O;     // [n,dh] the head's output: values weighted by the attention weights
-    double scale;       // attention_scale: the softmax is of scale · q·k
+    double scale;       // of the scores (model/scorefunction.h)
 } HeadVectors;
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);

@@ -13,8 +13,8 @@
  *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
  *
- * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. The scale is 1/√dh, except with other
- * score functions (scorefunction.h). Without the √dh a dot product of dh
+ * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. The scale is 1/√dh, and (2)
+ * is this product, except with other score functions (scorefunction.h). Without the √dh a dot product of dh
  * independent terms of variance 1 has deviation √dh, and the softmax saturates where its
  * gradient is near zero. */
 #include "model/attention.h"
@@ -26,13 +26,13 @@
 #include "kernels/transpose.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/scorefunction.h"
 
 enum { VECTOR = 16 };
 
-real attention_scale(const ModelConfig *config)
+real attention_scale(const ModelConfig *config, const AttentionWeights *w, int head)
 {
-    return score_functions[config->attention_score].factor(config->d_model / config->heads);
+    const ScoreFunction *score = &score_functions[config->attention_score];
+    return w->scale ? w->scale[head] : score->scale(config->d_model / config->heads);
 }
 
 int attention_width(int m)
@@ -71,7 +71,8 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     size_t total = 0, widest = 0, largest = 0;
     *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
     a->causal = causal, a->D = D, a->H = H, a->dh = D / H;
-    a->scale = attention_scale(config);
+    a->score = &score_functions[config->attention_score];
+    a->scale = a->score->scale(a->dh);
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
         size_t width = (size_t)attention_width(packed_length(a->keys, s));
@@ -164,12 +165,13 @@ static void head_nt(Rows C, Rows A, Rows B, real *Bt, int m, int n, int k, real 
 
 /* ---- one head of one sentence ---- */
 
-void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
-                             real scale, bool causal)
+void attention_probabilities(real *P, const ScoreFunction *score, Rows Q, Rows K, real *Kt,
+                             real scale, int n, int m, int dh, bool causal)
 {
     int width = attention_width(m);
     // (2) S = scale · Q Kᵀ
-    head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
+    if (score->product) head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
+    else scores_forward((Rows){P, width}, score, Q, K, scale, n, m, dh);
     // (3) P = softmax_rows(S); causal mask: query i sees keys 0..i, the others get weight 0
     for (int i = 0; i < n; i++) {
         int seen = causal ? i + 1 : m, filled = attention_width(seen);
@@ -182,6 +184,7 @@ void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, in
 /* n queries, m keys, and the map P [n,width]. */
 typedef struct Head {
     int n, m, width;
+    real scale;  // of the scores
     HeadRows x;  // Q, O [n,dh]   K, V [m,dh]
     real *P;
     const uint8_t *keep;  // as P, or NULL: no dropout
@@ -200,11 +203,12 @@ static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
                       rows_from(all->V, key, column), rows_from(all->O, query, column)};
 }
 
-static Head head_of(const Attention *a, int s, int h)
+static Head head_of(const Attention *a, const AttentionWeights *w, int s, int h)
 {
     size_t at = map_at(a, s, h);
     Head head = {.n = packed_length(a->queries, s), .m = packed_length(a->keys, s)};
     head.width = attention_width(head.m);
+    head.scale = w->scale ? w->scale[h] : a->scale;
     head.x = head_rows(a, &a->heads, s, h);
     head.P = a->P + at, head.keep = dropout_keep(&a->mask, at);
     return head;
@@ -223,7 +227,7 @@ static Rows dropped(const Attention *a, const Head *h)
 static void head_forward(const Attention *a, const Head *h)
 {
     // (2) S = scale · Q Kᵀ      (3) P = softmax_rows(S)
-    attention_probabilities(h->P, h->x.Q, h->x.K, a->Kt, h->n, h->m, a->dh, a->scale,
+    attention_probabilities(h->P, a->score, h->x.Q, h->x.K, a->Kt, h->scale, h->n, h->m, a->dh,
                             a->causal);
     // (4) O = dropout(P) V
     head_nn(h->x.O, dropped(a, h), h->x.V, h->n, a->dh, h->m, 1);
@@ -248,8 +252,9 @@ static void softmax_backward(real *dP, const Head *h, real keep_scale)
     }
 }
 
-/* d (=) the gradients of Q, K and V; of d->O it reads the gradient of O */
-static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
+/* d (=) the gradients of Q, K and V; of d->O it reads the gradient of O
+ * dscale (+=), or NULL if it is not learned */
+static void head_backward(const HeadRows *d, real *dscale, const Attention *a, const Head *h)
 {
     int n = h->n, m = h->m, dh = a->dh;
     Rows dP = {a->dP, h->width}, dS = dP;
@@ -259,10 +264,14 @@ static void head_backward(const HeadRows *d, const Attention *a, const Head *h)
     head_nt(dP, d->O, h->x.V, a->Kt, n, m, dh, 1);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     softmax_backward(dP.at, h, a->mask.scale);
+    if (!a->score->product) {
+        scores_backward(d->Q, d->K, dscale, dS, a->score, h->x.Q, h->x.K, h->scale, n, m, dh);
+        return;
+    }
     // (2) dQ = scale · dS K
-    head_nn(d->Q, dS, h->x.K, n, dh, m, a->scale);
+    head_nn(d->Q, dS, h->x.K, n, dh, m, h->scale);
     // (2) dK = scale · dSᵀ Q
-    head_tn(d->K, dS, h->x.Q, m, dh, n, a->scale);
+    head_tn(d->K, dS, h->x.Q, m, dh, n, h->scale);
 }
 
 /* ---- multi-head attention ---- */
@@ -283,7 +292,7 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                          a->mask.rate, place, s);
     for (int s = 0; s < S; s++)
         for (int h = 0; h < a->H; h++) {
-            Head head = head_of(a, s, h);
+            Head head = head_of(a, w, s, h);
             // (2) to (4)
             head_forward(a, &head);
         }
@@ -304,10 +313,10 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
-            Head head = head_of(a, s, h);
+            Head head = head_of(a, w, s, h);
             HeadRows rows = head_rows(a, &d, s, h);
             // (4) to (2)
-            head_backward(&rows, a, &head);
+            head_backward(&rows, dw->scale ? dw->scale + h : NULL, a, &head);
         }
     profile_leave(before);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …

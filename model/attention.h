@@ -14,12 +14,7 @@
 #include "model/config.h"
 #include "model/dropout.h"
 #include "model/params.h"
-
-/* Rows of vectors, `stride` reals apart. */
-typedef struct Rows {
-    real *at;
-    int stride;
-} Rows;
+#include "model/scorefunction.h"
 
 /* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
  * one. */
@@ -32,7 +27,8 @@ typedef struct Attention {
     const Packed *queries, *keys;  // the same for self-attention
     bool self, causal;
     int D, H, dh;
-    real scale;            // of q·k
+    const ScoreFunction *score;
+    real scale;            // of the scores, if it is not learned
     const real *Xq, *Xkv;  // [n,D] [m,D] the inputs
     size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
@@ -46,8 +42,8 @@ typedef struct Attention {
 /* A row of a map is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
 int attention_width(int m);
 
-/* The factor of q·k in a score: 1 / √dh in scaled dot-product attention. */
-real attention_scale(const ModelConfig *config);
+/* The scale of a head's scores: 1 / √dh in scaled dot-product attention. */
+real attention_scale(const ModelConfig *config, const AttentionWeights *w, int head);
 
 /* The attention weights of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
@@ -78,7 +74,7 @@ void attention_transpose(real *T, Rows X, int m, int dh);
  * 0. */
 void softmax_row(real *z, int seen);
 
-/* One head of one sentence: P [n,width] (=) softmax_rows(scale · Q Kᵀ)   Q [n,dh]   K [m,dh]
+/* One head of one sentence: P [n,width] (=) softmax_rows(S)   Q [n,dh]   K [m,dh]
  * causal: query i sees keys 0..i, else all   Kt [dh,width] scratch */
-void attention_probabilities(real *P, Rows Q, Rows K, real *Kt, int n, int m, int dh,
-                             real scale, bool causal);
+void attention_probabilities(real *P, const ScoreFunction *score, Rows Q, Rows K, real *Kt,
+                             real scale, int n, int m, int dh, bool causal);

@@ -25,7 +25,8 @@ const Option model_options[] = {
      "longest sentence in tokens, its end included; longer ones are skipped in training and "
      "cut in translation", 0},
     {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, score_names, NULL,
-     "how a query and a key are compared: q·k / √d_k, q·k, q·k / d_k", OPTION_EXPERT},
+     "how a query and a key are compared, before the softmax: q·k / √d_k; q·k; "
+"q·k / d_k; their cosine, times a learned number for each head; -‖q-k‖₁", OPTION_EXPERT},
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
      "between the two matrices of the feed-forward network", 0},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,

@@ -9,7 +9,13 @@
 #include "base/options.h"
 
 /* How a query and a key are compared, before the softmax (scorefunction.h). */
-typedef enum { SCORE_SCALED_DOT, SCORE_DOT, SCORE_DOT_OVER_D } Score;
+typedef enum {
+    SCORE_SCALED_DOT,
+    SCORE_DOT,
+    SCORE_DOT_OVER_D,
+    SCORE_COSINE,
+    SCORE_LAPLACE
+} Score;
 
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;

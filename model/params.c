@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/rng.h"
+#include "model/scorefunction.h"
 
 enum { ALIGNMENT = 16 };
 
@@ -72,8 +73,10 @@ static void norm(Listing *list, NormWeights *p, const char *module, int D)
 }
 
 static void attention(Listing *list, AttentionWeights *p, const char *module, const char *out,
-                      int D)
+                      const ModelConfig *c)
 {
+    const ScoreFunction *score = &score_functions[c->attention_score];
+    int D = c->d_model, H = c->heads;
     align(list);
     matrix(list, &p->q.W, module, ".q_proj.weight", D, D, INIT_ATTENTION);
     matrix(list, &p->k.W, module, ".k_proj.weight", D, D, INIT_ATTENTION);
@@ -83,6 +86,11 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
     tensor(list, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
     tensor(list, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
     linear(list, &p->out, out, D, D);
+    p->scale = NULL;
+    if (!score->learned) return;
+    align(list);
+    tensor(list, &p->scale, module, ".score_scale", 0, H, INIT_SCORE)->value =
+        score->scale(D / H);
 }
 
 static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)
@@ -99,10 +107,10 @@ static void layer_of(Listing *list, LayerWeights *layer, NormWeights *under, boo
 {
     bool pre = c->norm == NORM_PRE;
     NormWeights *above = &layer->self_norm;  // the norm that follows the last sum
-    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c->d_model);
+    attention(list, &layer->self, "self_attn", "self_attn.out_proj", c);
     norm(list, pre ? under : above, "self_attn_layer_norm", c->d_model);
     if (decoder) {
-        attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c->d_model);
+        attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c);
         norm(list, pre ? above : &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
         above = &layer->cross_norm;
     }
@@ -203,6 +211,7 @@ static void initialise(real *x, const Tensor *tensor, uint64_t seed)
         switch (tensor->init) {
         case INIT_ZERO: x[i] = 0; break;
         case INIT_ONE: x[i] = 1; break;
+        case INIT_SCORE: x[i] = tensor->value; break;
         case INIT_ATTENTION:
         case INIT_XAVIER: x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1)); break;
         case INIT_EMBEDDING:

@@ -20,6 +20,7 @@ typedef enum {
     INIT_ONE,
     INIT_XAVIER,     // uniform in ±√(6 / (in + out)): Glorot and Bengio 2010
     INIT_ATTENTION,  // the same over √2, as W_Q, W_K, W_V side by side are one [3D,D] matrix
+    INIT_SCORE,      // what the score function begins with: Tensor.value
     INIT_EMBEDDING,  // normal, deviation 1/√D; the row of <pad> is zero
     INIT_POSITIONS,  // normal, deviation 1/√D
 } Initializer;
@@ -31,6 +32,7 @@ typedef struct Tensor {
     size_t offset;   // of its first number in a block
     size_t count;    // of its numbers
     Initializer init;
+    real value;           // for INIT_SCORE: of every number
     bool trained;         // false: stays as it was initialised
     bool frozen;          // by params_freeze: training does not change it
     MatrixLayout layout;  // in a block; a layer's large matrices are packed
@@ -59,6 +61,7 @@ typedef struct NormWeights {
 typedef struct AttentionWeights {
     Linear q, k, v;  // [D,D] each
     Linear out;      // [D,D]
+    real *scale;     // [H] of the scores, if it is learned (scorefunction.h), else NULL
 } AttentionWeights;
 
 typedef struct FeedforwardWeights {

@@ -98,15 +98,16 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-/* Weight decay is for matrices, not for biases (initialised to 0) and gains (initialised to
- * 1). */
+/* Weight decay is for matrices, not for biases (initialised to 0), gains (initialised to 1) and
+ * the scales of scores. */
 static void decay_matrices(const Optimizer *o, Range slice)
 {
     const Params *params = &o->model->params;
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
         Range r = range_common(range_of(tensor), slice);
-        if (r.begin < r.end && tensor->init != INIT_ZERO && tensor->init != INIT_ONE)
+        if (r.begin < r.end && tensor->init != INIT_ZERO && tensor->init != INIT_ONE &&
+            tensor->init != INIT_SCORE)
             decay_update(o->model->block + r.begin, r.end - r.begin, o->decay_share);
     }
 }

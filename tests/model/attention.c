@@ -20,8 +20,8 @@ static void check_case(int n, int m, int dh, bool causal, double deviation, doub
     int width = attention_width(m);
     real *Q = numbers(n * STRIDE, deviation, 1), *K = numbers(m * STRIDE, deviation, 2);
     real *P = numbers(n * width, 1, 3), *Kt = numbers(dh * width, 1, 4);
-    attention_probabilities(P, (Rows){Q, STRIDE}, (Rows){K, STRIDE}, Kt, n, m, dh,
-                            1 / (real)sqrt(dh), causal);
+    attention_probabilities(P, &score_functions[SCORE_SCALED_DOT], (Rows){Q, STRIDE},
+                            (Rows){K, STRIDE}, Kt, 1 / (real)sqrt(dh), n, m, dh, causal);
     for (int i = 0; i < n; i++) {
         int seen = causal ? i + 1 : m;
         double z[256], largest = -INFINITY, sum = 0;

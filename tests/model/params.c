@@ -185,7 +185,9 @@ static size_t formula(const ModelConfig *c)
 {
     size_t V_source = (size_t)config_source_vocab(c), length = (size_t)c->max_length;
     size_t V = (size_t)c->vocab, D = (size_t)c->d_model, F = (size_t)c->ffn;
-    size_t attention = 4 * D * D + 4 * D, ffn = 2 * D * F + F + D, norm = 2 * D;
+    size_t attention =
+               4 * D * D + 4 * D + (c->attention_score == SCORE_COSINE ? (size_t)c->heads : 0),
+           ffn = 2 * D * F + F + D, norm = 2 * D;
     size_t embeddings = c->tying == TYING_ALL       ? V * D
                         : c->tying == TYING_DECODER ? (V_source + V) * D
                                                     : (V_source + 2 * V) * D;
@@ -225,6 +227,7 @@ static void check_values(const Tensor *tensor, const real *x, int D)
     switch (tensor->init) {
     case INIT_ZERO: assert_true(largest == 0); return;
     case INIT_ONE: assert_true(sum == n && squares == n); return;
+    case INIT_SCORE: assert_true(sum == 10 * n && largest == 10); return;
     case INIT_EMBEDDING:
         for (int k = 0; k < D; k++) assert_true(x[(tensor->shape[0] - 1) * D + k] == 0);
         n -= D;  // fall through

@@ -21,12 +21,13 @@ static double loss(void *context)
 }
 
 /* W [4D,D], b [4D]: W_Q, W_K and W_V are adjacent, and so are their biases. */
-static AttentionWeights weights(real *W, real *b)
+static AttentionWeights weights(real *W, real *b, real *scale)
 {
     return (AttentionWeights){.q = {.W.at = W, .b = b},
                               .k = {.W.at = W + DD, .b = b + D},
                               .v = {.W.at = W + 2 * DD, .b = b + 2 * D},
-                              .out = {.W.at = W + 3 * DD, .b = b + 3 * D}};
+                              .out = {.W.at = W + 3 * DD, .b = b + 3 * D},
+                              .scale = scale};
 }
 
 typedef struct Use {
@@ -43,19 +44,21 @@ static void check_use(const Use *use, Score score)
     const Dropout dropout = {.attention = use->rate, .seed = 5, .update = 2};
     bool self = !use->keys;
     size_t n = (size_t)use->queries->rows * D, m = self ? n : (size_t)use->keys->rows * D;
-    real *W = numbers(4 * DD), *b = numbers(4 * D);
+    bool learned = score_functions[score].learned;
+    real *W = numbers(4 * DD), *b = numbers(4 * D), *scale = numbers(H);
     Case c = {.Y = numbers(n),
               .Xq = numbers(n),
               .Xkv = self ? NULL : numbers(m),
               .R = numbers(n),
-              .w = weights(W, b),
+              .w = weights(W, b, learned ? scale : NULL),
               .dropout = &dropout};
     Arena arena = {0};
     LAYOUT(&arena, attention_layout(&c.a, &arena, &config, use->queries, use->keys, use->causal,
                                     &dropout, true));
 
-    Added dXq = added(n), dXkv = added(m), dW = added(4 * DD), db = added(4 * D);
-    AttentionWeights dw = weights(dW.now, db.now);
+    Added dXq = added(n), dXkv = added(m), dW = added(4 * DD), db = added(4 * D),
+          dscale = added(H);
+    AttentionWeights dw = weights(dW.now, db.now, learned ? dscale.now : NULL);
     loss(&c);
     attention_backward(use->q_mode, dXq.now, use->kv_mode, dXkv.now, &dw, numbers(2 * (n + m)),
                        c.R, &c.a, &c.w);
@@ -73,6 +76,8 @@ static void check_use(const Use *use, Score score)
         check_tensor(&check, weight[i], W + i * DD, dW.now + i * DD, dW.before + i * DD, DD);
     for (int i = 0; i < 3; i++)
         check_tensor(&check, bias[i], b + i * D, db.now + i * D, db.before + i * D, D);
+    if (learned) check_added(&check, "score_scale", scale, dscale, H);
+    else check_untouched(dscale.now, dscale.before, H);
     check_untouched(dw.out.b, db.before + 3 * D, D);
     for (int kept = 0; kept < 2 && use->rate > 0; kept++)  // the mask is not constant
         assert_non_null(memchr(c.a.mask.keep, kept, c.a.map[use->queries->sentences]));

@@ -57,7 +57,7 @@ static ModelConfig draw_config(Rng *rng)
         .positions = between(rng, POSITIONS_SINUSOIDAL, POSITIONS_NONE),
         .tying = between(rng, TYING_ALL, TYING_NONE),
         .output_bias = one_in(rng, 2),
-        .attention_score = between(rng, SCORE_SCALED_DOT, SCORE_DOT_OVER_D),
+        .attention_score = between(rng, SCORE_SCALED_DOT, SCORE_LAPLACE),
     };
     if (c.tying != TYING_ALL && one_in(rng, 2)) c.source_vocab = between(rng, 4, 30);
     return c;
@@ -147,7 +147,7 @@ static double loss(Case *c)
 }
 
 /* (loss(x + step · direction) - loss(x - step · direction)) / 2 step; x is as before. */
-static double slope(Case *c, real *x, const real *direction, size_t count, double step)
+static double slope_along(Case *c, real *x, const real *direction, size_t count, double step)
 {
     real *kept = copy_of(x, count);
     for (size_t i = 0; i < count; i++) x[i] = kept[i] + step * direction[i];
@@ -166,8 +166,8 @@ static void compare(Case *c, const char *name, const char *what, real *x, const 
     double analytic = inner(gradient, direction, count), numeric = 0, error = INFINITY;
     double step = STEP;
     for (int i = 0; i < STEPS && !(error < LIMIT); i++, step /= 8) {
-        double tried = (4 * slope(c, x, direction, count, step) -
-                        slope(c, x, direction, count, 2 * step)) /
+        double tried = (4 * slope_along(c, x, direction, count, step) -
+                        slope_along(c, x, direction, count, 2 * step)) /
                        3;
         double by = fabs(analytic - tried) / fmax(c->floor, largest);
         if (!(by >= error)) numeric = tried, error = by;
