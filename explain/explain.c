@@ -24,6 +24,7 @@ typedef struct Explanation {
     FILE *out;
     const Snapshot *snapshot;
     const ModelConfig *config;
+    const ScoreFunction *score;
     const Vocabulary *vocabulary;
     AttentionKind kind;
     int layer, head;
@@ -31,7 +32,7 @@ typedef struct Explanation {
     AttentionMap map;
     const char **row, **column;  // labels: [map.rows] [map.columns]
     int word, most;              // the row that is followed; the column of its largest weight
-    double *dot;                 // [map.columns] q·k of that row
+    double *compared;            // [map.columns] q·k of that row, or what else it compares
 } Explanation;
 
 /* ---- numbers ---- */
@@ -102,8 +103,8 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
     int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
     e->row = malloc(((size_t)rows + (size_t)columns) * sizeof *e->row);
-    e->dot = malloc((size_t)columns * sizeof *e->dot);
-    if (!e->row || !e->dot)
+    e->compared = malloc((size_t)columns * sizeof *e->compared);
+    if (!e->row || !e->compared)
         return error_set(error, "not enough memory to explain the attention");
     e->column = e->row + rows;
     for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
@@ -114,8 +115,13 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
     e->most = largest_weight(e, e->word);
-    for (int j = 0; j < columns; j++)
-        e->dot[j] = dot(row_of(e->v.Q, e->word), row_of(e->v.K, j), e->v.Q.columns);
+    const real *q = row_of(e->v.Q, e->word);
+    int dh = e->v.Q.columns;
+    for (int j = 0; j < columns; j++) {
+        const real *k = row_of(e->v.K, j);
+        e->compared[j] =
+            e->score->product ? dot(q, k, dh) : (double)e->score->compare(q, k, dh);
+    }
     return true;
 }
 
@@ -167,8 +173,9 @@ static void introduction(const Explanation *e)
 {
     const ModelConfig *c = e->config;
     say(e,
-        "This explains scaled dot-product attention with the numbers of this model. It follows "
+        "This explains %sattention with the numbers of this model. It follows "
         "one word, \"%s\", through one head. %s, layer %d, head %d.",
+        e->config->attention_score == SCORE_SCALED_DOT ? "scaled dot-product " : "",
         e->row[e->word], choice_kind_titles[e->kind], e->layer + 1, e->head + 1);
     say(e,
         "The model has %d encoder and %d decoder layers with %d head%s each. Its vectors have "
@@ -300,17 +307,63 @@ static void step_projections(const Explanation *e)
     put_vector(e, "value", found, e->v.V, e->most);
 }
 
-static void step_dot(const Explanation *e)
+static void put_product(const Explanation *e)
 {
     const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
+    fputs("    q·k =", e->out);
+    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
+    fprintf(e->out, " … = %.3f\n", dot(q, k, e->v.Q.columns));
+}
+
+static void step_product(const Explanation *e)
+{
     say(e, "4. The dot product of query and key");
     say(e,
         "The query and the key are multiplied number by number, and the products are added. "
         "The sum is large if both point in the same direction. For \"%s\" and \"%s\":",
         e->row[e->word], e->column[e->most]);
-    fputs("    q·k =", e->out);
-    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
-    fprintf(e->out, " … = %.3f\n\n", e->dot[e->most]);
+    put_product(e);
+}
+
+static void step_cosine(const Explanation *e)
+{
+    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
+    int dh = e->v.Q.columns;
+    say(e, "4. The cosine of query and key");
+    say(e,
+        "The query and the key are multiplied number by number, the products are added, and "
+        "the sum is divided by the lengths of both. The cosine is 1 if both point in the same "
+        "direction, and -1 if they point in opposite ones. For \"%s\" and \"%s\":",
+        e->row[e->word], e->column[e->most]);
+    put_product(e);
+    fprintf(e->out, "    cos(q,k) = q·k / (‖q‖ ‖k‖) = %.3f / (%.3f × %.3f) = %.3f\n",
+            dot(q, k, dh), sqrt(dot(q, q, dh)), sqrt(dot(k, k, dh)), e->compared[e->most]);
+}
+
+static void step_laplace(const Explanation *e)
+{
+    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
+    say(e, "4. The distance of query and key");
+    say(e,
+        "The differences of the query and the key, number by number, are added without their "
+        "signs. The sum with a minus is 0 if both are equal, and lower the further apart they "
+        "are. For \"%s\" and \"%s\":",
+        e->row[e->word], e->column[e->most]);
+    fputs("    -‖q-k‖₁ = -(", e->out);
+    for (int i = 0; i < 2; i++) fprintf(e->out, "|%.3f - %.3f| + ", (double)q[i], (double)k[i]);
+    fprintf(e->out, "…) = %.3f\n", e->compared[e->most]);
+}
+
+static void step_compare(const Explanation *e)
+{
+    switch ((Score)e->config->attention_score) {
+    case SCORE_SCALED_DOT:
+    case SCORE_DOT:
+    case SCORE_DOT_OVER_D: step_product(e); break;
+    case SCORE_COSINE: step_cosine(e); break;
+    case SCORE_LAPLACE: step_laplace(e); break;
+    }
+    fputc('\n', e->out);
 }
 
 /* The largest weight, if the softmax were of scale · q·k. */
@@ -318,23 +371,36 @@ static double largest_at(const Explanation *e, double scale)
 {
     double sum = 0;
     for (int j = 0; j < keys_of(e, e->word); j++)
-        sum += exp(scale * (e->dot[j] - e->dot[e->most]));
+        sum += exp(scale * (e->compared[j] - e->compared[e->most]));
     return 1 / sum;
 }
 
 /* Step 5 of the score functions that do not divide by √d_k. */
 static void step_other_scale(const Explanation *e)
 {
-    int dh = e->v.Q.columns;
-    double root = sqrt(dh);
-    bool none = e->config->attention_score == SCORE_DOT;
-    say(e, none ? "5. No scaling" : "5. Scaling by 1/d_k");
-    say(e,
-        "This model %s, where the Transformer divides q·k by √d_k = √%d = %.3f. So the scores "
-        "of the same queries and keys are %.3f times as large. \"%s\" gets a weight of %.4f; "
-        "divided by √d_k, it would get %.4f.",
-        none ? "uses q·k itself" : "divides by d_k", dh, root, e->v.scale * root,
-        e->column[e->most], weight_of(e, e->word, e->most), largest_at(e, 1 / root));
+    const char *most = e->column[e->most];
+    double root = sqrt(e->v.Q.columns), weight = weight_of(e, e->word, e->most);
+    if (e->score->learned) {
+        say(e, "5. Scaling by a learned number");
+        say(e,
+            "%s is multiplied by t = %.3f, a number that this head has learned. It began with "
+            "%.3f. Without it \"%s\" would get a weight of %.4f; with it, %.4f.",
+            e->score->comparison, e->v.scale, (double)e->score->scale(e->v.Q.columns), most,
+            largest_at(e, 1), weight);
+    } else if (!e->score->product) {
+        say(e, "5. No scaling");
+        say(e, "The score is %s. \"%s\" gets a weight of %.4f.", e->score->formula, most,
+            weight);
+    } else {
+        bool none = e->config->attention_score == SCORE_DOT;
+        say(e, none ? "5. No scaling" : "5. Scaling by 1/d_k");
+        say(e,
+            "This model %s, where the Transformer divides q·k by √d_k = √%d = %.3f. So the "
+            "scores of the same queries and keys are %.3f times as large. \"%s\" gets a weight "
+            "of %.4f; divided by √d_k, it would get %.4f.",
+            none ? "uses q·k itself" : "divides by d_k", e->v.Q.columns, root,
+            e->v.scale * root, most, weight, largest_at(e, 1 / root));
+    }
 }
 
 static void step_scale(const Explanation *e)
@@ -355,25 +421,31 @@ static void step_scale(const Explanation *e)
 
 static void step_softmax(const Explanation *e)
 {
-    double largest = e->v.scale * e->dot[e->most], sum = 0;
+    double largest = e->v.scale * e->compared[e->most], sum = 0;
     say(e, "6. Softmax: scores become attention weights");
     say(e,
         "The softmax raises e to the power of each score and divides by the sum. The attention "
         "weights are positive and sum to 1. (The largest score is subtracted first. This does "
         "not change the weights and prevents overflow.)");
-    const char *formula = score_functions[e->config->attention_score].formula;
-    int spaces = 6 - columns_width(formula);
-    fprintf(e->out, "  %-*s %9s %*sz = %s %10s %10s\n", LABEL, "key", "q·k ",
-            spaces > 0 ? spaces : 0, "", formula, "e^(z-max)", "weight");
+    char score[64];
+    snprintf(score, sizeof score, "z = %s", e->score->formula);
+    bool short_heads = e->score->product;
+    int z_wide = short_heads ? 10 : columns_width(score);
+    put_label(e, "  ", "key", LABEL + 1);
+    columns_put(e->out, e->score->comparison, short_heads ? 7 : 9, true);
+    fputs(short_heads ? "  " : " ", e->out);
+    columns_put(e->out, score, short_heads ? 12 : z_wide, true);
+    fprintf(e->out, " %10s %10s\n", "e^(z-max)", "weight");
     for (int j = 0; j < keys_of(e, e->word); j++) {
-        double z = e->v.scale * e->dot[j], p = weight_of(e, e->word, j);
+        double z = e->v.scale * e->compared[j], p = weight_of(e, e->word, j);
         sum += exp(z - largest);
         put_label(e, "  ", e->column[j], LABEL);
-        fprintf(e->out, " %9.3f %10.3f %10.4f %10.4f", e->dot[j], z, exp(z - largest), p);
+        fprintf(e->out, " %9.3f %*.3f %10.4f %10.4f", e->compared[j], z_wide, z,
+                exp(z - largest), p);
         put_bar(e->out, p, 17);
         fputc('\n', e->out);
     }
-    fprintf(e->out, "  %-*s %9s %10s %10.4f %10.4f\n\n", LABEL, "sum", "", "", sum, 1.0);
+    fprintf(e->out, "  %-*s %9s %*s %10.4f %10.4f\n\n", LABEL, "sum", "", z_wide, "", sum, 1.0);
 }
 
 static void step_values(const Explanation *e)
@@ -482,7 +554,7 @@ static bool explain(Explanation *e, const Choice *choice, const char *word, Erro
     step_tokens(e);
     step_embeddings(e);
     step_projections(e);
-    step_dot(e);
+    step_compare(e);
     step_scale(e);
     step_softmax(e);
     step_values(e);
@@ -497,13 +569,15 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
         return error_set(error,
                          "one head is explained, with its queries and keys: `head` must be a "
                          "number or best");
+    const ModelConfig *config = &snapshot->model->config;
     Explanation e = {.out = out,
                      .snapshot = snapshot,
-                     .config = &snapshot->model->config,
+                     .config = config,
+                     .score = &score_functions[config->attention_score],
                      .vocabulary = vocabulary,
                      .kind = choice->kind};
     bool good = explain(&e, choice, word, error);
     free(e.row);
-    free(e.dot);
+    free(e.compared);
     return good;
 }

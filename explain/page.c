@@ -116,6 +116,7 @@ static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
     put_matrix(json, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.width}, true);
     if (page->vectors) {
         HeadVectors vectors = snapshot_vectors(page->snapshot, kind, layer, head);
+        json_put_real(json, "scale", vectors.scale);
         put_matrix(json, "q", vectors.Q, false);
         put_matrix(json, "k", vectors.K, false);
         put_matrix(json, "v", vectors.V, false);
@@ -208,7 +209,7 @@ static bool put_data(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
     const ModelConfig *config = &page->snapshot->model->config;
-    HeadVectors vectors = snapshot_vectors(page->snapshot, ATTENTION_CROSS, 0, 0);
+    const ScoreFunction *score = &score_functions[config->attention_score];
     PictureBest best;
     json_open(json, NULL);
     json_put_text(json, "model", page->input->model_name);
@@ -217,9 +218,9 @@ static bool put_data(PageWriter *page, Error *error)
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
     json_put_integer(json, "heads", config->heads);
-    json_put_integer(json, "size", vectors.K.columns);
-    json_put_real(json, "scale", vectors.scale);
-    json_put_text(json, "score", score_functions[config->attention_score].formula);
+    json_put_integer(json, "size", config->d_model / config->heads);
+    json_put_text(json, "comparison", score->comparison);
+    json_put_text(json, "score", score->formula);
     json_open(json, "best");
     json_put_integer(json, "layer", best.layer);
     json_put_integer(json, "head", best.aligns ? best.head : -1);

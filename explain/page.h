@@ -12,12 +12,12 @@
  *
  * The data of the page, beside words and names:
  *
- *     {"heads": H, "size": dh, "scale": 1/√dh, "score": "q·k/√d_k",
+ *     {"heads": H, "size": dh, "comparison": "q·k", "score": "q·k/√d_k",
  *      "sides": {"source": {"text": […], "special": […], "unknown": […], "word": […], "joined": […]},
  *                "target": …, "read": …},
  *      "best": {"layer": l, "head": h},            of cross-attention; head -1: none aligns
  *      "kinds": [{"name": "cross", "rows": "target", "columns": "source", "causal": false, …,
- *                 "layers": [[{"weights": [[…]…], "q": [[…]…], "k": [[…]…],
+ *                 "layers": [[{"weights": [[…]…], "scale": 1/√dh, "q": [[…]…], "k": [[…]…],
  *                              "v": [[…]…]}, …H], …L]}, …]}
  *
  * Weights have four decimals, queries, keys and values five digits. If there are more than

@@ -17,7 +17,7 @@ enum { MARGIN = 32, TITLE = 78, HEAD = 66, CELL = 16, GAP = 22, BAR = 180 };
 /* What the maps show, and what to see in them. */
 static const char *const captions[PROJECTION_MAPS][2] = {
     {"W_Q and W_K: attention weights if all of these words were in the sentence",
-     "softmax of q·k / √d_k. A query is made before its word is known, so it matches the keys "
+     "softmax of the scores. A query is made before its word is known, so it matches the keys "
      "of all words of a kind."},
     {"W_Q and W_K: attention weights in the sentences of the validation set",
      "A sentence has few words of a kind, so the weight falls on the one to translate. Blank: "

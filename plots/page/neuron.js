@@ -1,6 +1,7 @@
-/* neuron.js -- the neuron view: dot-product attention of one word in one head.
+/* neuron.js -- the neuron view: the attention of one word in one head.
  *
  *   1   q · k = Σ q_d k_d      scaled      softmax over the keys that the causal mask allows
+ *       (or another comparison that is a sum of terms, one a dimension)
  *   2   o = Σ softmax_j v_j
  *
  * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
@@ -29,14 +30,23 @@ function drawStrip(canvas, values, most) {
   pen.strokeRect(state.dimension * bar + 0.5, 0.5, bar - 1, canvas.height - 1);
 }
 
-/* What one head computes for one query: for every key that the causal mask allows, the products,
- * their sum, the scaled score, the softmax, and the value weighted with it; and the output. */
+/* The terms of each comparison of model/scorefunction.c, and what a column of them is called. */
+const lengthOf = (x) => Math.sqrt(x.reduce((sum, value) => sum + value * value, 1e-5));
+const COMPARISONS = {
+  "q·k": { name: "q × k", terms: (q, k) => k.map((value, d) => value * q[d]) },
+  "cos(q,k)": { name: "q × k ÷ lengths", terms: (q, k) => k.map((value, d) => value * q[d] / (lengthOf(q) * lengthOf(k))) },
+  "-‖q-k‖₁": { name: "−|q − k|", terms: (q, k) => k.map((value, d) => -Math.abs(q[d] - value)) },
+};
+const comparison = COMPARISONS[DATA.comparison];
+
+/* What one head computes for one query: for every key that the causal mask allows, the terms
+ * of the comparison, their sum, the scaled score, the softmax, and the value weighted with it; and the output. */
 function attend(head, query, causal) {
   const q = head.q[query];
   const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k, j) => {
-    const products = k.map((value, d) => value * q[d]);
-    const dot = products.reduce((a, b) => a + b, 0);
-    return { k, v: head.v[j], products, dot, score: dot * DATA.scale };
+    const terms = comparison.terms(q, k);
+    const sum = terms.reduce((a, b) => a + b, 0);
+    return { k, v: head.v[j], terms, sum, score: sum * head.scale };
   });
   const largest = Math.max(...keys.map((key) => key.score));
   const sum = keys.reduce((total, key) => total + Math.exp(key.score - largest), 0);
@@ -94,16 +104,16 @@ function stepTable(text, heading, rows) {
 
 /* Step 1: the query and each key give the attention weights. */
 function weightTable({ q, keys }, word, columns, live) {
-  const k = largestOf(keys.map((key) => key.k)), products = largestOf(keys.map((key) => key.products));
+  const k = largestOf(keys.map((key) => key.k)), terms = largestOf(keys.map((key) => key.terms));
   const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(q, largestOf([q]), live),
     make("td", { class: "strip quiet" }, "the query q, the same for all keys"), chosenNumber(q, live),
     make("td"), make("td"), make("td"));
   const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(key.k, k, live),
-    strip(key.products, products, live), chosenNumber(key.products, live), make("td", {}, number(key.dot)),
+    strip(key.terms, terms, live), chosenNumber(key.terms, live), make("td", {}, number(key.sum)),
     make("td", {}, number(key.score)), meter(key.probability)));
   return stepTable("1  The query and the keys give the attention weights",
-    [columnHead(""), scaleOf("key k", k), scaleOf("q × k", products), dimensionHead(live),
-     columnHead("q · k (sum)"), columnHead(DATA.score), columnHead("softmax", true)], [query, ...rows]);
+    [columnHead(""), scaleOf("key k", k), scaleOf(comparison.name, terms), dimensionHead(live),
+     columnHead(`${DATA.comparison} (sum)`), columnHead(DATA.score), columnHead("softmax", true)], [query, ...rows]);
 }
 
 /* Step 2: the weights and each value give the output. */

@@ -62,8 +62,8 @@ function caption() {
   const text = kind.caption;
   if (state.view === "model") return `${text} One map for each layer and head. Choose one to enlarge it.`;
   if (state.view === "neuron")
-    return `Dot-product attention: the query q of the word and the key k of each word are multiplied ` +
-           `number by number and added. The score is ${DATA.score}, with d_k = ${DATA.size}. The softmax turns the scores ` +
+    return `The query q of the word and the key k of each word are compared number by number, and the terms are added. ` +
+           `The score is ${DATA.score}${DATA.comparison === "q·k" ? `, with d_k = ${DATA.size}` : ""}. The softmax turns the scores ` +
            `into attention weights, which sum to 1. The head's output is the sum of the values v, each ` +
            `multiplied by its weight.`;
   const percent = `${Math.round(100 * specialShare(kind))} %`;
@@ -128,9 +128,10 @@ byId("subtitle").textContent = `Attention weights, for the ${DATA.given ? "given
   (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
 byId("made").textContent =
   `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
-if (!DATA.vectors) {
+if (!DATA.vectors || !comparison) {
   byId("tab-neuron").disabled = true;
-  byId("tab-neuron").title = "Disabled: these sentences have too many vectors for a page";
+  byId("tab-neuron").title = comparison ? "Disabled: these sentences have too many vectors for a page"
+                                        : `Disabled: this page cannot show ${DATA.comparison}`;
 }
 byId("theme").value = DATA.start.theme;
 byId("theme").addEventListener("change", applyTheme);

@@ -10,13 +10,23 @@ static Error error;
 
 enum { V = 40, N = 9, M = 12, DH = 16 };
 
-/* 1/√DH, 1 and 1/DH, by Score. */
-static const double factors[] = {0.25, 1, 0.0625};
-
 static const Variant *variant;
 static Vocabulary vocabulary;
 static Transformer model;
 static int source[N], target[M];
+
+/* The scale of this head's scores. */
+static double scale_of(Choice choice)
+{
+    const Weights *w = &model.weights;
+    int l = choice.layer;
+    const AttentionWeights *learned = choice.kind == ATTENTION_ENCODER   ? &w->encoder[l].self
+                                      : choice.kind == ATTENTION_DECODER ? &w->decoder[l].self
+                                                                         : &w->decoder[l].cross;
+    const double scales[] = {1 / sqrt(DH), 1, 1.0 / DH, 0, 1};
+    return variant->score == SCORE_COSINE ? (double)learned->scale[choice.head]
+                                          : scales[variant->score];
+}
 
 /* A vocabulary of V tokens, the words "w2" to "w38" among them. */
 FIXTURE(setup)
@@ -95,12 +105,12 @@ static int read_table(Row *row, double *sum, const char *text)
     return j;
 }
 
-static void softmax_follows(const Row *row, int keys, double sum)
+static void softmax_follows(const Row *row, int keys, double sum, double scale)
 {
     double largest = -INFINITY, total = 0;
     for (int j = 0; j < keys; j++) largest = fmax(largest, row[j].z);
     for (int j = 0; j < keys; j++) {
-        assert_true(fabs(row[j].z - row[j].dot * factors[variant->score]) < 1.1e-3);
+        assert_true(fabs(row[j].z - row[j].dot * scale) < 6e-4 + 6e-4 * scale);
         assert_true(fabs(row[j].e - exp(row[j].z - largest)) <
                     1.1e-3 * fmin(1, exp(row[j].z - largest + 1)) + 6e-5);
         total += row[j].e;
@@ -109,7 +119,7 @@ static void softmax_follows(const Row *row, int keys, double sum)
     for (int j = 0; j < keys; j++) assert_true(fabs(row[j].share - row[j].e / sum) < 2e-4);
 }
 
-/* The numbers of q and k give the product, and that is the key's in the table. */
+/* The numbers of q and k give what is compared, and that is the key's in the table. */
 static void product_follows(const char *text, const Row *row, int keys)
 {
     double q[DH], k[DH], sum = 0, slack = 1e-3;
@@ -118,8 +128,19 @@ static void product_follows(const char *text, const Row *row, int keys)
     const char *found = behind(text, "key of \"");
     assert_int_equal(sscanf(found, "%31[^\"]", key), 1);
     read_numbers(k, strchr(found, '\n'), DH);
-    for (int i = 0; i < DH; i++) sum += q[i] * k[i], slack += 5e-4 * (fabs(q[i]) + fabs(k[i]));
-    double printed = strtod(behind(text, ") + … = "), NULL);
+    double qq = 0, kk = 0, distance = 0;
+    for (int i = 0; i < DH; i++) {
+        sum += q[i] * k[i], slack += 5e-4 * (fabs(q[i]) + fabs(k[i]));
+        qq += q[i] * q[i], kk += k[i] * k[i], distance += fabs(q[i] - k[i]);
+    }
+    const char *end = ") + … = ";
+    if (variant->score == SCORE_COSINE) {
+        assert_true(fabs(strtod(behind(text, end), NULL) - sum) < slack);
+        sum /= sqrt(qq * kk), slack = 1e-2, end = ") = ";
+        text = behind(text, "‖q‖ ‖k‖) = ");
+    }
+    if (variant->score == SCORE_LAPLACE) sum = -distance, slack = 2e-2, end = "…) = ";
+    double printed = strtod(behind(text, end), NULL);
     assert_true(fabs(printed - sum) < slack);
     int most = 0;
     for (int j = 1; j < keys; j++)
@@ -199,7 +220,7 @@ TEST(every_step_follows)
                 Row row[M];
                 double sum;
                 int keys = read_table(row, &sum, text);
-                softmax_follows(row, keys, sum);
+                softmax_follows(row, keys, sum, scale_of(choice));
                 product_follows(text, row, keys);
                 mix_follows(text, row, keys);
                 all_rows_are_the_networks(text, choice);
@@ -211,12 +232,12 @@ TEST(lines_fit_a_terminal)
 {
     char *text = explained(choice_default, "w9");
     assert_non_null(text);
-    assert_non_null(strstr(text, "one word, \"w9\""));
+    assert_non_null(strstr(text, "\"w9\""));
     int headings = 0;
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         assert_true(columns_width(line) <= 80);
         assert_true(!*line || line[strlen(line) - 1] != ' ');
-        headings += line[0] >= '1' && line[0] <= '9' && line[1] == '.';
+        headings += line[0] >= '1' && line[0] <= '9' && line[1] == '.' && line[2] == ' ';
     }
     assert_int_equal(headings, 9);
     free(text);
