@@ -9,7 +9,6 @@
 #include "base/utf8.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include "model/scorefunction.h"
 #include "plots/blocks.h"
 
 #include <math.h>

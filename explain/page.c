@@ -5,7 +5,6 @@
 #include "base/json.h"
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include "model/scorefunction.h"
 #include "plots/colormap.h"
 
 #include <math.h>

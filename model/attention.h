@@ -14,7 +14,6 @@
 #include "model/config.h"
 #include "model/dropout.h"
 #include "model/params.h"
-#include "model/scorefunction.h"
 
 /* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
  * one. */

@@ -7,15 +7,7 @@
 
 #include "base/error.h"
 #include "base/options.h"
-
-/* How a query and a key are compared, before the softmax (scorefunction.h). */
-typedef enum {
-    SCORE_SCALED_DOT,
-    SCORE_DOT,
-    SCORE_DOT_OVER_D,
-    SCORE_COSINE,
-    SCORE_LAPLACE
-} Score;
+#include "model/scorefunction.h"
 
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
@@ -42,7 +34,7 @@ typedef struct ModelConfig {
     int encoder_layers;   // L of the encoder
     int decoder_layers;   // L of the decoder
     int max_length;       // tokens of a sentence, </s> included
-    int attention_score;  // a Score
+    int attention_score;  // a Score (scorefunction.h)
     int activation;       // an Activation
     int norm;             // a Norm
     int positions;        // a Positions

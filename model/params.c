@@ -16,7 +16,6 @@
 #include "base/arena.h"
 #include "base/hash.h"
 #include "base/rng.h"
-#include "model/scorefunction.h"
 
 enum { ALIGNMENT = 16 };
 

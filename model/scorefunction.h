@@ -7,8 +7,17 @@
  * scores_backward. They need no network. */
 #pragma once
 
+#include <stdbool.h>
+
 #include "base/real.h"
-#include "model/config.h"
+
+typedef enum {
+    SCORE_SCALED_DOT,
+    SCORE_DOT,
+    SCORE_DOT_OVER_D,
+    SCORE_COSINE,
+    SCORE_LAPLACE
+} Score;
 
 /* Rows of vectors, `stride` reals apart. */
 typedef struct Rows {

@@ -57,6 +57,12 @@ static void is_projected(SnapshotRows Y, SnapshotRows X, Linear w, int head)
 
 /* Queries, keys, values, attention weights and output of a head, computed in double.
  * mean (+=) the head's attention weights. */
+static double compare(const real *q, const real *k, int dh)
+{
+    const ScoreFunction *score = &score_functions[model.config.attention_score];
+    return score->product ? dot(q, k, dh) : (double)score->compare(q, k, dh);
+}
+
 static void check_head(double *mean, AttentionKind kind, int layer, int head)
 {
     static float own[M * M];
@@ -77,7 +83,7 @@ static void check_head(double *mean, AttentionKind kind, int layer, int head)
         double p[M], sum = 0;
         int seen = kind == ATTENTION_DECODER ? i + 1 : map.columns;
         for (int j = 0; j < seen; j++)
-            sum += p[j] = exp(v.scale * dot(row(v.Q, i), row(v.K, j), v.Q.columns));
+            sum += p[j] = exp(v.scale * compare(row(v.Q, i), row(v.K, j), v.Q.columns));
         for (int j = 0; j < map.columns; j++) {  // 0 for tokens that the decoder has not read
             real weight = map.at[i * map.width + j];
             assert_true(j < seen ? fabs(p[j] / sum - (double)weight) < 1e-5 : weight == 0);

@@ -1,7 +1,6 @@
 /* attention.c -- gradients of attention in its three uses: encoder self-attention, causal
  * self-attention, encoder-decoder attention. */
 #include "model/attention.h"
-#include "model/scorefunction.h"
 #include "tests/fixtures/check.h"
 
 enum { D = 6, H = 2, PLACE = 9, DD = D * D };
