@@ -17,10 +17,10 @@ static void scale_block(Matrix *W, int D, int row, int rows, int column, int col
     matrix_pack(W->layout, W->at, D, D);
 }
 
-static void scale_queries(Linear *q, int D, int first, int count, real factor)
+static void scale_rows(Linear *w, int D, int first, int count, real factor)
 {
-    scale_block(&q->W, D, first, count, 0, D, factor);
-    for (int k = first; k < first + count; k++) q->b[k] *= factor;
+    scale_block(&w->W, D, first, count, 0, D, factor);
+    for (int k = first; k < first + count; k++) w->b[k] *= factor;
 }
 
 static void change_queries(AttentionWeights *w, const Intervention *i, const ModelConfig *c)
@@ -30,8 +30,11 @@ static void change_queries(AttentionWeights *w, const Intervention *i, const Mod
         memcpy(w->q.W.at, w->k.W.at, D * D * sizeof(real));
         memcpy(w->q.b, w->k.b, D * sizeof(real));
     }
-    if (!isnan(i->scale))
-        scale_queries(&w->q, (int)D, 0, (int)D, (real)(i->scale / (double)attention_scale(c)));
+    if (isnan(i->scale)) return;
+    for (int h = 0; w->scale && h < c->heads; h++) w->scale[h] = (real)i->scale;
+    if (!w->scale)
+        scale_rows(&w->q, (int)D, 0, (int)D,
+                   (real)(i->scale / (double)attention_scale(c, w, 0)));
 }
 
 /* model: NULL: only reads the text */
@@ -62,7 +65,7 @@ static bool ablate(Transformer *model, const char *text, Error *error)
     LayerWeights *l = &(encoder ? model->weights.encoder : model->weights.decoder)[layer - 1];
     AttentionWeights *w = k == ATTENTION_CROSS ? &l->cross : &l->self;
     int D = c->d_model, count = all ? D : D / c->heads, first = (head - 1) * count;
-    if (uniform) scale_queries(&w->q, D, first, count, 0);
+    if (uniform) scale_rows(&w->k, D, first, count, 0);
     else scale_block(&w->out.W, D, 0, D, first, count, 0);
     return true;
 }
@@ -75,6 +78,13 @@ bool intervention_apply(const Intervention *i, Transformer *model, Error *error)
         return error_set(error,
                          "`ablate` and `intervene` need float weights, and this file has "
                          "int8: name the model that it was made from, with `int8`");
+    const ScoreFunction *score = &score_functions[c->attention_score];
+    if (!isnan(i->scale) && !score->product && !score->learned)
+        return error_set(
+            error,
+            "`intervene` scale=X is for scores that have a scale, and this model's "
+            "score is %s",
+            score->formula);
     if (i->no_positions) model->source_positions = model->target_positions = NULL;
     for (int l = 0; l < c->encoder_layers; l++)
         change_queries(&model->weights.encoder[l].self, i, c);
