@@ -4,10 +4,10 @@
  *
  *   intervene   positions=0    no position is added to the embeddings
  *               wq=wk          W_Q, b_Q of every head become copies of W_K, b_K
- *               scale=X        W_Q, b_Q are multiplied, so that the softmax is of X q·k; a learned scale
- *               (model/scorefunction.h) becomes X
+ *               scale=X        W_Q, b_Q are multiplied, so that the softmax is of X q·k; a
+ *                              learned scale (model/scorefunction.h) becomes X
  *   ablate      HEAD=zero      the head's columns of W_O become 0: it adds nothing
- *               HEAD=uniform   its rows of W_K, b_K become 0: its keys are equal, and so its scores
+ *               HEAD=uniform   its rows of W_K, b_K become 0: all keys are equal
  *
  * They are made in this order. HEAD is KIND.LAYER.HEAD: cross.2.1, or cross.2.* for a layer. */
 #pragma once
