@@ -319,6 +319,7 @@ static bool work(Program *p, Error *error)
     p->scores = (Scores){
         .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
         .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
+    if (r->by_hand) return request_by_hand(r, error);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
     if (r->list_vocabulary) return list_vocabulary(p, error);

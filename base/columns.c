@@ -3,6 +3,7 @@
 #include "base/columns.h"
 
 #include <glib.h>
+#include <stdarg.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -79,5 +80,16 @@ void columns_wrap(FILE *out, const char *text, int first, int indent, int width)
         text += length;
         text += strspn(text, " ");
     }
+    fputc('\n', out);
+}
+
+void columns_say(FILE *out, int width, const char *format, ...)
+{
+    char text[4096];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    columns_wrap(out, text, 0, 0, width);
     fputc('\n', out);
 }

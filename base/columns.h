@@ -20,3 +20,7 @@ void columns_put(FILE *out, const char *text, int width, bool right);
  * begins after `indent` spaces, the first one after `first` where its beginning is written
  * already. A word wider than a line has a line of its own. */
 void columns_wrap(FILE *out, const char *text, int first, int indent, int width);
+
+/* Writes a paragraph from a format, in lines that end at column `width`, and an empty line. */
+void columns_say(FILE *out, int width, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));

@@ -12,7 +12,6 @@
 #include "plots/blocks.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,18 +125,7 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
 
 /* ---- writing ---- */
 
-static void say(const Explanation *e, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-static void say(const Explanation *e, const char *format, ...)
-{
-    char text[4096];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    columns_wrap(e->out, text, 0, 0, LINE);
-    fputc('\n', e->out);
-}
+#define say(e, ...) columns_say((e)->out, LINE, __VA_ARGS__)
 
 static void put_label(const Explanation *e, const char *before, const char *text, int width)
 {
@@ -154,16 +142,6 @@ static void put_vector(const Explanation *e, const char *name, const char *of,
     for (int k = 0; k < count; k++)
         fprintf(e->out, "%s%8.3f", k % A_LINE ? " " : "\n    ", (double)x[k]);
     fputs(count < rows.columns ? " …\n\n" : "\n\n", e->out);
-}
-
-/* A bar of `width` columns at p = 1. */
-static void put_bar(FILE *out, double p, int width)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int count = (int)lround(p * width * 8);
-    if (count) fputc(' ', out);
-    for (int i = 0; i < count / 8; i++) fputs("█", out);
-    fputs(eighths[count % 8], out);
 }
 
 /* ---- the steps ---- */
@@ -441,7 +419,7 @@ static void step_softmax(const Explanation *e)
         put_label(e, "  ", e->column[j], LABEL);
         fprintf(e->out, " %9.3f %*.3f %10.4f %10.4f", e->compared[j], z_wide, z,
                 exp(z - largest), p);
-        put_bar(e->out, p, 17);
+        blocks_bar(e->out, p, 17);
         fputc('\n', e->out);
     }
     fprintf(e->out, "  %-*s %9s %*s %10.4f %10.4f\n\n", LABEL, "sum", "", z_wide, "", sum, 1.0);
@@ -509,7 +487,7 @@ static void step_table(const Explanation *e)
         put_label(e, "  ", e->row[i], LABEL);
         put_label(e, " | ", e->column[j], LABEL + 4);
         fprintf(e->out, " | %6.4f", weight_of(e, i, j));
-        put_bar(e->out, weight_of(e, i, j), 24);
+        blocks_bar(e->out, weight_of(e, i, j), 24);
         fputc('\n', e->out);
     }
     fputc('\n', e->out);

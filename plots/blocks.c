@@ -5,6 +5,7 @@
  * 175, 215 and 255. */
 #include "plots/blocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -143,4 +144,13 @@ void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color)
             fputc('\n', out);
         }
     }
+}
+
+void blocks_bar(FILE *out, double p, int width)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    int count = (int)lround(p * width * 8);
+    if (count) fputc(' ', out);
+    for (int i = 0; i < count / 8; i++) fputs("█", out);
+    fputs(eighths[count % 8], out);
 }

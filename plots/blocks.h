@@ -26,3 +26,6 @@ BlocksColor blocks_color(FILE *out);
 
 /* Prints the map, which must have labels. causal: cells right of the diagonal are left blank. */
 void blocks_print(FILE *out, const HeatMap *map, bool causal, BlocksColor color);
+
+/* A bar of `width` columns at p = 1, and a space before it unless it is empty. */
+void blocks_bar(FILE *out, double p, int width);

@@ -35,8 +35,11 @@ static const Option request_options[] = {
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
      "print step by step how a head computes attention; no translation", OPTION_COMMON},
+    {"by-hand", OPTION_TEXT, FIELD(by_hand), 0, 0, NULL, "FILE",
+     "compute attention for your own queries, keys and values step by step; no model "
+     "(docs/by-hand.md)", 0},
     {"word", OPTION_TEXT, FIELD(word), 0, 0, NULL, "WORD|N",
-     "the token that --explain follows, or its position", 0},
+     "the token that --explain or --by-hand follows, or its position", 0},
     {"ablate", OPTION_LIST, FIELD(intervention.ablate), 0, 0, NULL, "KIND.LAYER.HEAD=zero|uniform",
      "switch a head off, or make its attention weights uniform: cross.2.1=zero, or "
      "encoder.1.*=uniform for a layer; shows the translation before and after", 0},
@@ -93,7 +96,8 @@ static bool check(Request *r, Error *error)
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align.align && (r->target || r->align.gold);
     int dashes = is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) +
-                 is_dash(r->align.gold) + (!r->texts.count && !r->hypothesis && !r->save_int8);
+                 is_dash(r->align.gold) +
+                 (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
         page = page || format == PICTURE_HTML;
@@ -123,7 +127,13 @@ static bool check(Request *r, Error *error)
          "--list-vocabulary prints words and stops: there is nothing to translate, to score or "
          "to save with it"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
-        {r->word && !r->explain, "--word goes with --explain"},
+        {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
+        {r->by_hand &&
+             (page || r->texts.count || r->hypothesis || r->save_int8 || r->list_vocabulary ||
+              r->explain || r->score || r->align.align || r->json),
+         "--by-hand computes with numbers and needs no text and no model: only --word, "
+         "--attention "
+         "OUT.png, --theme and --scale go with it"},
         {r->json && (r->explain || r->show),
          "--explain and --show are text for people: they do not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},

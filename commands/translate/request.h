@@ -12,7 +12,7 @@ enum { REQUEST_GROUPS = 5 };
 
 typedef struct Request {
     StringList model, attention;
-    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8;
+    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *by_hand;
     int threads, bleu_tokenize;
     int invalid;  // a TextInvalid
     bool int8, list_vocabulary, show, explain, score, lowercase, json, quiet, short_help, help,
@@ -36,6 +36,9 @@ bool request_defaults(Request *request, Error *error);
 /* Sets the defaults, then reads the command line. False: wrong usage (exit status 2). */
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
+
+/* --by-hand: prints the steps, and draws the pictures. */
+bool request_by_hand(const Request *request, Error *error);
 
 /* Loads the models; says on standard error if it is the shipped one. If one is missing, the
  * error says which program makes one. */

@@ -1,0 +1,48 @@
+#!/bin/sh
+# byhand.sh -- ./translate --by-hand: the examples of docs/by-hand print their tables, and what is
+# wrong in a file is said with its line.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+for file in "$here"/docs/by-hand/*.txt; do
+    check "$(basename "$file" .txt)" sh -c '"$0/translate" --by-hand "$1.txt" | cmp - "$1.output"' "$BIN" "${file%.txt}"
+done
+by_hand() { printf "$1" | "$BIN/translate" --by-hand - >out 2>err; }
+# row TEXT PATTERN: the printed steps of these blocks have this line.
+row() {
+    by_hand "$1"
+    check "$(printf "$1" | head -n 1): $2" grep -q "$2" out
+}
+qkv='query\n1 0\n2 1\nkey\n1 2\n3 4\nvalue\n5\n6\n'
+row "score = dot\n$qkv" "^    1 *(1)(1) + (0)(2) = 1.000"
+row "score = dot-over-d\n$qkv" "^    2 *1.500 *1.0000 *0.7311 "
+row "score = laplace\n$qkv" "^    1 *-(|1 - 1| + |0 - 2|) = -2.000"
+row "score = cosine\nscale = 1\n$qkv" "^    2 *((1)(3) + (0)(4)) / (1.000 × 5.000) = 0.600"
+row "mask = causal\n$qkv" "^    2 *-∞ *0.0000 *0.0000 masked"
+row "mask\n0 1\n1 1\n$qkv" "^    1 *-∞ *0.0000 *0.0000 masked"
+row "x # a comment\na 1 2\nW_V\n3 0\n0 4\n" "^    a *3.000 *8.000"
+"$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word fox >out
+check "--word follows another query" grep -q '^2. The query "fox"' out
+"$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --attention map.png --quiet >out
+check "a picture" sh -c 'head -c 4 map.png | grep -q PNG'
+# said NAME PATTERN TEXT: a file with this text gives one sentence.
+said() {
+    printf "$3" >file.txt
+    wrong "$1" 1 "^translate: file.txt:*[0-9]*: .*$2" "$BIN/translate" --by-hand file.txt
+}
+said "a row before a block" "begins with its name, not with 1" '1 2\n'
+said "no number" "is needed, not two" 'query\n1 two\n'
+said "rows of two lengths" "another number of numbers" 'query\n1 2\n1\n'
+said "a block twice" "already a block query" 'query\n1\nquery\n2\n'
+said "an unknown score" "scaled-dot, dot" 'score = euclid\n'
+said "an unknown setting" "a setting is" 'sore = dot\n'
+said "no keys" "the block key is missing" 'query\n1\n'
+said "other widths" "queries have 1 numbers and keys 2" 'query\n1\nkey\n1 2\nvalue\n1\n'
+said "a value is missing" "2 keys and 1 values" 'query\n1\nkey\n1\n2\nvalue\n1\n'
+said "a mask of another size" "the mask is 1 × 1" "mask\n1\n$qkv"
+said "a query that sees nothing" "row 2 of the mask" "mask\n1 1\n0 0\n$qkv"
+said "query and W_Q" "both given" 'query\n1\nW_Q\n1\nx\n1\n'
+said "W_Q of another width" "W x needs" 'x\n1 2\nW_Q\n1\n'
+wrong "an unknown word" 1 "neither a query nor a number" "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word cow
+wrong "no such file" 1 "nowhere" "$BIN/translate" --by-hand nowhere
+wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text
