@@ -12,11 +12,9 @@ function show(x,  a) {
 }
 # Sets median, range, lowest, highest of a value of a variant; returns the number of seeds.
 function gather(e, variant, value,  n, i, j, x, t) {
+    if (variant == "") { lowest = highest = median = value; range = 0; return 99 }    # a number
     n = split(figures[e, variant, value], x, " ")
-    above = 0
-    for (i = 1; i <= n; i++) above += x[i] ~ /^>/
     for (i = 1; i <= n; i++) for (j = i + 1; j <= n; j++) if (amount(x[j]) < amount(x[i])) { t = x[i]; x[i] = x[j]; x[j] = t }
-    # Those that never reach the loss come last.
     lowest = x[1]; highest = x[n]
     median = n % 2 ? x[(n + 1) / 2] : (amount(x[n / 2]) + amount(x[n / 2 + 1])) / 2
     range = amount(highest) - amount(lowest)
@@ -50,7 +48,7 @@ function judge(e, c,  f, a, b, nb, a_median, spread, d, limit) {
     if (a_median ~ /^>/ && median ~ /^>/) return "not here"
     d = amount(median) - amount(a_median)
     if (f[2] == ">") d = -d
-    if (seeds < 2) return "one seed: none"
+    if (seeds < 2) return "one seed only"
     if (f[2] == "=") {
         if (d < 0) d = -d
         limit = (amount(median) + amount(a_median)) / 20
