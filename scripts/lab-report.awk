@@ -8,7 +8,7 @@
 function amount(x) { sub(/^>/, "", x); return x + 0 }
 function show(x,  a) {
     a = x < 0 ? -x : x
-    return a == 0 ? "0" : a < 0.001 ? sprintf("%.0e", x) : a < 1 ? sprintf("%.3f", x) : a < 10 ? sprintf("%.2f", x) : sprintf("%.0f", x)
+    return a == 0 ? "0" : a < 0.001 ? sprintf("%.0e", x) : a < 1 ? sprintf("%.3f", x) : a < 10 ? sprintf("%.2f", x) : a < 100 ? sprintf("%.1f", x) : sprintf("%.0f", x)
 }
 # Sets median, range, lowest, highest of a value of a variant; returns the number of seeds.
 function gather(e, variant, value,  n, i, j, x, t) {
@@ -86,9 +86,10 @@ word == "variant" { variant[e, ++variants[e]] = key; sub(/^[^ ]+ */, "", text); 
 word == "claim" { claim[e, ++claims[e]] = rest }
 END {
     print "# The lab: what is said of attention, judged by experiment\n"
-    print "`scripts/lab` trained the models, measured them and wrote this page; [lab.tsv](lab.tsv) has every figure. Claims, runs"
-    print "and the rules of the verdicts were fixed before the runs, in [scripts/lab-experiments](../scripts/lab-experiments). Small"
-    print "models and short trainings can answer only for themselves: *not here* says that these runs cannot tell.\n"
+    print "`scripts/lab` trained the models, measured them and wrote this page; [lab.tsv](lab.tsv) has every figure. The claims and the"
+    print "rules of the verdicts were written down before these figures were seen, in"
+    print "[scripts/lab-experiments](../scripts/lab-experiments); sizes, learning rates and the losses to reach were set by trial runs with"
+    print "seed 1. Small models and short trainings can answer only for themselves: *not here* says that these runs cannot tell.\n"
     print "Figures are medians over the seeds 1 to " most_seeds ", with the lowest and the highest in parentheses. Models are compared by the updates"
     print "that they need to reach a validation loss (nats a token, interpolated between validations), since most reach nearly the"
     print "same in the end. The *spread* is the larger range of the two that are compared. **A < B** is *borne out* if the medians"

@@ -76,7 +76,7 @@ verdict greater "borne out"
 verdict "never reached" "borne out"
 verdict "both never reached" "not here"
 verdict "nothing measured" "not measured"
-check "medians and the spread" grep -q "| 102 and 203, spread 10 |" report
+check "medians and the spread" grep -q "| 102 and 203, spread 10.0 |" report
 
 # ---- wrong use ----
 
