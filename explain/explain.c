@@ -279,6 +279,19 @@ static void step_projections(const Explanation *e)
           "    key     k = W_K x + b_K    what the query is compared with\n"
           "    value   v = W_V x + b_V    what is passed on\n\n",
           e->out);
+    switch ((ProjectionSharing)e->config->projections) {
+    case PROJECTIONS_SEPARATE: break;
+    case PROJECTIONS_QK_SHARED:
+        say(e, "In this model W_Q and W_K are one matrix, and so b_Q and b_K.");
+        break;
+    case PROJECTIONS_KV_SHARED:
+        say(e, "In this model W_K and W_V are one matrix, and so b_K and b_V.");
+        break;
+    case PROJECTIONS_NONE:
+        say(e, "This model was trained without projections: these matrices are the identity, "
+               "and the "
+               "biases are 0. Query, key and value are the head's part of x itself.");
+    }
     put_vector(e, "query", word, e->v.Q, e->word);
     put_vector(e, "key", found, e->v.K, e->most);
     put_vector(e, "value", found, e->v.V, e->most);

@@ -1,6 +1,7 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
+static const char *const PROJECTIONS[] = {"separate", "qk-shared", "kv-shared", "none", NULL};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
 static const char *const POSITIONS[] = {"sinusoidal", "learned", "none", NULL};
@@ -25,6 +26,8 @@ const Option model_options[] = {
     {"attention-score", OPTION_CHOICE, FIELD(attention_score), 0, 0, score_names, NULL,
      "how a query and a key are compared, before the softmax: q·k / √d_k; q·k; "
 "q·k / d_k; their cosine, times a learned number for each head; -‖q-k‖₁", OPTION_EXPERT},
+    {"projections", OPTION_CHOICE, FIELD(projections), 0, 0, PROJECTIONS, NULL,
+     "which of W_Q, W_K and W_V are one matrix; none: there are none, Q = K = V = x", OPTION_EXPERT},
     {"activation", OPTION_CHOICE, FIELD(activation), 0, 0, ACTIVATIONS, NULL,
      "between the two matrices of the feed-forward network", 0},
     {"norm", OPTION_CHOICE, FIELD(norm), 0, 0, NORMS, NULL,

@@ -9,6 +9,15 @@
 #include "base/options.h"
 #include "model/scorefunction.h"
 
+/* Which of W_Q, W_K and W_V are one matrix, and so their biases; or whether all three are the
+ * identity, without biases: Q = K = V = X. */
+typedef enum {
+    PROJECTIONS_SEPARATE,
+    PROJECTIONS_QK_SHARED,
+    PROJECTIONS_KV_SHARED,
+    PROJECTIONS_NONE
+} ProjectionSharing;
+
 /* What the feed-forward network does between its two matrices (activation.h). */
 typedef enum { ACTIVATION_RELU, ACTIVATION_GELU, ACTIVATION_SWISH } Activation;
 
@@ -35,6 +44,7 @@ typedef struct ModelConfig {
     int decoder_layers;   // L of the decoder
     int max_length;       // tokens of a sentence, </s> included
     int attention_score;  // a Score (scorefunction.h)
+    int projections;      // a ProjectionSharing
     int activation;       // an Activation
     int norm;             // a Norm
     int positions;        // a Positions

@@ -52,11 +52,24 @@ static Tensor *tensor(Listing *list, real **field, const char *module, const cha
 }
 
 /* The matrix of a layer. */
-static void matrix(Listing *list, Matrix *W, const char *module, const char *suffix, int D_out,
-                   int D_in, Initializer init)
+static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *suffix,
+                      int D_out, int D_in, Initializer init)
 {
     W->layout = matrix_layout_trained(D_out, D_in);
-    tensor(list, &W->at, module, suffix, D_out, D_in, init)->layout = W->layout;
+    Tensor *line = tensor(list, &W->at, module, suffix, D_out, D_in, init);
+    line->layout = W->layout;
+    return line;
+}
+
+/* Of W_Q, W_K and W_V, or of their biases, number i. */
+static void projection(Tensor *line, int i, int projections)
+{
+    bool none = projections == PROJECTIONS_NONE;
+    line->copy = (projections == PROJECTIONS_QK_SHARED && i == 1) ||
+                 (projections == PROJECTIONS_KV_SHARED && i == 2);
+    line->trained = !line->copy && !none;
+    line->frozen = none;
+    if (none && line->dimensions == 2) line->init = INIT_IDENTITY;
 }
 
 static void linear(Listing *list, Linear *p, const char *module, int D_out, int D_in)
@@ -77,13 +90,16 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
     const ScoreFunction *score = &score_functions[c->attention_score];
     int D = c->d_model, H = c->heads;
     align(list);
-    matrix(list, &p->q.W, module, ".q_proj.weight", D, D, INIT_ATTENTION);
-    matrix(list, &p->k.W, module, ".k_proj.weight", D, D, INIT_ATTENTION);
-    matrix(list, &p->v.W, module, ".v_proj.weight", D, D, INIT_ATTENTION);
+    Linear *const qkv[] = {&p->q, &p->k, &p->v};
+    static const char *const weight[] = {".q_proj.weight", ".k_proj.weight", ".v_proj.weight"},
+                             *const bias[] = {".q_proj.bias", ".k_proj.bias", ".v_proj.bias"};
+    for (int i = 0; i < 3; i++)
+        projection(matrix(list, &qkv[i]->W, module, weight[i], D, D, INIT_ATTENTION), i,
+                   c->projections);
     align(list);
-    tensor(list, &p->q.b, module, ".q_proj.bias", 0, D, INIT_ZERO);
-    tensor(list, &p->k.b, module, ".k_proj.bias", 0, D, INIT_ZERO);
-    tensor(list, &p->v.b, module, ".v_proj.bias", 0, D, INIT_ZERO);
+    for (int i = 0; i < 3; i++)
+        projection(tensor(list, &qkv[i]->b, module, bias[i], 0, D, INIT_ZERO), i,
+                   c->projections);
     linear(list, &p->out, out, D, D);
     p->scale = NULL;
     if (!score->learned) return;
@@ -210,6 +226,7 @@ static void initialise(real *x, const Tensor *tensor, uint64_t seed)
         switch (tensor->init) {
         case INIT_ZERO: x[i] = 0; break;
         case INIT_ONE: x[i] = 1; break;
+        case INIT_IDENTITY: x[i] = i % (size_t)(in + 1) == 0; break;
         case INIT_SCORE: x[i] = tensor->value; break;
         case INIT_ATTENTION:
         case INIT_XAVIER: x[i] = (real)(bound * (2 * rng_uniform(&rng) - 1)); break;
@@ -226,8 +243,17 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         real *x = block + tensor->offset;
-        initialise(x, tensor, seed);
+        initialise(x, tensor - tensor->copy, seed);
         matrix_pack(tensor->layout, x, tensor->shape[0], tensor->shape[1]);
+    }
+}
+
+void params_share(const Params *params, real *gradient)
+{
+    for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
+        if (!t->copy) continue;
+        real *copy = gradient + t->offset, *original = gradient + t[-1].offset;
+        for (size_t i = 0; i < t->count; i++) copy[i] = original[i] += copy[i];
     }
 }
 
@@ -237,7 +263,7 @@ void params_freeze(Params *params, unsigned parts)
         bool embedding = strstr(t->name, "embed_") || !strcmp(t->name, "model.shared.weight");
         bool encoder = !strncmp(t->name, "model.encoder.", strlen("model.encoder."));
         int part = embedding ? PART_EMBEDDINGS : encoder ? PART_ENCODER : PART_DECODER;
-        t->frozen = parts & (unsigned)part;
+        t->frozen |= (parts & (unsigned)part) != 0;
     }
 }
 

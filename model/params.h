@@ -20,6 +20,7 @@ typedef enum {
     INIT_ONE,
     INIT_XAVIER,     // uniform in ±√(6 / (in + out)): Glorot and Bengio 2010
     INIT_ATTENTION,  // the same over √2, as W_Q, W_K, W_V side by side are one [3D,D] matrix
+    INIT_IDENTITY,
     INIT_SCORE,      // what the score function begins with: Tensor.value
     INIT_EMBEDDING,  // normal, deviation 1/√D; the row of <pad> is zero
     INIT_POSITIONS,  // normal, deviation 1/√D
@@ -33,8 +34,9 @@ typedef struct Tensor {
     size_t count;    // of its numbers
     Initializer init;
     real value;           // for INIT_SCORE: of every number
-    bool trained;         // false: stays as it was initialised
-    bool frozen;          // by params_freeze: training does not change it
+    bool trained;         // false: stays as it was initialised, or is a copy
+    bool copy;            // of the tensor before it, which is trained: always equal to it
+    bool frozen;          // training does not change it, though it may have a gradient
     MatrixLayout layout;  // in a block; a layer's large matrices are packed
 } Tensor;
 
@@ -106,6 +108,9 @@ void params_initialise(const Params *params, real *block, uint64_t seed);
  * tokens and, if learned, of positions. A matrix that is both an embedding and the output layer
  * is an embedding. */
 enum { PART_ENCODER = 1, PART_DECODER = 2, PART_EMBEDDINGS = 4, PART_ALL = 7 };
+
+/* Both a tensor and its copy get the sum of their gradients, so that they stay equal. */
+void params_share(const Params *params, real *gradient);
 
 /* Freezes the tensors of these parts, a sum of PART_…. */
 void params_freeze(Params *params, unsigned parts);

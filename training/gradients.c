@@ -50,12 +50,12 @@ Range range_of(const Tensor *tensor)
     return (Range){tensor->offset, tensor->offset + tensor->count};
 }
 
-bool range_trained(Range *range, size_t end, const Params *params)
+bool range_trained(Range *range, size_t end, const Params *params, bool copies)
 {
     *range = (Range){range->end, end};
     for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
         Range frozen = range_common(range_of(t), *range);
-        if (!t->frozen || frozen.begin >= frozen.end) continue;
+        if (!(t->frozen || (t->copy && !copies)) || frozen.begin >= frozen.end) continue;
         if (frozen.begin == range->begin) range->begin = frozen.end;
         else range->end = frozen.begin;
     }
@@ -233,7 +233,7 @@ static void sum_own(void *context, size_t begin, size_t count)
             lookups.end - lookups.begin);
     const real *sum = g->node[0] + at;
     double squares = 0;
-    for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params);)
+    for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params, false);)
 #pragma omp simd reduction(+ : squares)
         for (size_t i = r.begin - begin; i < r.end - begin; i++)
             squares += (double)sum[i] * (double)sum[i];
@@ -253,6 +253,8 @@ static bool norm_of_slices(Gradients *g, double *norm, Error *error)
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
     int rank = distributed_rank();
+    for (int a = g->first; a < at_most(g->end, used); a++)
+        params_share(g->params, g->block[a - g->first]);
     g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, false);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
     slices_run(workers, g->own.end, g->size, sum_local, g);

@@ -17,6 +17,9 @@
  * stage by stage (model/pipeline.h). If the output layer and the embeddings are one matrix, the
  * gradients of the embedding lookups then go to a block of their own, which (c) adds.
  *
+ * Before (a), tensors that are copies of others (`projections`) share their gradients in each
+ * accumulator. The norm counts them once.
+ *
  * An owner also holds its part of Adam's moments, and updates its part of the weights, which
  * then goes to all ranks: block · (R-1)/R numbers again. Together that is what a ring
  * all-reduce moves (Patarasuk and Yuan 2009: 2 · (R-1)/R, the least possible), with Adam's work
@@ -48,9 +51,9 @@ typedef struct Range {
 Range range_common(Range a, Range b);
 Range range_of(const Tensor *tensor);
 
-/* range (=) the next numbers from range->end to `end` that are in no frozen tensor; false if
- * there are none. */
-bool range_trained(Range *range, size_t end, const Params *params);
+/* range (=) the next numbers from range->end to `end` that are in no frozen tensor and, unless
+ * `copies`, in no copy of another; false if there are none. */
+bool range_trained(Range *range, size_t end, const Params *params, bool copies);
 
 /* ---- gradients ---- */
 
@@ -90,7 +93,7 @@ void gradients_clear(const Gradients *gradients, int used, Workers *workers);
 Weights *gradients_weights(const Gradients *gradients, int a);
 
 /* Sums accumulators 0 .. used-1 (at least 1); *norm (=) the norm of the sum, without
- * frozen tensors. Collective. */
+ * frozen tensors and copies. Collective. */
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,
                    Error *error);
 

@@ -115,7 +115,7 @@ static void decay_matrices(const Optimizer *o, Range slice)
 static void update_slice(void *context, size_t begin, size_t count)
 {
     Optimizer *o = context;
-    for (Range r = {begin, begin}; range_trained(&r, begin + count, &o->model->params);) {
+    for (Range r = {begin, begin}; range_trained(&r, begin + count, &o->model->params, true);) {
         size_t at = r.begin - o->gradients->own.begin, n = r.end - r.begin;
         real *w = o->model->block + r.begin;
         if (o->decay_share > 0) decay_matrices(o, r);

@@ -211,6 +211,16 @@ TEST(test_count)
         params_free(&params);
     }
     assert_int_equal(formula(&base), BASE_COUNT);
+    for (int kind = PROJECTIONS_SEPARATE; kind <= PROJECTIONS_NONE; kind++) {
+        ModelConfig config = small;
+        config.projections = kind;
+        Params params = table(&config);
+        size_t one = (size_t)small.d_model * (size_t)(small.d_model + 1);
+        size_t uses = (size_t)(small.encoder_layers + 2 * small.decoder_layers);
+        static const size_t fewer[] = {0, 1, 1, 3};
+        assert_int_equal(params_trained(&params), formula(&small) - uses * fewer[kind] * one);
+        params_free(&params);
+    }
 }
 
 /* ---- initial values ---- */

@@ -157,6 +157,57 @@ TEST(test_frozen_tensors_keep_their_bits)
     check_frozen(PART_ENCODER | PART_EMBEDDINGS, 1);
 }
 
+/* Shared projections stay equal to the last bit and count once in the norm; those that are not
+ * there stay the identity; everything else learns. Threads change no bit. */
+static void check_projections(int projections, int accumulators)
+{
+    const ModelConfig shape = {NETWORK(V, 21, 3, 40, 2, 2, 16), .projections = projections};
+    TrainingConfig c = config();
+    c.weight_decay = 0.1;
+    c.clip_norm = 0.01;
+    c.accumulators = accumulators;
+    SmallTraining l, other;
+    begin_training(&l, &shape, &c, 1);
+    begin_training(&other, &shape, &c, 3);
+    const Params *params = &l.model.params;
+    size_t bytes = params->size * sizeof(real);
+    const Optimizer *o = &l.trainer->optimizer;
+    const real *blocks[] = {l.model.block, o->m, o->v, o->ema};
+    real *first = copy_of(l.model.block, bytes);
+    memcpy(o->ema, first, bytes);
+    double squares = 0;
+    int copies = 0, fixed = 0;
+    for (int u = 1; u <= UPDATES; u++)
+        assert_true(make_update(&l, u) && make_update(&other, u));
+    for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
+        double norm = gradient_norm(&l, t);
+        size_t length = t->count * sizeof(real);
+        bool same = !memcmp(first + t->offset, l.model.block + t->offset, length);
+        if (!t->copy && !t->frozen) squares += norm * norm;
+        for (int b = 0; t->copy && b < 4; b++)
+            assert_memory_equal(blocks[b] + t->offset, blocks[b] + t[-1].offset, length);
+        copies += t->copy, fixed += t->frozen;
+        assert_int_equal(same, t->frozen || !strcmp(t->name, "final_logits_bias"));
+        for (size_t i = 0; t->frozen && i < t->count; i++)
+            assert_true(first[t->offset + i] == (t->dimensions == 2 && i % 22 == 0));
+    }
+    assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
+    assert_memory_equal(l.model.block, other.model.block, bytes);
+    assert_int_equal(copies, projections == PROJECTIONS_NONE ? 0 : 6 * 2);
+    assert_int_equal(fixed, projections == PROJECTIONS_NONE ? 6 * 6 : 0);
+    free(first);
+    end_training(&l);
+    end_training(&other);
+}
+
+TEST(test_shared_projections_stay_equal)
+{
+    for (int kind = PROJECTIONS_QK_SHARED; kind <= PROJECTIONS_NONE; kind++) {
+        check_projections(kind, 4);
+        check_projections(kind, 1);
+    }
+}
+
 /* The gradient depends on the micro-batches and on the number of accumulators only by rounding:
  * dropout is a function of the sentence, and a single accumulator has a block of its own for the
  * embedding lookups. */

@@ -58,6 +58,7 @@ static ModelConfig draw_config(Rng *rng)
         .tying = between(rng, TYING_ALL, TYING_NONE),
         .output_bias = one_in(rng, 2),
         .attention_score = between(rng, SCORE_SCALED_DOT, SCORE_LAPLACE),
+        .projections = between(rng, PROJECTIONS_SEPARATE, PROJECTIONS_NONE),
     };
     if (c.tying != TYING_ALL && one_in(rng, 2)) c.source_vocab = between(rng, 4, 30);
     return c;
@@ -117,14 +118,15 @@ static void print_draw(const Draw *d)
 {
     const ModelConfig *c = &d->config;
     const Dropout *p = &d->dropout;
-    print_message("seed %llu: V %d,%d D %d H %d F %d layers %d,%d activation %d norm %d "
-                  "positions %d tying %d bias %d score %d S %d N %d M %d smoothing %.2f "
-                  "dropout %.2f %.2f %.2f r-drop %.2f\n",
-                  (unsigned long long)d->seed, config_source_vocab(c), c->vocab, c->d_model,
-                  c->heads, c->ffn, c->encoder_layers, c->decoder_layers, c->activation,
-                  c->norm, c->positions, c->tying, c->output_bias, c->attention_score,
-                  d->source.sentences, d->source.rows, d->target.rows, d->smoothing,
-                  p->residual, p->activation, p->attention, p->r_drop);
+    print_message(
+        "seed %llu: V %d,%d D %d H %d F %d layers %d,%d activation %d norm %d "
+        "positions %d tying %d bias %d score %d projections %d S %d N %d M %d smoothing %.2f "
+        "dropout %.2f %.2f %.2f r-drop %.2f\n",
+        (unsigned long long)d->seed, config_source_vocab(c), c->vocab, c->d_model, c->heads,
+        c->ffn, c->encoder_layers, c->decoder_layers, c->activation, c->norm, c->positions,
+        c->tying, c->output_bias, c->attention_score, c->projections, d->source.sentences,
+        d->source.rows, d->target.rows, d->smoothing, p->residual, p->activation, p->attention,
+        p->r_drop);
 }
 
 /* ---- the comparison ---- */
@@ -138,8 +140,13 @@ typedef struct Case {
     int tensors, flat;  // of them, those that the loss does not depend on
 } Case;
 
+/* Copies follow their originals. */
 static double loss(Case *c)
 {
+    const Params *params = &c->model.params;
+    real *block = c->model.block;
+    for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++)
+        if (t->copy) memcpy(block + t->offset, block + t[-1].offset, t->count * sizeof *block);
     Loss sum = {0};
     transformer_forward(&c->pass, &c->model);
     transformer_loss(&sum, &c->pass, &c->model, c->draw->smoothing);
@@ -201,17 +208,22 @@ static void compare_tensor(Case *c, const char *name, real *x, const real *gradi
 static void compare_all(Case *c, real *after, const real *before, Rng *rng)
 {
     const Params *params = &c->model.params;
+    for (size_t i = 0; i < params->size; i++) after[i] -= before[i];
+    params_share(params, after);
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
         real *gradient = after + tensor->offset;
-        const real *untouched = before + tensor->offset;
         // <pad>, the last row of an embedding, stays zero and gets no gradient
         bool has_pad = strstr(tensor->name, "shared") || strstr(tensor->name, "embed_tokens") ||
                        strstr(tensor->name, "lm_head");
         size_t pad = has_pad ? (size_t)tensor->shape[1] : 0,
-               count = tensor->trained ? tensor->count - pad : 0;
-        check_untouched(gradient + count, untouched + count, tensor->count - count);
-        for (size_t i = 0; i < count; i++) gradient[i] -= untouched[i];
+               count = tensor->trained || tensor->frozen ? tensor->count - pad : 0;
+        if (tensor->copy) {
+            assert_memory_equal(gradient, gradient - tensor->count,
+                                tensor->count * sizeof *gradient);
+            continue;
+        }
+        for (size_t i = count; i < tensor->count; i++) assert_true(gradient[i] == 0);
         if (count)
             compare_tensor(c, tensor->name, c->model.block + tensor->offset, gradient, count,
                            rng);
