@@ -94,6 +94,17 @@ wrong "nothing to translate" 2 "do not go with --hypothesis" translate --shuffle
 translate --save-int8 small.safetensors 2>err
 wrong "weights in int8" 1 "need float weights, and this file has int8" "$BIN/translate" --model small.safetensors --ablate cross.1.1=zero one
 
+# What the model of one update says does not matter: its translation is given.
+language 200 20
+for projections in kv-shared none; do
+    # shellcheck disable=SC2086
+    "$BIN/train" $corpus $tiny --projections $projections --quiet --max-updates 1 --output run-$projections 2>err
+    "$BIN/translate" --model run-$projections --ablate encoder.1.2=uniform --given "TWO ONE" --attention-tsv map --head 2 \
+        --attention-kind encoder "one two" >out 2>err
+    check "a uniform head of a model with --projections $projections" awk -F '\t' \
+        'NR > 1 { n++; if (($9 - 1 / 3) ^ 2 > 1e-9) bad = 1 } END { exit bad || n != 9 }' map
+done
+
 head -n 5 s >few
 head -n 5 t >few.t
 head -n 5 gold >few.gold

@@ -299,6 +299,32 @@ TEST(packed)
     transformer_free(&wide);
 }
 
+/* Shared or missing projections are copies in memory: values and queries stay as they were. */
+TEST(shared_projections)
+{
+    for (int sharing = PROJECTIONS_SEPARATE; sharing <= PROJECTIONS_NONE; sharing++) {
+        const ModelConfig config = {NETWORK(V, D, HEADS, 40, 1, 1, LONGEST),
+                                    .projections = sharing};
+        Transformer shared;
+        static real q[D * D], k[D * D], v[D * D];
+        assert_true(transformer_create(&shared, &config, &error));
+        params_initialise(&shared.params, shared.block, 6);
+        AttentionWeights *w = attention_of(&shared, ATTENTION_DECODER, 0);
+        memcpy(q, w->q.W.at, sizeof q);
+        memcpy(k, w->k.W.at, sizeof k);
+        memcpy(v, w->v.W.at, sizeof v);
+        assert_true(change(&shared, "decoder.1.2=uniform"));
+        assert_memory_equal(w->q.W.at, q, sizeof q);
+        assert_memory_equal(w->v.W.at, v, sizeof v);
+        for (int at = 0; at < D * D; at++)
+            assert_true(w->k.W.at[at] == (at / D / DH == 1 ? 0 : k[at]));
+        Snapshot *a = snap(&shared);
+        is_uniform(a, ATTENTION_DECODER, 0, 1);
+        snapshot_close(a);
+        transformer_free(&shared);
+    }
+}
+
 int main(void)
 {
     int failed = 0;
