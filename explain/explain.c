@@ -279,55 +279,38 @@ static void step_projections(const Explanation *e)
           "    key     k = W_K x + b_K    what the query is compared with\n"
           "    value   v = W_V x + b_V    what is passed on\n\n",
           e->out);
-    switch ((ProjectionSharing)e->config->projections) {
-    case PROJECTIONS_SEPARATE: break;
-    case PROJECTIONS_QK_SHARED:
-        say(e, "In this model W_Q and W_K are one matrix, and so b_Q and b_K.");
-        break;
-    case PROJECTIONS_KV_SHARED:
-        say(e, "In this model W_K and W_V are one matrix, and so b_K and b_V.");
-        break;
-    case PROJECTIONS_NONE:
-        say(e, "This model was trained without projections: these matrices are the identity, "
-               "and the "
-               "biases are 0. Query, key and value are the head's part of x itself.");
-    }
+    static const char *const others[] = {
+        "", "In this model W_Q and W_K are one matrix, and so b_Q and b_K.",
+        "In this model W_K and W_V are one matrix, and so b_K and b_V.",
+        "This model was trained without projections: these matrices are the identity, and the "
+        "biases are 0. Query, key and value are the head's part of x itself."};
+    if (e->config->projections) say(e, others[e->config->projections]);
     put_vector(e, "query", word, e->v.Q, e->word);
     put_vector(e, "key", found, e->v.K, e->most);
     put_vector(e, "value", found, e->v.V, e->most);
 }
 
-static void put_product(const Explanation *e)
-{
-    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
-    fputs("    q·k =", e->out);
-    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
-    fprintf(e->out, " … = %.3f\n", dot(q, k, e->v.Q.columns));
-}
-
 static void step_product(const Explanation *e)
 {
-    say(e, "4. The dot product of query and key");
+    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
+    bool cosine = e->config->attention_score == SCORE_COSINE;
+    int dh = e->v.Q.columns;
+    double product = dot(q, k, dh);
+    say(e, cosine ? "4. The cosine of query and key" : "4. The dot product of query and key");
     say(e,
         "The query and the key are multiplied number by number, and the products are added. "
-        "The sum is large if both point in the same direction. For \"%s\" and \"%s\":",
+        "%s For \"%s\" and \"%s\":",
+        cosine
+            ? "The sum is divided by the lengths of both. The cosine is 1 if both point in the "
+              "same direction, and -1 if they point in opposite ones."
+            : "The sum is large if both point in the same direction.",
         e->row[e->word], e->column[e->most]);
-    put_product(e);
-}
-
-static void step_cosine(const Explanation *e)
-{
-    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
-    int dh = e->v.Q.columns;
-    say(e, "4. The cosine of query and key");
-    say(e,
-        "The query and the key are multiplied number by number, the products are added, and "
-        "the sum is divided by the lengths of both. The cosine is 1 if both point in the same "
-        "direction, and -1 if they point in opposite ones. For \"%s\" and \"%s\":",
-        e->row[e->word], e->column[e->most]);
-    put_product(e);
-    fprintf(e->out, "    cos(q,k) = q·k / (‖q‖ ‖k‖) = %.3f / (%.3f × %.3f) = %.3f\n",
-            dot(q, k, dh), sqrt(dot(q, q, dh)), sqrt(dot(k, k, dh)), e->compared[e->most]);
+    fputs("    q·k =", e->out);
+    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
+    fprintf(e->out, " … = %.3f\n", product);
+    if (cosine)
+        fprintf(e->out, "    cos(q,k) = q·k / (‖q‖ ‖k‖) = %.3f / (%.3f × %.3f) = %.3f\n",
+                product, sqrt(dot(q, q, dh)), sqrt(dot(k, k, dh)), e->compared[e->most]);
 }
 
 static void step_laplace(const Explanation *e)
@@ -349,8 +332,8 @@ static void step_compare(const Explanation *e)
     switch ((Score)e->config->attention_score) {
     case SCORE_SCALED_DOT:
     case SCORE_DOT:
-    case SCORE_DOT_OVER_D: step_product(e); break;
-    case SCORE_COSINE: step_cosine(e); break;
+    case SCORE_DOT_OVER_D:
+    case SCORE_COSINE: step_product(e); break;
     case SCORE_LAPLACE: step_laplace(e); break;
     }
     fputc('\n', e->out);
@@ -419,12 +402,11 @@ static void step_softmax(const Explanation *e)
         "not change the weights and prevents overflow.)");
     char score[64];
     snprintf(score, sizeof score, "z = %s", e->score->formula);
-    bool short_heads = e->score->product;
-    int z_wide = short_heads ? 10 : columns_width(score);
+    int z_wide = e->score->product ? 10 : columns_width(score);
     put_label(e, "  ", "key", LABEL + 1);
-    columns_put(e->out, e->score->comparison, short_heads ? 7 : 9, true);
-    fputs(short_heads ? "  " : " ", e->out);
-    columns_put(e->out, score, short_heads ? 12 : z_wide, true);
+    columns_put(e->out, e->score->comparison, e->score->product ? 7 : 9, true);
+    fputs(e->score->product ? "  " : " ", e->out);
+    columns_put(e->out, score, e->score->product ? 12 : z_wide, true);
     fprintf(e->out, " %10s %10s\n", "e^(z-max)", "weight");
     for (int j = 0; j < keys_of(e, e->word); j++) {
         double z = e->v.scale * e->compared[j], p = weight_of(e, e->word, j);

@@ -102,8 +102,6 @@ static void laplace_backward(real *dq, real *dk, real dc, const real *q, const r
     }
 }
 
-/* ---- the table ---- */
-
 const char *const score_names[] = {"scaled-dot", "dot",     "dot-over-d",
                                    "cosine",     "laplace", NULL};
 

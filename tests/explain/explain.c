@@ -243,6 +243,18 @@ TEST(lines_fit_a_terminal)
     free(text);
 }
 
+TEST(shared_projections_are_said)
+{
+    static const char *const said[] = {NULL, "W_Q and W_K are one", "W_K and W_V are one",
+                                       "without projections"};
+    for (int kind = PROJECTIONS_QK_SHARED; kind <= PROJECTIONS_NONE; kind++) {
+        model.config.projections = kind;
+        char *text = explained(choice_default, NULL);
+        assert_non_null(strstr(text, said[kind]));
+        free(text);
+    }
+}
+
 TEST(refusals)
 {
     Choice choice = choice_default;
