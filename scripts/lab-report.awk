@@ -20,7 +20,7 @@ function gather(e, variant, value,  n, i, j, x, t) {
     range = amount(highest) - amount(lowest)
     return n
 }
-function bound(x) { return x ~ /^>/ ? "> " show(amount(x)) : show(x) }
+function bound(x) { return x ~ /^>/ ? "> " amount(x) : show(x) }
 function cell(e, variant, value,  n) {
     n = gather(e, variant, value)
     return !n ? "–" : n == 1 ? bound(median) : bound(median) " (" bound(lowest) " to " bound(highest) ")"
