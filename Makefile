@@ -3,6 +3,7 @@
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
+# make exercise E=3    makes and checks an exercise of docs/exercises.md
 # make check-all  the slow checks: sanitizers, valgrind, coverage, clang, … (scripts/check-all --help)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
 # make golden     recomputes the golden vectors with PyTorch (python3-torch); redraws the golden pictures
@@ -128,6 +129,20 @@ $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/double.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
 $(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+# A file of exercises/ in place of the original, whose functions it defines (scripts/exercise).
+EXERCISES = $(patsubst %,$(BUILD)/exercises/%,1 2 3 4 5)
+$(BUILD)/exercises/1 $(BUILD)/exercises/3: $(BUILD)/double/tests/model/gradients/attention.o
+$(BUILD)/exercises/2: $(BUILD)/double/tests/model/gradients/layernorm.o
+$(BUILD)/exercises/4: $(BUILD)/double/tests/model/gradients/embedding.o
+$(BUILD)/exercises/5: $(BUILD)/double/tests/model/gradients/loss.o
+$(BUILD)/exercises/6: $(BUILD)/tests/training/adam.o $(BUILD)/exercises/6.o $(BUILD)/all.a
+$(EXERCISES): $(BUILD)/exercises/%: $(BUILD)/double/exercises/%.o $(BUILD)/double.a
+$(EXERCISES) $(BUILD)/exercises/6: FLAGS += -Wno-unused
+$(EXERCISES) $(BUILD)/exercises/6:
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+exercise:
+	@BUILD=$(BUILD) scripts/exercise $(E)
 $(TOOLS): $(TOY) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/all.a
@@ -165,7 +180,7 @@ format:
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
 DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png docs/*.tsv docs/by-hand/*) \
-           checkpoints/README.md data/toy/README.md model/README.md library/example.c library/qkv.h
+           checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
              $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
@@ -201,7 +216,7 @@ compile_commands.json: .FORCE
 	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
 	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
 
-.PHONY: all test tests asan tsan fuzz check-all bench golden format install uninstall clean help .FORCE
+.PHONY: all test tests asan tsan fuzz exercise check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

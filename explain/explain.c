@@ -303,7 +303,8 @@ static void step_product(const Explanation *e)
         cosine
             ? "The sum is divided by the lengths of both. The cosine is 1 if both point in the "
               "same direction, and -1 if they point in opposite ones."
-            : "The sum is large if both point in the same direction.",
+            : "The sum is large if both are long and point in the same direction: it is the "
+              "product of their lengths and the cosine of the angle between them.",
         e->row[e->word], e->column[e->most]);
     fputs("    q·k =", e->out);
     for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
@@ -386,8 +387,9 @@ static void step_scale(const Explanation *e)
     say(e, "5. Scaling by 1/√d_k");
     say(e,
         "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
-        "as one product. Dividing by √d_k keeps the scores in the range where the softmax has "
-        "useful gradients, whatever the size of the vectors. Without the division \"%s\" would "
+        "as one product. So before training, dividing by √d_k keeps the scores in the range "
+        "where the softmax has useful gradients, however many numbers the vectors have. "
+        "Training may then make scores as large as it needs. Without the division \"%s\" would "
         "get a weight of %.4f; with it, %.4f.",
         dh, dh, sqrt(dh), e->column[e->most], largest_at(e, 1), weight_of(e, e->word, e->most));
 }

@@ -28,7 +28,7 @@ for script in tree/scripts/*; do
     check "sh $base -h, in its folder" sh -c 'cd tree/scripts && sh "$0" -h | cmp - ../../help' "$base"
     [ "$base" = benchmark ] || wrong "$base --frob" 2 "^$base: unknown argument '--frob': see --help$" "$script" --frob
 done
-check "there are ten scripts" test $count -eq 10
+check "there are eleven scripts" test $count -eq 11
 wrong "setup --test" 2 "^setup: unknown argument '--test'" tree/scripts/setup --test
 wrong "demo stray" 2 "^demo: unknown argument 'stray'" tree/scripts/demo stray
 wrong "check-all lint" 2 "^check-all: unknown argument 'lint'" tree/scripts/check-all lint

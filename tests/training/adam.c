@@ -76,7 +76,9 @@ TEST(test_adamw_is_its_paper)
             if (decays[d] > 0) decay_update(w, COUNT, (real)(rate * decays[d]));
             adam_update(w, m, v, g, COUNT, &step);
         }
-        for (int i = 0; i < COUNT; i++) assert_true(fabs((double)w[i] - theta[i]) < 2e-6);
+        for (int i = 0; i < COUNT; i++)
+            if (!(fabs((double)w[i] - theta[i]) < 2e-6))
+                fail_msg("w[%d] is %.9g, should be %.9g", i, (double)w[i], theta[i]);
     }
 }
 
