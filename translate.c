@@ -9,7 +9,7 @@
  * and --align with --target or --gold aligns their words (commands/translate/pairs.h);
  * --hypothesis scores a file of translations, without a model
  * (commands/translate/scores.h); --save-int8 writes the model with quantised weights;
- * --list-vocabulary prints the words it knows. */
+ * --list-vocabulary and --neighbours print the words it knows. */
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -25,6 +25,7 @@
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/input.h"
+#include "commands/translate/neighbours.h"
 #include "commands/translate/pairs.h"
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
@@ -280,10 +281,12 @@ static bool save_int8(Program *p, Error *error)
            bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
 }
 
-/* Prints the pieces of the vocabularies without the special tokens. */
+/* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
 static bool list_vocabulary(Program *p, Error *error)
 {
     if (!request_load_models(&p->models, &p->request, error)) return false;
+    if (p->request.neighbours)
+        return neighbours_print(&p->models.bundle[0], p->request.neighbours, error);
     const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
     for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];
@@ -322,7 +325,7 @@ static bool work(Program *p, Error *error)
     if (r->by_hand) return request_by_hand(r, error);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
-    if (r->list_vocabulary) return list_vocabulary(p, error);
+    if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->align.gold;
     bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;
     p->input.reader.replace = p->target.replace = p->reference.replace = replace;

@@ -114,12 +114,13 @@ static bool use_pair(Alignment *a, const Links *gold, Error *error)
     if (a->too_long) return true;
     Snapshot *snapshot = snapshot_open(&bundle->model, a->source.ids.id, a->source.start[1],
                                        a->target.ids.id, a->target.start[1], error);
-    bool good =
-        snapshot &&
-        (!view->request->align.tsv ||
-         table_add(&view->table, snapshot, &bundle->vocabulary, &view->choice,
-                   a->pairs->input->lines, error)) &&
-        (a->gold ? compare_all(a, snapshot, gold, error) : link_pair(a, snapshot, error));
+    bool good = snapshot &&
+                (!view->request->align.tsv ||
+                 table_add(&view->table, snapshot, &bundle->vocabulary, &view->choice,
+                           a->pairs->input->lines, error)) &&
+                (view->request->exposure ? exposure_add(&view->exposure, snapshot, error)
+                 : a->gold               ? compare_all(a, snapshot, gold, error)
+                                         : link_pair(a, snapshot, error));
     snapshot_close(snapshot);
     return good;
 }
@@ -129,7 +130,7 @@ static bool align_one(Alignment *a, Error *error)
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
     bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, &gold, error);
-    if (good && !a->gold) {
+    if (good && !a->gold && !a->view->request->exposure) {
         links_print(stdout, links);
         putchar('\n');
         if (!input_ready(a->pairs->input)) fflush(stdout);

@@ -48,11 +48,15 @@ static const Option request_options[] = {
      "add no positions; let the softmax be of X q·k; use W_K as W_Q, too", 0},
     {"shuffle-source", OPTION_FLAG, FIELD(intervention.shuffle_source), 0, 0, NULL, NULL,
      "permute the tokens of each source but </s>; --seed chooses the order", 0},
+    {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
+     "print the nearest embeddings of a word, and whose keys answer its query best", 0},
+    {"exposure", OPTION_TEXT, FIELD(exposure), 0, 0, NULL, "OUT.png",
+     "compare teacher forcing with greedy search, position by position, on the pairs of --target", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
-     "with --score or --align: the translations of the input, line by line", 0},
+     "with --score, --align or --exposure: the translations of the input, line by line", 0},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "print BLEU and chrF against these references, line by line", OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -123,9 +127,10 @@ static bool check(Request *r, Error *error)
         {r->save_int8 && (r->texts.count || r->hypothesis || r->score),
          "--save-int8 writes a model and stops: there is nothing to translate or to score with "
          "it"},
-        {r->list_vocabulary && (r->texts.count || r->hypothesis || r->score || r->save_int8),
-         "--list-vocabulary prints words and stops: there is nothing to translate, to score or "
-         "to save with it"},
+        {(r->list_vocabulary || r->neighbours) &&
+             (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->exposure),
+         "--list-vocabulary and --neighbours print words and stop: there is nothing to "
+         "translate, to score or to save with them"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
         {r->word && !r->explain && !r->by_hand, "--word goes with --explain or --by-hand"},
         {r->by_hand &&
@@ -137,8 +142,12 @@ static bool check(Request *r, Error *error)
         {r->json && (r->explain || r->show),
          "--explain and --show are text for people: they do not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
-        {r->target && !r->score && !r->align.align,
-         "--target goes with --score or --align: it has the translations that are given"},
+        {r->exposure && (!r->target || r->score || r->align.align || r->reference ||
+                         r->attention.count || r->model.count > 1 || r->json),
+         "--exposure OUT.png takes one model and --target FILE: ask for other views alone"},
+        {r->target && !r->score && !r->align.align && !r->exposure,
+         "--target goes with --score, --align or --exposure: it has the translations that are "
+         "given"},
         {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
         {r->align.tsv && r->choice.head == CHOICE_MAX,
          "--attention-tsv takes a head's number, mean or best as --head"},

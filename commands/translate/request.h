@@ -13,6 +13,7 @@ enum { REQUEST_GROUPS = 5 };
 typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *by_hand;
+    char *neighbours, *exposure;
     int threads, bleu_tokenize;
     int invalid;  // a TextInvalid
     bool int8, list_vocabulary, show, explain, score, lowercase, json, quiet, short_help, help,

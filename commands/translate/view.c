@@ -56,6 +56,8 @@ bool view_open(View *view, Error *error)
     if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
         choice->layer = head.layer, choice->head = head.head;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
+    if (r->exposure && !exposure_create(&view->exposure, r->exposure, config, error))
+        return false;
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 
@@ -66,8 +68,10 @@ bool view_close(View *view, Error *error)
         fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
                 command_name(), missing->characters, missing->packages);
     if (missing) munmap(missing, sizeof *missing);
+    bool good = !error || !view->exposure.path || exposure_print(&view->exposure, error);
     aligner_free(&view->aligner);
-    return table_close(&view->table, error);
+    exposure_free(&view->exposure);
+    return table_close(&view->table, good ? error : NULL) && good;
 }
 
 /* ---- the attention ---- */

@@ -1,0 +1,11 @@
+/* neighbours.h -- --neighbours: the vocabulary around a word, which must be one token.
+ *
+ *   embeddings   the tokens whose embeddings have the largest cosine with that of the word
+ *   keys         the tokens whose keys have the largest scores with its query, in each head of the
+ *                first layer of encoder and decoder self-attention. The layer's inputs are the
+ *                embeddings times √D without positions, so that no sentence is needed */
+#pragma once
+
+#include "inference/bundle.h"
+
+bool neighbours_print(const Bundle *bundle, const char *word, Error *error);
