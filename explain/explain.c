@@ -362,7 +362,7 @@ static void step_other_scale(const Explanation *e)
             e->score->comparison, e->v.scale, (double)e->score->scale(e->v.Q.columns), most,
             largest_at(e, 1), weight);
     } else if (!e->score->product) {
-        say(e, "5. No scaling");
+        say(e, e->v.scale == 1 ? "5. No scaling" : "5. Scaling");
         say(e, "The score is %s. \"%s\" gets a weight of %.4f.", e->score->formula, most,
             weight);
     } else {

@@ -47,6 +47,8 @@ TEST(older_configurations)
     const OptionGroup group = {"The model", "model", model_options, model_option_count,
                                &config};
     if (!options_from_json(&group, 1, older, "older", true, &error)) fail_msg("%s", error.text);
+    assert_int_equal(config.attention_score, SCORE_SCALED_DOT);
+    assert_int_equal(config.projections, PROJECTIONS_SEPARATE);
     assert_int_equal(config.activation, ACTIVATION_RELU);
     assert_int_equal(config.norm, NORM_POST);
     assert_int_equal(config.positions, POSITIONS_SINUSOIDAL);
@@ -58,9 +60,11 @@ TEST(another_network)
 {
     static const struct {
         const char *option, *value;
-    } others[] = {{"activation", "gelu"}, {"norm", "pre"},      {"positions", "learned"},
-                  {"positions", "none"},  {"tying", "decoder"}, {"tying", "none"},
-                  {"activation", "swish"}};
+    } others[] = {{"activation", "gelu"},      {"norm", "pre"},
+                  {"positions", "learned"},    {"positions", "none"},
+                  {"tying", "decoder"},        {"tying", "none"},
+                  {"activation", "swish"},     {"attention-score", "cosine"},
+                  {"projections", "qk-shared"}};
     static Settings settings;
     for (size_t i = 0; i <= sizeof others / sizeof *others; i++) {
         char expected[128];
