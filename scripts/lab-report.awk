@@ -83,6 +83,7 @@ word == "experiment" { e = key; order[++experiments] = e; title[e] = text }
 word == "source" || word == "train" || word == "note" { about[e, word] = rest }
 word == "target" { target[e, key] = text }
 word == "variant" { variant[e, ++variants[e]] = key; sub(/^[^ ]+ */, "", text); options[e, key] = text }
+word == "picture" { picture[e, ++pictures[e]] = key; shown[e, key] = text }
 word == "claim" { claim[e, ++claims[e]] = rest }
 END {
     print "# The lab: what is said of attention, judged by experiment\n"
@@ -122,6 +123,11 @@ END {
                 options[e, name] == "" ? "" : "`" options[e, name] "`"
             for (k = 1; k <= n; k++) printf " %s |", cell(e, name, column[k])
             print (e in low) ? " " curve(e, name) " |" : ""
+        }
+        for (k = 1; k <= pictures[e]; k++) if ((e, picture[e, k]) in corpus) {
+            file = picture[e, k]; gsub("/", "-", file)
+            print "\nAttention of *" picture[e, k] "*, seed 1, as it translates \"" shown[e, picture[e, k]] "\":"
+            print "\n![Attention of " picture[e, k] "](lab-" e "-" file ".png)"
         }
         print "\n| claim | compared | medians | verdict |\n| --- | --- | --- | --- |"
         for (c = 1; c <= claims[e]; c++) {
