@@ -40,8 +40,7 @@ int attention_width(int m)
     return (m + VECTOR - 1) / VECTOR * VECTOR;
 }
 
-/* Where in P the map of a head begins. */
-static size_t map_at(const Attention *a, int sentence, int head)
+size_t attention_map_at(const Attention *a, int sentence, int head)
 {
     size_t maps = a->map[sentence + 1] - a->map[sentence];
     return a->map[sentence] + maps / (size_t)a->H * (size_t)head;
@@ -49,7 +48,7 @@ static size_t map_at(const Attention *a, int sentence, int head)
 
 const real *attention_map(const Attention *a, int sentence, int head)
 {
-    return a->P + map_at(a, sentence, head);
+    return a->P + attention_map_at(a, sentence, head);
 }
 
 /* The rows of all heads in buffer [2(n+m),D].
@@ -83,6 +82,7 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
         if (width > widest) widest = width;
     }
     if (a->map) a->map[S] = total;
+    a->numbers = total;
 
     size_t rows = 2 * ((size_t)queries->rows + (size_t)a->keys->rows);
     real *buffer = ARENA_TAKE(arena, real, rows * (size_t)D);
@@ -94,6 +94,15 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
         a->dP = ARENA_TAKE(arena, real, largest);
     }
     a->mask = dropout_layout(arena, total, dropout ? dropout->attention : 0);
+}
+
+void attention_keep(Attention *a, Arena *arena)
+{
+    size_t rows = 2 * ((size_t)a->queries->rows + (size_t)a->keys->rows);
+    real *buffer = ARENA_TAKE(arena, real, rows * (size_t)a->D);
+    if (buffer) a->kept = heads_in(buffer, a);
+    a->kept_dP = ARENA_TAKE(arena, real, a->numbers);
+    a->kept_dS = ARENA_TAKE(arena, real, a->numbers);
 }
 
 void attention_transpose(real *T, Rows X, int m, int dh)
@@ -188,6 +197,7 @@ typedef struct Head {
     HeadRows x;  // Q, O [n,dh]   K, V [m,dh]
     real *P;
     const uint8_t *keep;  // as P, or NULL: no dropout
+    real *dP, *dS;        // as P, where backward keeps them; or NULL
 } Head;
 
 static Rows rows_from(Rows X, int row, int column)
@@ -205,12 +215,13 @@ static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
 
 static Head head_of(const Attention *a, const AttentionWeights *w, int s, int h)
 {
-    size_t at = map_at(a, s, h);
+    size_t at = attention_map_at(a, s, h);
     Head head = {.n = packed_length(a->queries, s), .m = packed_length(a->keys, s)};
     head.width = attention_width(head.m);
     head.scale = w->scale ? w->scale[h] : a->scale;
     head.x = head_rows(a, &a->heads, s, h);
     head.P = a->P + at, head.keep = dropout_keep(&a->mask, at);
+    if (a->kept_dP) head.dP = a->kept_dP + at, head.dS = a->kept_dS + at;
     return head;
 }
 
@@ -262,8 +273,11 @@ static void head_backward(const HeadRows *d, real *dscale, const Attention *a, c
     head_tn(d->V, dropped(a, h), d->O, m, dh, n, 1);
     // (4) dP = dO Vᵀ, before dropout
     head_nt(dP, d->O, h->x.V, a->Kt, n, m, dh, 1);
+    size_t bytes = (size_t)n * (size_t)h->width * sizeof(real);
+    if (h->dP) memcpy(h->dP, dP.at, bytes);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     softmax_backward(dP.at, h, a->mask.scale);
+    if (h->dS) memcpy(h->dS, dS.at, bytes);
     if (!a->score->product) {
         scores_backward(d->Q, d->K, dscale, dS, a->score, h->x.Q, h->x.K, h->scale, n, m, dh);
         return;
@@ -306,7 +320,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                         const AttentionWeights *w)
 {
     int D = a->D, N = a->queries->rows, M = a->keys->rows;
-    HeadRows d = heads_in(scratch, a);
+    HeadRows d = a->kept.Q.at ? a->kept : heads_in(scratch, a);
 
     // (5) dO = dY W_O          dW_O += dYᵀ O
     linear_backward(SET, d.O.at, &dw->out, dY, a->heads.O.at, &w->out, N, D, D);

@@ -30,12 +30,16 @@ typedef struct Attention {
     real scale;            // of the scores, if it is not learned
     const real *Xq, *Xkv;  // [n,D] [m,D] the inputs
     size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
+    size_t numbers;  // of all maps
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
     real *P;         // attention weights before dropout
     DropoutMask mask;  // as P
     real *Kt;          // [dh,width] scratch of one head: keys (backward: values) as columns
     real *Pd;          // [n,width] scratch of one head: attention weights after dropout
     real *dP;          // [n,width] scratch of one head, when training
+    /* what backward keeps of every head, for those who look; NULL in training */
+    HeadRows kept;            // dQ, dO [n,D]   dK, dV [m,D]
+    real *kept_dP, *kept_dS;  // as P
 } Attention;
 
 /* A row of a map is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
@@ -47,11 +51,17 @@ real attention_scale(const ModelConfig *config, const AttentionWeights *w, int h
 /* The attention weights of head h of sentence s: [n, attention_width(m)]. */
 const real *attention_map(const Attention *a, int sentence, int head);
 
+/* Where in P they begin, and in kept_dP and kept_dS their gradient and that of the scores. */
+size_t attention_map_at(const Attention *a, int sentence, int head);
+
 /* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows
  * of the queries. training: takes the scratch of backward too. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
                       const Dropout *dropout, bool training);
+
+/* After attention_layout, when training: backward then fills a->kept, kept_dP and kept_dS. */
+void attention_keep(Attention *a, Arena *arena);
 
 /* Y [n,D] (=) without the bias of out_proj, which the residual sum adds (layernorm.h)
  * Xq [n,D] input of the queries   Xkv [m,D] input of keys and values; NULL: self-attention, Xq

@@ -351,3 +351,9 @@ void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *pl
         first += block.own;
     }
 }
+
+real loss_logit_gradient(const LossBuffers *b, int r, int c, int M, int C)
+{
+    int k = c / LOSS_CLASSES, width = at_most(C - k * LOSS_CLASSES, LOSS_CLASSES);
+    return chunk_logits(b, k, M)[r * width + c % LOSS_CLASSES];
+}

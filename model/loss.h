@@ -70,6 +70,9 @@ void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *pl
                    const real *X, const OutputLayer *w, const Objective *objective,
                    const LossBuffers *buffers, int M);
 
+/* dz of row r and class c, after loss_backward of M <= LOSS_ROWS rows */
+real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C);
+
 /* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 

@@ -35,7 +35,7 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
                   const Packed *source, const Dropout *dropout, PassKind kind)
 {
     int N = rows->rows;
-    bool training = kind == PASS_TRAIN;
+    bool training = kind >= PASS_TRAIN, traced = kind == PASS_TRACE;
     *stack = (Stack){.rows = rows, .source = source};
     stack->layers = source ? config->decoder_layers : config->encoder_layers;
     real *stream = addnorm_layout_first(&stack->first, arena, config, N);
@@ -46,10 +46,12 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
             continue;
         }
         attention_layout(&layer->self, arena, config, rows, NULL, source, dropout, training);
+        if (traced) attention_keep(&layer->self, arena);
         addnorm_layout(&layer->self_norm, arena, config, N, stream, dropout);
         if (source) {
             attention_layout(&layer->cross, arena, config, rows, source, false, dropout,
                              training);
+            if (traced) attention_keep(&layer->cross, arena);
             addnorm_layout(&layer->cross_norm, arena, config, N, stream, dropout);
         }
         feedforward_layout(&layer->ffn, arena, N, config, dropout, training);

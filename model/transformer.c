@@ -78,7 +78,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
 {
     const ModelConfig *config = &model->config;
     size_t N = (size_t)source->rows, M = (size_t)target->rows, D = (size_t)config->d_model;
-    bool training = kind == PASS_TRAIN;
+    bool training = kind >= PASS_TRAIN;
     pass->source = source;
     pass->target = target;
     pass->dropout = dropout;
