@@ -19,16 +19,17 @@ static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int 
     *packed = (Packed){1, length, copy, start};
 }
 
-static void layout(Snapshot *snapshot, const int *source, int n, const int *target, int m)
+static void layout(Snapshot *snapshot, const int *source, int n, const int *target, int m,
+                   PassKind kind)
 {
     pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source, n);
     pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target, m);
     transformer_layout(&snapshot->pass, &snapshot->arena, snapshot->model, &snapshot->source,
-                       &snapshot->target, NULL, PASS_SNAPSHOT);
+                       &snapshot->target, NULL, kind);
 }
 
-Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
-                        const int *target, int target_length, Error *error)
+static Snapshot *open_pass(const Transformer *model, const int *source, int source_length,
+                           const int *target, int target_length, PassKind kind, Error *error)
 {
     if (!sentence_check(source, source_length, &model->config, true, error))
         return error_prefix(error, "source"), NULL;
@@ -37,15 +38,34 @@ Snapshot *snapshot_open(const Transformer *model, const int *source, int source_
     Snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (snapshot) {
         snapshot->model = model;
-        layout(snapshot, source, source_length, target, target_length);
+        layout(snapshot, source, source_length, target, target_length, kind);
     }
     if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
         error_set(error, "not enough memory for the attention of %d and %d tokens",
                   source_length, target_length);
         return snapshot_close(snapshot), NULL;
     }
-    layout(snapshot, source, source_length, target, target_length);
+    layout(snapshot, source, source_length, target, target_length, kind);
     transformer_forward(&snapshot->pass, model);
+    return snapshot;
+}
+
+Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
+                        const int *target, int target_length, Error *error)
+{
+    return open_pass(model, source, source_length, target, target_length, PASS_SNAPSHOT, error);
+}
+
+Snapshot *snapshot_open_backward(Loss *loss, Weights *dw, const Transformer *model,
+                                 double smoothing, const Packed *source, const Packed *target,
+                                 Error *error)
+{
+    assert(target->rows <= LOSS_ROWS && !model->prepared.count);
+    Snapshot *snapshot = open_pass(model, source->id, source->rows, target->id, target->rows,
+                                   PASS_TRACE, error);
+    if (snapshot)
+        transformer_backward(loss, &snapshot->pass, model, dw, NULL, smoothing,
+                             1 / (real)target->rows);
     return snapshot;
 }
 
@@ -119,6 +139,27 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
                          .V = {all->V.at + at, m, dh, all->V.stride},
                          .O = {all->O.at + at, n, dh, all->O.stride},
                          .scale = (double)attention_scale(&snapshot->model->config, w, head)};
+}
+
+HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
+                               int head)
+{
+    const Attention *a = attention_of(snapshot, kind, layer, head);
+    int n = a->queries->rows, m = a->keys->rows, dh = a->dh, at = head * dh;
+    const HeadRows *d = &a->kept;
+    return (HeadVectors){.Q = {d->Q.at + at, n, dh, d->Q.stride},
+                         .K = {d->K.at + at, m, dh, d->K.stride},
+                         .V = {d->V.at + at, m, dh, d->V.stride},
+                         .O = {d->O.at + at, n, dh, d->O.stride}};
+}
+
+AttentionMap snapshot_gradient_map(const Snapshot *snapshot, AttentionKind kind, int layer,
+                                   int head, bool scores)
+{
+    const Attention *a = attention_of(snapshot, kind, layer, head);
+    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
+    map.at = (scores ? a->kept_dS : a->kept_dP) + attention_map_at(a, 0, head);
+    return map;
 }
 
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,

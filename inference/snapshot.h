@@ -42,6 +42,13 @@ Snapshot *snapshot_open(const Transformer *model, const int *source, int source_
                         const int *target, int target_length, Error *error);
 void snapshot_close(Snapshot *snapshot);  // does nothing for NULL
 
+/* The same with the pass of training, without dropout: *loss (+=) that of the target, and dw (+=)
+ * the gradients of its mean over the target's tokens. Keeps the gradients of every head. The
+ * target has at most LOSS_ROWS tokens; the model is not prepared for inference. */
+Snapshot *snapshot_open_backward(Loss *loss, Weights *dw, const Transformer *model,
+                                 double smoothing, const Packed *source, const Packed *target,
+                                 Error *error);
+
 /* A sentence pair whose snapshot several views share. It is taken when the first of them needs
  * it, and at most once. The caller sets all but `taken`, and closes that at the end. */
 typedef struct LazySnapshot {
@@ -76,6 +83,15 @@ typedef struct HeadVectors {
 } HeadVectors;
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
+
+/* What backward kept of a head (snapshot_open_backward): the gradients of Q, K, V and O, and no
+ * Xq and Xkv. */
+HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
+                               int head);
+
+/* The gradient of the attention weights, dP, or that of the scores, dS. */
+AttentionMap snapshot_gradient_map(const Snapshot *snapshot, AttentionKind kind, int layer,
+                                   int head, bool scores);
 
 /* Embeddings plus positions: [n,D] of the source, or [m,D] of the decoder's input. */
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);
