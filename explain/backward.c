@@ -5,8 +5,6 @@
  * have the numbers of the equations in model/attention.c. */
 #include "explain/backward.h"
 
-#include "model/scorefunction.h"
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -16,7 +14,7 @@ typedef struct Walk {
     const Explanation *e;
     const Update *u;
     FILE *out;
-    HeadVectors x, d;  // of the pass, and their gradients
+    HeadVectors x, d;         // of the pass, and their gradients
     const real *P, *dP, *dS;  // the word's rows
     int keys;                 // that the word sees
 } Walk;
@@ -27,6 +25,12 @@ static double unit_of(const real *x, int count)
     double most = 0;
     for (int k = 0; k < count; k++) most = fmax(most, fabs((double)x[k]));
     return most > 0 && isfinite(most) ? pow(10, floor(log10(most))) : 1;
+}
+
+/* x for 4 decimals, without a minus before zeros */
+static double plain(double x)
+{
+    return fabs(x) < 5e-5 ? 0 : x;
 }
 
 static const real *map_row(AttentionMap map, int row)
@@ -107,10 +111,10 @@ static bool step_loss(const Walk *w, Error *error)
             "each of %d tokens. The softmax of the logits are probabilities p. The loss L is "
             "the mean over the tokens of the cross-entropy -Σ q ln p, as in training: q is "
             "%.5f for the right token and %.2g for each other (label smoothing %g). "
-            "L = %.5f. The gradient of a logit is (p - q) / %d. For \"%s\"%s:",
+            "L = %.5f. The gradient of a logit is (p - q) / %d. An update lowers "
+            "a logit if p is above q. For \"%s\"%s:",
             m, C, 1 - smoothing + smoothing / C, smoothing / C, smoothing,
-            u->loss[0].objective / m, m,
-            label(e, TOKENS_TARGET, row),
+            u->loss[0].objective / m, m, label(e, TOKENS_TARGET, row),
             row == e->word && e->kind != ATTENTION_ENCODER ? "" : ", the first of them");
         put_answers(w, p, z, row);
     }
@@ -126,8 +130,9 @@ static void step_output(const Walk *w)
 {
     say(w->e, "(5) dO = dY W_O: back to the head's output");
     say(w->e,
-        "dY is the gradient of the layer's attention, after all that follows it. The output "
-        "projection takes it back to the head's output O. One row for each query, %d by %d:",
+        "dY is the gradient of what this layer's attention adds. It has come back through all "
+        "layers above. W_O takes it to the head's output O. dO is %d by %d, a row for each "
+        "query:",
         w->d.O.rows, w->d.O.columns);
     put_gradient(w, "dO", w->e->row[w->e->word], w->d.O, w->e->word);
     fputc('\n', w->out);
@@ -138,8 +143,9 @@ static void step_values_back(const Walk *w)
     say(w->e, "(4) dV = Pᵀ dO and dP = dO Vᵀ: back to the values and the weights");
     say(w->e,
         "In O = P V a value is multiplied by the attention weights P, so its gradient is the "
-        "sum over all queries of weight times dO. A weight is multiplied by a value v, so its "
-        "gradient is the dot product dO·v; step (3) lists them. dV is %d by %d, dP %d by %d.",
+        "sum over all queries of weight times do, a row of dO. A weight is multiplied by a "
+        "value v, so its "
+        "gradient is the dot product do·v; step (3) lists them. dV is %d by %d, dP %d by %d.",
         w->d.V.rows, w->d.V.columns, w->d.O.rows, w->d.V.rows);
     put_gradient(w, "dv", w->e->column[w->e->most], w->d.V, w->e->most);
     fputc('\n', w->out);
@@ -171,7 +177,8 @@ static void put_jacobian(const Walk *w)
         put_label(w->e, "  P of ", w->e->column[key[a]], LABEL);
         for (int b = 0; b < count; b++) {
             double P = (double)w->P[key[a]], other = (double)w->P[key[b]];
-            fprintf(w->out, "%s%*.5f", b ? "  " : "", b ? LABEL + 5 : 8, P * ((a == b) - other));
+            fprintf(w->out, "%s%*.5f", b ? "  " : "", b ? LABEL + 5 : 8,
+                    P * ((a == b) - other));
         }
         fputc('\n', w->out);
     }
@@ -192,19 +199,19 @@ static void step_softmax_back(const Walk *w)
         "dP times the Jacobian is dS: from each dP the sum of all P dP is subtracted, and the "
         "rest is multiplied by P. The dS of a row sum to 0. An update that follows this row "
         "alone would raise the scores whose dS is negative.");
-    fprintf(w->out, "  %-*s %10s %12.0e× %8.0e× %8.0e× %8.0e×\n", LABEL, "", "", unit, unit,
-            unit, fine);
-    fprintf(w->out, "  %-*s %10s %12s  %8s  %8s  %8s\n", LABEL, "key", "P", "dP", "P dP",
+    fprintf(w->out, "  %-*s %9s %10s %10s  %10s %10s\n", LABEL, "key", "P", "dP", "P dP",
             "dP - Σ", "dS");
+    fprintf(w->out, "  %-*s %9s %6s%.0e %6s%.0e %6s%.0e %6s%.0e\n", LABEL, "", "", "× ", unit,
+            "× ", unit, "× ", unit, "× ", fine);
     for (int j = 0; j < w->keys; j++) {
         double P = (double)w->P[j], dP = (double)w->dP[j], dS = (double)w->dS[j];
         total += dS;
         put_label(w->e, "  ", w->e->column[j], LABEL);
-        fprintf(w->out, " %10.4f %12.4f  %8.4f  %8.4f  %8.4f\n", P, dP / unit, P * dP / unit,
-                (dP - sum) / unit, dS / fine);
+        fprintf(w->out, " %9.4f %10.4f %10.4f %10.4f %10.4f\n", P, plain(dP / unit),
+                plain(P * dP / unit), plain((dP - sum) / unit), plain(dS / fine));
     }
-    fprintf(w->out, "  %-*s %10.4f %12s  %8.4f  %8s  %8.4f\n\n", LABEL, "sum Σ", 1.0, "",
-            sum / unit, "", total / fine + 0.0);
+    fprintf(w->out, "  %-*s %10.4f %10s %10.4f %10s %10.4f\n\n", LABEL, "sum Σ", 1.0, "",
+            plain(sum / unit), "", plain(total / fine));
 }
 
 static void step_scores_back(const Walk *w)
@@ -230,9 +237,10 @@ static void step_scores_back(const Walk *w)
 static const Linear *projection(const Walk *w, const Weights *weights, int which)
 {
     const Explanation *e = w->e;
-    const AttentionWeights *a = e->kind == ATTENTION_ENCODER   ? &weights->encoder[e->layer].self
-                                : e->kind == ATTENTION_DECODER ? &weights->decoder[e->layer].self
-                                                               : &weights->decoder[e->layer].cross;
+    const AttentionWeights *a = e->kind == ATTENTION_ENCODER ? &weights->encoder[e->layer].self
+                                : e->kind == ATTENTION_DECODER
+                                    ? &weights->decoder[e->layer].self
+                                    : &weights->decoder[e->layer].cross;
     return which == 0 ? &a->q : which == 1 ? &a->k : &a->v;
 }
 
@@ -285,8 +293,8 @@ static void step_projections_back(const Walk *w, Entry *best)
             fprintf(w->out, " %10.2e", entry(w, &w->u->dw, which, first, c));
         fputs(" …\n", w->out);
     }
-    fprintf(w->out, "  all %zu parameters: norm %.3e\n\n",
-            params_trained(&w->u->model.params), w->u->stats.gradient_norm);
+    fprintf(w->out, "  all %zu parameters: norm %.3e\n\n", params_trained(&w->u->model.params),
+            w->u->stats.gradient_norm);
 }
 
 static void put_entries(const Walk *w, const char *name, const double *x, const char *format)
@@ -308,15 +316,17 @@ static void say_update(const Walk *w)
             u->number);
     else
         say(w->e,
-            "The file has no moments of Adam, so this is Adam's first update, from m = v = 0: "
-            "every weight moves by about the learning rate. (The last.safetensors of a run has "
-            "moments.)");
+            "The file has no moments of Adam, so this is Adam's first update, from m = v = 0. "
+            "Every weight with a gradient moves by about the learning rate. (The "
+            "last.safetensors of a run has moments.)");
     say(w->e,
         "m is a running mean of the gradients, v of their squares; m̂ and v̂ correct for their "
-        "start at 0. β₁ = %g, β₂ = %g, ε = %g. The learning rate is %.4g, %s. %s Here for the "
-        "entries (row, column) with the largest gradients:",
-        c->beta1, c->beta2, c->epsilon, u->stats.learning_rate,
-        u->peak ? "the peak of the training's schedule" : "as the training's schedule has it",
+        "start at 0. The number of the update is u = %lld. β₁ = %g, β₂ = %g, ε = %g. The "
+        "learning rate is %.4g, %s. %s The "
+        "entries (row, column) are those with the largest gradients:",
+        u->number, c->beta1, c->beta2, c->epsilon, u->stats.learning_rate,
+        u->ended ? "that of the schedule's first update, as the schedule has come to 0"
+                 : "as the training's schedule has it",
         c->clip_norm > 0 && norm > c->clip_norm
             ? "The norm of the gradient is above the training's limit, so g is scaled down to "
               "it."
@@ -355,8 +365,8 @@ static void step_adam(const Walk *w, const Entry *at)
     put_entries(w, "v̂ = v / (1 - β₂ᵘ)", x[V_HAT], " %14.4e");
     put_entries(w, "step = -rate m̂ / (√v̂ + ε)", x[STEP], " %14.4e");
     if (c->weight_decay > 0) put_entries(w, "weight decay", x[DECAY], " %14.4e");
-    put_entries(w, "weight before", x[BEFORE], " %14.6f");
-    put_entries(w, "weight after", x[AFTER], " %14.6f");
+    put_entries(w, "weight before", x[BEFORE], " %14.8f");
+    put_entries(w, "weight after", x[AFTER], " %14.8f");
     fputc('\n', w->out);
 }
 
@@ -368,10 +378,10 @@ static void step_after(const Walk *w)
         map_row(snapshot_map(u->snapshot[1], e->kind, e->layer, e->head), e->word);
     double m = (double)u->loss[0].tokens;
     say(e, "The same attention row after this update of all parameters");
-    fprintf(w->out, "  %-*s %10s %10s %10s\n", LABEL, "key", "before", "after", "change");
+    fprintf(w->out, "  %-*s %10s %10s %11s\n", LABEL, "key", "before", "after", "change");
     for (int j = 0; j < w->keys; j++) {
         put_label(e, "  ", e->column[j], LABEL);
-        fprintf(w->out, " %10.4f %10.4f %+10.4f", (double)w->P[j], (double)after[j],
+        fprintf(w->out, " %10.5f %10.5f %+11.5f", (double)w->P[j], (double)after[j],
                 (double)after[j] - (double)w->P[j]);
         put_bar(w->out, (double)after[j], 24);
         fputc('\n', w->out);

@@ -5,9 +5,9 @@
  * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
-#include "base/columns.h"
 #include "base/utf8.h"
-#include "explain/labels.h"
+#include "explain/backward.h"
+#include "explain/explanation.h"
 #include "explain/maps.h"
 #include "plots/blocks.h"
 
@@ -15,30 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE = 79, LABEL = 13, SHOWN = 3, MIXED = 5, A_LINE = 8, MOST_NUMBERS = 64 };
-
-/* One head and one word of its map. A row is a query, a column a key. */
-typedef struct Explanation {
-    FILE *out;
-    const Snapshot *snapshot;
-    const ModelConfig *config;
-    const ScoreFunction *score;
-    const Vocabulary *vocabulary;
-    AttentionKind kind;
-    int layer, head;
-    HeadVectors v;
-    AttentionMap map;
-    const char **row, **column;  // labels: [map.rows] [map.columns]
-    int word, most;              // the row that is followed; the column of its largest weight
-    double *compared;            // [map.columns] q·k of that row, or what else it compares
-} Explanation;
+enum { SHOWN = 3, MIXED = 5, A_LINE = 8, MOST_NUMBERS = 64 };
 
 /* ---- numbers ---- */
-
-static const real *row_of(SnapshotRows rows, int row)
-{
-    return rows.at + (size_t)row * (size_t)rows.stride;
-}
 
 /* Summed in double. */
 static double dot(const real *x, const real *y, int count)
@@ -46,17 +25,6 @@ static double dot(const real *x, const real *y, int count)
     double sum = 0;
     for (int k = 0; k < count; k++) sum += (double)x[k] * (double)y[k];
     return sum;
-}
-
-static double weight_of(const Explanation *e, int row, int column)
-{
-    return (double)e->map.at[(size_t)row * (size_t)e->map.width + (size_t)column];
-}
-
-/* The number of keys that the causal mask lets a row see. */
-static int keys_of(const Explanation *e, int row)
-{
-    return e->kind == ATTENTION_DECODER ? row + 1 : e->map.columns;
 }
 
 static int largest_weight(const Explanation *e, int row)
@@ -73,14 +41,6 @@ static bool is_end(const char *label)
 }
 
 /* ---- which head and which word ---- */
-
-static const char *label(const Explanation *e, TokenSide side, int place)
-{
-    const char *unknown = labels_unknown(e->snapshot, side, place);
-    if (unknown) return unknown + (*unknown == ' ');
-    return tokenizer_label(labels_tokenizer(e->vocabulary, side),
-                           labels_id(e->snapshot, side, place));
-}
 
 static bool find_word(Explanation *e, const char *word, int rows, Error *error)
 {
@@ -124,14 +84,6 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
 }
 
 /* ---- writing ---- */
-
-#define say(e, ...) columns_say((e)->out, LINE, __VA_ARGS__)
-
-static void put_label(const Explanation *e, const char *before, const char *text, int width)
-{
-    fputs(before, e->out);
-    columns_put(e->out, text, width, false);
-}
 
 static void put_vector(const Explanation *e, const char *name, const char *of,
                        SnapshotRows rows, int row)
@@ -519,7 +471,8 @@ static bool put_sentence(const Explanation *e, CorpusSide side, const char *afte
     return true;
 }
 
-static bool explain(Explanation *e, const Choice *choice, const char *word, Error *error)
+static bool explain(Explanation *e, const Choice *choice, const char *word,
+                    const Update *update, Error *error)
 {
     if (!begin(e, choice, word, error) || !put_sentence(e, SOURCE, "    →\n", error) ||
         !put_sentence(e, TARGET, "\n", error))
@@ -533,11 +486,11 @@ static bool explain(Explanation *e, const Choice *choice, const char *word, Erro
     step_softmax(e);
     step_values(e);
     step_table(e);
-    return step_map(e, error);
+    return step_map(e, error) && (!update || backward_print(e, update, error));
 }
 
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
-                   const Choice *choice, const char *word, Error *error)
+                   const Choice *choice, const char *word, const Update *update, Error *error)
 {
     if (choice->head == CHOICE_MEAN || choice->head == CHOICE_MAX)
         return error_set(error,
@@ -550,7 +503,7 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .score = &score_functions[config->attention_score],
                      .vocabulary = vocabulary,
                      .kind = choice->kind};
-    bool good = explain(&e, choice, word, error);
+    bool good = explain(&e, choice, word, update, error);
     free(e.row);
     free(e.compared);
     return good;

@@ -20,7 +20,13 @@ static bool read_config(Update *u, const CheckpointFile *file, Error *error)
     return true;
 }
 
-/* Adam's moments and the number of the update, and whether the rate is the schedule's peak. */
+static double rate_of(const TrainingConfig *c, long long update)
+{
+    return schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
+                         c->max_updates);
+}
+
+/* Adam's moments, the number of the update, and a learning rate above 0. */
 static bool read_moments(Update *u, const CheckpointFile *file, Error *error)
 {
     Optimizer *o = &u->trainer->optimizer;
@@ -30,9 +36,11 @@ static bool read_moments(Update *u, const CheckpointFile *file, Error *error)
     u->moments = checkpoint_has(file, CHECKPOINT_ADAM_M) && file->progress &&
                  progress_from_json(&progress, file->progress, file->file.path, &ignored);
     u->number = u->moments ? progress.update + 1 : 1;
-    u->peak = !u->moments || schedule_rate((Schedule)c->schedule, 1, u->number, c->warmup,
-                                           c->max_updates) <= 0;
-    if (u->peak) c->schedule = SCHEDULE_CONSTANT, c->warmup = 0;
+    u->ended = rate_of(c, u->number) <= 0;
+    if (u->ended) {
+        c->learning_rate = rate_of(c, 1);
+        c->schedule = SCHEDULE_CONSTANT, c->warmup = 0;
+    }
     return !u->moments ||
            (checkpoint_read(file, &u->model.params, CHECKPOINT_ADAM_M, o->m, error) &&
             checkpoint_read(file, &u->model.params, CHECKPOINT_ADAM_V, o->v, error));
@@ -42,10 +50,11 @@ static bool read_file(Update *u, const CheckpointFile *file, const Transformer *
                       Error *error)
 {
     if (checkpoint_has_int8(file, NULL))
-        return error_set(error,
-                         "'%s' holds int8 weights, which have no gradients: name the checkpoint "
-                         "that it was made from as `model`",
-                         file->file.path);
+        return error_set(
+            error,
+            "'%s' holds int8 weights, which have no gradients: name the checkpoint "
+            "that it was made from as `model`",
+            file->file.path);
     return transformer_create(&u->model, &model->config, error) &&
            checkpoint_read(file, &u->model.params, CHECKPOINT_WEIGHTS, u->model.block, error) &&
            read_config(u, file, error) && (u->workers = workers_start(1, error)) &&
@@ -67,15 +76,14 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     params_bind(&u->dw, u->gradient, c);
     params_bind(&u->m, o->m, c);
     params_bind(&u->v, o->v, c);
-    u->snapshot[0] = snapshot_open_backward(&u->loss[0], &u->dw, model, smoothing, source,
-                                            target, error);
+    u->snapshot[0] =
+        snapshot_open_backward(&u->loss[0], &u->dw, model, smoothing, source, target, error);
     if (!u->snapshot[0] ||
         !trainer_update(u->trainer, u->number, source, target, &u->stats, error))
         return false;
     u->snapshot[1] =
         snapshot_open(model, source->id, source->rows, target->id, target->rows, error);
-    if (u->snapshot[1])
-        transformer_loss(&u->loss[1], &u->snapshot[1]->pass, model, smoothing);
+    if (u->snapshot[1]) transformer_loss(&u->loss[1], &u->snapshot[1]->pass, model, smoothing);
     return u->snapshot[1];
 }
 

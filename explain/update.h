@@ -7,8 +7,7 @@
  * The options of the training, label smoothing among them, are those that the checkpoint holds;
  * R-Drop and the moving average are left out. If the checkpoint has Adam's moments, as
  * last.safetensors has, the update is the one that would follow; else it is Adam's first. The
- * learning rate is that of the schedule, but its peak for a first update, and for a schedule
- * that has come to 0. */
+ * learning rate is the schedule's; if that has come to 0, it is that of the first update. */
 #pragma once
 
 #include "inference/snapshot.h"
@@ -19,11 +18,11 @@ typedef struct Update {
     TrainingConfig config;
     Workers *workers;
     Trainer *trainer;
-    bool moments;      // they are from the checkpoint
-    bool peak;         // the learning rate is the schedule's peak
-    long long number;  // of the update, 1, 2, …
-    real *weights;     // [params.size] before the update
-    real *gradient;    // [params.size] before clipping
+    bool moments;              // they are from the checkpoint
+    bool ended;                // the schedule has come to 0
+    long long number;          // of the update, 1, 2, …
+    real *weights;             // [params.size] before the update
+    real *gradient;            // [params.size] before clipping
     Weights before, dw, m, v;  // in the weights, the gradient and Adam's moments
     UpdateStats stats;
     Loss loss[2];           // before and after

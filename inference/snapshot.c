@@ -61,8 +61,8 @@ Snapshot *snapshot_open_backward(Loss *loss, Weights *dw, const Transformer *mod
                                  Error *error)
 {
     assert(target->rows <= LOSS_ROWS && !model->prepared.count);
-    Snapshot *snapshot = open_pass(model, source->id, source->rows, target->id, target->rows,
-                                   PASS_TRACE, error);
+    Snapshot *snapshot =
+        open_pass(model, source->id, source->rows, target->id, target->rows, PASS_TRACE, error);
     if (snapshot)
         transformer_backward(loss, &snapshot->pass, model, dw, NULL, smoothing,
                              1 / (real)target->rows);

@@ -52,6 +52,9 @@ static const Option request_options[] = {
      "print the nearest embeddings of a word, and whose keys answer its query best", 0},
     {"exposure", OPTION_TEXT, FIELD(exposure), 0, 0, NULL, "OUT.png",
      "compare teacher forcing with greedy search, position by position, on the pairs of --target", 0},
+    {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
+     "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
+     "of a head and of its weights to one update by Adam", 0},
     {"score", OPTION_FLAG, FIELD(score), 0, 0, NULL, NULL,
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
@@ -139,6 +142,13 @@ static bool check(Request *r, Error *error)
          "--by-hand computes with numbers and needs no text and no model: only --word, "
          "--attention "
          "OUT.png, --theme and --scale go with it"},
+        {r->backward && !r->explain && !page,
+         "--backward goes with --explain or with --attention OUT.html"},
+        {r->backward && r->int8,
+         "--backward needs weights that can be trained, and --int8 rounds them: leave it out"},
+        {r->backward && r->intervention.any,
+         "--backward explains the model as it was trained: leave out --ablate, --intervene and "
+         "--shuffle-source"},
         {r->json && (r->explain || r->show),
          "--explain and --show are text for people: they do not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},

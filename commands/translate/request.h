@@ -16,8 +16,8 @@ typedef struct Request {
     char *neighbours, *exposure;
     int threads, bleu_tokenize;
     int invalid;  // a TextInvalid
-    bool int8, list_vocabulary, show, explain, score, lowercase, json, quiet, short_help, help,
-        version;
+    bool int8, list_vocabulary, show, explain, backward, score, lowercase, json, quiet,
+        short_help, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
     AlignConfig align;

@@ -1,6 +1,7 @@
 /* view.c -- text, links, tables, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -115,13 +116,26 @@ static bool shows_attention(const Request *r)
     return r->attention.count || r->show || r->explain;
 }
 
+/* Makes the update of --backward, which takes the weights of the file once more: those of the
+ * bundle are prepared for inference. */
+static bool make_update(Update *update, const Request *r, const Snapshot *snapshot,
+                        Error *error)
+{
+    char file[PATH_MAX + 32];
+    return !r->backward || (bundle_find(file, sizeof file, r->model.item[0], error) &&
+                            update_open(update, file, snapshot, error));
+}
+
 /* Does so for a translation of line `number`. before: without the interventions; or NULL */
 static bool show(View *view, Answer *answer, Answer *before, long long number, Error *error)
 {
     const Request *r = view->request;
     if (!shows_attention(r)) return true;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
+    Update update = {.number = 0};
+    bool good = snapshot && make_update(&update, r, snapshot, error);
     const PictureInput input = {.snapshot = snapshot,
+                                .gradients = update.snapshot[0],
                                 .vocabulary = &view->bundle->vocabulary,
                                 .model_name = r->model.item[0],
                                 .choice = &view->drawn,
@@ -129,12 +143,14 @@ static bool show(View *view, Answer *answer, Answer *before, long long number, E
                                 .given = r->given != NULL,
                                 .before = before ? snapshot_get(&before->lazy, error) : NULL,
                                 .missing = view->missing};
-    bool good = snapshot && (!before || input.before);
+    good = good && (!before || input.before);
     for (int i = 0; good && i < r->attention.count; i++)
         good = draw(view, &input, r->attention.item[i], number, error);
-    return good && (!r->show || picture_save(NULL, stdout, &input, error)) &&
-           (!r->explain ||
-            explain_print(stdout, snapshot, input.vocabulary, &view->choice, r->word, error));
+    good = good && (!r->show || picture_save(NULL, stdout, &input, error)) &&
+           (!r->explain || explain_print(stdout, snapshot, input.vocabulary, &view->choice,
+                                         r->word, r->backward ? &update : NULL, error));
+    update_close(&update);
+    return good;
 }
 
 /* For an empty line: fails if its attention is to be shown and it is the only text. */

@@ -60,7 +60,8 @@ static char *explained(Choice choice, const char *word)
     size_t size;
     FILE *out = open_memstream(&text, &size);
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
-    bool good = snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, &error);
+    bool good =
+        snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, NULL, &error);
     snapshot_close(snapshot);
     fclose(out);
     if (good) return text;
