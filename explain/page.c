@@ -107,18 +107,36 @@ static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, boo
     json_close_array(json);
 }
 
+static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool decimals)
+{
+    put_matrix(json, key, (SnapshotRows){map.at, map.rows, map.columns, map.width}, decimals);
+}
+
+static void put_gradients(JsonWriter *json, const Snapshot *snapshot, AttentionKind kind,
+                          int layer, int head)
+{
+    HeadVectors d = snapshot_gradients(snapshot, kind, layer, head);
+    put_matrix(json, "do", d.O, false);
+    put_matrix(json, "dq", d.Q, false);
+    put_matrix(json, "dk", d.K, false);
+    put_matrix(json, "dv", d.V, false);
+    put_map(json, "dP", snapshot_gradient_map(snapshot, kind, layer, head, false), false);
+    put_map(json, "dS", snapshot_gradient_map(snapshot, kind, layer, head, true), false);
+}
+
 static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
 {
     JsonWriter *json = &page->json;
-    AttentionMap map = snapshot_map(page->snapshot, kind, layer, head);
     json_open(json, NULL);
-    put_matrix(json, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.width}, true);
+    put_map(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
     if (page->vectors) {
         HeadVectors vectors = snapshot_vectors(page->snapshot, kind, layer, head);
         json_put_real(json, "scale", vectors.scale);
         put_matrix(json, "q", vectors.Q, false);
         put_matrix(json, "k", vectors.K, false);
         put_matrix(json, "v", vectors.V, false);
+        if (page->input->gradients)
+            put_gradients(json, page->input->gradients, kind, layer, head);
     }
     json_close(json);
 }
@@ -216,6 +234,7 @@ static bool put_data(PageWriter *page, Error *error)
     json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);
+    json_put_bool(json, "backward", page->vectors && page->input->gradients);
     json_put_integer(json, "heads", config->heads);
     json_put_integer(json, "size", config->d_model / config->heads);
     json_put_text(json, "comparison", score->comparison);
@@ -269,6 +288,7 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
     count_numbers(&weights, &vectors, snapshot);
+    if (input->gradients) vectors = 2 * vectors + 2 * weights;
     if (weights > PAGE_WEIGHTS)
         return error_set(error,
                          "the attention of %d and %d tokens is %.0f numbers, too many for a "

@@ -20,6 +20,9 @@
  *                 "layers": [[{"weights": [[…]…], "scale": 1/√dh, "q": [[…]…], "k": [[…]…],
  *                              "v": [[…]…]}, …H], …L]}, …]}
  *
+ * With input->gradients "backward" is true, and each head also has "do", "dq", "dk", "dv", "dP"
+ * and "dS", the gradients of its output, …, weights and scores.
+ *
  * Weights have four decimals, queries, keys and values five digits. If there are more than
  * PAGE_VECTORS numbers of them, the page leaves them out, and the view that needs them. */
 #pragma once
