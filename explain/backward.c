@@ -1,25 +1,23 @@
 /* backward.c -- the way back through a head, step by step; see backward.h.
  *
- * Every gradient is one that the backward pass of training computed (explain/update.h). The
- * sums and products beside them are of these numbers and those of the forward pass. The steps
- * have the numbers of the equations in model/attention.c. */
+ * The gradients are those of the backward pass of training (explain/update.h), the other numbers
+ * those of its forward pass, or one operation away from such numbers. The steps have the numbers
+ * of the equations in model/attention.c. */
 #include "explain/backward.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { SHOWN_GRADIENTS = 6, ANSWERS = 5, JACOBIAN = 3, PROJECTIONS = 3 };
+enum { NUMBERS = 6, ANSWERS = 5, PROJECTIONS = 3 };
 
 typedef struct Walk {
     const Explanation *e;
     const Update *u;
     FILE *out;
-    HeadVectors x, d;         // of the pass, and their gradients
-    const real *P, *dP, *dS;  // the word's rows
-    int keys;                 // that the word sees
+    HeadVectors x, d;                 // of the pass before the update, and their gradients
+    const real *P, *dP, *dS, *after;  // the word's row: weights, their gradients, new weights
 } Walk;
 
-/* The power of ten of the largest of `count` numbers, so that they print with few digits. */
+/* The power of ten of the largest number, so that all print with few digits. */
 static double unit_of(const real *x, int count)
 {
     double most = 0;
@@ -27,394 +25,288 @@ static double unit_of(const real *x, int count)
     return most > 0 && isfinite(most) ? pow(10, floor(log10(most))) : 1;
 }
 
-/* x for 4 decimals, without a minus before zeros */
+/* x without a minus before four zeros */
 static double plain(double x)
 {
     return fabs(x) < 5e-5 ? 0 : x;
 }
 
-static const real *map_row(AttentionMap map, int row)
+static const real *word_row(const Walk *w, AttentionMap map)
 {
-    return map.at + (size_t)row * (size_t)map.width;
+    return map.at + (size_t)w->e->word * (size_t)map.width;
 }
 
 static void put_gradient(const Walk *w, const char *name, const char *of, SnapshotRows rows,
                          int row)
 {
     const real *x = row_of(rows, row);
-    int count = rows.columns < SHOWN_GRADIENTS ? rows.columns : SHOWN_GRADIENTS;
     double unit = unit_of(x, rows.columns);
     fprintf(w->out, "  %s of ", name);
     put_label(w->e, "", of, LABEL);
-    for (int k = 0; k < count; k++) fprintf(w->out, " %7.3f", (double)x[k] / unit);
-    fprintf(w->out, "%s × %.0e\n", count < rows.columns ? " …" : "", unit);
+    for (int k = 0; k < NUMBERS && k < rows.columns; k++)
+        fprintf(w->out, " %7.3f", plain((double)x[k] / unit));
+    fprintf(w->out, "%s × %.0e\n", rows.columns > NUMBERS ? " …" : "", unit);
 }
 
-/* ---- the loss ---- */
-
-/* p [C] (=) the probabilities of row `row` of the decoder's output */
-static void probabilities(double *p, real *z, const Walk *w, int row)
+/* The right token, and the most probable others: those whose logits have the largest gradients,
+ * as all have the same q. */
+static void step_loss(const Walk *w)
 {
-    const ModelConfig *c = w->e->config;
-    const real *X = w->u->snapshot[0]->pass.output + (size_t)row * (size_t)c->d_model;
-    double most = -INFINITY, sum = 0;
-    logits_forward(z, X, &w->u->before, 1, c->vocab, c->d_model);
-    for (int k = 0; k < c->vocab - 1; k++) most = fmax(most, (double)z[k]);
-    for (int k = 0; k < c->vocab - 1; k++) sum += p[k] = exp((double)z[k] - most);
-    for (int k = 0; k < c->vocab - 1; k++) p[k] /= sum;
-}
-
-static void put_answer(const Walk *w, const double *p, int row, int id, bool right)
-{
+    const Explanation *e = w->e;
     const Snapshot *s = w->u->snapshot[0];
-    int C = w->e->config->vocab - 1, m = s->target.rows;
-    double smoothing = w->u->config.label_smoothing;
-    double q = smoothing / C + (right ? 1 - smoothing : 0);
-    put_label(w->e, "  ",
-              tokenizer_label(labels_tokenizer(w->e->vocabulary, TOKENS_TARGET), id), LABEL);
-    fprintf(w->out, " %9.5f %9.5f %10.5f %12.6f%s\n", p[id], q, p[id] - q,
-            (double)loss_logit_gradient(&s->pass.loss, row, id, m, C), right ? "  right" : "");
-}
-
-/* The right token, and the most probable others. */
-static void put_answers(const Walk *w, double *p, real *z, int row)
-{
-    int C = w->e->config->vocab - 1, right = w->u->snapshot[0]->target.id[row];
-    probabilities(p, z, w, row);
+    int C = e->config->vocab - 1, m = s->target.rows,
+        row = e->kind == ATTENTION_ENCODER ? 0 : e->word;
+    int right = s->target.id[row], id = right;
+    double smoothing = w->u->config.label_smoothing, rest = smoothing / C;
+    say(e, "The loss, and the gradient of the logits");
+    say(e,
+        "The decoder has %d logits for each of the %d tokens of the translation above; their "
+        "softmax "
+        "is p. The loss L is the mean of the cross-entropies -Σ q ln p, as in training: q is "
+        "%.5f "
+        "for the right token and %.2g for each other (label smoothing %g). L = %.5f. The "
+        "gradient of "
+        "a logit is (p - q) / %d: an update lowers it if p is above q. For \"%s\"%s:",
+        C, m, 1 - smoothing + rest, rest, smoothing, w->u->loss[0].objective / m, m,
+        label(e, TOKENS_TARGET, row),
+        e->kind == ATTENTION_ENCODER ? ", the first of them" : "");
     fprintf(w->out, "  %-*s %9s %9s %10s %12s\n", LABEL, "token", "p", "q", "p - q",
             "dL/dlogit");
-    put_answer(w, p, row, right, true);
-    for (int k = 1; k < ANSWERS && k < C; k++) {
-        int most = -1;
-        p[right] = -1;
-        for (int c = 0; c < C; c++)
-            if (p[c] >= 0 && (most < 0 || p[c] > p[most])) most = c;
-        if (most < 0) break;
-        put_answer(w, p, row, most, false);
-        p[most] = -1;
+    double last = INFINITY;
+    for (int k = 0; k < ANSWERS && id >= 0; k++) {
+        double dz = (double)loss_logit_gradient(&s->pass.loss, row, id, m, C), best = -INFINITY;
+        double q = rest + (k ? 0 : 1 - smoothing);
+        put_label(e, "  ", tokenizer_label(labels_tokenizer(e->vocabulary, TOKENS_TARGET), id),
+                  LABEL);
+        fprintf(w->out, " %9.5f %9.5f %10.5f %12.6f\n", m * dz + q, q, m * dz, dz);
+        if (k) last = dz;
+        id = -1;
+        for (int c = 0; c < C; c++) {
+            double other = (double)loss_logit_gradient(&s->pass.loss, row, c, m, C);
+            if (c != right && other < last && other > best) best = other, id = c;
+        }
     }
     fputc('\n', w->out);
 }
 
-static bool step_loss(const Walk *w, Error *error)
+static void step_values(const Walk *w)
 {
-    const Update *u = w->u;
     const Explanation *e = w->e;
-    int C = e->config->vocab - 1, m = u->snapshot[0]->target.rows;
-    int row = e->kind == ATTENTION_ENCODER ? 0 : e->word;
-    double *p = malloc((size_t)C * sizeof *p), smoothing = u->config.label_smoothing;
-    real *z = malloc((size_t)C * sizeof *z);
-    if (p && z) {
-        say(e, "The loss, and the gradient of the logits");
-        say(e,
-            "For each of the %d tokens of the translation above, the decoder has a logit for "
-            "each of %d tokens. The softmax of the logits are probabilities p. The loss L is "
-            "the mean over the tokens of the cross-entropy -Σ q ln p, as in training: q is "
-            "%.5f for the right token and %.2g for each other (label smoothing %g). "
-            "L = %.5f. The gradient of a logit is (p - q) / %d. An update lowers "
-            "a logit if p is above q. For \"%s\"%s:",
-            m, C, 1 - smoothing + smoothing / C, smoothing / C, smoothing,
-            u->loss[0].objective / m, m, label(e, TOKENS_TARGET, row),
-            row == e->word && e->kind != ATTENTION_ENCODER ? "" : ", the first of them");
-        put_answers(w, p, z, row);
-    }
-    bool good = p && z;
-    free(p);
-    free(z);
-    return good || error_set(error, "not enough memory to explain the gradients");
-}
-
-/* ---- the head ---- */
-
-static void step_output(const Walk *w)
-{
-    say(w->e, "(5) dO = dY W_O: back to the head's output");
-    say(w->e,
-        "dY is the gradient of what this layer's attention adds. It has come back through all "
-        "layers above. W_O takes it to the head's output O. dO is %d by %d, a row for each "
-        "query:",
-        w->d.O.rows, w->d.O.columns);
-    put_gradient(w, "dO", w->e->row[w->e->word], w->d.O, w->e->word);
+    say(e, "(5) dO = dY W_O: back to the head's output");
+    say(e,
+        "dY is the gradient of what this layer's attention adds; it has come back through all "
+        "layers "
+        "above. dO has a row do for each of %d queries:",
+        w->d.O.rows);
+    put_gradient(w, "do", e->row[e->word], w->d.O, e->word);
+    fputc('\n', w->out);
+    say(e, "(4) dV = Pᵀ dO and dP = dO Vᵀ: back to the values and the weights");
+    say(e, "The output is the sum of weights times values. So the gradient dv of a value is "
+           "the sum over "
+           "all queries of weight times do, and that of a weight is the dot product of do and "
+           "the value.");
+    put_gradient(w, "dv", e->column[e->most], w->d.V, e->most);
     fputc('\n', w->out);
 }
 
-static void step_values_back(const Walk *w)
+static void step_softmax(const Walk *w)
 {
-    say(w->e, "(4) dV = Pᵀ dO and dP = dO Vᵀ: back to the values and the weights");
-    say(w->e,
-        "In O = P V a value is multiplied by the attention weights P, so its gradient is the "
-        "sum over all queries of weight times do, a row of dO. A weight is multiplied by a "
-        "value v, so its "
-        "gradient is the dot product do·v; step (3) lists them. dV is %d by %d, dP %d by %d.",
-        w->d.V.rows, w->d.V.columns, w->d.O.rows, w->d.V.rows);
-    put_gradient(w, "dv", w->e->column[w->e->most], w->d.V, w->e->most);
-    fputc('\n', w->out);
-}
-
-/* The keys with the largest weights, at most JACOBIAN. Returns their number. */
-static int largest_keys(int *key, const Walk *w)
-{
-    int count = 0;
-    for (; count < JACOBIAN && count < w->keys; count++) {
-        int most = -1;
-        for (int j = 0; j < w->keys; j++) {
-            bool taken = false;
-            for (int k = 0; k < count; k++) taken = taken || key[k] == j;
-            if (!taken && (most < 0 || w->P[j] > w->P[most])) most = j;
-        }
-        key[count] = most;
-    }
-    return count;
-}
-
-static void put_jacobian(const Walk *w)
-{
-    int key[JACOBIAN], count = largest_keys(key, w);
-    fprintf(w->out, "  %-*s", LABEL, "");
-    for (int b = 0; b < count; b++) put_label(w->e, "  S of ", w->e->column[key[b]], LABEL);
-    fputc('\n', w->out);
-    for (int a = 0; a < count; a++) {
-        put_label(w->e, "  P of ", w->e->column[key[a]], LABEL);
-        for (int b = 0; b < count; b++) {
-            double P = (double)w->P[key[a]], other = (double)w->P[key[b]];
-            fprintf(w->out, "%s%*.5f", b ? "  " : "", b ? LABEL + 5 : 8,
-                    P * ((a == b) - other));
-        }
-        fputc('\n', w->out);
-    }
-    fputc('\n', w->out);
-}
-
-static void step_softmax_back(const Walk *w)
-{
-    double sum = 0, total = 0, unit = unit_of(w->dP, w->keys), fine = unit_of(w->dS, w->keys);
-    for (int j = 0; j < w->keys; j++) sum += (double)w->P[j] * (double)w->dP[j];
-    say(w->e, "(3) dS = P ⊙ (dP - Σ P dP): back through the softmax");
-    say(w->e,
-        "The weights of a row sum to 1: if one score S grows, its weight grows and all others "
-        "shrink. The derivatives are ∂P_j/∂S_k = P_j ([j = k] - P_k), the Jacobian of the "
-        "softmax. Its part for the largest weights of this row:");
-    put_jacobian(w);
-    say(w->e,
-        "dP times the Jacobian is dS: from each dP the sum of all P dP is subtracted, and the "
-        "rest is multiplied by P. The dS of a row sum to 0. An update that follows this row "
-        "alone would raise the scores whose dS is negative.");
-    fprintf(w->out, "  %-*s %9s %10s %10s  %10s %10s\n", LABEL, "key", "P", "dP", "P dP",
+    const Explanation *e = w->e;
+    int keys = keys_of(e, e->word);
+    double sum = 0, unit = unit_of(w->dP, keys), fine = unit_of(w->dS, keys),
+           Pa = (double)w->P[e->most];
+    for (int j = 0; j < keys; j++) sum += (double)w->P[j] * (double)w->dP[j];
+    say(e, "(3) dS = P ⊙ (dP - Σ P dP): back through the softmax");
+    say(e,
+        "If a score S grows, its weight P grows and all others shrink: ∂P_j/∂S_k = P_j ([j = "
+        "k] - P_k), "
+        "the softmax's Jacobian. Column J is its row for j = \"%s\". dP times the whole "
+        "Jacobian is dS. "
+        "Where dS is negative, an update by this row alone raises the score. The dS sum to 0.",
+        e->column[e->most]);
+    fprintf(w->out, "  %-*s %9s %9s %9s %9s %9s %9s\n", LABEL, "key", "P", "J", "dP", "P dP",
             "dP - Σ", "dS");
-    fprintf(w->out, "  %-*s %9s %6s%.0e %6s%.0e %6s%.0e %6s%.0e\n", LABEL, "", "", "× ", unit,
-            "× ", unit, "× ", unit, "× ", fine);
-    for (int j = 0; j < w->keys; j++) {
-        double P = (double)w->P[j], dP = (double)w->dP[j], dS = (double)w->dS[j];
-        total += dS;
-        put_label(w->e, "  ", w->e->column[j], LABEL);
-        fprintf(w->out, " %9.4f %10.4f %10.4f %10.4f %10.4f\n", P, plain(dP / unit),
-                plain(P * dP / unit), plain((dP - sum) / unit), plain(dS / fine));
+    fprintf(w->out, "  %-*s %19s", LABEL, "", "");
+    for (int k = 0; k < 4; k++) fprintf(w->out, "   × %.0e", k < 3 ? unit : fine);
+    fputc('\n', w->out);
+    for (int j = 0; j < keys; j++) {
+        double P = (double)w->P[j], dP = (double)w->dP[j], J = Pa * ((j == e->most) - P);
+        put_label(e, "  ", e->column[j], LABEL);
+        fprintf(w->out, " %9.4f %9.4f %9.4f %9.4f %9.4f %9.4f\n", P, plain(J), plain(dP / unit),
+                plain(P * dP / unit), plain((dP - sum) / unit), plain((double)w->dS[j] / fine));
     }
-    fprintf(w->out, "  %-*s %10.4f %10s %10.4f %10s %10.4f\n\n", LABEL, "sum Σ", 1.0, "",
-            plain(sum / unit), "", plain(total / fine));
+    fprintf(w->out, "  %-*s %10.4f %9s %9s %9.4f\n\n", LABEL, "sum Σ", 1.0, "", "",
+            plain(sum / unit));
 }
 
-static void step_scores_back(const Walk *w)
+static void step_scores(const Walk *w)
 {
-    static const char *const formula[] = {
-        [SCORE_COSINE] = "(2) dq = t Σ dS (k/‖k‖ - cos q/‖q‖) / ‖q‖, and dk likewise",
-        [SCORE_LAPLACE] = "(2) dq = -Σ dS sign(q - k) and dk = Σ dS sign(q - k)"};
-    const ScoreFunction *score = &score_functions[w->e->config->attention_score];
-    const char *special = score->product ? NULL : formula[w->e->config->attention_score];
-    say(w->e, "%s",
-        special ? special : "(2) dQ = scale · dS K and dK = scale · dSᵀ Q: back to both sides");
-    say(w->e,
-        "A score is %s, with a scale of %.4f. A query's gradient is a sum over the keys, a "
-        "key's a sum over all queries.",
-        score->formula, w->x.scale);
-    put_gradient(w, "dq", w->e->row[w->e->word], w->d.Q, w->e->word);
-    put_gradient(w, "dk", w->e->column[w->e->most], w->d.K, w->e->most);
+    const Explanation *e = w->e;
+    say(e, "(2) %s: back to queries and keys",
+        e->score->product ? "dQ = scale · dS K and dK = scale · dSᵀ Q" : "dQ and dK from dS");
+    say(e,
+        "A score is %s, here with a scale of %.4f. %sdq is a sum over the keys, dk one over "
+        "all "
+        "queries.",
+        e->score->formula, w->x.scale,
+        e->score->product ? "" : "Its derivatives are in model/scorefunction.c. ");
+    put_gradient(w, "dq", e->row[e->word], w->d.Q, e->word);
+    put_gradient(w, "dk", e->column[e->most], w->d.K, e->most);
     fputc('\n', w->out);
 }
 
-/* ---- the weights ---- */
-
-static const Linear *projection(const Walk *w, const Weights *weights, int which)
-{
-    const Explanation *e = w->e;
-    const AttentionWeights *a = e->kind == ATTENTION_ENCODER ? &weights->encoder[e->layer].self
-                                : e->kind == ATTENTION_DECODER
-                                    ? &weights->decoder[e->layer].self
-                                    : &weights->decoder[e->layer].cross;
-    return which == 0 ? &a->q : which == 1 ? &a->k : &a->v;
-}
-
-/* The number in row r and column c of W_Q, W_K or W_V in these weights. */
-static double entry(const Walk *w, const Weights *weights, int which, int r, int c)
-{
-    real row[MAX_D_MODEL];
-    return (double)matrix_row(row, &projection(w, weights, which)->W, r,
-                              w->e->config->d_model)[c];
-}
-
-/* One number of W_Q, W_K or W_V. */
+/* One number of W_Q, W_K or W_V, and its row in each block of weights. */
 typedef struct Entry {
-    int row, column;
+    int which, row, column;
 } Entry;
 
-/* The entry with the largest gradient among the head's rows; *norm (=) that of all of them. */
-static Entry largest_entry(double *norm, const Walk *w, int which)
+static const real *weight_row(real copy[MAX_D_MODEL], const Walk *w, const Weights *weights,
+                              Entry at)
 {
-    int D = w->e->config->d_model, dh = w->x.Q.columns;
-    double squares = 0, most = -1;
-    Entry best = {w->e->head * dh, 0};
-    real copy[MAX_D_MODEL];
-    for (int r = best.row, end = r + dh; r < end; r++) {
-        const real *row = matrix_row(copy, &projection(w, &w->u->dw, which)->W, r, D);
-        for (int c = 0; c < D; c++) {
-            squares += (double)row[c] * (double)row[c];
-            if (fabs((double)row[c]) > most) most = fabs((double)row[c]), best = (Entry){r, c};
-        }
-    }
-    *norm = sqrt(squares);
-    return best;
+    const Explanation *e = w->e;
+    const LayerWeights *layer =
+        (e->kind == ATTENTION_ENCODER ? weights->encoder : weights->decoder) + e->layer;
+    const AttentionWeights *a = e->kind == ATTENTION_CROSS ? &layer->cross : &layer->self;
+    return matrix_row(copy,
+                      &(at.which == 0   ? &a->q
+                        : at.which == 1 ? &a->k
+                                        : &a->v)
+                           ->W,
+                      at.row, e->config->d_model);
 }
 
-static void step_projections_back(const Walk *w, Entry *best)
+static double number_at(const Walk *w, const Weights *weights, Entry at)
 {
-    static const char name[] = "QKV";
+    real copy[MAX_D_MODEL];
+    return (double)weight_row(copy, w, weights, at)[at.column];
+}
+
+/* best [PROJECTIONS] (=) the entries of the head with the largest gradients */
+static void step_projections(const Walk *w, Entry *best)
+{
     int dh = w->x.Q.columns, first = w->e->head * dh, D = w->e->config->d_model;
     say(w->e, "(1) dW_Q = dQᵀ Xq, dW_K = dKᵀ Xkv, dW_V = dVᵀ Xkv: back to the weights");
     say(w->e,
-        "X are the layer's inputs, one row for each word. Rows %d to %d of W_Q, W_K and W_V "
-        "belong to this head, %d by %d each. The norm is the root of the sum of squares. The "
-        "last columns are the first numbers of row %d.",
-        first + 1, first + dh, dh, D, first + 1);
-    for (int which = 0; which < PROJECTIONS; which++) {
-        double norm;
-        best[which] = largest_entry(&norm, w, which);
-        fprintf(w->out, "  dW_%c   norm %10.3e  ", name[which], norm);
-        for (int c = 0; c < 4 && c < D; c++)
-            fprintf(w->out, " %10.2e", entry(w, &w->u->dw, which, first, c));
+        "X are the layer's inputs. This head has rows %d to %d of W_Q, W_K and W_V, %d columns "
+        "each. "
+        "The norm (root of the sum of squares) of their gradients, and the first numbers of "
+        "row %d:",
+        first + 1, first + dh, D, first + 1);
+    for (int i = 0; i < PROJECTIONS; i++) {
+        real copy[MAX_D_MODEL];
+        double squares = 0, most = -1;
+        for (Entry at = {i, first, 0}; at.row < first + dh; at.row++) {
+            const real *g = weight_row(copy, w, &w->u->dw, at);
+            for (at.column = 0; at.column < D; at.column++) {
+                double x = fabs((double)g[at.column]);
+                squares += x * x;
+                if (x > most) most = x, best[i] = at;
+            }
+        }
+        fprintf(w->out, "  dW_%c   norm %10.3e  ", "QKV"[i], sqrt(squares));
+        for (int c = 0; c < 4; c++)
+            fprintf(w->out, " %10.2e", number_at(w, &w->u->dw, (Entry){i, first, c}));
         fputs(" …\n", w->out);
     }
-    fprintf(w->out, "  all %zu parameters: norm %.3e\n\n", params_trained(&w->u->model.params),
-            w->u->stats.gradient_norm);
-}
-
-static void put_entries(const Walk *w, const char *name, const double *x, const char *format)
-{
-    put_label(w->e, "  ", name, 32);
-    for (int which = 0; which < PROJECTIONS; which++) fprintf(w->out, format, x[which]);
-    fputc('\n', w->out);
-}
-
-static void say_update(const Walk *w)
-{
-    const Update *u = w->u;
-    const TrainingConfig *c = &u->config;
-    double norm = u->stats.gradient_norm;
-    say(w->e, "Adam: from the gradient to the new weights");
-    if (u->moments)
-        say(w->e,
-            "The file has the moments m and v of Adam, so this is update %lld of its training.",
-            u->number);
-    else
-        say(w->e,
-            "The file has no moments of Adam, so this is Adam's first update, from m = v = 0. "
-            "Every weight with a gradient moves by about the learning rate. (The "
-            "last.safetensors of a run has moments.)");
-    say(w->e,
-        "m is a running mean of the gradients, v of their squares; m̂ and v̂ correct for their "
-        "start at 0. The number of the update is u = %lld. β₁ = %g, β₂ = %g, ε = %g. The "
-        "learning rate is %.4g, %s. %s The "
-        "entries (row, column) are those with the largest gradients:",
-        u->number, c->beta1, c->beta2, c->epsilon, u->stats.learning_rate,
-        u->ended ? "that of the schedule's first update, as the schedule has come to 0"
-                 : "as the training's schedule has it",
-        c->clip_norm > 0 && norm > c->clip_norm
-            ? "The norm of the gradient is above the training's limit, so g is scaled down to "
-              "it."
-            : "The gradient needs no clipping.");
+    fprintf(w->out, "  All %zu parameters of the model have a gradient of norm %.3e.\n\n",
+            params_trained(&w->u->model.params), w->u->stats.gradient_norm);
 }
 
 static void step_adam(const Walk *w, const Entry *at)
 {
-    enum { G, M, V, M_HAT, V_HAT, STEP, DECAY, BEFORE, AFTER, LINES };
     const Update *u = w->u;
     const TrainingConfig *c = &u->config;
-    double x[LINES][PROJECTIONS], norm = u->stats.gradient_norm, rate = u->stats.learning_rate;
-    double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
-    say_update(w);
+    double norm = u->stats.gradient_norm, rate = u->stats.learning_rate,
+           number = (double)u->number;
+    bool clipped = c->clip_norm > 0 && norm > c->clip_norm;
+    say(w->e, "Adam: from the gradient to the new weights");
+    say(w->e,
+        "This is update u = %lld of the training: %s. m is a running mean of the gradients, v "
+        "of their "
+        "squares; m̂ and v̂ correct for their start at 0. β₁ = %g, β₂ = %g, ε = %g, weight decay "
+        "%g. The "
+        "learning rate is %.4g%s. %s The entries W(row,column) are those with the largest "
+        "gradients:",
+        u->number,
+        u->moments
+            ? "the file has Adam's moments m and v"
+            : "the file has no moments, so Adam begins with m = v = 0 (the last.safetensors of "
+              "a run has them)",
+        c->beta1, c->beta2, c->epsilon, c->weight_decay, rate,
+        u->ended ? ", that of the first update, as the schedule has come to 0" : "",
+        clipped ? "The norm is above the limit of the training, so g is clipped to it." : "");
     fprintf(w->out, "  %-32s", "");
+    double g[PROJECTIONS], m[PROJECTIONS], v[PROJECTIONS], mh[PROJECTIONS], vh[PROJECTIONS],
+        step[PROJECTIONS], before[PROJECTIONS], after[PROJECTIONS];
     for (int i = 0; i < PROJECTIONS; i++) {
-        int r = at[i].row, k = at[i].column;
         char name[32];
-        x[G][i] = clip * entry(w, &u->dw, i, r, k);
-        x[M][i] = entry(w, &u->m, i, r, k);
-        x[V][i] = entry(w, &u->v, i, r, k);
-        x[M_HAT][i] = x[M][i] / (1 - pow(c->beta1, (double)u->number));
-        x[V_HAT][i] = x[V][i] / (1 - pow(c->beta2, (double)u->number));
-        x[STEP][i] = -rate * x[M_HAT][i] / (sqrt(x[V_HAT][i]) + c->epsilon);
-        x[BEFORE][i] = entry(w, &u->before, i, r, k);
-        x[DECAY][i] = -rate * c->weight_decay * x[BEFORE][i];
-        x[AFTER][i] = entry(w, &u->model.weights, i, r, k);
-        snprintf(name, sizeof name, "W_%c(%d,%d)", "QKV"[i], r + 1, k + 1);
+        g[i] = (clipped ? c->clip_norm / norm : 1) * number_at(w, &u->dw, at[i]);
+        m[i] = number_at(w, &u->m, at[i]), mh[i] = m[i] / (1 - pow(c->beta1, number));
+        v[i] = number_at(w, &u->v, at[i]), vh[i] = v[i] / (1 - pow(c->beta2, number));
+        step[i] = -rate * mh[i] / (sqrt(vh[i]) + c->epsilon);
+        before[i] = number_at(w, &u->before, at[i]),
+        after[i] = number_at(w, &u->model.weights, at[i]);
+        snprintf(name, sizeof name, "W_%c(%d,%d)", "QKV"[i], at[i].row + 1, at[i].column + 1);
         fprintf(w->out, " %14s", name);
     }
-    fputc('\n', w->out);
-    put_entries(w, "g", x[G], " %14.4e");
-    put_entries(w, "m = β₁ m + (1 - β₁) g", x[M], " %14.4e");
-    put_entries(w, "v = β₂ v + (1 - β₂) g²", x[V], " %14.4e");
-    put_entries(w, "m̂ = m / (1 - β₁ᵘ)", x[M_HAT], " %14.4e");
-    put_entries(w, "v̂ = v / (1 - β₂ᵘ)", x[V_HAT], " %14.4e");
-    put_entries(w, "step = -rate m̂ / (√v̂ + ε)", x[STEP], " %14.4e");
-    if (c->weight_decay > 0) put_entries(w, "weight decay", x[DECAY], " %14.4e");
-    put_entries(w, "weight before", x[BEFORE], " %14.8f");
-    put_entries(w, "weight after", x[AFTER], " %14.8f");
-    fputc('\n', w->out);
+    const struct {
+        const char *name, *format;
+        const double *x;
+    } lines[] = {{"g", " %14.4e", g},
+                 {"m = β₁ m + (1 - β₁) g", " %14.4e", m},
+                 {"v = β₂ v + (1 - β₂) g²", " %14.4e", v},
+                 {"m̂ = m / (1 - β₁ᵘ)", " %14.4e", mh},
+                 {"v̂ = v / (1 - β₂ᵘ)", " %14.4e", vh},
+                 {"step = -rate m̂ / (√v̂ + ε)", " %14.4e", step},
+                 {"weight before", " %14.8f", before},
+                 {"weight after", " %14.8f", after}};
+    for (size_t l = 0; l < sizeof lines / sizeof *lines; l++) {
+        put_label(w->e, "\n  ", lines[l].name, 32);
+        for (int i = 0; i < PROJECTIONS; i++) fprintf(w->out, lines[l].format, lines[l].x[i]);
+    }
+    fputs("\n\n", w->out);
 }
 
 static void step_after(const Walk *w)
 {
     const Explanation *e = w->e;
-    const Update *u = w->u;
-    const real *after =
-        map_row(snapshot_map(u->snapshot[1], e->kind, e->layer, e->head), e->word);
-    double m = (double)u->loss[0].tokens;
     say(e, "The same attention row after this update of all parameters");
     fprintf(w->out, "  %-*s %10s %10s %11s\n", LABEL, "key", "before", "after", "change");
-    for (int j = 0; j < w->keys; j++) {
+    for (int j = 0; j < keys_of(e, e->word); j++) {
+        double before = (double)w->P[j], after = (double)w->after[j];
         put_label(e, "  ", e->column[j], LABEL);
-        fprintf(w->out, " %10.5f %10.5f %+11.5f", (double)w->P[j], (double)after[j],
-                (double)after[j] - (double)w->P[j]);
-        put_bar(w->out, (double)after[j], 24);
-        fputc('\n', w->out);
+        fprintf(w->out, " %10.5f %10.5f %+11.5f\n", before, after, after - before);
     }
-    fputc('\n', w->out);
-    say(e, "The loss L was %.5f before and is %.5f after.", u->loss[0].objective / m,
-        u->loss[1].objective / m);
+    const Loss *loss = w->u->loss;
+    fprintf(w->out, "\nThe loss L was %.5f before and is %.5f after.\n",
+            loss[0].objective / (double)loss[0].tokens,
+            loss[1].objective / (double)loss[1].tokens);
 }
 
-bool backward_print(const Explanation *e, const Update *u, Error *error)
+void backward_print(const Explanation *e, const Update *u)
 {
     const Snapshot *s = u->snapshot[0];
-    Walk w = {.e = e, .u = u, .out = e->out, .keys = keys_of(e, e->word)};
+    Walk w = {.e = e, .u = u, .out = e->out};
     Entry best[PROJECTIONS];
     w.x = snapshot_vectors(s, e->kind, e->layer, e->head);
     w.d = snapshot_gradients(s, e->kind, e->layer, e->head);
-    w.P = map_row(snapshot_map(s, e->kind, e->layer, e->head), e->word);
-    w.dP = map_row(snapshot_gradient_map(s, e->kind, e->layer, e->head, false), e->word);
-    w.dS = map_row(snapshot_gradient_map(s, e->kind, e->layer, e->head, true), e->word);
+    w.P = word_row(&w, snapshot_map(s, e->kind, e->layer, e->head));
+    w.dP = word_row(&w, snapshot_gradient_map(s, e->kind, e->layer, e->head, false));
+    w.dS = word_row(&w, snapshot_gradient_map(s, e->kind, e->layer, e->head, true));
+    w.after = word_row(&w, snapshot_map(u->snapshot[1], e->kind, e->layer, e->head));
     fputc('\n', e->out);
     say(e, "The way back: from the loss to the weights");
-    say(e,
-        "How would the loss L change if a number x grew a little? That is its gradient, dL/dx; "
-        "it is written dx here. The numbers are those of a backward pass of training, without "
-        "dropout. The steps have the numbers of the equations in model/attention.c, which "
-        "training walks from (5) down to (1).");
-    if (!step_loss(&w, error)) return false;
-    step_output(&w);
-    step_values_back(&w);
-    step_softmax_back(&w);
-    step_scores_back(&w);
-    step_projections_back(&w, best);
+    say(e, "How would the loss L change if a number x grew a little? That is its gradient, "
+           "dL/dx, written "
+           "dx. The numbers are those of a backward pass of training, without dropout. The "
+           "steps have the "
+           "numbers of the equations in model/attention.c, which training walks from (5) down "
+           "to (1).");
+    step_loss(&w);
+    step_values(&w);
+    step_softmax(&w);
+    step_scores(&w);
+    step_projections(&w, best);
     step_adam(&w, best);
     step_after(&w);
-    return true;
 }

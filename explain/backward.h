@@ -1,10 +1,8 @@
-/* backward.h -- the way back through a head, from the loss to the weights, as text: the second
- * part of explain/explain.h. */
+/* backward.h -- the second part of explain/explain.h: the way back through a head. */
 #pragma once
 
 #include "explain/explanation.h"
 #include "explain/update.h"
 
-/* Writes the gradients of the head and the word that e follows, the update, and the attention
- * row after it. False: not enough memory. */
-bool backward_print(const Explanation *e, const Update *update, Error *error);
+/* Writes the gradients of the head and the word of e, the update, and the new attention row. */
+void backward_print(const Explanation *e, const Update *update);

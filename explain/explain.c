@@ -486,7 +486,9 @@ static bool explain(Explanation *e, const Choice *choice, const char *word,
     step_softmax(e);
     step_values(e);
     step_table(e);
-    return step_map(e, error) && (!update || backward_print(e, update, error));
+    bool good = step_map(e, error);
+    if (good && update) backward_print(e, update);
+    return good;
 }
 
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,

@@ -144,13 +144,12 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
 HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
                                int head)
 {
-    const Attention *a = attention_of(snapshot, kind, layer, head);
-    int n = a->queries->rows, m = a->keys->rows, dh = a->dh, at = head * dh;
-    const HeadRows *d = &a->kept;
-    return (HeadVectors){.Q = {d->Q.at + at, n, dh, d->Q.stride},
-                         .K = {d->K.at + at, m, dh, d->K.stride},
-                         .V = {d->V.at + at, m, dh, d->V.stride},
-                         .O = {d->O.at + at, n, dh, d->O.stride}};
+    HeadVectors d = snapshot_vectors(snapshot, kind, layer, head);
+    const HeadRows *kept = &attention_of(snapshot, kind, layer, head)->kept;
+    size_t at = (size_t)head * (size_t)d.Q.columns;
+    d.Q.at = kept->Q.at + at, d.K.at = kept->K.at + at;
+    d.V.at = kept->V.at + at, d.O.at = kept->O.at + at;
+    return d;
 }
 
 AttentionMap snapshot_gradient_map(const Snapshot *snapshot, AttentionKind kind, int layer,

@@ -84,8 +84,8 @@ typedef struct HeadVectors {
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* What backward kept of a head (snapshot_open_backward): the gradients of Q, K, V and O, and no
- * Xq and Xkv. */
+/* What backward kept of a head (snapshot_open_backward): Q, K, V and O are their
+ * gradients. */
 HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
                                int head);
 

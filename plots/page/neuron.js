@@ -3,7 +3,7 @@
  *   1   q · k = Σ q_d k_d      scaled      softmax over the keys that the causal mask allows
  *       (or another comparison that is a sum of terms, one a dimension)
  *   2   o = Σ softmax_j v_j
- *   3   dv and dP, and 4   dS, dk and dq: the gradients, only with --backward
+ *   3   the gradients do, dv, dP, dS, dk and dq, only with --backward
  *
  * A strip is a vector and a bar is one of its numbers: blue above 0, orange below, more opaque the
  * larger it is. A column's heading says which number is fully opaque. */
@@ -130,46 +130,27 @@ function outputTable({ keys, output }, word, columns, live) {
      dimensionHead(live)], [...rows, sum]);
 }
 
-/* Vectors in units of a power of ten, so that two decimals show them. */
-function inUnits(vectors) {
+/* A function that writes numbers of these vectors in units of a power of ten, and its name. */
+function unitOf(vectors) {
   const power = Math.floor(Math.log10(Math.max(1e-30, ...vectors.flat().map(Math.abs))));
-  const values = vectors.map((vector) => vector.map((value) => value / 10 ** power));
-  return { values, most: largestOf(values), unit: `× 1e${power}` };
+  return { text: (value) => number(value / 10 ** power), name: ` × 1e${power}` };
 }
 
-/* A number in the colour of its sign. */
-const signed = (value) => make("td", { style: { color: `var(--${value < 0 ? "negative" : "positive"})` } }, number(value));
-
-/* Step 3: the gradient of the output gives those of the values and of the attention weights. */
-function valueGradients({ keys, dO, dv, dP, v }, word, columns, live) {
-  const output = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(dO.values[0], dO.most, live),
-    make("td", { class: "strip quiet" }, `the gradient do of the output ${dO.unit}`), chosenNumber(dO.values[0], live), make("td"));
-  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(key.v, v, live),
-    strip(dv.values[j], dv.most, live), chosenNumber(dv.values[j], live), signed(dP.values[0][j])));
-  return stepTable("3  Back from the loss: the gradient of the output gives dv (summed over all queries) and dP",
-    [columnHead(""), scaleOf("value v", v), scaleOf(`dv ${dv.unit}`, dv.most), dimensionHead(live),
-     columnHead(`dP = do · v ${dP.unit}`)], [output, ...rows]);
-}
-
-/* Step 4: back through the softmax and the scores. */
-function scoreGradients({ keys, dP, dS, dq, dk }, word, columns, live) {
-  const sum = keys.reduce((total, key, j) => total + key.probability * dP.values[0][j], 0);
-  const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word),
-    make("td", { class: "strip quiet" }, `Σ P dP = ${number(sum)} ${dP.unit}`), make("td"), make("td"),
-    strip(dq.values[0], dq.most, live), chosenNumber(dq.values[0], live));
-  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), meter(key.probability), signed(dP.values[0][j]),
-    signed(dS.values[0][j]), strip(dk.values[j], dk.most, live), chosenNumber(dk.values[j], live)));
-  return stepTable(`4  Back through the softmax and the scores: dk (summed over all queries), and below them dq ${dq.unit}`,
-    [columnHead(""), columnHead("attention weight P", true), columnHead(`dP ${dP.unit}`),
-     columnHead(`dS = P (dP − Σ P dP) ${dS.unit}`), scaleOf(`dk ${dk.unit}`, dk.most), dimensionHead(live)], [...rows, query]);
-}
-
-function gradientTables(head, { keys }, word, columns, live) {
-  const seen = (rows) => inUnits(rows.slice(0, keys.length)), row = (rows) => inUnits([rows[state.query]]);
-  const weights = (rows) => inUnits([rows[state.query].slice(0, keys.length)]);
-  const all = { keys, v: largestOf(keys.map((key) => key.v)), dO: row(head.do), dq: row(head.dq), dk: seen(head.dk),
-    dv: seen(head.dv), dP: weights(head.dP), dS: weights(head.dS) };
-  return [valueGradients(all, word, columns, live), scoreGradients(all, word, columns, live)];
+/* Step 3: the gradients of the loss. Those of keys and values are sums over all queries. */
+function gradientTable(head, { keys }, word, columns, live) {
+  const dP = head.dP[state.query].slice(0, keys.length), dS = head.dS[state.query].slice(0, keys.length);
+  const [unitP, unitS] = [dP, dS].map((row) => unitOf([row]));
+  const most = { v: largestOf([head.do[state.query], ...head.dv]), k: largestOf([head.dq[state.query], ...head.dk]) };
+  const signed = (value, unit) => make("td", { style: { color: `var(--${value < 0 ? "negative" : "positive"})` } }, unit.text(value));
+  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(head.dv[j], most.v, live), meter(key.probability),
+    signed(dP[j], unitP), signed(dS[j], unitS), strip(head.dk[j], most.k, live)));
+  const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(head.do[state.query], most.v, live),
+    make("td", { class: "quiet strip" }, "← do, from the loss"), make("td"), make("td", { class: "quiet" }, "dq →"),
+    strip(head.dq[state.query], most.k, live));
+  return stepTable("3  Back from the loss: the gradients of output o, values, weights, scores, keys and query q",
+    [columnHead(""), columnHead(`dv (±${most.v.toExponential(1)})`, true), columnHead("attention weight P", true),
+     columnHead(`dP = do · v${unitP.name}`), columnHead(`dS = P (dP − Σ P dP)${unitS.name}`),
+     columnHead(`dk (±${most.k.toExponential(1)})`, true)], [query, ...rows]);
 }
 
 function strips(head, live) {
@@ -179,7 +160,7 @@ function strips(head, live) {
   const name = columns.text[all.keys.indexOf(most)];
   say(`${word} attends most to ${name}, ${most.probability.toFixed(2)}`);
   return [weightTable(all, word, columns, live), outputTable(all, word, columns, live),
-    ...(DATA.backward ? gradientTables(head, all, word, columns, live) : [])];
+    ...(DATA.backward ? [gradientTable(head, all, word, columns, live)] : [])];
 }
 
 const legend = () => make("span", { class: "legend quiet" }, "negative ", make("i", { "aria-hidden": "true" }), " positive");
