@@ -6,7 +6,6 @@
 #include "explain/labels.h"
 #include "model/scorefunction.h"
 
-#include <math.h>
 #include <stdio.h>
 
 enum { LINE = 79, LABEL = 13 };
@@ -58,14 +57,4 @@ static inline void put_label(const Explanation *e, const char *before, const cha
 {
     fputs(before, e->out);
     columns_put(e->out, text, width, false);
-}
-
-/* A bar of `width` columns at p = 1. */
-static inline void put_bar(FILE *out, double p, int width)
-{
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    int count = (int)lround(p * width * 8);
-    if (count) fputc(' ', out);
-    for (int i = 0; i < count / 8; i++) fputs("█", out);
-    fputs(eighths[count % 8], out);
 }

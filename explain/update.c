@@ -78,6 +78,7 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     params_bind(&u->v, o->v, c);
     u->snapshot[0] =
         snapshot_open_backward(&u->loss[0], &u->dw, model, smoothing, source, target, error);
+    params_share(&model->params, u->gradient);
     if (!u->snapshot[0] ||
         !trainer_update(u->trainer, u->number, source, target, &u->stats, error))
         return false;
