@@ -289,10 +289,9 @@ void backward_print(const Explanation *e, const Update *u)
     Walk w = {.e = e, .u = u, .out = e->out};
     Entry best[PROJECTIONS];
     w.x = snapshot_vectors(s, e->kind, e->layer, e->head);
-    w.d = snapshot_gradients(s, e->kind, e->layer, e->head);
+    const HeadGradients d = snapshot_gradients(s, e->kind, e->layer, e->head);
     w.P = word_row(&w, snapshot_map(s, e->kind, e->layer, e->head));
-    w.dP = word_row(&w, snapshot_gradient_map(s, e->kind, e->layer, e->head, false));
-    w.dS = word_row(&w, snapshot_gradient_map(s, e->kind, e->layer, e->head, true));
+    w.d = d.x, w.dP = word_row(&w, d.P), w.dS = word_row(&w, d.S);
     w.after = word_row(&w, snapshot_map(u->snapshot[1], e->kind, e->layer, e->head));
     fputc('\n', e->out);
     say(e, "The way back: from the loss to the weights");

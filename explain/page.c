@@ -115,13 +115,13 @@ static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool de
 static void put_gradients(JsonWriter *json, const Snapshot *snapshot, AttentionKind kind,
                           int layer, int head)
 {
-    HeadVectors d = snapshot_gradients(snapshot, kind, layer, head);
-    put_matrix(json, "do", d.O, false);
-    put_matrix(json, "dq", d.Q, false);
-    put_matrix(json, "dk", d.K, false);
-    put_matrix(json, "dv", d.V, false);
-    put_map(json, "dP", snapshot_gradient_map(snapshot, kind, layer, head, false), false);
-    put_map(json, "dS", snapshot_gradient_map(snapshot, kind, layer, head, true), false);
+    HeadGradients d = snapshot_gradients(snapshot, kind, layer, head);
+    put_matrix(json, "do", d.x.O, false);
+    put_matrix(json, "dq", d.x.Q, false);
+    put_matrix(json, "dk", d.x.K, false);
+    put_matrix(json, "dv", d.x.V, false);
+    put_map(json, "dP", d.P, false);
+    put_map(json, "dS", d.S, false);
 }
 
 static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)

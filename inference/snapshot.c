@@ -19,33 +19,33 @@ static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int 
     *packed = (Packed){1, length, copy, start};
 }
 
-static void layout(Snapshot *snapshot, const int *source, int n, const int *target, int m,
+static void layout(Snapshot *snapshot, const Packed *source, const Packed *target,
                    PassKind kind)
 {
-    pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source, n);
-    pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target, m);
+    pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source->id, source->rows);
+    pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target->id, target->rows);
     transformer_layout(&snapshot->pass, &snapshot->arena, snapshot->model, &snapshot->source,
                        &snapshot->target, NULL, kind);
 }
 
-static Snapshot *open_pass(const Transformer *model, const int *source, int source_length,
-                           const int *target, int target_length, PassKind kind, Error *error)
+Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
+                            const Packed *target, PassKind kind, Error *error)
 {
-    if (!sentence_check(source, source_length, &model->config, true, error))
+    if (!sentence_check(source->id, source->rows, &model->config, true, error))
         return error_prefix(error, "source"), NULL;
-    if (!sentence_check(target, target_length, &model->config, false, error))
+    if (!sentence_check(target->id, target->rows, &model->config, false, error))
         return error_prefix(error, "target"), NULL;
     Snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (snapshot) {
         snapshot->model = model;
-        layout(snapshot, source, source_length, target, target_length, kind);
+        layout(snapshot, source, target, kind);
     }
     if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
         error_set(error, "not enough memory for the attention of %d and %d tokens",
-                  source_length, target_length);
+                  source->rows, target->rows);
         return snapshot_close(snapshot), NULL;
     }
-    layout(snapshot, source, source_length, target, target_length, kind);
+    layout(snapshot, source, target, kind);
     transformer_forward(&snapshot->pass, model);
     return snapshot;
 }
@@ -53,20 +53,8 @@ static Snapshot *open_pass(const Transformer *model, const int *source, int sour
 Snapshot *snapshot_open(const Transformer *model, const int *source, int source_length,
                         const int *target, int target_length, Error *error)
 {
-    return open_pass(model, source, source_length, target, target_length, PASS_SNAPSHOT, error);
-}
-
-Snapshot *snapshot_open_backward(Loss *loss, Weights *dw, const Transformer *model,
-                                 double smoothing, const Packed *source, const Packed *target,
-                                 Error *error)
-{
-    assert(target->rows <= LOSS_ROWS && !model->prepared.count);
-    Snapshot *snapshot =
-        open_pass(model, source->id, source->rows, target->id, target->rows, PASS_TRACE, error);
-    if (snapshot)
-        transformer_backward(loss, &snapshot->pass, model, dw, NULL, smoothing,
-                             1 / (real)target->rows);
-    return snapshot;
+    return snapshot_open_for(model, &(Packed){1, source_length, source, NULL},
+                             &(Packed){1, target_length, target, NULL}, PASS_SNAPSHOT, error);
 }
 
 void snapshot_close(Snapshot *snapshot)
@@ -141,24 +129,19 @@ HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int l
                          .scale = (double)attention_scale(&snapshot->model->config, w, head)};
 }
 
-HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
-                               int head)
-{
-    HeadVectors d = snapshot_vectors(snapshot, kind, layer, head);
-    const HeadRows *kept = &attention_of(snapshot, kind, layer, head)->kept;
-    size_t at = (size_t)head * (size_t)d.Q.columns;
-    d.Q.at = kept->Q.at + at, d.K.at = kept->K.at + at;
-    d.V.at = kept->V.at + at, d.O.at = kept->O.at + at;
-    return d;
-}
-
-AttentionMap snapshot_gradient_map(const Snapshot *snapshot, AttentionKind kind, int layer,
-                                   int head, bool scores)
+HeadGradients snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
+                                 int head)
 {
     const Attention *a = attention_of(snapshot, kind, layer, head);
-    AttentionMap map = snapshot_map(snapshot, kind, layer, head);
-    map.at = (scores ? a->kept_dS : a->kept_dP) + attention_map_at(a, 0, head);
-    return map;
+    HeadGradients d = {snapshot_vectors(snapshot, kind, layer, head),
+                       snapshot_map(snapshot, kind, layer, head),
+                       snapshot_map(snapshot, kind, layer, head)};
+    int at = head * a->dh;
+    size_t map = attention_map_at(a, 0, head);
+    d.x.Q.at = a->kept.Q.at + at, d.x.K.at = a->kept.K.at + at;
+    d.x.V.at = a->kept.V.at + at, d.x.O.at = a->kept.O.at + at;
+    d.P.at = a->kept_dP + map, d.S.at = a->kept_dS + map;
+    return d;
 }
 
 void snapshot_weights(float *out, const Snapshot *snapshot, AttentionKind kind, int layer,

@@ -42,12 +42,10 @@ Snapshot *snapshot_open(const Transformer *model, const int *source, int source_
                         const int *target, int target_length, Error *error);
 void snapshot_close(Snapshot *snapshot);  // does nothing for NULL
 
-/* The same with the pass of training, without dropout: *loss (+=) that of the target, and dw (+=)
- * the gradients of its mean over the target's tokens. Keeps the gradients of every head. The
- * target has at most LOSS_ROWS tokens; the model is not prepared for inference. */
-Snapshot *snapshot_open_backward(Loss *loss, Weights *dw, const Transformer *model,
-                                 double smoothing, const Packed *source, const Packed *target,
-                                 Error *error);
+/* The same of one sentence each, with a pass of any kind: after PASS_TRACE, transformer_backward
+ * can follow, if the model is not prepared for inference. */
+Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
+                            const Packed *target, PassKind kind, Error *error);
 
 /* A sentence pair whose snapshot several views share. It is taken when the first of them needs
  * it, and at most once. The caller sets all but `taken`, and closes that at the end. */
@@ -84,14 +82,14 @@ typedef struct HeadVectors {
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* What backward kept of a head (snapshot_open_backward): Q, K, V and O are their
- * gradients. */
-HeadVectors snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
-                               int head);
+/* What backward kept of a head, after PASS_TRACE. */
+typedef struct HeadGradients {
+    HeadVectors x;      // of Q, K, V and O
+    AttentionMap P, S;  // of the attention weights and of the scores
+} HeadGradients;
 
-/* The gradient of the attention weights, dP, or that of the scores, dS. */
-AttentionMap snapshot_gradient_map(const Snapshot *snapshot, AttentionKind kind, int layer,
-                                   int head, bool scores);
+HeadGradients snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, int layer,
+                                 int head);
 
 /* Embeddings plus positions: [n,D] of the source, or [m,D] of the decoder's input. */
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source);

@@ -1,7 +1,6 @@
 /* view.c -- text, links, tables, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -116,16 +115,6 @@ static bool shows_attention(const Request *r)
     return r->attention.count || r->show || r->explain;
 }
 
-/* Makes the update of --backward, which takes the weights of the file once more: those of the
- * bundle are prepared for inference. */
-static bool make_update(Update *update, const Request *r, const Snapshot *snapshot,
-                        Error *error)
-{
-    char file[PATH_MAX + 32];
-    return !r->backward || (bundle_find(file, sizeof file, r->model.item[0], error) &&
-                            update_open(update, file, snapshot, error));
-}
-
 /* Does so for a translation of line `number`. before: without the interventions; or NULL */
 static bool show(View *view, Answer *answer, Answer *before, long long number, Error *error)
 {
@@ -133,7 +122,8 @@ static bool show(View *view, Answer *answer, Answer *before, long long number, E
     if (!shows_attention(r)) return true;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     Update update = {.number = 0};
-    bool good = snapshot && make_update(&update, r, snapshot, error);
+    bool good =
+        snapshot && (!r->backward || update_open(&update, r->model.item[0], snapshot, error));
     const PictureInput input = {.snapshot = snapshot,
                                 .gradients = update.snapshot[0],
                                 .vocabulary = &view->bundle->vocabulary,

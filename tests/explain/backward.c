@@ -133,7 +133,7 @@ TEST(vectors_are_derivatives)
         for (int head = 0; head < HEADS; head++) {
             const int layer = head % 2, k = (5 * head + kind) % DH, at = head * DH + k;
             HeadVectors d =
-                snapshot_gradients(update.snapshot[0], (AttentionKind)kind, layer, head);
+                snapshot_gradients(update.snapshot[0], (AttentionKind)kind, layer, head).x;
             AttentionWeights *w = weights_of(&model.weights, (AttentionKind)kind, layer);
             is_near(column(d.Q, k), difference(&w->q.b[at]), "dq");
             is_near(column(d.K, k), difference(&w->k.b[at]), "dk");
@@ -164,10 +164,10 @@ TEST(softmax_follows)
         for (int head = 0; head < HEADS; head++) {
             AttentionKind k = (AttentionKind)kind;
             AttentionMap P = snapshot_map(s, k, 1, head),
-                         dP = snapshot_gradient_map(s, k, 1, head, false),
-                         dS = snapshot_gradient_map(s, k, 1, head, true);
+                         dP = snapshot_gradients(s, k, 1, head).P,
+                         dS = snapshot_gradients(s, k, 1, head).S;
             HeadVectors x = snapshot_vectors(s, k, 1, head),
-                        d = snapshot_gradients(s, k, 1, head);
+                        d = snapshot_gradients(s, k, 1, head).x;
             for (int i = 0; i < P.rows; i++) {
                 double sum = 0;
                 int seen = k == ATTENTION_DECODER ? i + 1 : P.columns;
@@ -274,8 +274,8 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
 {
     const Snapshot *s = update.snapshot[0];
     AttentionMap P = snapshot_map(s, kind, layer, head),
-                 dP = snapshot_gradient_map(s, kind, layer, head, false),
-                 dS = snapshot_gradient_map(s, kind, layer, head, true),
+                 dP = snapshot_gradients(s, kind, layer, head).P,
+                 dS = snapshot_gradients(s, kind, layer, head).S,
                  after = snapshot_map(update.snapshot[1], kind, layer, head);
     const char *line = strstr(text, "  dP - Σ        dS\n");
     assert_non_null(line);
