@@ -12,6 +12,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "data/tokenizer.h"
@@ -85,12 +86,29 @@ typedef struct Reply {
     Error error;
 } Reply;
 
+/* Ends a child that has not computed for so long: fontconfig may wait for itself for ever when
+ * memory runs out. */
+enum { IDLE_SECONDS = 20 };
+
+static void on_alarm(int number)
+{
+    static clock_t before;
+    clock_t now = clock();
+    if (now - before < CLOCKS_PER_SEC / 100) _exit(2);
+    before = now;
+    signal(number, on_alarm);
+    alarm(IDLE_SECONDS);
+}
+
 /* Signals to the group are for the parent, with which the child ends. What a library prints
  * before it aborts is dropped. */
 static void enter_child(void)
 {
     sigset_t all;
     sigfillset(&all);
+    sigdelset(&all, SIGALRM);
+    signal(SIGALRM, on_alarm);
+    alarm(IDLE_SECONDS);
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});

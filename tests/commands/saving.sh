@@ -4,6 +4,11 @@
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
+# A library that waits for ever, here for what no process writes to a pipe: see the end.
+mkfifo fonts.conf
+(FONTCONFIG_FILE="$PWD/fonts.conf" timeout 100 "$BIN/translate" --model "$here/data/toy/model.safetensors" --attention waits.png \
+    jane >waits.out 2>waits.err; echo $? >waits.status) &
+
 language 400 60
 tiny="$tiny --tokenizer char --normalization identity --max-length 60 --threads 2 --micro-tokens 60 --valid-every 10 --log-every 5 --max-updates 30"
 train() { "$BIN/train" $corpus $tiny --quiet "$@"; }
@@ -81,3 +86,7 @@ check "then a later one is the best" test -s best/best.safetensors
 (ulimit -f 4 && "$BIN/translate" --model whole --save-int8 small.safetensors 2>err)
 check "./translate --save-int8 over the limit: one sentence" sh -c \
     'test $? -eq 0 && grep -q "^translate: cannot write .small.safetensors.: File too large$" err'
+
+wait
+check "a picture for which a library waits for ever: a sentence" sh -c \
+    'test "$(cat waits.status)" = 1 && grep -q "^translate: drawing waits.png was ended by a library" waits.err'
