@@ -88,9 +88,9 @@ word == "claim" { claim[e, ++claims[e]] = rest }
 END {
     print "# The lab: what is said of attention, judged by experiment\n"
     print "`scripts/lab` trained the models, measured them and wrote this page; [lab.tsv](lab.tsv) has every figure. The claims and the"
-    print "rules of the verdicts were written down before these figures were seen, in"
-    print "[scripts/lab-experiments](../scripts/lab-experiments); sizes, learning rates and the losses to reach were set by trial runs with"
-    print "seed 1. Small models and short trainings can answer only for themselves: *not here* says that these runs cannot tell.\n"
+    print "rules of the verdicts were written down, in [scripts/lab-experiments](../scripts/lab-experiments), before the figures of seeds"
+    print "2 and 3 were seen; sizes, learning rates and the losses to reach were set by trial runs with seed 1."
+    print "Small models and short trainings can answer only for themselves: *not here* says that these runs cannot tell.\n"
     print "Figures are medians over the seeds 1 to " most_seeds ", with the lowest and the highest in parentheses. Models are compared by the updates"
     print "that they need to reach a validation loss (nats a token, interpolated between validations), since most reach nearly the"
     print "same in the end. The *spread* is the larger range of the two that are compared. **A < B** is *borne out* if the medians"
