@@ -141,6 +141,7 @@ TEST(test_numbers)
     assert_int_equal(size, 16);
     assert_string_equal(json_string_value(json_object_get(json, "score")), "q·k/√d_k");
     assert_true(json_is_true(json_object_get(json, "vectors")));
+    assert_true(json_is_false(json_object_get(json, "backward")));
     const json_t *kinds = json_object_get(json, "kinds");
     static const int rows[] = {M, N, M}, columns[] = {N, N, M}, layers[] = {3, 2, 3};
     assert_int_equal(json_array_size(kinds), 3);
