@@ -106,6 +106,12 @@ static bool read_gold(const Alignment *a, Links *gold, Error *error)
     return links_read(gold, line, where, a->source.words, a->target.words, error);
 }
 
+/* Whether a report at the end takes the place of the links. */
+static bool replaced(const Request *r)
+{
+    return r->head_report || r->exposure;
+}
+
 /* Adds the pair to the table, and aligns it or compares it with `gold`. */
 static bool use_pair(Alignment *a, const Links *gold, Error *error)
 {
@@ -118,6 +124,8 @@ static bool use_pair(Alignment *a, const Links *gold, Error *error)
                 (!view->request->align.tsv ||
                  table_add(&view->table, snapshot, &bundle->vocabulary, &view->choice,
                            a->pairs->input->lines, error)) &&
+                (!view->request->head_report ||
+                 heads_add(&view->heads, snapshot, &bundle->vocabulary, error)) &&
                 (view->request->exposure ? exposure_add(&view->exposure, snapshot, error)
                  : a->gold               ? compare_all(a, snapshot, gold, error)
                                          : link_pair(a, snapshot, error));
@@ -130,7 +138,7 @@ static bool align_one(Alignment *a, Error *error)
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
     bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, &gold, error);
-    if (good && !a->gold && !a->view->request->exposure) {
+    if (good && !a->gold && !replaced(a->view->request)) {
         links_print(stdout, links);
         putchar('\n');
         if (!input_ready(a->pairs->input)) fflush(stdout);
@@ -191,12 +199,18 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
     a.ways.a_step = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);
-    bool good = (a.ways.counts || error_set(error, "not enough memory to align")) &&
-                (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
-                (path ? report(&a, error) : stream_flush(stdout, "the alignments", error));
+    bool good =
+        (a.ways.counts || error_set(error, "not enough memory to align")) &&
+        (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
+        (path && !replaced(view->request) ? report(&a, error)
+                                          : stream_flush(stdout, "the alignments", error));
     text_close(&gold);
     idlines_free(&a.source);
     idlines_free(&a.target);
+    if (good && path)
+        for (int k = 0, H = model->heads; k < view->heads.count[ATTENTION_CROSS]; k++)
+            view->heads.head[ATTENTION_CROSS][k].aligned =
+                a.ways.counts[k / H * a.ways.heads + k % H];
     free(a.ways.counts);
     return good;
 }

@@ -48,6 +48,15 @@ static const Option request_options[] = {
      "add no positions; let the softmax be of X q·k; use W_K as W_Q, too", 0},
     {"shuffle-source", OPTION_FLAG, FIELD(intervention.shuffle_source), 0, 0, NULL, NULL,
      "permute the tokens of each source but </s>; --seed chooses the order", 0},
+    {"head-report", OPTION_FLAG, FIELD(head_report), 0, 0, NULL, NULL,
+     "print what every head does over all of the input, or over its pairs with --target: entropy, "
+     "shares of the weight, typical pairs of words; with --gold its alignment error rate; "
+     "--attention OUT.png draws it", 0},
+    {"from", OPTION_TEXT, FIELD(from), 0, 0, NULL, "WORD",
+     "with --head-report and --to: rank the heads by the mean weight from one word to another", 0},
+    {"to", OPTION_TEXT, FIELD(to), 0, 0, NULL, "WORD", "the word that --from attends to", 0},
+    {"pair-count", OPTION_INT, FIELD(pair_count), 1, 1000000, NULL, "N",
+     "pairs of words in --head-report occur at least this often", OPTION_EXPERT},
     {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
      "print the nearest embeddings of a word, and whose keys answer its query best", 0},
     {"exposure", OPTION_TEXT, FIELD(exposure), 0, 0, NULL, "OUT.png",
@@ -59,7 +68,7 @@ static const Option request_options[] = {
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
-     "with --score, --align or --exposure: the translations of the input, line by line", 0},
+     "with --score, --align, --exposure or --head-report: the translations of the input, line by line", 0},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "print BLEU and chrF against these references, line by line", OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -155,10 +164,19 @@ static bool check(Request *r, Error *error)
         {r->exposure && (!r->target || r->score || r->align.align || r->reference ||
                          r->attention.count || r->model.count > 1 || r->json),
          "--exposure OUT.png takes one model and --target FILE: ask for other views alone"},
-        {r->target && !r->score && !r->align.align && !r->exposure,
-         "--target goes with --score, --align or --exposure: it has the translations that are "
+        {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
+         "--from WORD --to WORD go together with --head-report, without --json"},
+        {r->head_report && (r->align.align || r->explain || r->show || r->score ||
+                            r->exposure || r->hypothesis || r->reference || page),
+         "--head-report goes with --attention OUT.png, --target and --gold: ask for other "
+         "views "
+         "alone"},
+        {r->target && !r->score && !r->align.align && !r->exposure && !r->head_report,
+         "--target goes with --score, --align, --exposure or --head-report: it has the "
+         "translations that are "
          "given"},
-        {r->align.gold && !r->align.align, "--gold goes with --align: it has the right links"},
+        {r->align.gold && !r->align.align && !(r->head_report && r->target),
+         "--gold goes with --align, or with --head-report --target: it has the right links"},
         {r->align.tsv && r->choice.head == CHOICE_MAX,
          "--attention-tsv takes a head's number, mean or best as --head"},
         {is_dash(r->align.tsv) && (r->json || r->explain || r->show || r->align.align),
@@ -189,8 +207,10 @@ static bool check(Request *r, Error *error)
 
 bool request_defaults(Request *r, Error *error)
 {
-    *r = (Request){
-        .search = search_copying, .picture = picture_default, .invalid = TEXT_REPLACE};
+    *r = (Request){.search = search_copying,
+                   .picture = picture_default,
+                   .invalid = TEXT_REPLACE,
+                   .pair_count = 5};
     int own = sizeof request_options / sizeof *request_options;
     const OptionGroup groups[] = {
         {"Translating", NULL, request_options, own, r},

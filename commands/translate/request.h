@@ -13,11 +13,11 @@ enum { REQUEST_GROUPS = 5 };
 typedef struct Request {
     StringList model, attention;
     char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *by_hand;
-    char *neighbours, *exposure;
-    int threads, bleu_tokenize;
+    char *neighbours, *exposure, *from, *to;
+    int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid
-    bool int8, list_vocabulary, show, explain, backward, score, lowercase, json, quiet,
-        short_help, help, version;
+    bool head_report, int8, list_vocabulary, show, explain, backward, score, lowercase, json,
+        quiet, short_help, help, version;
     SearchConfig search;
     ChoiceConfig choice_words;
     AlignConfig align;

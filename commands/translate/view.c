@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "commands/command.h"
+#include "commands/translate/headreport.h"
 #include "commands/translate/input.h"
 #include "explain/explain.h"
 #include "explain/page.h"
@@ -58,6 +59,7 @@ bool view_open(View *view, Error *error)
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     if (r->exposure && !exposure_create(&view->exposure, r->exposure, config, error))
         return false;
+    if (r->head_report && !heads_create(&view->heads, config, error)) return false;
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 
@@ -69,8 +71,11 @@ bool view_close(View *view, Error *error)
                 command_name(), missing->characters, missing->packages);
     if (missing) munmap(missing, sizeof *missing);
     bool good = !error || !view->exposure.path || exposure_print(&view->exposure, error);
+    if (good && error && view->heads.table)
+        good = headreport_print(&view->heads, view->request, view->news, error);
     aligner_free(&view->aligner);
     exposure_free(&view->exposure);
+    heads_free(&view->heads);
     return table_close(&view->table, good ? error : NULL) && good;
 }
 
@@ -112,7 +117,7 @@ static bool draw(View *view, const PictureInput *input, const char *name, long l
 /* Whether the attention is drawn, printed or explained. */
 static bool shows_attention(const Request *r)
 {
-    return r->attention.count || r->show || r->explain;
+    return r->attention.count || r->show || r->explain || r->head_report;
 }
 
 /* Does so for a translation of line `number`. before: without the interventions; or NULL */
@@ -121,6 +126,8 @@ static bool show(View *view, Answer *answer, Answer *before, long long number, E
     const Request *r = view->request;
     if (!shows_attention(r)) return true;
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
+    if (r->head_report)
+        return snapshot && heads_add(&view->heads, snapshot, &view->bundle->vocabulary, error);
     Update update = {.number = 0};
     bool good =
         snapshot && (!r->backward || update_open(&update, r->model.item[0], snapshot, error));
@@ -302,10 +309,11 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
                            error);
         if (h > 0) snapshot_close(answers[h].lazy.taken), answers[h].lazy.taken = NULL;
     }
-    if (good && before && !empty && view->news && !view->given && !r->json)
+    if (good && before && !empty && view->news && !view->given && !r->json && !r->head_report)
         utf8_print(view->news, "%s: before: %s\n", command_name(), before->text);
-    if (good && r->json) print_json(view, answers, count, before, lines, s, number);
-    else if (!table_out && (empty || !r->explain))
+    if (good && r->json && !r->head_report)
+        print_json(view, answers, count, before, lines, s, number);
+    else if (!table_out && !r->head_report && (empty || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
     good = good && (empty || show(view, answers, before, number, error));
     *text = answers[0].text;

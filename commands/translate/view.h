@@ -20,6 +20,7 @@
 #include "commands/translate/aligner.h"
 #include "commands/translate/exposure.h"
 #include "commands/translate/request.h"
+#include "explain/heads.h"
 #include "explain/tsv.h"
 #include "inference/bundle.h"
 
@@ -35,6 +36,7 @@ typedef struct View {
     Choice choice;      // for tables, links and explanations: --head best is resolved
     Choice drawn;       // for pictures: --head best is kept; its known layer and head are set
     Aligner aligner;    // with --align
+    Heads heads;        // with --head-report
     Exposure exposure;  // with --exposure
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
     AttentionTable table;    // with --attention-tsv

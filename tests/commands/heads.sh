@@ -1,0 +1,51 @@
+#!/bin/sh
+# heads.sh -- ./translate --head-report with the model of data/toy.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+
+toy=$here/data/toy
+translate() { "$BIN/translate" --quiet --model "$toy/model.safetensors" "$@"; }
+head -n 60 "$toy/test.en" >s
+head -n 60 "$toy/test.fr" >t
+head -n 60 "$toy/test.align" >gold
+lines() { test "$(wc -l <"$2")" -eq "$1"; }
+
+# The numbers again, from the table of single weights (one token is one word here).
+translate --head-report --target t --gold gold --json <s >json 2>err
+check "an object for each head" lines 24 json
+translate --align --target t --attention-kind all --attention-tsv tsv <s >links
+number() { grep "\"kind\":\"$1\",\"layer\":$2,\"head\":$3," json | sed "s/.*\"$4\":\([^,]*\),.*/\1/"; }
+near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < 1e-8) }'; }
+previous=$(awk -F '\t' '$2 == "encoder" && $3 == 1 && $4 == 4 && $6 != "</s>" && $7 == $5 - 1 { sum += $9; n++ }
+    END { print sum / n }' tsv)
+check "the weight of the previous word" near "$(number encoder 1 4 previous)" "$previous"
+written=$(awk -F '\t' '$2 == "decoder" && $3 == 1 && $4 == 1 && $5 > 1 && $6 != "</s>" && $7 == $5 { sum += $9; n++ }
+    END { print sum / n }' tsv)
+check "the weight of the word just written" near "$(number decoder 1 1 diagonal)" "$written"
+entropy=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 3 && $6 != "</s>" {
+        if ($9 > 0) sum -= $9 * log($9) / log(2); rows[$1, $5] }
+    END { for (r in rows) n++; print sum / n }' tsv)
+check "the entropy" awk -v a="$(number cross 2 3 entropy)" -v b="$entropy" 'BEGIN { exit !((a - b) ^ 2 < 1e-6) }'
+translate --align --target t --gold gold <s >table
+check "the alignment error rate is that of --align --gold" grep -q \
+    "^layer 2 .* $(printf %.4f "$(number cross 2 4 aer)") " table
+
+translate --head-report --target t --gold gold --attention heads.png --attention heads.svg <s >report
+check "a table of each kind" sh -c 'test "$(grep -c "^head .*entropy.*diagonal" report)" = 3'
+check "with the error rate of encoder-decoder attention" sh -c 'test "$(grep -c "^head .*AER" report)" = 1'
+check "in lines of at most 96 columns" env LC_ALL=C awk '{ gsub(/[\200-\277]/, "") } length > 96 { exit 1 }' report
+check "as pictures" sh -c 'head -c 4 heads.png | grep -q PNG && grep -q "<svg" heads.svg'
+LC_ALL=C.UTF-8 translate --head-report --pair-count 2 "jane visits africa" >report
+check "a pair that is too rare is not typical" sh -c 'test "$(grep -c none report)" = 24'
+check "the same word" sh -c "'$BIN/translate' --quiet --model '$toy/model.safetensors' --head-report --json \
+    --pair-count 1 'jane visits africa' | grep 'cross.*\"layer\":2,\"head\":1' | grep -q '\"words\":\"jane → jane\"'"
+
+translate --head-report --from "l'" --to africa --target t <s >ranks
+mean=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 1 && $6 ~ /l'"'"'$/ && $8 ~ /africa$/ { sum += $9; n++ }
+    END { printf "%.4f", sum / n }' tsv)
+check "every head is ranked by the weight from one word to another" lines 8 ranks
+check "with its mean" grep -q "^$mean  cross   layer 2 head 1  ×" ranks
+check "the largest first" sort -c -s -rn -k 1,1 ranks
+wrong "words that are never together" 1 "in no sentence pair" translate --head-report --from jane --to xyz "jane sleeps"
+wrong "one word alone" 2 "from WORD --to WORD" translate --head-report --from jane "jane sleeps"
+wrong "--target without a reader" 2 "head-report" translate --target t "jane sleeps"
