@@ -88,6 +88,7 @@ check "--list writes nothing" test ! -e runs
 wrong "no such experiment" 2 "^lab: there is no experiment 'tea': see --list$" "$lab" tea
 wrong "no number of jobs" 2 "^lab: JOBS takes a whole number from 1, not 'x'$" env JOBS=x "$lab" start
 wrong "no corpus" 1 "^lab: CORPUS: 'nowhere' has no tok/train.* makes one$" env CORPUS=nowhere "$lab" scores
+wrong "no place for the runs" 1 "^lab: cannot write '/proc/none'$" env RUNS=/proc/none "$lab" start
 wrong "no programs" 1 "^lab: '.*/train' is not there: make builds it$" env BIN="$scratch" "$lab" start
 
 # ---- short runs, interrupted and resumed ----
@@ -103,7 +104,7 @@ await trained
 kill -TERM $!
 wait $!
 check "stopped by a signal" test $? -eq 143
-check "it says how to go on" grep -q "^lab: stopped; the same command goes on from there$" first.err
+check "it says how to go on, and nothing else" sh -c 'grep -v "^lab: [a-z]*, variant" first.err >said; test "$(cat said)" = "lab: stopped; the same command goes on from there"'
 stamp() { find runs/run -name trained -printf '%p %T@\n' | sort; }
 stamp >before
 check "one run is stopped on its way" sh -c 'for f in runs/run/*; do [ -f "$f/trained" ] || ls "$f/last.safetensors"; done | grep -q .'
