@@ -223,7 +223,7 @@ static void step_adam(const Walk *w, const Entry *at)
     for (int l = 0; l < LINES; l++) {
         put_label(w->e, "\n  ", names[l], 30);
         for (int i = 0; i < PROJECTIONS; i++)
-            fprintf(w->out, l < BEFORE ? " %13.4e" : " %13.8f", x[l][i]);
+            fprintf(w->out, l < BEFORE ? " %13.3e" : " %13.8f", x[l][i]);
     }
     fputs("\n", w->out);
     fputc('\n', w->out);
