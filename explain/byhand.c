@@ -23,12 +23,18 @@ static bool wrong(const Reading *r, Error *error, const char *sentence, const ch
     return error_set(error, "%s:%zu: %s%s", r->path, r->line, sentence, about);
 }
 
-static bool number_of(real *x, const char *text)
+/* Whether text is a number; x (=) it, or NaN where it is not finite or too large. */
+static bool is_number(real *x, const char *text)
 {
     char *end;
     double number = strtod(text, &end);
-    *x = (real)number;
-    return end != text && !*end && fabs(number) <= 1e6;
+    *x = fabs(number) <= 1e6 ? (real)number : (real)NAN;
+    return end != text && !*end;
+}
+
+static bool number_of(real *x, const char *text)
+{
+    return is_number(x, text) && !isnan(*x);
 }
 
 static int find(const char *const *name, int count, const char *word)
@@ -65,8 +71,9 @@ static bool read_row(Reading *r, char *const *word, int words, Error *error)
 {
     NamedRows *block = r->block;
     real first;
-    int label = !number_of(&first, word[0]), count = words - label;
+    int label = !is_number(&first, word[0]), count = words - label;
     if (!block) return wrong(r, error, "a block begins with its name, not with ", word[0]);
+    if (count > BYHAND_MOST) return wrong(r, error, "a row has at most 256 numbers", "");
     if (block->rows == BYHAND_MOST) return wrong(r, error, "a block has at most 256 rows", "");
     if (!count)
         return wrong(r, error, "this is neither a row with numbers nor a block: ", word[0]);

@@ -32,6 +32,13 @@ said() {
 }
 said "a row before a block" "begins with its name, not with 1" '1 2\n'
 said "no number" "is needed, not two" 'query\n1 two\n'
+for first in nan inf -inf 1e9; do
+    said "$first begins a row" "is needed, not $first" "query\n$first 2\n"
+done
+ones=$(seq 257 | sed 's/.*/1/' | tr '\n' ' ')
+said "257 numbers" "at most 256 numbers" "query\n$ones\n"
+said "a label and 257 numbers" "at most 256 numbers" "query\na $ones\n"
+row "query\na ${ones% 1 }\nkey\na ${ones% 1 }\nvalue\n1\n" "= 256.000"
 said "rows of two lengths" "another number of numbers" 'query\n1 2\n1\n'
 said "a block twice" "already a block query" 'query\n1\nquery\n2\n'
 said "an unknown score" "scaled-dot, dot" 'score = euclid\n'
