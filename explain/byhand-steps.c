@@ -9,7 +9,7 @@
 #include "plots/blocks.h"
 #include "plots/png.h"
 
-enum { LINE = 79, LABEL = 13, TERMS = 4, SHOWN = 7 };
+enum { LINE = 79, LABEL = 13, TERMS = 4, SHOWN = 5 };
 
 /* No "-0.000". */
 static double shown(real x)
@@ -19,7 +19,8 @@ static double shown(real x)
 
 static void put_numbers(FILE *out, const real *x, int count)
 {
-    for (int k = 0; k < count && k < SHOWN; k++) fprintf(out, " %8.3f", shown(x[k]));
+    for (int k = 0; k < count && k < SHOWN; k++)
+        fprintf(out, fabs((double)x[k]) < 1000 ? " %8.3f" : " %8.6g", shown(x[k]));
     fputs(count > SHOWN ? " …\n" : "\n", out);
 }
 

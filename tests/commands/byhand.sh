@@ -21,6 +21,15 @@ row "score = cosine\nscale = 1\n$qkv" "^    2 *((1)(3) + (0)(4)) / (1.000 × 5.0
 row "mask = causal\n$qkv" "^    2 *-∞ *0.0000 *0.0000 masked"
 row "mask\n0 1\n1 1\n$qkv" "^    1 *-∞ *0.0000 *0.0000 masked"
 row "x # a comment\na 1 2\nW_V\n3 0\n0 4\n" "^    a *3.000 *8.000"
+# narrow NAME: no line of out is wider than 79 columns (a character is one byte without those that
+# continue it).
+narrow() {
+    check "$1" test -z "$(LC_ALL=C tr -d '\200-\277' <out | LC_ALL=C awk 'length > 79')"
+}
+cat "$here"/docs/by-hand/*.output >out
+narrow "the examples have 79 columns"
+by_hand "query\n1\nkey\n1\nvalue\na-long-label-of-a-row -123456 -1e6 -12345.6 999 5 6 7 8 9\n"
+narrow "wide vectors of large numbers have 79 columns"
 "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word fox >out
 check "--word follows another query" grep -q '^2. The query "fox"' out
 "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --attention map.png --quiet >out
