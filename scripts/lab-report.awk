@@ -87,7 +87,7 @@ word == "picture" { picture[e, ++pictures[e]] = key; shown[e, key] = text }
 word == "claim" { claim[e, ++claims[e]] = rest }
 END {
     print "# The lab: what is said of attention, judged by experiment\n"
-    print "`scripts/lab` trained the models, measured them and wrote this page; [lab.tsv](lab.tsv) has every figure. The claims and the"
+    print "`scripts/lab` trained the models, measured them and wrote this page; [lab.tsv](lab.tsv) has every figure. The comparisons and the"
     print "rules of the verdicts were written down, in [scripts/lab-experiments](../scripts/lab-experiments), before the figures of seeds"
     print "2 and 3 were seen; sizes, learning rates and the losses to reach were set by trial runs with seed 1."
     print "Small models and short trainings can answer only for themselves: *not here* says that these runs cannot tell.\n"
