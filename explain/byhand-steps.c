@@ -146,9 +146,9 @@ bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error)
     const NamedRows *query = &b->block[BYHAND_QUERY];
     int i = 0;
     while (word && i < query->rows && strcmp(query->label[i], word)) i++;
-    char *end;
+    char *end = "";
     if (i == query->rows) i = (int)strtol(word, &end, 10) - 1;
-    if (i < 0 || i >= query->rows)
+    if (*end || i < 0 || i >= query->rows)
         return error_set(error, "`word` '%s' is neither a query nor a number from 1 to %d",
                          word, query->rows);
     float *weight;

@@ -149,7 +149,7 @@ qkv-translate --head | best max mean
 qkv-translate --head=m| max mean
 qkv-translate --beam |
 qkv-translate --no-co| --no-copy-unknown
-qkv-translate --n| --n-best --no-copy-unknown --no-repeat-ngram
+qkv-translate --n| --n-best --neighbours --no-copy-unknown --no-repeat-ngram
 END
 cat >sourced <<'END'
 ./train --preset | base small tiny toy
