@@ -101,7 +101,7 @@ static void on_alarm(int number)
 }
 
 /* Signals to the group are for the parent, with which the child ends. What a library prints
- * before it aborts is dropped. */
+ * before it aborts is dropped, and so is text for standard output that the parent will print. */
 static void enter_child(void)
 {
     sigset_t all;
@@ -112,7 +112,9 @@ static void enter_child(void)
     sigprocmask(SIG_SETMASK, &all, NULL);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    dup2(open("/dev/null", O_WRONLY), STDERR_FILENO);
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, STDOUT_FILENO);
+    dup2(null, STDERR_FILENO);
 }
 
 void *command_share(size_t size)

@@ -87,7 +87,7 @@ attack() {
     "$scenario" >/dev/null 2>&1
     cp out right/text
     for f in small a.*; do [ ! -e "$f" ] || cp "$f" right; done
-    for fault in ${FAULT_NAMES:-write short fsync rename open close read malloc calloc realloc mmap pthread_create fork}; do
+    for fault in ${FAULT_NAMES:-write short fsync rename open close read malloc calloc realloc mmap pthread_create fork abort}; do
         head -c 16 /dev/zero >count
         at=0 why=
         "$scenario"
