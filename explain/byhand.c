@@ -1,252 +1,321 @@
-/* byhand.c -- attention by hand: reads a file and computes; see byhand.h. */
+/* byhand.c -- attention by hand: reads a file, computes, prints and draws; see byhand.h. */
 #include "explain/byhand.h"
 
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/columns.h"
+#include "base/utf8.h"
 #include "data/text.h"
+#include "explain/labels.h"
+#include "plots/blocks.h"
 
-static const char *const names[] = {"query", "key", "value", "x", "W_Q", "W_K", "W_V", "mask"};
+enum { LINE = 79, LABEL = 13, TERMS = 4, SHOWN = 5 };
 
 /* ---- the file ---- */
 
 typedef struct Reading {
     ByHand *b;
-    const char *path;
-    size_t line;
-    NamedRows *block;  // of the rows; NULL before the first
+    size_t line;          // that an error names
+    LabelledRows *block;  // of the rows; NULL before the first
 } Reading;
 
-static bool wrong(const Reading *r, Error *error, const char *sentence, const char *about)
+static const char *const masks[] = {"none", "causal", NULL};
+// clang-format off
+static const Option settings[] = {
+    {.name = "score", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, score), .choices = score_names},
+    {.name = "scale", .kind = OPTION_REAL, .offset = offsetof(ByHand, scale), .least = -1e6, .most = 1e6},
+    {.name = "mask", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, causal), .choices = masks},
+    {0},
+};
+// clang-format on
+static const Option number = {.kind = OPTION_REAL, .least = -1e6, .most = 1e6};
+
+static const Option *find_setting(const char *name)
 {
-    return error_set(error, "%s:%zu: %s%s", r->path, r->line, sentence, about);
+    const Option *setting = settings;
+    while (setting->name && strcmp(setting->name, name)) setting++;
+    return setting->name ? setting : NULL;
 }
 
-/* Whether text is a number; x (=) it, or NaN where it is not finite or too large. */
-static bool is_number(real *x, const char *text)
+/* A row of numbers, perhaps after a label. */
+static bool read_row(LabelledRows *to, char *const *word, int words, Error *error)
 {
-    char *end;
-    double number = strtod(text, &end);
-    *x = fabs(number) <= 1e6 ? (real)number : (real)NAN;
-    return end != text && !*end;
-}
-
-static bool number_of(real *x, const char *text)
-{
-    return is_number(x, text) && !isnan(*x);
-}
-
-static int find(const char *const *name, int count, const char *word)
-{
-    int i = 0;
-    while (i < count && strcmp(name[i], word)) i++;
-    return i < count ? i : -1;
-}
-
-/* NAME = VALUE */
-static bool read_setting(Reading *r, const char *name, const char *value, Error *error)
-{
-    ByHand *b = r->b;
-    if (!strcmp(name, "score")) {
-        int count = 0;
-        while (score_names[count]) count++;
-        int score = find(score_names, count, value);
-        if (score < 0)
-            return wrong(r, error, "a score is scaled-dot, dot, dot-over-d, cosine or laplace",
-                         "");
-        b->score = (Score)score;
-        return true;
+    char *end, *text;
+    strtod(word[0], &end);
+    int label = *end != '\0', count = words - label;
+    if (!to || !count)
+        return error_set(error,
+                         "a block begins with its name, query, key, value, x, W_Q, W_K, W_V or "
+                         "mask, not with %s",
+                         word[0]);
+    if (to->rows == BYHAND_MOST || count > BYHAND_MOST)
+        return error_set(error, "a block has at most %d rows and %d columns", BYHAND_MOST,
+                         BYHAND_MOST);
+    if (to->rows && count != to->columns)
+        return error_set(error, "this row has %d numbers, and the one before %d", count,
+                         to->columns);
+    text = to->text[to->rows];
+    snprintf(text, BYHAND_LABEL, "%d", to->rows + 1);
+    if (label && !utf8_fit(text, BYHAND_LABEL, word[0]))
+        return error_set(error, "a label has at most %d bytes", BYHAND_LABEL - 1);
+    for (int k = 0; k < count; k++) {
+        double x;
+        if (!option_store(&number, &x, "a row", word[label + k], error)) return false;
+        to->at[to->rows][k] = (real)x;
     }
-    if (!strcmp(name, "scale"))
-        return number_of(&b->scale, value) ||
-               wrong(r, error, "a scale is a number, not ", value);
-    b->causal = !strcmp(name, "mask") && !strcmp(value, "causal");
-    return b->causal ||
-           wrong(r, error, "a setting is score = NAME, scale = NUMBER or mask = causal", "");
-}
-
-/* A row: perhaps a label, and numbers. */
-static bool read_row(Reading *r, char *const *word, int words, Error *error)
-{
-    NamedRows *block = r->block;
-    real first;
-    int label = !is_number(&first, word[0]), count = words - label;
-    if (!block) return wrong(r, error, "a block begins with its name, not with ", word[0]);
-    if (count > BYHAND_MOST) return wrong(r, error, "a row has at most 256 numbers", "");
-    if (block->rows == BYHAND_MOST) return wrong(r, error, "a block has at most 256 rows", "");
-    if (!count)
-        return wrong(r, error, "this is neither a row with numbers nor a block: ", word[0]);
-    if (block->rows && block->columns != count)
-        return wrong(r, error, "this row has another number of numbers than the one before",
-                     "");
-    if (!block->at) block->at = calloc((size_t)BYHAND_MOST * BYHAND_MOST, sizeof(real));
-    char number[16];
-    snprintf(number, sizeof number, "%d", block->rows + 1);
-    char *name = strdup(label ? word[0] : number);
-    if (!block->at || !name) return free(name), wrong(r, error, "not enough memory", "");
-    block->label[block->rows] = name;
-    real *to = block->at + block->rows++ * count;
-    block->columns = count;
-    for (int k = 0; k < count; k++)
-        if (!number_of(&to[k], word[label + k]))
-            return wrong(r, error, "a number from -1000000 to 1000000 is needed, not ",
-                         word[label + k]);
+    to->label[to->rows++] = text;
+    to->columns = count;
     return true;
 }
 
+/* A setting, the name of a block, a row, or nothing. */
 static bool read_line(Reading *r, char *line, Error *error)
 {
-    char *word[BYHAND_MOST + 2], *rest = line;
-    int words = 0;
-    line[strcspn(line, "#")] = 0;
-    for (char *w; (w = strtok_r(rest, " \t", &rest));) {
-        if (words == BYHAND_MOST + 1)
-            return wrong(r, error, "a row has at most 256 numbers", "");
-        word[words++] = w;
-    }
-    if (words == 3 && !strcmp(word[1], "=")) return read_setting(r, word[0], word[2], error);
-    int block = words == 1 ? find(names, BYHAND_BLOCKS, word[0]) : -1;
-    if (block < 0) return !words || read_row(r, word, words, error);
+    char *word[BYHAND_MOST + 2], *rest, *equals = strchr(line, '=');
+    int words = 0, block = 0;
+    if (equals) *equals = ' ';
+    for (char *w = strtok_r(line, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest))
+        if (words < BYHAND_MOST + 2) word[words++] = w;
+    const Option *setting = words == 2 ? find_setting(word[0]) : NULL;
+    if (setting && equals) return option_store(setting, r->b, word[0], word[1], error);
+    if (setting || equals)
+        return error_set(error, "a setting is score = NAME, scale = NUMBER or mask = causal");
+    while (block < BYHAND_BLOCKS && words == 1 && strcmp(r->b->block[block].name, word[0]))
+        block++;
+    if (!words) return true;
+    if (words > 1 || block == BYHAND_BLOCKS) return read_row(r->block, word, words, error);
     r->block = &r->b->block[block];
-    return !r->block->rows || wrong(r, error, "there is already a block ", word[0]);
-}
-
-static bool read_file(ByHand *b, const char *path, Error *error)
-{
-    TextReader text;
-    Reading r = {.b = b, .path = path};
-    const char *line;
-    size_t length;
-    TextResult result;
-    bool good = true;
-    if (!text_open(&text, path, error)) return false;
-    while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
-        char *copy = strdup(line);
-        r.line = text.line;
-        good = copy ? read_line(&r, copy, error) : wrong(&r, error, "not enough memory", "");
-        free(copy);
-    }
-    text_close(&text);
-    return good && result == TEXT_END;
+    if (r->block->line) return error_set(error, "there is already a block %s", word[0]);
+    r->block->line = r->line;
+    return true;
 }
 
 /* ---- the computation ---- */
 
-/* block (=) its projection of x, or x. */
-static bool project(ByHand *b, ByHandBlock which, Error *error)
+/* Whether a block has the rows or columns that it needs, if it is there. */
+static bool fits(Reading *r, const LabelledRows *x, int has, int needs, const char *of,
+                 Error *error)
 {
-    NamedRows *to = &b->block[which], *W = &b->block[BYHAND_W_Q + (which - BYHAND_QUERY)];
-    const NamedRows *x = &b->block[BYHAND_X];
-    if (to->rows && W->rows)
-        return error_set(error, "%s and %s are both given: give one of them", names[which],
-                         names[BYHAND_W_Q + (which - BYHAND_QUERY)]);
-    if (to->rows) return true;
-    if (!x->rows)
+    if (!x->rows || has == needs) return true;
+    r->line = x->line;
+    return error_set(error, "%s has %d %s, not %d", x->name, needs, of, has);
+}
+
+/* A block that is missing (=) its projection W x of each row x, or x. */
+static bool project(Reading *r, LabelledRows *to, const LabelledRows *W, Error *error)
+{
+    const LabelledRows *x = &r->b->x;
+    if (to->rows && !W->rows) return true;
+    r->line = W->rows ? W->line : r->line;
+    if (to->rows || !x->rows)
         return error_set(error,
-                         "the block %s is missing, and so is x, which it could come from",
-                         names[which]);
-    if (W->rows && W->columns != x->columns)
-        return error_set(error,
-                         "the rows of %s have %d numbers and those of x %d: W x needs "
-                         "the same",
-                         names[BYHAND_W_Q + (which - BYHAND_QUERY)], W->columns, x->columns);
+                         to->rows ? "%s and %s are both given: give one of them"
+                                  : "the block %s is missing, and so is x, which it could come "
+                                    "from",
+                         to->name, W->name);
+    if (!fits(r, W, W->columns, x->columns, "columns, as x has", error)) return false;
+    memcpy(to->label, x->label, sizeof x->label);
+    to->line = W->rows ? W->line : x->line;
     to->rows = x->rows;
     to->columns = W->rows ? W->rows : x->columns;
-    to->at = calloc((size_t)to->rows * (size_t)to->columns, sizeof(real));
-    if (!to->at) return error_set(error, "not enough memory");
-    for (int i = 0; i < to->rows; i++) {
-        to->label[i] = strdup(x->label[i]);
-        if (!to->label[i]) return error_set(error, "not enough memory");
-        for (int k = 0; k < to->columns; k++) {
-            const real *xi = x->at + i * x->columns;
-            to->at[i * to->columns + k] =
-                W->rows ? dot_product(W->at + k * W->columns, xi, x->columns) : xi[k];
-        }
-    }
+    for (int i = 0; i < to->rows; i++)
+        for (int k = 0; k < to->columns; k++)
+            to->at[i][k] = W->rows ? dot_product(W->at[k], x->at[i], x->columns) : x->at[i][k];
     return true;
 }
 
-static bool check_sizes(const ByHand *b, Error *error)
+/* C, Z, E, P and the output of query i. False: no key is seen, or the mask has other numbers. */
+static bool attend(ByHand *b, int i)
 {
-    const NamedRows *q = &b->block[BYHAND_QUERY], *k = &b->block[BYHAND_KEY],
-                    *v = &b->block[BYHAND_VALUE], *mask = &b->block[BYHAND_MASK];
-    if (q->columns != k->columns)
-        return error_set(error, "queries have %d numbers and keys %d: they must have as many",
-                         q->columns, k->columns);
-    if (k->rows != v->rows)
-        return error_set(error, "there are %d keys and %d values: each key has one value",
-                         k->rows, v->rows);
-    if (mask->rows && (mask->rows != q->rows || mask->columns != k->rows))
-        return error_set(error,
-                         "the mask is %d × %d, and there are %d queries and %d keys: it "
-                         "needs a row for each query and a number for each key",
-                         mask->rows, mask->columns, q->rows, k->rows);
-    for (int i = 0; i < mask->rows; i++) {
-        int seen = 0;
-        for (int j = 0; j < mask->columns; j++) {
-            real x = mask->at[i * mask->columns + j];
-            if (x != 0 && x != 1) return error_set(error, "a mask has only 0 and 1");
-            seen += x == 1;
-        }
-        if (!seen)
-            return error_set(error, "row %d of the mask is all 0: each query must see a key",
-                             i + 1);
+    int m = b->key.rows;
+    double largest = -INFINITY, sum = 0;
+    for (int j = 0; j < m; j++) {
+        real sees = b->mask.rows ? b->mask.at[i][j] : 1;
+        if (sees != 0 && sees != 1) return false;
+        b->C[i][j] =
+            score_functions[b->score].compare(b->query.at[i], b->key.at[j], b->key.columns);
+        b->Z[i][j] =
+            sees == 0 || (b->causal && j > i) ? -INFINITY : b->scale * (double)b->C[i][j];
+        largest = fmax(largest, b->Z[i][j]);
     }
-    return true;
+    for (int j = 0; j < m; j++) sum += b->E[i][j] = exp(b->Z[i][j] - largest);
+    for (int j = 0; j < m; j++) {
+        float p = b->P[i * m + j] = (float)(b->E[i][j] / sum);
+        for (int d = 0; d < b->value.columns; d++)
+            b->output.at[i][d] += (real)p * b->value.at[j][d];
+    }
+    return !isinf(largest);
 }
 
-bool byhand_sees(const ByHand *b, int query, int key)
+static bool compute(Reading *r, Error *error)
 {
-    const NamedRows *mask = &b->block[BYHAND_MASK];
-    return (!b->causal || key <= query) &&
-           (!mask->rows || mask->at[query * mask->columns + key] == 1);
-}
-
-/* C (=) the comparisons, P (=) the softmax over the keys that a query sees, O (=) P V */
-static bool compute(ByHand *b, Error *error)
-{
-    const NamedRows *q = &b->block[BYHAND_QUERY], *k = &b->block[BYHAND_KEY],
-                    *v = &b->block[BYHAND_VALUE];
-    int n = q->rows, m = k->rows, dh = q->columns, dv = v->columns;
-    b->C = calloc((size_t)n * (size_t)m, sizeof(real));
-    b->P = calloc((size_t)n * (size_t)m, sizeof(real));
-    b->O = calloc((size_t)n * (size_t)dv, sizeof(real));
-    if (!b->C || !b->P || !b->O) return error_set(error, "not enough memory");
-    if (isnan(b->scale)) b->scale = score_functions[b->score].scale(dh);
-    scores_forward((Rows){b->C, m}, &score_functions[b->score], (Rows){q->at, dh},
-                   (Rows){k->at, dh}, 1, n, m, dh);
-    for (int i = 0; i < n; i++) {
-        int seen = 0;
-        real row[BYHAND_MOST] = {0};
-        for (int j = 0; j < m; j++)
-            if (byhand_sees(b, i, j)) row[seen++] = b->scale * b->C[i * m + j];
-        softmax_row(row, seen);
-        for (int j = 0, at = 0; j < m; j++)
-            if (byhand_sees(b, i, j)) b->P[i * m + j] = row[at++];
-        for (int j = 0; j < m; j++)
-            for (int d = 0; d < dv; d++)
-                b->O[i * dv + d] += b->P[i * m + j] * v->at[j * dv + d];
-    }
+    ByHand *b = r->b;
+    for (int k = 0; k < 3; k++)
+        if (!project(r, &b->block[k], &b->block[k + 4], error)) return false;
+    int n = b->query.rows, m = b->key.rows, dh = b->query.columns;
+    if (!fits(r, &b->key, b->key.columns, dh, "columns, as query has", error) ||
+        !fits(r, &b->value, b->value.rows, m, "rows, one for each key", error) ||
+        !fits(r, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
+        !fits(r, &b->mask, b->mask.columns, m, "columns, one for each key", error))
+        return false;
+    if (isnan(b->scale)) b->scale = (double)score_functions[b->score].scale(dh);
+    memcpy(b->output.label, b->query.label, sizeof b->query.label);
+    b->output.rows = n, b->output.columns = b->value.columns;
+    b->map = (HeatMap){b->P, n, m, b->query.label, b->key.label, .title = NULL};
+    r->line = b->mask.line;
+    for (int i = 0; i < n; i++)
+        if (!attend(b, i))
+            return error_set(error, "row %d of the mask needs only 0 and 1, and a 1", i + 1);
     return true;
 }
 
 bool byhand_read(ByHand *b, const char *path, Error *error)
 {
-    *b = (ByHand){.scale = NAN};
-    if (!read_file(b, path, error)) return false;
-    return (project(b, BYHAND_QUERY, error) && project(b, BYHAND_KEY, error) &&
-            project(b, BYHAND_VALUE, error) && check_sizes(b, error) && compute(b, error)) ||
-           error_prefix(error, "%s: ", path);
+    static const char *const names[] = {"query", "key", "value", "x",
+                                        "W_Q",   "W_K", "W_V",   "mask"};
+    TextReader text;
+    TextResult result = TEXT_END;
+    const char *line;
+    size_t length;
+    bool good = true;
+    Reading r = {.b = b, .line = 1};
+    memset(b, 0, sizeof *b);
+    b->scale = (double)NAN;
+    for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
+    if (!text_open(&text, path, error)) return false;
+    while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
+        char *copy = strndup(line, strcspn(line, "#"));
+        r.line = text.line;
+        good = copy ? read_line(&r, copy, error) : error_set(error, "not enough memory");
+        free(copy);
+    }
+    good = good && result == TEXT_END && compute(&r, error);
+    if (!good && result != TEXT_ERROR) error_prefix(error, "%s:%zu", text.name, r.line);
+    text_close(&text);
+    return good;
 }
 
-void byhand_free(ByHand *b)
+/* ---- the steps ---- */
+
+/* text (=) the number in at most 9 characters; never "-0.000". */
+static const char *number_text(char text[32], double x)
 {
-    for (int i = 0; i < BYHAND_BLOCKS; i++) {
-        for (int row = 0; row < BYHAND_MOST; row++) free(b->block[i].label[row]);
-        free(b->block[i].at);
+    if (fabs(x) < 0.0005) x = 0;
+    snprintf(text, 32, fabs(x) < 1000 ? "%.3f" : fabs(x) < 1e6 ? "%.6g" : "%.2e", x);
+    return text;
+}
+
+static void put_row(FILE *out, const char *label, const LabelledRows *rows, int i)
+{
+    char text[32];
+    columns_put(out, label, LABEL, false);
+    for (int k = 0; k < rows->columns && k < SHOWN; k++)
+        fprintf(out, " %8s", number_text(text, (double)rows->at[i][k]));
+    fputs(rows->columns > SHOWN ? " …\n" : "\n", out);
+}
+
+static void put_rows(FILE *out, const char *name, const char *product, const LabelledRows *rows)
+{
+    fprintf(out, "  %s%s\n", name, product);
+    for (int i = 0; i < rows->rows; i++)
+        fputs("    ", out), put_row(out, rows->label[i], rows, i);
+    fputc('\n', out);
+}
+
+static void step_vectors(FILE *out, const ByHand *b)
+{
+    columns_say(out, LINE, "1. Queries, keys and values");
+    if (b->x.rows) put_rows(out, "x", "", &b->x);
+    put_rows(out, "queries Q", b->W_Q.rows ? ": q = W_Q x" : "", &b->query);
+    put_rows(out, "keys K", b->W_K.rows ? ": k = W_K x" : "", &b->key);
+    put_rows(out, "values V", b->W_V.rows ? ": v = W_V x" : "", &b->value);
+}
+
+static void step_compare(FILE *out, const ByHand *b, int i)
+{
+    const ScoreFunction *score = &score_functions[b->score];
+    const real *q = b->query.at[i];
+    int dh = b->query.columns;
+    columns_say(out, LINE, "2. The query \"%s\" is compared with each key: %s",
+                b->query.label[i], score->comparison);
+    for (int j = 0; j < b->key.rows; j++) {
+        const real *k = b->key.at[j];
+        char terms[256] = "", whole[400], sum[32], term[64];
+        for (int d = 0; d < dh && d < TERMS; d++) {
+            snprintf(term, sizeof term, score->term, (double)q[d] + 0, (double)k[d] + 0);
+            strcat(strcat(terms, d ? " + " : ""), term);
+        }
+        if (dh > TERMS) strcat(terms, " + …");
+        snprintf(whole, sizeof whole, score->whole, terms, sqrt((double)dot_product(q, q, dh)),
+                 sqrt((double)dot_product(k, k, dh)));
+        fputs("    ", out);
+        columns_put(out, b->key.label[j], LABEL, false);
+        strcat(strcat(whole, " = "), number_text(sum, (double)b->C[i][j]));
+        columns_wrap(out, whole, 1, LABEL + 5, LINE);
     }
-    free(b->C);
-    free(b->P);
-    free(b->O);
+    fputc('\n', out);
+}
+
+static void step_softmax(FILE *out, const ByHand *b, int i)
+{
+    double sum = 0;
+    columns_say(out, LINE,
+                "3. The comparison times %.3f is the score z (here z = %s). The softmax makes "
+                "weights of the scores: e to the power of each, divided by their sum. (The "
+                "largest score is subtracted first, which changes no weight.)",
+                b->scale, score_functions[b->score].formula);
+    fprintf(out, "    %-*s %9s %10s %9s\n", LABEL, "key", "z", "e^(z-max)", "weight");
+    for (int j = 0; j < b->key.rows; j++) {
+        double p = (double)b->P[i * b->key.rows + j];
+        bool masked = isinf(b->Z[i][j]);
+        char z[32] = "       -∞";
+        if (!masked) number_text(z, b->Z[i][j]);
+        fputs("    ", out);
+        columns_put(out, b->key.label[j], LABEL, false);
+        fprintf(out, " %9s %10.4f %9.4f%s", z, b->E[i][j], p, masked ? " masked" : "");
+        blocks_bar(out, p, 30);
+        fputc('\n', out);
+        sum += b->E[i][j];
+    }
+    fprintf(out, "    %-*s %9s %10.4f %9.4f\n\n", LABEL, "sum", "", sum, 1.0);
+}
+
+static void step_values(FILE *out, const ByHand *b, int i)
+{
+    columns_say(out, LINE, "4. The output is the sum of the values, each times its weight");
+    for (int j = 0; j < b->value.rows; j++) {
+        fprintf(out, "  %s%8.4f × ", j ? "+" : " ", (double)b->P[i * b->value.rows + j]);
+        put_row(out, b->value.label[j], &b->value, j);
+    }
+    fputs("  =           ", out);
+    put_row(out, "", &b->output, i);
+    fputc('\n', out);
+}
+
+bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error)
+{
+    int i = 0;
+    if (word && !labels_find(&i, b->query.label, b->query.rows, word, error)) return false;
+    step_vectors(out, b);
+    step_compare(out, b, i);
+    step_softmax(out, b, i);
+    step_values(out, b, i);
+    columns_say(out, LINE, "5. The same for every query: attention weights and outputs");
+    blocks_print(out, &b->map, b->causal, blocks_color(out));
+    fputc('\n', out);
+    put_rows(out, "outputs", "", &b->output);
+    return true;
+}
+
+bool byhand_draw(const char *path, const ByHand *b, const char *title,
+                 const PictureConfig *config, Error *error)
+{
+    const HeatMapSection section = {
+        .caption = "A row is a query, a column a key.", .large = &b->map, .causal = b->causal};
+    const AttentionPage page = {.title = title, .sections = &section, .count = 1};
+    const PngText text = {"Software", "qkv"};
+    return picture_page(path, page, config, &text, 1, error);
 }

@@ -1,68 +1,46 @@
 /* byhand.h -- attention by hand: the reader's own small queries, keys and values, and every step
- * of Vaswani et al. 2017, §3.2.1, with them. They come from a text file:
- *
- *     # a comment ends with its line
- *     score = scaled-dot       a score function (model/scorefunction.h)
- *     scale = 2                what the comparison is multiplied by, if not by the function's own
- *     mask = causal            query i sees keys 1 to i; or a block `mask` of 0 and 1
- *
- *     query                    the name of a block; below it a row a line: numbers, and before
- *       jane     1  0          them a label, if you like
- *     key
- *       visits   0  1
- *       africa   1  1
- *     value
- *       visits   3  4
- *       africa   5  6
- *
- * Where the block query, key or value is missing, it is the projection W_Q x, W_K x or W_V x of
- * each row of the block x; or x itself where that matrix is missing, too. */
+ * of Vaswani et al. 2017, §3.2.1, with them. docs/by-hand.md describes the file they are in. */
 #pragma once
 
-#include <stdio.h>
+#include "explain/picture.h"
 
-#include "model/attention.h"
-#include "plots/canvas.h"
+enum { BYHAND_BLOCKS = 8, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
 
-enum { BYHAND_MOST = 256 };  // rows of a block, and numbers in a row
+typedef struct LabelledRows {
+    const char *name;
+    size_t line;        // of the file
+    int rows, columns;  // at most BYHAND_MOST; 0, 0: missing
+    real at[BYHAND_MOST][BYHAND_MOST];
+    const char *label[BYHAND_MOST];
+    char text[BYHAND_MOST][BYHAND_LABEL];  // of the labels that the file has
+} LabelledRows;
 
-typedef enum {
-    BYHAND_QUERY,
-    BYHAND_KEY,
-    BYHAND_VALUE,
-    BYHAND_X,
-    BYHAND_W_Q,
-    BYHAND_W_K,
-    BYHAND_W_V,
-    BYHAND_MASK,
-    BYHAND_BLOCKS
-} ByHandBlock;
-
-typedef struct NamedRows {
-    int rows, columns;  // 0, 0: missing
-    real *at;           // [rows,columns]
-    char *label[BYHAND_MOST];
-} NamedRows;
-
+/* Some megabytes; not to be copied. n queries, m keys */
 typedef struct ByHand {
-    NamedRows block[BYHAND_BLOCKS];
-    Score score;
-    real scale;  // NaN in the file: the function's own
-    bool causal;
-    real *C, *P, *O;  // [n,m] comparisons   [n,m] attention weights   [n,dv] outputs
+    union {
+        LabelledRows block[BYHAND_BLOCKS];
+        struct {
+            LabelledRows query, key, value, x, W_Q, W_K, W_V, mask;
+        };
+    };
+    int score;  // a Score
+    double scale;
+    int causal;
+    LabelledRows output;
+    real C[BYHAND_MOST][BYHAND_MOST];    // [n,m] comparisons
+    double Z[BYHAND_MOST][BYHAND_MOST];  // [n,m] scores; masked: -∞
+    double E[BYHAND_MOST][BYHAND_MOST];  // [n,m] e to the power of: Z less the row's largest
+    float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
+    HeatMap map;                         // of P
 } ByHand;
 
-/* Reads the file and computes. For byhand_free, also after an error, which names the line. */
+/* b (=) what the file says, and what is computed from it. */
 bool byhand_read(ByHand *b, const char *path, Error *error);
-void byhand_free(ByHand *b);
-
-/* Whether the mask lets this query see this key. */
-bool byhand_sees(const ByHand *b, int query, int key);
 
 /* Prints the steps for one query, its label or its number from 1 (NULL: the first), and the
  * weights and outputs of all. */
 bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error);
 
-/* Draws the attention weights. format: a CanvasFormat */
-bool byhand_draw(const char *path, int format, const ByHand *b, const char *title, Theme theme,
-                 int scale, Error *error);
+/* Draws the attention weights. */
+bool byhand_draw(const char *path, const ByHand *b, const char *title,
+                 const PictureConfig *config, Error *error);

@@ -42,20 +42,6 @@ static bool is_end(const char *label)
 
 /* ---- which head and which word ---- */
 
-static bool find_word(Explanation *e, const char *word, int rows, Error *error)
-{
-    char *end;
-    for (int i = 0; i < rows; i++)
-        if (!strcmp(e->row[i], word)) return e->word = i, true;
-    long place = strtol(word, &end, 10);
-    e->word = (int)place - 1;
-    return (end != word && !*end && place >= 1 && place <= rows) ||
-           error_set(error,
-                     "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
-                     "position from 1 to %d",
-                     word, rows, e->row[0], e->row[rows - 1], rows);
-}
-
 static bool begin(Explanation *e, const Choice *choice, const char *word, Error *error)
 {
     TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
@@ -68,7 +54,7 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
     for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
     e->word = -1;
-    if (word && !find_word(e, word, rows, error)) return false;
+    if (word && !labels_find(&e->word, e->row, rows, word, error)) return false;
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
     e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
@@ -234,9 +220,9 @@ static void step_projections(const Explanation *e)
     static const char *const others[] = {
         "", "In this model W_Q and W_K are one matrix, and so b_Q and b_K.",
         "In this model W_K and W_V are one matrix, and so b_K and b_V.",
-        "This model was trained without projections: these matrices are the identity, and the "
-        "biases are 0. Query, key and value are the head's part of x itself."};
-    if (e->config->projections) say(e, others[e->config->projections]);
+        ("This model was trained without projections: these matrices are the identity, and the "
+         "biases are 0. Query, key and value are the head's part of x itself.")};
+    if (e->config->projections) say(e, "%s", others[e->config->projections]);
     put_vector(e, "query", word, e->v.Q, e->word);
     put_vector(e, "key", found, e->v.K, e->most);
     put_vector(e, "value", found, e->v.V, e->most);

@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plots/attentionpage.h"
-#include "plots/png.h"
-
 const char *const head_measures[HEAD_MEASURES] = {"entropy", "of_max", "diagonal", "previous",
                                                   "next",    "end",    "same"};
 
@@ -210,8 +207,6 @@ static void fill(float *weight, char (*name)[24], int columns, const Heads *head
 static bool draw(const char *path, const HeatMap *map, const PictureConfig *config,
                  Error *error)
 {
-    Canvas *canvas;
-    int format = picture_format(path, error);
     const HeatMapSection section = {.large = map};
     const AttentionPage page = {
         .title = "What the heads do",
@@ -219,16 +214,8 @@ static bool draw(const char *path, const HeatMap *map, const PictureConfig *conf
                     ".005, or the measure does not apply. </s>: in the decoder <pad>",
         .sections = &section,
         .count = 1,
-        .theme = (Theme)config->theme,
-        .scale = config->scale,
-        .format = (CanvasFormat)format,
         .measure = "share"};
-    if (format < 0) return false;
-    bool good = attentionpage_draw(&canvas, &page, NULL, error);
-    if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, NULL, 0, error);
-    else if (good) good = canvas_save_document(path, canvas, page.title, error);
-    canvas_free(canvas);
-    return good;
+    return picture_page(path, page, config, NULL, 0, error);
 }
 
 bool heads_draw(const char *path, const Heads *heads, const PictureConfig *config, Error *error)

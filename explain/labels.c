@@ -29,6 +29,21 @@ const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place)
     return unknown && at >= 0 ? unknown[at] : NULL;
 }
 
+bool labels_find(int *found, const char *const *label, int count, const char *word,
+                 Error *error)
+{
+    char *end;
+    for (*found = 0; *found < count; ++*found)
+        if (!strcmp(label[*found], word)) return true;
+    long place = strtol(word, &end, 10);
+    *found = (int)place - 1;
+    return (end != word && !*end && place >= 1 && place <= count) ||
+           error_set(error,
+                     "`word` '%s' is neither one of the %d tokens \"%s\" … \"%s\" nor a "
+                     "position from 1 to %d",
+                     word, count, label[0], label[count - 1], count);
+}
+
 char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
                       Error *error)
 {

@@ -29,6 +29,10 @@ int labels_id(const Snapshot *snapshot, TokenSide side, int place);
 /* The text that an <unk> stands for, with a space before it if it begins a word; else NULL. */
 const char *labels_unknown(const Snapshot *snapshot, TokenSide side, int place);
 
+/* *found (=) the index of a word among labels [count], or the position from 1 that it is. */
+bool labels_find(int *found, const char *const *label, int count, const char *word,
+                 Error *error);
+
 /* The source or the translation, for free(); NULL on error. */
 char *labels_sentence(const Snapshot *snapshot, const Vocabulary *vocabulary, CorpusSide side,
                       Error *error);

@@ -6,9 +6,7 @@
 
 #include "explain/labels.h"
 #include "explain/maps.h"
-#include "plots/attentionpage.h"
 #include "plots/blocks.h"
-#include "plots/png.h"
 
 #include <stddef.h>
 #include <stdio.h>
@@ -50,6 +48,22 @@ int picture_format(const char *path, Error *error)
     }
     error_set(error, "`attention` takes the name of a %s file, not '%s'", known, path);
     return -1;
+}
+
+bool picture_page(const char *path, AttentionPage page, const PictureConfig *config,
+                  const PngText *texts, int count, Error *error)
+{
+    Canvas *canvas;
+    int format = picture_format(path, error);
+    if (format < 0) return false;
+    page.theme = (Theme)config->theme;
+    page.scale = config->scale;
+    page.format = (CanvasFormat)format;
+    bool good = attentionpage_draw(&canvas, &page, NULL, error);
+    if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, texts, count, error);
+    else if (good) good = canvas_save_document(path, canvas, page.title, error);
+    canvas_free(canvas);
+    return good;
 }
 
 static const char *const ROW[] = {[ATTENTION_ENCODER] = "source word",
@@ -391,8 +405,6 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
 {
     const Section *first = d->section;
     char *title = NULL, subtitle[REMARK], layer[16], head[NOTE], kinds[REMARK] = "";
-    int format = picture_format(path, d->error);
-    if (format < 0) return false;
     if ((sides == 1 ? asprintf(&title, "%s → %s", d->from, d->to)
                     : asprintf(&title, "before: %s → %s · after: %s → %s", d[-1].from, d[-1].to,
                                d->from, d->to)) < 0)
@@ -413,22 +425,16 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                              {"Entropy", first->large_note},
                              {"Description", first->caption},
                              {"Comment", first->remark}};
-    const AttentionPage all = {.title = title,
-                               .subtitle = subtitle,
-                               .measure = d->input->config.rollout ? "attention rollout" : NULL,
-                               .missing = d->input->missing,
-                               .sections = pages,
-                               .count = d->count * sides,
-                               .theme = (Theme)d->input->config.theme,
-                               .scale = d->input->config.scale,
-                               .format = (CanvasFormat)format};
-    Canvas *page;
-    bool good = attentionpage_draw(&page, &all, NULL, d->error);
-    if (good && format == CANVAS_PNG)
-        good = png_save_canvas(path, page, texts, sizeof texts / sizeof *texts, d->error);
-    else if (good) good = canvas_save_document(path, page, title, d->error);
+    const AttentionPage page = {.title = title,
+                                .subtitle = subtitle,
+                                .measure =
+                                    d->input->config.rollout ? "attention rollout" : NULL,
+                                .missing = d->input->missing,
+                                .sections = pages,
+                                .count = d->count * sides};
+    bool good = picture_page(path, page, &d->input->config, texts, sizeof texts / sizeof *texts,
+                             d->error);
     free(title);
-    canvas_free(page);
     return good;
 }
 

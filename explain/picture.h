@@ -6,7 +6,9 @@
 #include "explain/choice.h"
 #include "model/transformer.h"
 
-#include "plots/canvas.h"
+#include "plots/attentionpage.h"
+#include "plots/png.h"
+
 #include <stdio.h>
 
 /* How attention is drawn. explain/choice.h says which attention is drawn. */
@@ -39,6 +41,11 @@ typedef struct PictureInput {
  * page (explain/page.h). -1 on error: the error lists the known endings. */
 enum { PICTURE_HTML = CANVAS_FORMATS };
 int picture_format(const char *path, Error *error);
+
+/* Draws a page in the format of the path, with the theme and scale of the configuration. A PNG
+ * has the texts [count] in it. */
+bool picture_page(const char *path, AttentionPage page, const PictureConfig *config,
+                  const PngText *texts, int count, Error *error);
 
 /* Draws a picture in the format of the path; if that is NULL, prints the large maps to out as
  * text (plots/blocks.h). */

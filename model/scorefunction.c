@@ -107,11 +107,11 @@ const char *const score_names[] = {"scaled-dot", "dot",     "dot-over-d",
 
 // clang-format off
 const ScoreFunction score_functions[] = {
-    [SCORE_SCALED_DOT] = {"q·k/√d_k",   "q·k",      inverse_root, false, true,  dot,     dot_backward},
-    [SCORE_DOT]        = {"q·k",        "q·k",      one,          false, true,  dot,     dot_backward},
-    [SCORE_DOT_OVER_D] = {"q·k/d_k",    "q·k",      inverse,      false, true,  dot,     dot_backward},
-    [SCORE_COSINE]     = {"t·cos(q,k)", "cos(q,k)", ten,          true,  false, cosine,  cosine_backward},
-    [SCORE_LAPLACE]    = {"-‖q-k‖₁",    "-‖q-k‖₁",  one,          false, false, laplace, laplace_backward},
+    [SCORE_SCALED_DOT] = {"q·k/√d_k",   "q·k",      "(%g)(%g)",  "%s",                    inverse_root, false, true,  dot,     dot_backward},
+    [SCORE_DOT]        = {"q·k",        "q·k",      "(%g)(%g)",  "%s",                    one,          false, true,  dot,     dot_backward},
+    [SCORE_DOT_OVER_D] = {"q·k/d_k",    "q·k",      "(%g)(%g)",  "%s",                    inverse,      false, true,  dot,     dot_backward},
+    [SCORE_COSINE]     = {"t·cos(q,k)", "cos(q,k)", "(%g)(%g)",  "(%s) / (%.3f × %.3f)",  ten,          true,  false, cosine,  cosine_backward},
+    [SCORE_LAPLACE]    = {"-‖q-k‖₁",    "-‖q-k‖₁",  "|%g - %g|", "-(%s)",                 one,          false, false, laplace, laplace_backward},
 };
 // clang-format on
 

@@ -28,6 +28,8 @@ typedef struct Rows {
 typedef struct ScoreFunction {
     const char *formula;     // of a score: "q·k/√d_k"
     const char *comparison;  // without the scale: "q·k"
+    const char *term;        // of one number of q and one of k, for printf: "(%g)(%g)"
+    const char *whole;       // all terms, and the lengths of q and k: "(%s) / (%.3f × %.3f)"
     real (*scale)(int dh);   // a learned scale begins with it
     bool learned;            // one scale for each head and use of attention
     bool product;            // the comparison is q·k, and the scale is not learned

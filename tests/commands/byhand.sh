@@ -30,35 +30,51 @@ cat "$here"/docs/by-hand/*.output >out
 narrow "the examples have 79 columns"
 by_hand "query\n1\nkey\n1\nvalue\na-long-label-of-a-row -123456 -1e6 -12345.6 999 5 6 7 8 9\n"
 narrow "wide vectors of large numbers have 79 columns"
+by_hand "query\n-0.0012345678 -123456.7 -765432.1 0.000012345\nkey\n-123456.7 -765432.1 -0.0001 1\nvalue\n1\n"
+narrow "long numbers have 79 columns"
+check "all terms of long numbers" grep -q '^ *(-765432)(-0.0001) + ' out
+by_hand "x\n-1 -1e6 1e6 1e6 -1e6 1\nW_Q\n-123456 1e6 -1e6 1 1 1\n1 1e6 1 1 1 1\n1 1 -1e6 1 1 1\n1e6 1 1 1 1 1\n1e6 1 1 1e5 1 1\nW_K\n1 2 3 4 5 6\n1 2 3 4 5 6\n1 2 3 4 5 6\n1 2 3 4 5 6\n1 2 3 4 5 6\n"
+narrow "long projections have 79 columns"
 "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word fox >out
 check "--word follows another query" grep -q '^2. The query "fox"' out
 "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --attention map.png --quiet >out
 check "a picture" sh -c 'head -c 4 map.png | grep -q PNG'
-# said NAME PATTERN TEXT: a file with this text gives one sentence.
+# said NAME LINE PATTERN TEXT: a file with this text gives one sentence, with the number of the line.
 said() {
-    printf "$3" >file.txt
-    wrong "$1" 1 "^translate: file.txt:*[0-9]*: .*$2" "$BIN/translate" --by-hand file.txt
+    printf "$4" >file.txt
+    wrong "$1" 1 "^translate: file.txt:$2: .*$3" "$BIN/translate" --by-hand file.txt
 }
-said "a row before a block" "begins with its name, not with 1" '1 2\n'
-said "no number" "is needed, not two" 'query\n1 two\n'
+said "a row before a block" 1 "begins with its name, .*, not with 1" '1 2\n'
+said "a block of another name" 3 "begins with its name, .*, not with vlaue" 'key\n1\nvlaue\n'
+said "no number" 2 "not 'two'" 'query\n1 two\n'
 for first in nan inf -inf 1e9; do
-    said "$first begins a row" "is needed, not $first" "query\n$first 2\n"
+    said "$first begins a row" 2 "a number from -1000000 to 1000000, not '$first'" "query\n$first 2\n"
 done
 ones=$(seq 257 | sed 's/.*/1/' | tr '\n' ' ')
-said "257 numbers" "at most 256 numbers" "query\n$ones\n"
-said "a label and 257 numbers" "at most 256 numbers" "query\na $ones\n"
+said "257 numbers" 2 "at most 256 rows and 256 columns" "query\n$ones\n"
+said "257 rows" 258 "at most 256 rows and 256 columns" "query\n$(echo $ones | tr ' ' '\n')\n"
+said "a label and 257 numbers" 2 "at most 256 rows and 256 columns" "query\na $ones\n"
 row "query\na ${ones% 1 }\nkey\na ${ones% 1 }\nvalue\n1\n" "= 256.000"
-said "rows of two lengths" "another number of numbers" 'query\n1 2\n1\n'
-said "a block twice" "already a block query" 'query\n1\nquery\n2\n'
-said "an unknown score" "scaled-dot, dot" 'score = euclid\n'
-said "an unknown setting" "a setting is" 'sore = dot\n'
-said "no keys" "the block key is missing" 'query\n1\n'
-said "other widths" "queries have 1 numbers and keys 2" 'query\n1\nkey\n1 2\nvalue\n1\n'
-said "a value is missing" "2 keys and 1 values" 'query\n1\nkey\n1\n2\nvalue\n1\n'
-said "a mask of another size" "the mask is 1 × 1" "mask\n1\n$qkv"
-said "a query that sees nothing" "row 2 of the mask" "mask\n1 1\n0 0\n$qkv"
-said "query and W_Q" "both given" 'query\n1\nW_Q\n1\nx\n1\n'
-said "W_Q of another width" "W x needs" 'x\n1 2\nW_Q\n1\n'
-wrong "an unknown word" 1 "neither a query nor a number" "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word cow
+said "a label of 64 bytes" 2 "at most 63 bytes" "query\n$(printf '%064d' 0 | tr 0 a) 1\n"
+said "rows of two lengths" 3 "this row has 1 numbers, and the one before 2" 'query\n1 2\n1\n'
+said "a block twice" 3 "already a block query" 'query\n1\nquery\n2\n'
+said "an unknown score" 1 "score takes scaled-dot, dot" 'score = euclid\n'
+said "an unknown setting" 2 "a setting is" '\nsore = dot\n'
+said "a setting without a value" 1 "a setting is" 'scale =\n'
+for setting in "score dot" "scale 2" "mask causal"; do
+    said "$setting without =" 3 "a setting is score = NAME" "value\n1\n$setting\n"
+done
+row "score=dot\nscale =2\n$qkv" "^    2 *6.000 *1.0000 *0.9820 "
+said "no keys" 2 "the block key is missing" 'query\n1\n'
+said "other widths" 3 "key has 1 columns, as query has, not 2" 'query\n1\nkey\n1 2\nvalue\n1\n'
+said "a value is missing" 6 "value has 2 rows, one for each key, not 1" 'query\n1\nkey\n1\n2\nvalue\n1\n'
+said "a mask of another height" 1 "mask has 2 rows, one for each query, not 1" "mask\n1 1\n$qkv"
+said "a mask of another width" 2 "mask has 2 columns, one for each key, not 1" "# 1\nmask\n1\n1\n$qkv"
+said "a query that sees nothing" 1 "row 2 of the mask" "mask\n1 1\n0 0\n$qkv"
+said "a mask with a 2" 1 "row 2 of the mask needs only 0 and 1" "mask\n1 1\n1 2\n$qkv"
+said "a mask that leaves nothing of causal" 2 "row 1 of the mask" "mask = causal\nmask\n0 1\n1 1\n$qkv"
+said "query and W_Q" 3 "both given" 'query\n1\nW_Q\n1\nx\n1\n'
+said "W_Q of another width" 3 "W_Q has 2 columns, as x has, not 1" 'x\n1 2\nW_Q\n1\n'
+wrong "an unknown word" 1 "neither one of the 3 tokens" "$BIN/translate" --by-hand "$here/docs/by-hand/2-quick-jumps.txt" --word cow
 wrong "no such file" 1 "nowhere" "$BIN/translate" --by-hand nowhere
 wrong "with a text" 2 "needs no text" "$BIN/translate" --by-hand nowhere text

@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!nowhere) assert((nowhere = fopen("/dev/null", "w")));
     fuzz_file(path, "byhand.txt", data, size);
     if (accepted(byhand_read(&b, path, &error))) {
-        const int n = b.block[BYHAND_QUERY].rows, m = b.block[BYHAND_KEY].rows;
+        const int n = b.query.rows, m = b.key.rows;
         for (int i = 0; i < n; i++) {
             double sum = 0;
             for (int j = 0; j < m; j++) sum += (double)b.P[i * m + j];
@@ -19,6 +19,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         }
         assert(byhand_print(nowhere, &b, NULL, &error));
     }
-    byhand_free(&b);
     return 0;
 }
