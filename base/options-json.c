@@ -14,7 +14,6 @@
 #include "base/json.h"
 #include "base/options.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_LIMIT = 64 };

@@ -4,7 +4,6 @@
 
 #include "data/vocabulary.h"
 #include "explain/choice.h"
-#include "model/transformer.h"
 
 #include "plots/attentionpage.h"
 #include "plots/png.h"

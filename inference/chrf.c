@@ -19,7 +19,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 enum { BETA = 2 };
 

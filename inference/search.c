@@ -1,7 +1,6 @@
 /* search.c -- options, limits and scores of the searches; see search.h. */
 #include "inference/search.h"
 
-#include <float.h>
 #include <math.h>
 
 #include "base/packed.h"

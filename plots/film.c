@@ -1,26 +1,61 @@
-/* film.c -- frames of an animation of attention; see film.h. */
+/* film.c -- an animation of attention; see film.h. */
 #include "plots/film.h"
 
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "plots/apng.h"
+#include "plots/heatmap.h"
 
 enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHART_LABELS = 26 };
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };
+enum { STEPS = 32, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000 };
+
+static bool no_memory(Error *error)
+{
+    return error_set(error, "not enough memory to draw the film");
+}
 
 /* ---- plan ---- */
 
-bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, Error *error)
+typedef struct FilmPlan {
+    int cell, small;     // pixels of a cell, of the large map and of the heads'
+    int left, top;       // of the large map's cells on the page
+    int heads, columns;  // the heads' maps, and the number in a row
+    int heads_x;         // their left edge
+    int head_width, head_height;
+    int width, height;
+    Chart chart;
+} FilmPlan;
+
+/* The large map: the mean of the heads. */
+static HeatMap mean_map(const Film *film, const FilmFrame *frame, const float *weight)
 {
-    int rows = 1, columns = 1, heads = frames[0].head_count, right = 0;
+    static const bool special[FILM_WORDS] = {[FILM_WORDS - 1] = true};
+    int rows = frame->word.count, columns = film->columns;
+    return (HeatMap){.weight = weight,
+                     .rows = rows,
+                     .columns = columns,
+                     .row_labels = (const char *const *)frame->word.item,
+                     .column_labels = (const char *const *)film->column,
+                     .row_special = special + FILM_WORDS - rows,
+                     .column_special = special + FILM_WORDS - columns};
+}
+
+static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
+{
+    int rows = 1, columns = film->columns, heads = film->heads > 1 ? film->heads : 0, right = 0;
     Canvas *canvas;
-    if (!canvas_new(&canvas, theme, error)) return false;
-    for (int f = 0; f < count; f++) {
-        rows = larger(rows, frames[f].mean.rows);
-        columns = larger(columns, frames[f].mean.columns);
-    }
+    if (!canvas_new(&canvas, THEME_LIGHT, error)) return false;
+    for (int f = 0; f < film->count; f++) rows = larger(rows, film->frame[f].word.count);
     *plan = (FilmPlan){.cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
-                       .columns = heads > 1 ? 2 : 1};
-    for (int f = 0; f < count; f++) {
-        HeatMapPlan map = heatmap_plan(canvas, &frames[f].mean, plan->cell);
+                       .heads = heads,
+                       .columns = heads ? 2 : 1};
+    for (int f = 0; f < film->count; f++) {
+        HeatMap mean = mean_map(film, &film->frame[f], NULL);
+        HeatMapPlan map = heatmap_plan(canvas, &mean, plan->cell);
         plan->left = larger(plan->left, map.left);
         plan->top = larger(plan->top, map.top);
         right = larger(right, map.width - map.left);
@@ -41,60 +76,109 @@ bool film_plan(FilmPlan *plan, const FilmFrame *frames, int count, Theme theme, 
     plan->height = y + CHART + CHART_LABELS + MARGIN;
     plan->chart = (Chart){.x = MARGIN + CHART_LEFT, .y = y, .height = CHART};
     plan->chart.width = plan->width - MARGIN - plan->chart.x;
-    chart_fit(&plan->chart, frames[count - 1].loss, frames[count - 1].loss_count);
+    chart_fit(&plan->chart, film->loss, 2);
     canvas_free(canvas);
     return true;
 }
 
 /* ---- draw ---- */
 
-static void draw_head(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame)
+static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
+                      const FilmFrame *frame, Error *error)
 {
+    char update[48], loss[48] = "untrained", *says;
+    if (asprintf(&says, "→ %s", frame->says) < 0) return no_memory(error);
     double width = plan->width - 2 * MARGIN - 150;
     TextStyle title = canvas_style(canvas, 18, true, width),
               line = canvas_style(canvas, 14, false, width);
-    canvas_text(canvas, frame->title, MARGIN, MARGIN - 4, &title);
-    if (frame->subtitle) canvas_text(canvas, frame->subtitle, MARGIN, MARGIN + 24, &line);
+    canvas_text(canvas, film->title, MARGIN, MARGIN - 4, &title);
+    canvas_text(canvas, says, MARGIN, MARGIN + 24, &line);
+    free(says);
     title.across = line.across = ALIGN_END;
     title.max_width = line.max_width = 140;
-    canvas_text(canvas, frame->corner, plan->width - MARGIN, MARGIN - 4, &title);
-    canvas_text(canvas, frame->corner_detail, plan->width - MARGIN, MARGIN + 24, &line);
+    snprintf(update, sizeof update, "update %lld", frame->update);
+    if (isfinite(frame->loss)) snprintf(loss, sizeof loss, "loss %.2f", frame->loss);
+    canvas_text(canvas, update, plan->width - MARGIN, MARGIN - 4, &title);
+    canvas_text(canvas, loss, plan->width - MARGIN, MARGIN + 24, &line);
+    return true;
 }
 
-static void draw_maps(Canvas *canvas, const FilmPlan *plan, const FilmFrame *frame)
+/* weight [1+heads,rows,columns] (=) the mean of the heads, and the heads. The attention weights
+ * of all frames but the last are rounded to 32nds, which is invisible in a colour and makes the
+ * file smaller. */
+static void find_weights(float *weight, const Film *film, const FilmFrame *frame, bool last)
+{
+    size_t cells = (size_t)frame->word.count * (size_t)film->columns;
+    size_t all = cells * (size_t)film->heads;
+    memset(weight, 0, cells * sizeof *weight);
+    memcpy(weight + cells, frame->share, all * sizeof *weight);
+    for (size_t k = 0; k < all; k++) weight[k % cells] += frame->share[k] / (float)film->heads;
+    for (size_t k = 0; !last && k < all + cells; k++)
+        weight[k] = roundf(weight[k] * STEPS) / STEPS;
+}
+
+/* Without numbers in its cells a frame takes a quarter of the bytes. */
+static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean, bool numbers)
 {
     Colormap colors = colormap_make(canvas->theme);
-    HeatMapPlan map = heatmap_plan(canvas, &frame->mean, plan->cell);
+    HeatMapPlan map = heatmap_plan(canvas, mean, plan->cell);
     map.x = plan->left - map.left;
     map.y = plan->top - map.top;
-    if (!frame->numbers) map.number_size = 0;
-    heatmap_paint(canvas, &map, &frame->mean, &colors, false);
+    if (!numbers) map.number_size = 0;
+    heatmap_paint(canvas, &map, mean, &colors, false);
     TextStyle style = canvas_style(canvas, 12, false, 0);
-    for (int h = 0; h < frame->head_count; h++) {
+    HeatMap head = {.weight = mean->weight, .rows = mean->rows, .columns = mean->columns};
+    for (int h = 0; h < plan->heads; h++) {
         char name[32];
         int x = plan->heads_x + h % plan->columns * (plan->head_width + HEAD_GAP);
         int y = plan->top + h / plan->columns * (plan->head_height + HEAD_GAP);
-        HeatMapPlan small = heatmap_plan(canvas, &frame->heads[h], plan->small);
+        head.weight += (size_t)head.rows * (size_t)head.columns;
+        HeatMapPlan small = heatmap_plan(canvas, &head, plan->small);
         snprintf(name, sizeof name, "head %d", h + 1);
         canvas_text(canvas, name, x, y - HEAD_TITLE, &style);
         small.x = x - small.left;
         small.y = y - small.top;
-        heatmap_paint(canvas, &small, &frame->heads[h], &colors, false);
+        heatmap_paint(canvas, &small, &head, &colors, false);
     }
 }
 
-bool film_draw(Canvas **page, const FilmPlan *plan, const FilmFrame *frame, Theme theme,
+static bool add_frame(Apng *apng, const FilmPlan *plan, const Film *film, int f, float *weight,
+                      int ms, Error *error)
+{
+    const FilmFrame *frame = &film->frame[f];
+    const HeatMap mean = mean_map(film, frame, weight);
+    bool last = f == film->count - 1;
+    Chart chart = plan->chart;
+    Canvas *page;
+    bool good = canvas_new(&page, THEME_LIGHT, error) &&
+                canvas_reserve(page, plan->width, plan->height, error) &&
+                draw_head(page, plan, film, frame, error);
+    if (good) {
+        find_weights(weight, film, frame, last);
+        draw_maps(page, plan, &mean, last);
+        chart.until = (double)frame->update;
+        good = chart_draw(page, &chart, film->loss, 2, error) && canvas_check(page, error) &&
+               apng_add(apng, page, ms, error);
+    }
+    canvas_free(page);
+    return good;
+}
+
+bool film_save(const char *path, const Film *film, const PngText *texts, int count,
                Error *error)
 {
-    Chart chart = plan->chart;
-    if (!canvas_new(page, theme, error)) return false;
-    bool good = canvas_reserve(*page, plan->width, plan->height, error);
-    if (good) {
-        draw_head(*page, plan, frame);
-        draw_maps(*page, plan, frame);
-        chart.until = frame->x;
-        good = chart_draw(*page, &chart, frame->loss, frame->loss_count, error) &&
-               canvas_check(*page, error);
-    }
-    return good;
+    FilmPlan plan;
+    int last = film->count - 1;
+    if (!make_plan(&plan, film, error)) return false;
+    float *weight =
+        malloc((size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS * sizeof *weight);
+    Apng *apng = apng_begin(path, plan.width, plan.height, film->count, texts, count, error);
+    bool good = apng && (weight || no_memory(error)) &&
+                add_frame(apng, &plan, film, last, weight, LAST_MS, error);
+    for (int f = 0; f < last && good; f++)
+        good = add_frame(apng, &plan, film, f, weight, f == 0 ? FIRST_MS : EACH_MS, error);
+    free(weight);
+    if (good) return apng_end(apng, error);
+    apng_abandon(apng);
+    return false;
 }

@@ -5,7 +5,6 @@
 #include "base/json.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 Progress progress_start(void)

@@ -14,21 +14,23 @@ typedef struct Picture {
     Draw *draw;
     const void *of;
     const Run *run;
+    char path[PATH_MAX];
 } Picture;
 
 static bool draw_picture(const void *context, Error *error)
 {
     const Picture *picture = context;
-    return picture->draw(picture->of, picture->run, error);
+    return picture->draw(picture->of, picture->run, picture->path, error);
 }
 
 bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error)
 {
-    const Picture picture = {draw, of, run};
-    return distributed_rank() > 0 || command_draw(draw_picture, &picture, name, error);
+    Picture picture = {.draw = draw, .of = of, .run = run};
+    return distributed_rank() > 0 || (run_path(picture.path, run->settings, name, error) &&
+                                      command_draw(draw_picture, &picture, name, error));
 }
 
-bool pictures_loss(const void *unused, const Run *run, Error *error)
+bool pictures_loss(const void *unused, const Run *run, const char *path, Error *error)
 {
     (void)unused;
     const Metrics *metrics = &run->metrics;
@@ -52,12 +54,10 @@ bool pictures_loss(const void *unused, const Run *run, Error *error)
         {"Loss", NULL, "nats a token", losses, 2, true},
         {"BLEU of the validation sentences", NULL, "BLEU", bleus, 1, false},
         {"Learning rate", "update", NULL, rates, 1, false}};
-    char path[PATH_MAX];
     Canvas *page;
     Chart charts[3];
     bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
                             THEME_LIGHT, charts, error) &&
-                run_path(path, run->settings, "loss.png", error) &&
                 png_save_canvas(path, page, NULL, 0, error);
     canvas_free(page);
     free(number);
@@ -84,14 +84,12 @@ Snapshot *pictures_snapshot(const Run *run, const Validation *v, Error *error)
                          error);
 }
 
-bool pictures_attention(const void *snapshot, const Run *run, Error *error)
+bool pictures_attention(const void *snapshot, const Run *run, const char *path, Error *error)
 {
-    char path[PATH_MAX];
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
                                 .choice = &choice_default,
                                 .config = picture_default};
-    return run_path(path, run->settings, "attention.png", error) &&
-           picture_save(path, NULL, &input, error);
+    return picture_save(path, NULL, &input, error);
 }

@@ -7,10 +7,10 @@
 #include "commands/train/validation.h"
 #include "inference/snapshot.h"
 
-typedef bool Draw(const void *of, const Run *run, Error *error);
+typedef bool Draw(const void *of, const Run *run, const char *path, Error *error);
 
-/* Calls draw(of, run, …) in a child process and waits for it; `name` is for the error. Does
- * nothing on ranks other than 0. */
+/* Calls draw(of, run, …) in a child process and waits for it; `name` is that of the file in the
+ * run's folder. Does nothing on ranks other than 0. */
 bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error);
 
 /* loss.png: loss, BLEU and learning rate, from the metrics so far. */

@@ -5,7 +5,6 @@
 #include "commands/progressbar.h"
 #include "commands/train/console.h"
 #include "explain/picture.h"
-#include "plots/canvas.h"
 #include "training/distributed.h"
 
 #include <inttypes.h>

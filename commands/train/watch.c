@@ -12,7 +12,7 @@
 #include "inference/translator.h"
 #include "training/distributed.h"
 
-enum { EVERY = 10, GROWTH = 4, THOUSAND = 1000 };
+enum { EVERY = 10, GROWTH = 4, THOUSAND = 1000, MOST_FRAMES = 100 };
 static const char BETWEEN[] = "|||";
 
 bool watch_due(long long update)
@@ -24,12 +24,12 @@ bool watch_due(long long update)
 
 /* ---- frames ---- */
 
-static void free_frame(WatchFrame *frame)
+static void free_frame(FilmFrame *frame)
 {
     strings_free(&frame->word);
     free(frame->says);
     free(frame->share);
-    *frame = (WatchFrame){0};
+    *frame = (FilmFrame){0};
 }
 
 static bool no_memory(Error *error)
@@ -46,11 +46,11 @@ static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int 
 }
 
 /* Appends a frame and takes ownership of it. */
-static bool append(Watch *watch, WatchFrame *frame, Error *error)
+static bool append(Watch *watch, FilmFrame *frame, Error *error)
 {
     if (!GROW(watch->frame, watch->capacity, (size_t)watch->count + 1)) return no_memory(error);
     watch->frame[watch->count++] = *frame;
-    *frame = (WatchFrame){0};
+    *frame = (FilmFrame){0};
     return true;
 }
 
@@ -69,7 +69,7 @@ static void put_head(FILE *out, const Watch *watch)
     fputc('\n', out);
 }
 
-static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
+static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
 {
     JsonWriter json = {.out = out};
     size_t cells = (size_t)frame->word.count * (size_t)watch->columns;
@@ -94,7 +94,7 @@ static void put_frame(FILE *out, const Watch *watch, const WatchFrame *frame)
 
 /* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it
  * in either case. */
-static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json)
+static bool read_frame(FilmFrame *frame, const Watch *watch, const json_t *json)
 {
     const json_t *target = json_object_get(json, "target"),
                  *share = json_object_get(json, "share");
@@ -102,15 +102,15 @@ static bool read_frame(WatchFrame *frame, const Watch *watch, const json_t *json
     const char *type = json_string_value(json_object_get(json, "type")),
                *says = json_string_value(json_object_get(json, "says"));
     int rows = (int)json_array_size(target);
-    if (!type || strcmp(type, "look") || !says || rows < 1 || rows > WATCH_WORDS ||
+    if (!type || strcmp(type, "look") || !says || rows < 1 || rows > FILM_WORDS ||
         (watch->target.count && (size_t)rows != watch->target.count) ||
         (int)json_array_size(share) != watch->heads)
         return false;
     size_t cells = (size_t)rows * (size_t)watch->columns;
-    *frame = (WatchFrame){.update = json_integer_value(json_object_get(json, "update")),
-                          .loss = json_is_null(loss) ? NAN : json_number_value(loss),
-                          .says = strdup(says),
-                          .share = malloc((size_t)watch->heads * cells * sizeof *frame->share)};
+    *frame = (FilmFrame){.update = json_integer_value(json_object_get(json, "update")),
+                         .loss = json_is_null(loss) ? NAN : json_number_value(loss),
+                         .says = strdup(says),
+                         .share = malloc((size_t)watch->heads * cells * sizeof *frame->share)};
     if (!frame->says || !frame->share) return false;
     for (int i = 0; i < rows; i++) {
         const char *word = json_string_value(json_array_get(target, (size_t)i));
@@ -135,7 +135,7 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
     for (char *line = mine ? text + strlen(head) : ""; good && *line; line = end + !!*end) {
         end = strchrnul(line, '\n');
         json_t *json = json_parse(line, (size_t)(end - line), watch->path, NULL);
-        WatchFrame frame = {0};
+        FilmFrame frame = {0};
         if (json && read_frame(&frame, watch, json) && frame.update <= update &&
             (!watch->count || frame.update > watch->frame[watch->count - 1].update))
             good = append(watch, &frame, error);
@@ -182,7 +182,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
 {
     const char *text = run->settings->run.watch, *bar = strstr(text, BETWEEN);
     const ModelConfig *config = &run->model.config;
-    int most = config->max_length < WATCH_WORDS ? config->max_length : WATCH_WORDS;
+    int most = config->max_length < FILM_WORDS ? config->max_length : FILM_WORDS;
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
@@ -219,8 +219,8 @@ void watch_close(Watch *watch)
 /* ---- recording ---- */
 
 /* frame->share (=) the attention of the rows, rounded as it is in the file. */
-static bool find_attention(WatchFrame *frame, const int *row, const Watch *watch,
-                           const Run *run, Error *error)
+static bool find_attention(FilmFrame *frame, const int *row, const Watch *watch, const Run *run,
+                           Error *error)
 {
     int rows = frame->word.count;
     size_t cells = (size_t)rows * (size_t)watch->columns;
@@ -240,7 +240,7 @@ static bool find_attention(WatchFrame *frame, const int *row, const Watch *watch
 
 /* Fills a frame from the model's translation; the rows are those of the given one, if there is
  * one. */
-static bool fill_frame(WatchFrame *frame, const Watch *watch, const Run *run,
+static bool fill_frame(FilmFrame *frame, const Watch *watch, const Run *run,
                        const Hypothesis *best, Error *error)
 {
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
@@ -257,7 +257,7 @@ static bool translate(Translations *out, const Watch *watch, Run *run, Error *er
     int columns = watch->columns, most = columns + columns / 2 + 3;
     SearchConfig search = search_default;
     search.beam = 1;
-    search.max_tokens = most < WATCH_WORDS ? most : WATCH_WORDS;
+    search.max_tokens = most < FILM_WORDS ? most : FILM_WORDS;
     search.no_scores = true;
     Ensemble alone = ensemble_of(&run->model);
     TranslatorInput input = {.source = {1, columns, watch->source.id, (int[]){0, columns}}};
@@ -269,7 +269,7 @@ bool watch_record(Watch *watch, Run *run, double loss, Error *error)
     long long update = run->progress.update;
     if (!watch->file || (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
-    WatchFrame frame = {.update = update, .loss = loss};
+    FilmFrame frame = {.update = update, .loss = loss};
     Translations out;
     if (!translate(&out, watch, run, error)) return false;
     bool good = fill_frame(&frame, watch, run, out.sentence[0].hypothesis, error);
@@ -278,5 +278,44 @@ bool watch_record(Watch *watch, Run *run, double loss, Error *error)
     good =
         good && stream_flush(watch->file, watch->path, error) && append(watch, &frame, error);
     free_frame(&frame);
+    return good;
+}
+
+/* ---- watch.png ---- */
+
+bool watch_draw(const void *of, const Run *run, const char *path, Error *error)
+{
+    const Watch *watch = of;
+    const Metrics *metrics = &run->metrics;
+    FilmFrame frame[MOST_FRAMES];
+    int n = watch->count, count = at_most(n, MOST_FRAMES);
+    int v = metrics_column(NULL, metrics, METRICS_VALID, "loss");
+    if (n < 2) return true;
+    for (int f = 0; f < count; f++)
+        frame[f] = watch->frame[(long long)f * (n - 1) / (count - 1)];
+    double *x = malloc(2 * (size_t)(n + v) * sizeof *x), *y = x + n, *vx = y + n, *vy = vx + v;
+    if (!x) return no_memory(error);
+    for (int i = 0; i < n; i++) {
+        x[i] = (double)watch->frame[i].update;
+        y[i] = watch->frame[i].loss;
+    }
+    metrics_column(vx, metrics, METRICS_VALID, "update");
+    metrics_column(vy, metrics, METRICS_VALID, "loss");
+    char *title = NULL;
+    bool good = tokenizer_decode(run->vocabulary.tokenizer[SOURCE], &title, watch->source.id,
+                                 (size_t)watch->columns, error);
+    const PngText texts[] = {
+        {"Software", "qkv"}, {"Model", run->settings->run.output}, {"Source", title}};
+    const Film film = {.title = title,
+                       .frame = frame,
+                       .count = count,
+                       .heads = watch->heads,
+                       .columns = watch->columns,
+                       .column = watch->source_word.item,
+                       .loss = {{"training loss", x, y, n, 0, false},
+                                {"validation loss", vx, vy, v, 1, true}}};
+    good = good && film_save(path, &film, texts, 3, error);
+    free(title);
+    free(x);
     return good;
 }

@@ -20,25 +20,16 @@
 #pragma once
 
 #include "commands/train/pictures.h"
-
-enum { WATCH_WORDS = 40 };  // the most tokens of either side, </s> included
-
-typedef struct WatchFrame {
-    long long update;
-    double loss;      // NaN: none
-    char *says;       // the model's greedy translation
-    StringList word;  // [rows]
-    float *share;     // [heads,rows,columns]
-} WatchFrame;
+#include "plots/film.h"
 
 typedef struct Watch {
     char path[PATH_MAX];     // of watch.jsonl
     FILE *file;              // NULL: no sentence is watched
-    Ids source, target;      // target {0}: not given
+    Ids source, target;      // at most FILM_WORDS; target {0}: not given
     int columns;             // tokens of the source
     StringList source_word;  // [columns]
     int layer, heads;
-    WatchFrame *frame;  // [count]
+    FilmFrame *frame;  // [count]
     int count;
     size_t capacity;
 } Watch;

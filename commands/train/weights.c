@@ -223,16 +223,13 @@ static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *
     return canvas_check(canvas, error);
 }
 
-bool weights_draw(const void *of, const Run *run, Error *error)
+bool weights_draw(const void *of, const Run *run, const char *path, Error *error)
 {
     const WeightsHistory *history = of;
     const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
-    char path[PATH_MAX];
     Canvas *canvas;
-    if (!run_path(path, run->settings, "weights.png", error) ||
-        !canvas_new(&canvas, THEME_LIGHT, error))
-        return false;
-    bool good = draw_page(canvas, history, run, error) &&
+    bool good = canvas_new(&canvas, THEME_LIGHT, error) &&
+                draw_page(canvas, history, run, error) &&
                 png_save_canvas(path, canvas, texts, 2, error);
     canvas_free(canvas);
     return good;

@@ -16,7 +16,6 @@
 #include "base/options.h"
 #include "explain/choice.h"
 #include "inference/align.h"
-#include "inference/bundle.h"
 
 typedef struct AlignConfig {
     bool align, save;

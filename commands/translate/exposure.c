@@ -1,7 +1,6 @@
 /* exposure.c -- --exposure: teacher forcing and greedy search side by side; see exposure.h. */
 #include "commands/translate/exposure.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "base/file.h"
