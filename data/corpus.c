@@ -128,78 +128,50 @@ static bool read_pair(CorpusText *text, CorpusReport *report, const char *const 
     return true;
 }
 
+/* Reads the pairs of two files, or of the one source file in columns. The longer of two files is
+ * read to its end, to count its lines. */
 static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader[SIDES],
-                       int file, Error *error)
+                       bool columns, int file, Error *error)
 {
     const char *line[SIDES];
-    size_t length[SIDES], lines[SIDES] = {0, 0};
+    size_t length[SIDES];
     for (;;) {
         TextResult result[SIDES];
-        for (int side = 0; side < SIDES; side++) {
-            result[side] = text_next(&reader[side], &line[side], &length[side], error);
-            if (result[side] == TEXT_ERROR) return false;
-            lines[side] += result[side] == TEXT_LINE;
-        }
+        for (int side = 0; side < SIDES - columns; side++)
+            if ((result[side] = text_next(&reader[side], &line[side], &length[side], error)) ==
+                TEXT_ERROR)
+                return false;
+        if (columns) result[TARGET] = result[SOURCE];
         if (result[SOURCE] == TEXT_END && result[TARGET] == TEXT_END) break;
-        if (result[SOURCE] != result[TARGET]) continue;  // only counts the longer file's lines
-        CorpusLine where = {.file = (unsigned)file, .line = lines[SOURCE]};
+        if (result[SOURCE] != result[TARGET]) continue;
+        CorpusLine where = {.file = (unsigned)file, .line = reader[SOURCE].line};
+        if (columns &&
+            !text_columns(line[SOURCE], &length[SOURCE], &line[TARGET], &length[TARGET]) &&
+            !is_blank(line[SOURCE], length[SOURCE]))
+            return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target",
+                             reader[SOURCE].name, reader[SOURCE].line);
         if (!read_pair(text, report, line, length, where, error)) return false;
     }
-    if (lines[SOURCE] == lines[TARGET]) return true;
+    if (columns || reader[SOURCE].line == reader[TARGET].line) return true;
     return error_set(error, "%s has %zu lines but %s has %zu: they must match line by line",
-                     reader[SOURCE].name, lines[SOURCE], reader[TARGET].name, lines[TARGET]);
+                     reader[SOURCE].name, reader[SOURCE].line, reader[TARGET].name,
+                     reader[TARGET].line);
 }
 
-static bool read_two_files(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
-                           int i, Error *error)
+/* target: NULL if the source file has both columns. */
+static bool read_file(CorpusText *text, CorpusReport *report, const char *source,
+                      const char *target, bool replace, int file, Error *error)
 {
     TextReader reader[SIDES] = {0};
-    bool good = text_open(&reader[SOURCE], files->source.item[i], error) &&
-                text_open(&reader[TARGET], files->target.item[i], error);
-    for (int s = 0; s < SIDES; s++) reader[s].replace = files->invalid == TEXT_REPLACE;
-    good = good && read_lines(text, report, reader, i, error);
+    bool good = text_open(&reader[SOURCE], source, error) &&
+                (!target || text_open(&reader[TARGET], target, error));
+    for (int side = 0; side < SIDES; side++) reader[side].replace = replace;
+    good = good && read_lines(text, report, reader, !target, file, error);
     for (int side = 0; side < SIDES; side++) {
         report->replaced += reader[side].replaced;
         text_close(&reader[side]);
     }
     return good;
-}
-
-/* The line that the reader read last: source TAB target, and further columns. */
-static bool read_columns(CorpusText *text, CorpusReport *report, const TextReader *reader,
-                         const char *line, size_t length, int file, Error *error)
-{
-    const char *end = line + length, *tab = memchr(line, '\t', length);
-    if (!tab && !is_blank(line, length))
-        return error_set(error, "%s:%zu: there is no TAB: a line is source TAB target",
-                         reader->name, reader->line);
-    const char *target = tab ? tab + 1 : end;
-    const char *next = memchr(target, '\t', (size_t)(end - target));
-    const char *const column[SIDES] = {line, target};
-    const size_t size[SIDES] = {tab ? (size_t)(tab - line) : 0,
-                                (size_t)((next ? next : end) - target)};
-    CorpusLine where = {.file = (unsigned)file, .line = reader->line};
-    return read_pair(text, report, column, size, where, error);
-}
-
-static bool read_tsv(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int i,
-                     Error *error)
-{
-    TextReader reader;
-    const char *line;
-    size_t length;
-    TextResult result = TEXT_LINE;
-    if (!text_open(&reader, files->tsv.item[i], error)) return false;
-    reader.replace = files->invalid == TEXT_REPLACE;
-    while (result == TEXT_LINE) {
-        result = text_next(&reader, &line, &length, error);
-        if (result == TEXT_LINE &&
-            !read_columns(text, report, &reader, line, length, files->source.count + i, error))
-            result = TEXT_ERROR;
-    }
-    report->replaced += reader.replaced;
-    text_close(&reader);
-    return result == TEXT_END;
 }
 
 static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
@@ -214,10 +186,13 @@ static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *
         return error_set(error, "no corpus was given");
     if (files->source.count + files->tsv.count > CORPUS_MAX_FILES)
         return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
-    for (int i = 0; i < files->source.count; i++)
-        if (!read_two_files(text, report, files, i, error)) return false;
-    for (int i = 0; i < files->tsv.count; i++)
-        if (!read_tsv(text, report, files, i, error)) return false;
+    int sources = files->source.count;
+    bool replace = files->invalid == TEXT_REPLACE;
+    for (int i = 0; i < sources + files->tsv.count; i++)
+        if (!read_file(text, report,
+                       i < sources ? files->source.item[i] : files->tsv.item[i - sources],
+                       i < sources ? files->target.item[i] : NULL, replace, i, error))
+            return false;
     if (text->pairs > 0) return true;
     return error_set(error,
                      report->read == 0 ? "%s is empty: there is nothing to learn from"

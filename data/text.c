@@ -40,6 +40,16 @@ bool text_is_utf8(const char *bytes, size_t length, size_t *bad)
     return true;
 }
 
+bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length)
+{
+    const char *end = line + *length, *tab = memchr(line, '\t', *length);
+    *second = tab ? tab + 1 : end;
+    const char *next = memchr(*second, '\t', (size_t)(end - *second));
+    *second_length = (size_t)((next ? next : end) - *second);
+    if (tab) *length = (size_t)(tab - line);
+    return tab;
+}
+
 bool text_replace(TextReader *reader, const char **line, size_t *length, Error *error)
 {
     const char *from = *line, *end = from + *length;

@@ -61,6 +61,10 @@ bool text_ready(TextReader *reader);
 
 void text_close(TextReader *reader);  // allowed on a zeroed or closed reader
 
+/* The first two columns of a line, which end at a TAB: *length becomes that of the first one.
+ * Without a TAB it returns false, and the second one is empty. */
+bool text_columns(const char *line, size_t *length, const char **second, size_t *second_length);
+
 /* Whether bytes[0..length) is valid UTF-8. If not, *bad (unless NULL) is the index of the first
  * invalid byte: the first of a sequence that is no character. */
 bool text_is_utf8(const char *bytes, size_t length, size_t *bad);

@@ -1,8 +1,6 @@
 /* pairs.c -- reads sentence pairs; see pairs.h. */
 #include "commands/translate/pairs.h"
 
-#include <string.h>
-
 #include "commands/command.h"
 
 /* The target of the line. If it follows a TAB in it, *length becomes the length of the
@@ -11,17 +9,11 @@ static bool find_target(const Pairs *p, const char **target, size_t *target_leng
                         const char *line, size_t *length, Error *error)
 {
     if (p->target) return partner_next(p->target, target, target_length, "sources", error);
-    const char *tab = memchr(line, '\t', *length), *end = line + *length;
-    if (!tab)
-        return error_set(error,
-                         "line %lld has no TAB: %s takes source TAB target, or the targets "
-                         "by --target FILE",
-                         p->input->lines, p->option);
-    const char *next = memchr(tab + 1, '\t', (size_t)(end - tab) - 1);
-    *length = (size_t)(tab - line);
-    *target = tab + 1;
-    *target_length = (size_t)((next ? next : end) - *target);
-    return true;
+    return text_columns(line, length, target, target_length) ||
+           error_set(error,
+                     "line %lld has no TAB: %s takes source TAB target, or the targets by "
+                     "--target FILE",
+                     p->input->lines, p->option);
 }
 
 bool pairs_add(const Pairs *p, IdLines *source, IdLines *target, bool *too_long,
