@@ -246,9 +246,8 @@ static double default_coverage(Options options, const Sentences *sentences, int 
     messages = fcntl(messages, F_DUPFD, 10);
     int nothing = open("/dev/null", O_RDWR);
     if (dup2(nothing, 0) < 0 || dup2(nothing, 1) < 0 || dup2(messages, 2) < 0 ||
-        dup2(reply, 3) < 0) {
+        dup2(reply, 3) < 0)
         _exit(1);
-    }
     close_range(4, ~0u, 0);
     atexit([] { _exit(1); });
 
@@ -279,25 +278,21 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
     int asked, needed;
     size_t at = message.find("required_chars. ");
     if (at != std::string::npos &&
-        sscanf(message.c_str() + at, "required_chars. %d vs %d", &asked, &needed) == 2) {
+        sscanf(message.c_str() + at, "required_chars. %d vs %d", &asked, &needed) == 2)
         return error_set(error,
                          "a vocabulary of %d is too small: every character of the text needs a "
                          "place in it, which takes a vocabulary size of %d or more, or a lower "
                          "character coverage",
                          settings->vocab_size, needed + 1);
-    }
-    for (const char *sign : {"sentences_.empty()", "required_chars_.empty()"}) {
-        if (message.find(sign) != std::string::npos) {
+    for (const char *sign : {"sentences_.empty()", "required_chars_.empty()"})
+        if (message.find(sign) != std::string::npos)
             return error_set(error,
                              "there is no text to learn a tokenizer from: no line has "
                              "between 1 and %s bytes that are more than spaces",
                              MAX_SENTENCE_BYTES);
-        }
-    }
-    if (message.find(strerror(EAGAIN)) != std::string::npos) {
+    if (message.find(strerror(EAGAIN)) != std::string::npos)
         return error_set(error, "cannot start a thread to learn a tokenizer: allow more memory "
                                 "(ulimit -v) or threads (ulimit -u)");
-    }
     return error_set(error, "cannot learn a tokenizer: %s", reason(message).c_str());
 }
 
@@ -306,24 +301,20 @@ static bool settings_check(const TokenizerSettings *settings, Error *error)
     static const char *const NAMES[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
                                         "identity"};
     const std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
-    if (std::find(std::begin(NAMES), std::end(NAMES), name) == std::end(NAMES)) {
+    if (std::find(std::begin(NAMES), std::end(NAMES), name) == std::end(NAMES))
         return error_set(error,
                          "there is no normalisation '%s': there are nmt_nfkc, nfkc, "
                          "nmt_nfkc_cf, nfkc_cf and identity",
                          name.c_str());
-    }
-    if (settings->lowercase && name == "identity") {
+    if (settings->lowercase && name == "identity")
         return error_set(error, "lowercasing is part of a normalisation: 'identity' has none");
-    }
-    if (settings->coverage != 0 && !(settings->coverage >= 0.98 && settings->coverage <= 1)) {
+    if (settings->coverage != 0 && !(settings->coverage >= 0.98 && settings->coverage <= 1))
         return error_set(error, "character coverage is from 0.98 to 1, not %g",
                          settings->coverage);
-    }
     int least = settings->byte_fallback ? 256 + 4 : 4;
-    if (settings->vocab_size < least) {
+    if (settings->vocab_size < least)
         return error_set(error, "a vocabulary of %d is too small: it takes %d or more",
                          settings->vocab_size, least);
-    }
     return true;
 }
 

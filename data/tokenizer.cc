@@ -71,14 +71,11 @@ static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *er
         processor.LoadFromSerializedProto(std::string_view((const char *)model, size));
     if (!status.ok()) return error_set(error, "%s", reason(status.error_message()).c_str());
     const int pieces = processor.GetPieceSize();
-    if (pieces < 3 || !processor.IsControl(ID_END) || !processor.IsUnknown(ID_UNKNOWN)) {
+    if (pieces < 3 || !processor.IsControl(ID_END) || !processor.IsUnknown(ID_UNKNOWN))
         return error_set(error, "its first pieces are not </s> and <unk>");
-    }
-    for (int id = 0; id < pieces; id++) {
-        if (!std::isfinite(processor.GetScore(id))) {
+    for (int id = 0; id < pieces; id++)
+        if (!std::isfinite(processor.GetScore(id)))
             return error_set(error, "the score of piece %d is not a number", id);
-        }
-    }
     tokenizer->vocab_size = pieces + 1;
     return true;
 }
@@ -213,23 +210,19 @@ bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int
         std::vector<std::string> pieces;
         pieces.reserve(count);
         for (size_t i = 0; i < count; i++) {
-            if (id[i] < 0 || id[i] >= tokenizer->vocab_size) {
+            if (id[i] < 0 || id[i] >= tokenizer->vocab_size)
                 return error_set(error, "there is no token %d: there are %d", (int)id[i],
                                  tokenizer->vocab_size);
-            }
-            if (unknown && unknown[i] && id[i] == ID_UNKNOWN) {
-                pieces.push_back(unknown[i]);
-            } else if (id[i] != tokenizer->vocab_size - 1) {
+            if (unknown && unknown[i] && id[i] == ID_UNKNOWN) pieces.push_back(unknown[i]);
+            else if (id[i] != tokenizer->vocab_size - 1)
                 pieces.push_back(tokenizer->processor.IdToPiece(id[i]));
-            }
         }
         std::string decoded;
         if (!done(tokenizer->processor.Decode(pieces, &decoded),
                   "cannot put the tokens together", error))
             return false;
-        for (char &c : decoded) {
+        for (char &c : decoded)
             if ((unsigned char)c < 0x20) c = ' ';
-        }
         size_t first = decoded.find_first_not_of(' '), last = decoded.find_last_not_of(' ');
         decoded = first == std::string::npos ? "" : decoded.substr(first, last - first + 1);
         *text = strdup(decoded.c_str());
