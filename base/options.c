@@ -358,12 +358,10 @@ bool options_parse(const OptionGroup *groups, int count, const Synonym *synonyms
 {
     Mention mention;
     ArgumentReader reader = {groups, count, synonyms, argc, argv, .next = 1};
-    while (more(&reader))  // lists that are mentioned begin empty
-        if (read_mention(&reader, &mention, NULL) && mention.option &&
-            mention.option->kind == OPTION_LIST)
-            option_store(mention.option, mention.values, "", NULL, NULL);
-
-    reader = (ArgumentReader){groups, count, synonyms, argc, argv, .next = 1};
+    for (OptionPlace p = {0}; options_next(&p, groups, count);)  // these begin empty
+        if (p.option->kind == OPTION_LIST &&
+            options_find_text(groups, count, argc, argv, p.option->name))
+            option_store(p.option, p.group->values, "", NULL, NULL);
     while (more(&reader)) {
         if (!read_mention(&reader, &mention, error)) return false;
         const Option *option = mention.option;

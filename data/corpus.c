@@ -1,27 +1,30 @@
-/* corpus.c -- a parallel corpus as text: reading it, holding pairs out, comparing two.
+/* corpus.c -- a parallel corpus: reading its text, holding pairs out, comparing two, encoding.
  *
  *     bytes   T h e   c a t . | Y e s . | O h ?           id   5 9 4 0 | 7 4 0 | 8 2 0
  *     start   0                8         12      15       start 0       4       7       10
  *
- * Memory for P pairs: the text and 24 P bytes while reading. Encoding (corpus-encoding.c) frees
- * the pages of the text as it goes. Blocks grow by half; the unused part of a block is not
- * touched and so takes no memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
+ * Memory for P pairs: the text and 24 P bytes while reading. Encoding frees the pages of the
+ * text as it goes. Blocks grow by half; the unused part of a block is not touched and so takes no
+ * memory. Measured (VmHWM of ./train --dry-run, Multi30k repeated):
  *
  *     10,556,000 pairs, 1,424 MB of text: 1.17 times the text while reading, 1.36 with the
  *     child process that learns the tokenizer (0.27 GB for its million sentences)
  *     1,508,000 pairs, 203 MB of text: 1.5 times in all, with the program (0.1 GB)
  *     200,000 pairs, 36 MB of text: 1.15 times while reading, 1.23 after encoding, without the
  *     program's own memory (tests/data/corpus.c) */
-#include "data/corpus-text.h"
+#include "data/corpus.h"
 
+#include "base/arena.h"
 #include "base/grow.h"
+#include "base/packed.h"
 #include "base/rng.h"
 #include "data/text.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool corpus_no_memory(Error *error)
+static bool no_memory(Error *error)
 {
     return error_set(error, "out of memory while reading the corpus");
 }
@@ -36,12 +39,12 @@ static bool add_pair(CorpusText *text, const char *const line[SIDES],
         size_t at = pair ? text->start[side][pair] : 0;
         if (!GROW(text->bytes[side], text->bytes_size[side], at + length[side]) ||
             !GROW(text->start[side], text->start_size[side], pair + 2))
-            return corpus_no_memory(error);
+            return no_memory(error);
         memcpy(text->bytes[side] + at, line[side], length[side]);
         text->start[side][pair] = at;
         text->start[side][pair + 1] = at + length[side];
     }
-    if (!GROW(text->line, text->line_size, pair + 1)) return corpus_no_memory(error);
+    if (!GROW(text->line, text->line_size, pair + 1)) return no_memory(error);
     text->line[pair] = where;
     text->pairs++;
     return true;
@@ -85,7 +88,9 @@ Sentences corpus_sentences(const CorpusText *text, CorpusSide side)
     return (Sentences){count, side == TARGET ? target_at : sentence_at, text};
 }
 
-void corpus_text_move(CorpusText *text, size_t to, size_t from)
+/* Moves pair `from` to place `to` <= from. text->pairs stays, and the pairs after `from` remain
+ * readable. */
+static void text_move(CorpusText *text, size_t to, size_t from)
 {
     for (int side = 0; side < SIDES; side++) {
         size_t *start = text->start[side];
@@ -98,7 +103,8 @@ void corpus_text_move(CorpusText *text, size_t to, size_t from)
 
 /* ---- reading ---- */
 
-void corpus_skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
+/* Counts a pair that is left out. */
+static void skip(CorpusReport *report, CorpusSkip why, CorpusLine line)
 {
     CorpusSkipped *skipped = &report->skipped[why];
     if (skipped->count < CORPUS_FIRST) skipped->first[skipped->count] = line;
@@ -120,11 +126,7 @@ static bool read_pair(CorpusText *text, CorpusReport *report, const char *const 
     bool source = is_blank(line[SOURCE], length[SOURCE]);
     bool target = is_blank(line[TARGET], length[TARGET]);
     if (!source && !target) return add_pair(text, line, length, where, error);
-    corpus_skip(report,
-                source && target ? EMPTY_BOTH
-                : source         ? EMPTY_SOURCE
-                                 : EMPTY_TARGET,
-                where);
+    skip(report, source && target ? EMPTY_BOTH : source ? EMPTY_SOURCE : EMPTY_TARGET, where);
     return true;
 }
 
@@ -226,7 +228,7 @@ bool corpus_split(CorpusText *held_out, CorpusText *text, CorpusReport *report, 
     size_t kept = 0, wanted = count, pairs = text->pairs;
     for (size_t pair = 0; pair < pairs; pair++) {
         if (rng_uniform(&rng) * (double)(pairs - pair) >= (double)wanted) {
-            corpus_text_move(text, kept++, pair);
+            text_move(text, kept++, pair);
             continue;
         }
         const char *line[SIDES];
@@ -268,7 +270,7 @@ bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error 
 {
     size_t count = 0;  // distinct sentences of `some`
     SourceIds *sentence = malloc(some->pairs * sizeof *sentence);
-    if (!sentence) return corpus_no_memory(error);
+    if (!sentence) return no_memory(error);
     for (size_t i = 0; i < some->pairs; i++) sentence[i] = source_ids(some, i);
     qsort(sentence, some->pairs, sizeof *sentence, by_ids);
     for (size_t i = 0; i < some->pairs; i++) {
@@ -300,4 +302,214 @@ void corpus_free(Corpus *corpus)
     for (int side = 0; side < SIDES; side++) free(corpus->id[side]), free(corpus->start[side]);
     free(corpus->line);
     *corpus = (Corpus){0};
+}
+
+/* ---- encoding, one side at a time ----
+ *
+ * The threads share a round of CHUNK · CHUNKS sentences, chunk by chunk. The chunks are then
+ * joined in order, so the number of threads does not change the result. */
+
+enum {
+    CHUNK = 256,        // sentences that a thread takes at a time
+    CHUNKS = 64,        // chunks in a round
+    RELEASE = 1 << 22,  // bytes of text to free at a time
+};
+
+/* The ids of a chunk, and the number of ids of each sentence. */
+typedef struct Chunk {
+    Ids ids;
+    size_t count[CHUNK];
+    bool failed;
+    Error error;
+} Chunk;
+
+/* The sentences first .. first+sentences-1 of a side. */
+typedef struct Round {
+    const CorpusText *text;
+    CorpusSide side;
+    const Tokenizer *tokenizer;
+    size_t max_length, first, sentences;
+    atomic_int next;
+    Chunk *chunk;  // [CHUNKS]
+} Round;
+
+/* A sentence that is too long gets no ids, not even ID_END. */
+static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair)
+{
+    Ids *ids = &chunk->ids;
+    size_t length, first = ids->count;
+    const char *line = corpus_sentence(round->text, round->side, pair, &length);
+    if (length > TOKENIZER_MAX_TEXT) return true;
+    if (!tokenizer_encode(round->tokenizer, ids, line, length, &chunk->error)) return false;
+    if (ids->count - first > round->max_length) {
+        ids->count = first;
+        return true;
+    }
+    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(&chunk->error);
+    ids->id[ids->count++] = ID_END;
+    return true;
+}
+
+static void encode_chunks(void *context, int worker)
+{
+    Round *round = context;
+    (void)worker;
+    for (;;) {
+        size_t number = (size_t)atomic_fetch_add(&round->next, 1), at = number * CHUNK;
+        if (number >= CHUNKS || at >= round->sentences) return;
+        Chunk *chunk = &round->chunk[number];
+        chunk->ids.count = 0;
+        for (size_t i = 0; i < CHUNK && at + i < round->sentences && !chunk->failed; i++) {
+            size_t before = chunk->ids.count;
+            chunk->failed = !encode_sentence(chunk, round, round->first + at + i);
+            chunk->count[i] = chunk->ids.count - before;
+        }
+    }
+}
+
+/* Appends the ids of a round's chunks. */
+static bool join_chunks(Ids *ids, size_t *start, const Round *round, Error *error)
+{
+    for (size_t at = 0; at < round->sentences; at += CHUNK) {
+        const Chunk *chunk = &round->chunk[at / CHUNK];
+        if (chunk->failed) return error_set(error, "%s", chunk->error.text);
+        if (!GROW(ids->id, ids->size, ids->count + chunk->ids.count)) return no_memory(error);
+        if (chunk->ids.count)
+            memcpy(ids->id + ids->count, chunk->ids.id, chunk->ids.count * sizeof *ids->id);
+        for (size_t i = 0; i < CHUNK && at + i < round->sentences; i++) {
+            start[round->first + at + i] = ids->count;
+            ids->count += chunk->count[i];
+        }
+    }
+    return true;
+}
+
+/* One side of the text to ids. Without keep_text, the side's text is freed. */
+static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers *workers,
+                        bool keep_text, Error *error)
+{
+    CorpusSide side = round->side;
+    size_t released = 0;
+    Ids ids = {0};
+    size_t *start = corpus->start[side] = malloc((text->pairs + 1) * sizeof *start);
+    bool good = start || no_memory(error);
+    for (round->first = 0; good && round->first < text->pairs; round->first += CHUNK * CHUNKS) {
+        size_t left = text->pairs - round->first;
+        round->sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
+        atomic_store(&round->next, 0);
+        if (workers) workers_run(workers, encode_chunks, round);
+        else encode_chunks(round, 0);
+        good = join_chunks(&ids, start, round, error);
+        size_t done = text->start[side][round->first + round->sentences];
+        if (!keep_text && done - released >= RELEASE) {
+            block_release(text->bytes[side] + released, done - released);
+            released = done;
+        }
+    }
+    corpus->id[side] = ids.id;
+    if (!good) return false;
+    start[text->pairs] = ids.count;
+    if (keep_text) return true;
+    free(text->bytes[side]), free(text->start[side]);
+    text->bytes[side] = NULL, text->start[side] = NULL;
+    return true;
+}
+
+static bool encode_sides(Corpus *corpus, CorpusText *text,
+                         const Tokenizer *const tokenizer[SIDES], Workers *workers,
+                         int max_length, bool keep_text, Error *error)
+{
+    Round round = {.text = text, .max_length = (size_t)max_length};
+    round.chunk = calloc(CHUNKS, sizeof *round.chunk);
+    if (!round.chunk) return no_memory(error);
+    bool good = true;
+    for (int side = 0; good && side < SIDES; side++) {
+        round.side = (CorpusSide)side;
+        round.tokenizer = tokenizer[side];
+        good = encode_side(corpus, text, &round, workers, keep_text, error);
+    }
+    for (int i = 0; i < CHUNKS; i++) free(round.chunk[i].ids.id);
+    free(round.chunk);
+    return good;
+}
+
+/* Drops the pairs of which a side is too long (no ids) or empty (ID_END alone). Offsets are
+ * moved in place, as `kept` never overtakes `pair`. */
+static void drop_pairs(Corpus *corpus, CorpusText *text, CorpusReport *report, bool keep_text)
+{
+    size_t kept = 0, at[SIDES] = {0, 0}, next[SIDES] = {0, 0};
+    for (size_t pair = 0; pair < text->pairs; pair++) {
+        size_t from[SIDES], length[SIDES];
+        for (int side = 0; side < SIDES; side++) {
+            from[side] = next[side];
+            next[side] = corpus->start[side][pair + 1];
+            length[side] = next[side] - from[side];
+        }
+        size_t source = length[SOURCE], target = length[TARGET];
+        if (source <= 1 || target <= 1) {
+            skip(report,
+                 source == 0 || target == 0 ? TOO_LONG
+                 : target > 1               ? EMPTY_SOURCE
+                 : source > 1               ? EMPTY_TARGET
+                                            : EMPTY_BOTH,
+                 text->line[pair]);
+            continue;
+        }
+        for (int side = 0; side < SIDES; side++) {
+            memmove(corpus->id[side] + at[side], corpus->id[side] + from[side],
+                    length[side] * sizeof(int32_t));
+            corpus->start[side][kept] = at[side];
+            at[side] += length[side];
+            corpus->start[side][kept + 1] = at[side];
+        }
+        if (keep_text) text_move(text, kept, pair);
+        else text->line[kept] = text->line[pair];
+        kept++;
+    }
+    corpus->pairs = report->kept = kept;
+    if (keep_text) text->pairs = kept;
+}
+
+/* Frees the unused part of each side's blocks, and counts its tokens. */
+static void finish_side(Corpus *corpus, CorpusReport *report, CorpusSide side,
+                        const Tokenizer *tokenizer)
+{
+    size_t count = corpus->start[side][corpus->pairs];
+    corpus->id[side] = shrunk(corpus->id[side], count, sizeof(int32_t));
+    corpus->start[side] = shrunk(corpus->start[side], corpus->pairs + 1, sizeof(size_t));
+    corpus->vocab_size[side] = tokenizer_vocab_size(tokenizer);
+    report->tokens[side] = count;
+    report->unknown[side] = 0;
+    for (size_t i = 0; i < count; i++)
+        report->unknown[side] += corpus->id[side][i] == ID_UNKNOWN;
+}
+
+static bool encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error)
+{
+    if (!encode_sides(corpus, text, tokenizer, workers, max_length, keep_text, error))
+        return false;
+    drop_pairs(corpus, text, report, keep_text);
+    if (corpus->pairs == 0)
+        return error_set(error,
+                         "no pair is left: %zu have more than %d tokens on a side, the "
+                         "others have none",
+                         report->skipped[TOO_LONG].count, max_length);
+    for (int side = 0; side < SIDES; side++)
+        finish_side(corpus, report, (CorpusSide)side, tokenizer[side]);
+    corpus->line = shrunk(text->line, corpus->pairs, sizeof *corpus->line);
+    text->line = NULL;
+    return true;
+}
+
+bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
+                   const Tokenizer *const tokenizer[SIDES], Workers *workers, int max_length,
+                   bool keep_text, Error *error)
+{
+    *corpus = (Corpus){0};
+    bool good = encode(corpus, text, report, tokenizer, workers, max_length, keep_text, error);
+    if (!good) corpus_free(corpus);
+    if (!good || !keep_text) corpus_text_free(text);
+    return good;
 }

@@ -15,7 +15,6 @@ extern "C" {
 #include "data/tokenizer.h"
 }
 #include "data/tokenizer-library.hh"
-#include "data/tokenizer-words.hh"
 
 #include <algorithm>
 #include <cerrno>
@@ -23,9 +22,11 @@ extern "C" {
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <map>
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 #include <signal.h>
+#include <string_view>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -42,6 +43,101 @@ static const char MAX_SENTENCE_BYTES[] = "4192";           // longer sentences a
 enum { FAILED = 2 };                                       // exit status of the child
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
+
+/* ---- the rules by which the word type splits text into words ----
+ *
+ * The library's word model splits at spaces only. So the model's normalisation table inserts
+ * the spaces. It is a named table, such as nmt_nfkc, with these rules added:
+ *
+ *     text        becomes     because
+ *     ' or ’      "' "        the article in "l'école" is a word; both apostrophes are the same
+ *     . , : etc   " . "       a punctuation mark is a word
+ *     .5 ,5 :5    unchanged   numbers and times: "3.14", "10:30"
+ *     .a          unchanged   names: "www.example.org"
+ *
+ * A second table removes spaces when text is decoded: "' " becomes "'", " ." becomes "." (but "
+ * .5" stays), " ," becomes ",", and so on for the punctuation that has no space in any
+ * language. */
+
+using Rules = std::map<std::string, std::string>;  // from a text to a text, UTF-8
+
+struct Punctuation {
+    const char *text;
+    bool glued_left, glued_right;  // no space on that side, in any language
+    bool in_numbers, in_names;     // 3.14 and example.org are one word
+};
+static const Punctuation MARKS[] = {
+    {".", true, false, true, true},     {",", true, false, true, false},
+    {":", false, false, true, false},   {";", false, false, false, false},
+    {"?", false, false, false, false},  {"!", false, false, false, false},
+    {"(", false, true, false, false},   {")", true, false, false, false},
+    {"“", false, true, false, false},   {"”", true, false, false, false},
+    {"«", false, false, false, false},  {"»", false, false, false, false},
+    {"\"", false, false, false, false},
+};
+
+static const char DIGITS[] = "0123456789";
+static const char LETTERS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+/* The text with spaces around its punctuation and after its apostrophes. */
+static std::string spaced(const std::string &text)
+{
+    std::string out;
+    for (size_t i = 0; i < text.size();) {
+        std::string_view rest(text.data() + i, text.size() - i);
+        auto mark = std::find_if(std::begin(MARKS), std::end(MARKS), [&](const Punctuation &m) {
+            return rest.substr(0, strlen(m.text)) == m.text;
+        });
+        if (mark != std::end(MARKS)) {
+            out += std::string(" ") + mark->text + " ";
+            i += strlen(mark->text);
+        } else {
+            out += text[i];
+            if (text[i] == '\'') out += ' ';
+            i++;
+        }
+    }
+    return out;
+}
+
+/* Adds the rules that leave a mark inside a number or a name unchanged, after the text
+ * `before`. */
+static void keep_inside(Rules *rules, const Punctuation &mark, const std::string &before)
+{
+    std::string follow =
+        std::string(mark.in_numbers ? DIGITS : "") + (mark.in_names ? LETTERS : "");
+    for (char c : follow) {
+        std::string text = before + mark.text + c;
+        (*rules)[text] = text;
+    }
+}
+
+/* For normalisation: a named table with the rules above. */
+static Rules word_rules(const Rules &named)
+{
+    Rules rules;
+    for (const auto &[from, to] : named) rules[from] = spaced(to);
+    rules["'"] = rules["’"] = "' ";
+    for (const Punctuation &mark : MARKS) {
+        rules[mark.text] = spaced(mark.text);
+        keep_inside(&rules, mark, "");
+    }
+    return rules;
+}
+
+/* For decoding. */
+static Rules glue_rules(void)
+{
+    Rules rules{{"' ", "'"}};
+    for (const Punctuation &mark : MARKS) {
+        if (mark.glued_left) {
+            rules[std::string(" ") + mark.text] = mark.text;
+            keep_inside(&rules, mark, " ");
+        }
+        if (mark.glued_right) rules[std::string(mark.text) + " "] = mark.text;
+    }
+    return rules;
+}
 
 /* ---- learning, in the child ---- */
 

@@ -140,25 +140,22 @@ void settings_documented(Settings *s)
     preset_apply(s->groups, SETTINGS_GROUPS, PRESET_TINY, NULL);
 }
 
-static bool toy_file(StringList *list, const char *name, Error *error)
-{
-    char path[4200];
-    if (!command_toy_file(path, sizeof path, name))
-        return error_set(
-            error,
-            "the toy corpus (%s) is neither in data/toy, of this folder or of "
-            "the program's, nor in ../share/qkv/toy of the program's: name a corpus "
-            "with --train-source and --train-target",
-            name);
-    return strings_add(list, path, error);
-}
-
 static bool toy_corpus(DataConfig *data, Error *error)
 {
-    return toy_file(&data->train.source, "train.en.gz", error) &&
-           toy_file(&data->train.target, "train.fr.gz", error) &&
-           toy_file(&data->valid.source, "valid.en", error) &&
-           toy_file(&data->valid.target, "valid.fr", error);
+    StringList *const list[] = {&data->train.source, &data->train.target, &data->valid.source,
+                                &data->valid.target};
+    static const char *const name[] = {"train.en.gz", "train.fr.gz", "valid.en", "valid.fr"};
+    char path[4200];
+    for (int i = 0; i < COUNT(list); i++) {
+        if (!command_toy_file(path, sizeof path, name[i]))
+            return error_set(error,
+                             "the toy corpus (%s) is neither in data/toy, of this folder or of "
+                             "the program's, nor in ../share/qkv/toy of the program's: name a "
+                             "corpus with --train-source and --train-target",
+                             name[i]);
+        if (!strings_add(list[i], path, error)) return false;
+    }
+    return true;
 }
 
 static int vocab_size(const DataConfig *d, CorpusSide side)

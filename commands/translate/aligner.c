@@ -4,11 +4,11 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "inference/bundle.h"
 
 static const char *const STEPS[] = {"best", "writes", "reads", NULL};
 enum { STEP_SAVED = 0 };  // the others are an AlignStep + 1
@@ -47,16 +47,14 @@ const char *align_name(char text[16], int place)
 
 /* ---- alignment.json ---- */
 
-/* Beside the checkpoint, or in the run's folder. */
+/* Beside the checkpoint. */
 static bool file_path(char path[PATH_MAX], const char *model, Error *error)
 {
-    struct stat status;
-    const char *slash = strrchr(model, '/');
-    bool folder = stat(model, &status) == 0 && S_ISDIR(status.st_mode);
-    int length = folder ? (int)strlen(model) : slash ? (int)(slash - model) : 0;
-    return snprintf(path, PATH_MAX, "%.*s%salignment.json", length, model,
-                    folder || slash ? "/" : "") < PATH_MAX ||
-           error_set(error, "'%.100s…' is too long a path", model);
+    static const char name[] = "alignment.json";
+    if (!bundle_find(path, PATH_MAX - sizeof name, model, error)) return false;
+    char *slash = strrchr(path, '/');
+    strcpy(slash ? slash + 1 : path, name);
+    return true;
 }
 
 /* by (=) the layer, heads and step of an object of the file, if the model has them. */
