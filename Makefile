@@ -1,4 +1,4 @@
-# make            ./train and ./translate, for this processor (PORTABLE=1: for any x86-64)
+# make            ./train and ./translate, for any x86-64: the kernels are chosen at start-up
 # make test       every test; ends with "N passed, N failed". T=loss: those whose path matches it
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
@@ -29,11 +29,11 @@ DATADIR ?= $(PREFIX)/share
 MANDIR  ?= $(DATADIR)/man
 DOCDIR  ?= $(DATADIR)/doc/qkv
 
-ARCH     = $(if $(PORTABLE),-march=x86-64,-march=native)
-PACKAGES = openblas libpng zlib sentencepiece jansson pangocairo
+PACKAGES = libpng zlib sentencepiece jansson pangocairo
 # Everything but these goals needs the packages.
 ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
-NEEDED   = $(PACKAGES) $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
+NEEDED   = $(PACKAGES) $(if $(filter test% asan %benchmark,$(MAKECMDGOALS)),openblas) \
+           $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
 MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
                  command -v $$p >/dev/null || echo $$p; done; \
              for p in $(NEEDED); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)
@@ -41,7 +41,7 @@ $(if $(MISSING),$(error missing: $(MISSING). Run scripts/setup$(if $(filter cmoc
 endif
 WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
-COMMON   = $(CPPFLAGS) $(ARCH) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
+COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
 FLAGS    = $(CFLAGS) $(COMMON)
 MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
@@ -61,7 +61,16 @@ LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LI
 FOLDERS  = base kernels model training data inference plots explain commands commands/train \
            commands/translate manual
 SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
-OBJECTS  = $(SOURCES:%.c=$(BUILD)/%.o) $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc))
+# The files that compute, and the kinds of processors for which each is compiled (kernels/kind.h).
+VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,gemm int8 matrix panels tile) \
+           $(addprefix model/,attention dropout embedding feedforward layernorm linear loss scorefunction) \
+           $(addprefix inference/,beam cache greedy predictor sampling scoring search)))
+KINDS    = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
+OPTIONS_avx2   = -mavx2 -mfma
+OPTIONS_avx512 = $(OPTIONS_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=256
+OBJECTS  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(if $(KINDS),$(VECTORS)),$(SOURCES))) \
+           $(patsubst %.cc,$(BUILD)/%.o,$(wildcard data/*.cc)) $(KINDS:%=$(BUILD)/%.o) \
+           $(if $(KINDS),$(BUILD)/kinds.o)
 LIBRARY  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out %/example.c,$(wildcard library/*.c)))
 DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c kernels/*.c model/*.c))
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(filter-out tests/fixtures/%,$(wildcard tests/*/*.c)))
@@ -82,10 +91,39 @@ $(BUILD)/all.a: $(OBJECTS)
 $(BUILD)/double.a: $(DOUBLES)
 	rm -f $@ && ar rcs $@ $^
 
+# All VECTORS of a kind as one object. Its function f becomes f.KIND; its tables are those of the first kind.
+define kind
+$(BUILD)/$1/%.o: %.c
+	@mkdir -p $$(@D)
+	$$(CC) $$(CSTD) $$(FLAGS) $$(OPTIONS_$1) -c $$< -o $$@
+$(BUILD)/$1.o: $(VECTORS:%.c=$(BUILD)/$1/%.o) Makefile
+	$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
+	nm -g --defined-only $$@ | awk '$$$$2 == "T" { print $$$$3, $$$$3 ".$1" }' >$(BUILD)/$1.names
+	nm -g --defined-only $$@ | awk '$$$$2 != "T" { print $$$$3 }' >$(BUILD)/$1.tables
+	objcopy --redefine-syms=$(BUILD)/$1.names \
+	    $(if $(filter $1,$(firstword $(KINDS))),,--localize-symbols=$(BUILD)/$1.tables) $$@
+endef
+$(foreach k,$(KINDS),$(eval $(call kind,$k)))
+# What kernels/kind.c chooses from: a row of functions for each kind, and for each function its name, which
+# jumps to the chosen one. The names are weak, so that exercises and tests can define them otherwise.
+$(BUILD)/kinds.s: $(KINDS:%=$(BUILD)/%.o)
+	awk -v kinds='$(KINDS)' '{ name[n++] = $$1 } \
+	    function row(kind) { for (i = 0; i < n; i++) print ".quad", name[i] "." kind } \
+	    END { print ".section .note.GNU-stack\n.text"; \
+	          for (i = 0; i < n; i++) \
+	              printf ".weak %s\n.type %s, @function\n%s: jmp *kind_chosen+%d(%%rip)\n", \
+	                     name[i], name[i], name[i], 8 * i; \
+	          print ".globl kind_chosen, kind_table, kind_functions\n.data\n.balign 8\nkind_chosen:"; \
+	          k = split(kinds, kind, " "); row(kind[1]); \
+	          print ".section .data.rel.ro, \"aw\"\n.balign 8\nkind_functions: .quad", n; \
+	          print "kind_table:"; for (j = 1; j <= k; j++) row(kind[j]) }' $(BUILD)/$(firstword $(KINDS)).names >$@
+$(BUILD)/kinds.o: $(BUILD)/kinds.s
+	$(CC) -c $< -o $@
+
 # The library: its face and what that needs, as one object in which all but qkv_… is local.
 $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
-	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$3 ~ /^openblas/) { print $$3 }' \
+	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$2 == "W" && $$3 !~ /^_Z/) { print $$3 }' \
 	    >$(BUILD)/qkv.local
 	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
 	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
@@ -145,8 +183,9 @@ exercise:
 	@BUILD=$(BUILD) scripts/exercise $(E)
 $(TOOLS): $(TOY) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/benchmark/peak.o: COMMON += $(shell pkg-config --cflags openblas)
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/all.a
-	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs openblas)
 $(BUILD)/tests/data/toy: | $(TOOLS)
 $(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/sentencepiece-model.o
 $(BUILD)/tests/library/library: $(BUILD)/libqkv.a

@@ -32,7 +32,6 @@
 #include "commands/translate/view.h"
 #include "inference/bundle.h"
 #include "inference/translator.h"
-#include "kernels/gemm.h"
 #include "kernels/matrix.h"
 
 enum { CHUNK = 2000 };
@@ -309,8 +308,6 @@ static bool prepare(Program *p, Error *error)
     return request_load_models(&p->models, r, error) && view_open(&p->view, error) &&
            (p->workers =
                 workers_start(r->threads ? r->threads : workers_processors(), error)) &&
-           (matrix_layout_inference() == MATRIX_PACKED ||
-            gemm_reserve(workers_count(p->workers), error)) &&
            input_open(&p->input, &r->texts, p->news, error) &&
            (!r->target || text_open(&p->target, r->target, error)) &&
            (!r->reference || text_open(&p->reference, r->reference, error));

@@ -48,6 +48,7 @@ static void multiply(void *context, int number)
 Peak *peak_create(Workers *workers, Error *error)
 {
     size_t threads = (size_t)workers_count(workers);
+    openblas_set_num_threads(1);
     Peak *peak = calloc(1, sizeof *peak + threads * sizeof *peak->worker);
     bool good = peak;
     for (size_t i = 0; i < threads && good; i++) {

@@ -11,10 +11,7 @@
  * Of equally probable tokens, the lower id ranks first.
  *
  * The draw depends only on the seed, the number of the line in the user's input, the number of
- * the sample and the position of the token, and not on the batch or the thread. (Where OpenBLAS
- * multiplies, gemm.h, the rounding errors of the scores depend on the batch. They change a draw
- * that falls within a rounding error of a border between two tokens; sampling.c has few
- * borders.) */
+ * the sample and the position of the token, and not on the batch or the thread. */
 #pragma once
 
 #include "base/arena.h"

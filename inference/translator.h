@@ -10,14 +10,8 @@
  *
  * The sentences are sorted by length and cut into batches. Each thread takes the next batch
  * when it is free. The batches depend only on the sentences, the model and the search, so the
- * number of threads does not change the results, not by one bit. If the model's matrices are
- * prepared for inference (model/quantised.h), neither do the other sentences of the call: a row
- * of a product then does not depend on the other rows. With OpenBLAS (in training, and in
- * builds without AVX) it does: the order of additions depends on the number of rows. That
- * changes the last bits of a score. It can decide between hypotheses whose scores are equal up
- * to rounding, or change a sample that is drawn within a rounding error of the border between
- * two tokens (tests/inference/translator.c: 99 of 100 log p differ, by at most 3e-5; no
- * ids). */
+ * number of threads does not change the results, not by one bit. Neither do the other sentences
+ * of the call: a row of a product does not depend on the other rows (kernels/gemm.h). */
 #pragma once
 
 #include <signal.h>

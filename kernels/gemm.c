@@ -17,21 +17,11 @@
  * is prefetched (docs/speed.md). */
 #include "kernels/gemm.h"
 
-#include <cblas.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "kernels/panels.h"
 #include "kernels/scratch.h"
-
-#ifdef REAL_IS_DOUBLE
-#define CBLAS_GEMM cblas_dgemm
-#else
-#define CBLAS_GEMM cblas_sgemm
-#endif
 
 enum { M_BLOCK = 512, K_BLOCK = 256, N_BLOCK = 512 };
 enum { COPY_LIMIT = 2048 };  // A is copied if its rows, or columns, are this many bytes apart
@@ -46,68 +36,6 @@ typedef struct Copies {
     _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } Copies;
 _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch memory");
-
-/* OpenBLAS calls this function of its own when it is loaded, to know how many threads to start;
- * the dynamic linker gives it the one here. Its threads would have nothing to do, and where there
- * is no address space for their buffers they would never end (OpenBLAS 0.3.21). Starting is 1.5 ms
- * faster without the one of two processors. */
-__attribute__((weak)) int openblas_num_threads_env(void)
-{
-    return 1;
-}
-
-void gemm_setup(void)
-{
-    openblas_set_num_threads(1);
-}
-
-/* A product takes a free buffer of OpenBLAS for as long as it runs. They are not in cblas.h. */
-enum { BUFFER = 128 << 20 };  // bytes, on all 64-bit processors
-__attribute__((weak)) void *blas_memory_alloc(int unused);
-__attribute__((weak)) void blas_memory_free(void *buffer);
-
-static void take_buffers(int count)
-{
-    void *buffer = blas_memory_alloc(0);
-    if (count > 1) take_buffers(count - 1);
-    blas_memory_free(buffer);
-}
-
-/* The size of the process's address space, in bytes. */
-static size_t address_space(void)
-{
-    unsigned long pages = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%lu", &pages) != 1) pages = 0;
-    if (file) fclose(file);
-    return pages * (size_t)sysconf(_SC_PAGESIZE);
-}
-
-bool gemm_reserve(int threads, Error *error)
-{
-    static _Atomic int reserved;
-    if (threads <= reserved || !blas_memory_alloc || !blas_memory_free) return true;
-    size_t bytes = (size_t)(threads - reserved) * BUFFER;
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void *probe = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
-    if (probe == MAP_FAILED) {
-        size_t least = ((address_space() + bytes) >> 20) + 1;
-        return error_set(error,
-                         "not enough address space to multiply on %d threads: allow at least "
-                         "%zu MB (ulimit -v %zu), or use fewer `threads`",
-                         threads, least, least << 10);
-    }
-    munmap(probe, bytes);
-    take_buffers(threads);
-    reserved = threads;
-    return true;
-}
-
-/* Whether our own kernel is faster than OpenBLAS: it needs AVX-512 and a few tiles. */
-static bool ours(int rows)
-{
-    return TILE_ROWS == 14 && rows >= 2 * TILE_ROWS;
-}
 
 /* copy->A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is
  * stored by columns, tile by tile. Returns the offset from tile to tile, or 0 if it follows
@@ -221,7 +149,7 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                             int m, int n, int k)
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
-    int k_step = piece(k, K_BLOCK, B.transposed ? TILE_COLUMNS : LANES);
+    int k_step = piece(k, K_BLOCK, TILE_COLUMNS);
     bool in_place = B.panels && !B.transposed, one_block = n <= n_step && k <= k_step;
     bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     Copies *copy = scratch_take();
@@ -254,35 +182,20 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
 void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *bias, int m,
              int n, int k)
 {
-    if (ours(m)) {
-        Right right = {.at = by_columns(B, k)};
-        blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k);
-        return;
-    }
-    CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasTrans, m, n, k, 1, A, k, B, k, mode == ADD, C,
-               n);
-    for (int i = 0; bias && i < m; i++, C += n) {
-#pragma omp simd
-        for (int j = 0; j < n; j++) C[j] += bias[j];
-    }
+    Right right = {.at = by_columns(B, k)};
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k);
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    if (ours(m)) blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
-    else
-        CBLAS_GEMM(CblasRowMajor, CblasNoTrans, CblasNoTrans, m, n, k, 1, A, k, B, n,
-                   mode == ADD, C, n);
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
 }
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    if (ours(k)) blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k);
-    else
-        CBLAS_GEMM(CblasRowMajor, CblasTrans, CblasNoTrans, m, n, k, 1, A, m, B, n, mode == ADD,
-                   C, n);
+    blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k);
 }
 
 size_t gemm_repeated_size(int n, int k)
@@ -292,17 +205,14 @@ size_t gemm_repeated_size(int n, int k)
 
 Repeated gemm_repeated(real *buffer, const real *B, int n, int k)
 {
-    if (!ours(k)) return (Repeated){B, NULL, n, k};
     panels_copy(buffer, by_rows(B, n), n, k);
-    return (Repeated){B, buffer, n, k};
+    return (Repeated){buffer, n, k};
 }
 
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
 {
     Right right = {.panels = B->panels};
-    if (B->panels)
-        blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k);
-    else gemm_tn(mode, C, A, B->B, m, B->n, B->k);
+    blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k);
 }
 
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,

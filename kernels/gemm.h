@@ -1,18 +1,14 @@
 /* gemm.h -- matrix products, the three forms that a network needs.
  *
  * All matrices are row-major and dense. SET overwrites C, ADD adds to it. Each product runs on
- * one thread: the parallelism is over micro-batches.
- *
- * OpenBLAS computes them, except where this processor has AVX-512 and there are enough rows:
- * there our own blocks around tile.h are faster, by 1.2 to 1.3 at widths of 128 and 256
- * (docs/speed.md; OpenBLAS 0.3.21). small_gemm is for attention, whose matrices are a few dozen
- * rows.
+ * one thread: the parallelism is over micro-batches. An element of C has the same bits whichever
+ * rows and columns are computed with it. small_gemm is for attention, whose matrices are a few
+ * dozen rows.
  *
  * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h
  * chooses between these products and those. */
 #pragma once
 
-#include "base/error.h"
 #include "kernels/tile.h"
 
 /* C [m,n] = A [m,k] · B [n,k]ᵀ + bias [n] in every row; bias may be NULL        Y  = X Wᵀ + b */
@@ -25,20 +21,18 @@ void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 
 /* B of several products dW = dYᵀ X, one for each block of dY's columns: it is packed once. */
 typedef struct Repeated {
-    const real *B;       // [k,n]
-    const real *panels;  // NULL: OpenBLAS multiplies
+    const real *panels;
     int n, k;
 } Repeated;
 
-/* buffer: gemm_repeated_size(n, k) reals, aligned as arena.h aligns. It and B must outlive the
+/* buffer: gemm_repeated_size(n, k) reals, aligned as arena.h aligns. It must outlive the
  * result. */
 size_t gemm_repeated_size(int n, int k);
 Repeated gemm_repeated(real *buffer, const real *B, int n, int k);
 /* C [m,n] = A [k,m]ᵀ · B [k,n] */
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
 
-/* The three forms with W in panels. No size needs OpenBLAS, and a row of C has the same bits
- * whichever other rows are computed with it.
+/* The three forms with W in panels.
  * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL; of B only the first n rows
  * are used. */
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
@@ -49,12 +43,6 @@ void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 /* C [m,n] = A [k,m]ᵀ · B [k,n], with C in panels of its rows
  * m: a multiple of TILE_COLUMNS */
 void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
-
-/* Sets OpenBLAS to one thread. Call it before the first product. */
-void gemm_setup(void);
-/* Maps the buffers that OpenBLAS needs for products on so many threads at once. Call it before
- * the first of them: a product for which OpenBLAS cannot map a buffer never returns. */
-bool gemm_reserve(int threads, Error *error);
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */
 void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,

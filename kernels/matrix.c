@@ -13,15 +13,9 @@ _Static_assert(TILE_COLUMNS *WIDEST * sizeof(real) <= SCRATCH_BYTES, "a panel ne
 
 MatrixLayout matrix_layout_trained(int rows, int columns)
 {
-    bool packed = TILE_ROWS == 14 && sizeof(real) == sizeof(float) && rows >= LARGE &&
-                  columns >= LARGE && columns <= WIDEST && rows % TILE_COLUMNS == 0 &&
-                  columns % TILE_COLUMNS == 0;
+    bool packed = sizeof(real) == sizeof(float) && rows >= LARGE && columns >= LARGE &&
+                  columns <= WIDEST && rows % TILE_COLUMNS == 0 && columns % TILE_COLUMNS == 0;
     return packed ? MATRIX_PACKED : MATRIX_ROWS;
-}
-
-MatrixLayout matrix_layout_inference(void)
-{
-    return VECTOR_BYTES >= 32 ? MATRIX_PACKED : MATRIX_ROWS;
 }
 
 /* A panel takes the memory of its TILE_COLUMNS rows, so W is rearranged panel by panel. */

@@ -25,13 +25,8 @@ typedef struct Matrix {
     const Int8Matrix *int8;  // int8
 } Matrix;
 
-/* The layout in which this build trains W. */
+/* The layout in which W is trained. */
 MatrixLayout matrix_layout_trained(int rows, int columns);
-
-/* The layout in which this build multiplies floats for inference: packed, or rows where
- * OpenBLAS is faster. With packed and int8 matrices the results for a row of X do not depend on
- * other rows. */
-MatrixLayout matrix_layout_inference(void);
 
 /* Change W in place from rows to its layout, or back. They do nothing for MATRIX_ROWS. The
  * sizes must be those for which matrix_layout_trained returns the layout. */

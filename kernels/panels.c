@@ -16,6 +16,11 @@ static void prefetch(const real *x)
     __builtin_prefetch(x, 0, 2);
 }
 
+int panels_columns(void)
+{
+    return TILE_COLUMNS;
+}
+
 size_t panels_size(int n, int k)
 {
     return (size_t)((n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS) * (size_t)k;

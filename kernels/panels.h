@@ -14,6 +14,9 @@
 
 #include "kernels/tile.h"
 
+/* TILE_COLUMNS of the kind that is chosen (kind.h). */
+int panels_columns(void);
+
 /* How many reals B [k,n] takes in panels. They must be aligned as arena.h aligns. */
 size_t panels_size(int n, int k);
 

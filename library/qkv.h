@@ -14,10 +14,8 @@
  *
  * Threads: a model never changes. Any number of translators, on any threads, can share it. Use
  * a translator from one thread at a time; it has worker threads of its own. The same texts and
- * settings give bit-identical results, whatever the number of threads and the other
- * texts of the call. (Builds without AVX compute with OpenBLAS. There the other texts can
- * change the last digits of a score, and the library sets OpenBLAS to one thread, for the whole
- * process.)
+ * settings give bit-identical results on one kind of processor, whatever the number of threads
+ * and the other texts of the call.
  *
  * Texts are UTF-8 and end in NUL. Tokens (`piece`s of the vocabulary) belong to the model and
  * are freed with it. */

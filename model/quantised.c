@@ -84,7 +84,6 @@ static void use(Transformer *model, bool int8)
 
 bool transformer_prepare(Transformer *model, bool int8, Error *error)
 {
-    if (!int8 && matrix_layout_inference() == MATRIX_ROWS) return true;
     if (!create(model, int8, error)) return false;
     // One by one, so that only one matrix exists twice.
     for (int i = 0; i < model->prepared.count; i++) {

@@ -10,8 +10,8 @@
 #include "model/checkpoint.h"
 #include "model/transformer.h"
 
-/* Prepares a network that has its weights. Floats stay as they are if they are packed already,
- * or if OpenBLAS is faster in this build. false: not enough memory; the model is unchanged. */
+/* Prepares a network that has its weights. Floats stay as they are if they are packed already.
+ * false: not enough memory; the model is unchanged. */
 bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
 /* Fills a network with the weights of a file (checkpoint_fits). Those stored as int8

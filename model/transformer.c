@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "base/profile.h"
+#include "kernels/kind.h"
 #include "model/embedding.h"
 
 void transformer_use(Transformer *model, real *block)
@@ -38,8 +39,8 @@ static bool make_sinusoids(Transformer *model, Error *error)
 bool transformer_create(Transformer *model, const ModelConfig *config, Error *error)
 {
     *model = (Transformer){.config = *config};
-    gemm_setup();
-    if (!config_check(config, error) || !params_table(&model->params, config, error))
+    if (!kind_check(error) || !config_check(config, error) ||
+        !params_table(&model->params, config, error))
         return false;
     size_t bytes = model->params.size * sizeof(real);
     model->block = block_zeros(bytes, error);

@@ -37,7 +37,7 @@ manual/generate.c
 library/example.c
 benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
-cblas.h             kernels/gemm.c benchmark/peak.c
+cblas.h             benchmark/peak.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
 editline/readline.h commands/translate/input.c

@@ -4,7 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/progressbar.h"
-#include "kernels/gemm.h"
+#include "kernels/kind.h"
 #include "model/checkpoint.h"
 #include "training/distributed.h"
 
@@ -148,7 +148,7 @@ static double fingerprint(const Run *run)
 }
 
 /* Checks by a hash that every rank has the same token ids, the same training options
- * and the same memory layout of weights. Paths may differ. Collective. */
+ * and the same kernels. Paths may differ. Collective. */
 static bool same_everywhere(const Run *run, Error *error)
 {
     uint64_t mine = (uint64_t)run->progress.corpus, first;
@@ -157,12 +157,12 @@ static bool same_everywhere(const Run *run, Error *error)
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
     mine = hash_word(mine, run->settings->frozen);
-    int D = run->settings->model.d_model;
-    mine = hash_word(mine, matrix_layout_trained(D, D));  // of this build
+    mine = hash_word(mine, (uint32_t)kind_current());
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)
-        error_set(error, "its training text, its options or its build are not those of rank 0");
+        error_set(error, "its training text, its options or its kind of processor (QKV_KERNEL) "
+                         "are not those of rank 0");
     return distributed_agree(first == mine, error);
 }
 
@@ -197,8 +197,7 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
                 lock_folder(run, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
-    good =
-        good && (run->workers = workers_start(threads, error)) && gemm_reserve(threads, error);
+    good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
     stage("encoding …");

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "kernels/matrix.h"
 #include "kernels/panels.h"
+#include "tests/fixtures/kinds.h"
 #include "tests/fixtures/numbers.h"
 
 enum { LARGEST = 40, GAP = 5 };
@@ -123,10 +124,6 @@ static void check_packed(int m, int n, int all, int k)
 
 TEST(packed)
 {
-    if (matrix_layout_inference() != MATRIX_PACKED) {
-        print_message("this build multiplies by OpenBLAS\n");
-        skip();
-    }
     for (int a = 0; a < SIZE_COUNT; a++)
         for (int b = 0; b < SIZE_COUNT; b++)
             for (int c = 0; c < SIZE_COUNT; c += 3)
@@ -137,8 +134,4 @@ TEST(packed)
         check_packed(sizes[s][0], sizes[s][1], sizes[s][1] + 1, sizes[s][2]);
 }
 
-int main(void)
-{
-    gemm_setup();
-    return run_all_tests("gemm", NULL, NULL);
-}
+KINDS_MAIN("gemm", NULL, NULL)

@@ -2,10 +2,12 @@
  * products that read and write panels, against those of matrices in rows. */
 #include "kernels/panels.h"
 #include "kernels/matrix.h"
+#include "tests/fixtures/kinds.h"
 #include "tests/fixtures/numbers.h"
 
 static const int SIZES[] = {1, 2, 15, 16, 17, 31, 32, 33, 64, 70};
-enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, C = TILE_COLUMNS, WIDEST = 4096 };
+enum { SIZE_COUNT = sizeof SIZES / sizeof *SIZES, WIDEST = 4096 };
+static int C;  // columns of a panel
 
 /* W [n,k]: row i is column i % C of panel i / C. */
 static void check_packing(int n, int k)
@@ -43,13 +45,13 @@ TEST(test_packing)
 /* The copy of a block of W is the same whether W is packed or stored by rows. */
 TEST(test_transposing)
 {
-    enum { ROWS = 3 * C, COLUMNS = 2 * C + LANES };
+    int ROWS = 3 * C, COLUMNS = 2 * C + C / 2;
     real *W = numbers(ROWS * COLUMNS), *panels = numbers(ROWS * COLUMNS);
     real *got = numbers(panels_size(COLUMNS, ROWS)),
          *expected = numbers(panels_size(COLUMNS, ROWS));
     panels_pack(panels, W, ROWS, COLUMNS);
     for (int row = 0; row < ROWS; row += C)
-        for (int column = 0; column < COLUMNS; column += LANES) {
+        for (int column = 0; column < COLUMNS; column += C / 2) {
             int k = ROWS - row, n = COLUMNS - column;
             const real *at = W + row * COLUMNS + column;
             memset(got, 0, panels_size(n, k) * sizeof *got);
@@ -84,10 +86,6 @@ static void check_products(int rows, int out, int in)
 
 TEST(test_products)
 {
-    if (TILE_ROWS != 14) {
-        print_message("this build multiplies by OpenBLAS\n");
-        skip();
-    }
     const int sizes[][3] = {{28, C, C},       {29, C, 3 * C},  {61, 5 * C, 2 * C},
                             {530, 2 * C, C},  {40, 512, 544},  {33, 1024, 512},
                             {300, 512, 2048}, {270, 1536, 512}};
@@ -98,19 +96,20 @@ TEST(test_products)
 /* Only large matrices are packed in training, and only those that fill whole panels. */
 TEST(test_layout_trained)
 {
-    bool tile = TILE_ROWS == 14 && sizeof(real) == sizeof(float);
-    assert_int_equal(matrix_layout_trained(512, 512), tile);
-    assert_int_equal(matrix_layout_trained(2048, 512), tile);
-    assert_int_equal(matrix_layout_trained(512, WIDEST), tile);
-    assert_false(matrix_layout_trained(512, WIDEST + C));
-    assert_false(matrix_layout_trained(480, 512));
-    assert_false(matrix_layout_trained(512, 480));
-    assert_false(matrix_layout_trained(513, 512));
-    assert_false(matrix_layout_trained(512, 520));
+    assert_int_equal(matrix_layout_trained(512, 512), MATRIX_PACKED);
+    assert_int_equal(matrix_layout_trained(2048, 512), MATRIX_PACKED);
+    assert_int_equal(matrix_layout_trained(512, WIDEST), MATRIX_PACKED);
+    assert_int_equal(MATRIX_ROWS, matrix_layout_trained(512, WIDEST + C));
+    assert_int_equal(MATRIX_ROWS, matrix_layout_trained(480, 512));
+    assert_int_equal(MATRIX_ROWS, matrix_layout_trained(512, 480));
+    assert_int_equal(MATRIX_ROWS, matrix_layout_trained(513, 512));
+    assert_int_equal(MATRIX_ROWS, matrix_layout_trained(512, 512 + C / 2));
 }
 
-int main(void)
+static int setup(void **state __attribute__((unused)))
 {
-    gemm_setup();
-    return run_all_tests("panels", NULL, NULL);
+    C = panels_columns();
+    return 0;
 }
+
+KINDS_MAIN("panels", setup, NULL)

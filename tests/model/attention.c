@@ -2,6 +2,7 @@
  * scores so large that e^z overflows. */
 #include "model/attention.h"
 #include "base/rng.h"
+#include "tests/fixtures/kinds.h"
 #include "tests/fixtures/test.h"
 
 enum { STRIDE = 50 };
@@ -59,8 +60,4 @@ TEST(test_extreme_scores)
     for (int causal = 0; causal < 2; causal++) check_case(20, 20, 16, causal, 100, 5e-3);
 }
 
-int main(void)
-{
-    gemm_setup();
-    return run_all_tests("attention", NULL, NULL);
-}
+KINDS_MAIN("attention", NULL, NULL)

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "model/quantised.h"
+#include "tests/fixtures/kinds.h"
 #include "tests/fixtures/random-model.h"
 #include "tests/fixtures/temporary-file.h"
 
@@ -166,4 +167,4 @@ TEST(prepared_the_same)
     assert_same_output(&large, &rows);
 }
 
-TEST_MAIN("large", setup, teardown)
+KINDS_MAIN("large", setup, teardown)

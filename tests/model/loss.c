@@ -3,6 +3,7 @@
 #include "model/loss.h"
 #include "base/rng.h"
 #include "kernels/gemm.h"
+#include "tests/fixtures/kinds.h"
 #include "tests/fixtures/test.h"
 
 /* Two full blocks of rows and a partial one; a full chunk of classes and a partial one. */
@@ -120,8 +121,4 @@ TEST(test_pad_is_no_class)
     assert_memory_equal(&before, &after, sizeof before);
 }
 
-int main(void)
-{
-    gemm_setup();
-    return run_all_tests("loss", setup, teardown);
-}
+KINDS_MAIN("loss", setup, teardown)

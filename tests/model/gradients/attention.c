@@ -114,7 +114,6 @@ static void test_uses(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_uses, check_teardown)};
     return cmocka_run_group_tests_name("gradients/attention", tests, NULL, NULL);
 }

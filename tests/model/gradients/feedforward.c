@@ -98,7 +98,6 @@ static void test_without_slopes(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_activations, check_teardown),
         cmocka_unit_test_teardown(test_without_slopes, check_teardown),

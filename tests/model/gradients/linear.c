@@ -40,7 +40,6 @@ static void test_modes(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_modes, check_teardown)};
     return cmocka_run_group_tests_name("gradients/linear", tests, NULL, NULL);
 }

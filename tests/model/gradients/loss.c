@@ -169,7 +169,6 @@ static void test_without_divergence(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_cross_entropy, check_teardown),
         cmocka_unit_test_teardown(test_r_drop, check_teardown),

@@ -96,7 +96,6 @@ static void test_stacks(void **state)
 
 int main(void)
 {
-    gemm_setup();
     const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_stacks, check_teardown)};
     return cmocka_run_group_tests_name("gradients/stacks", tests, NULL, NULL);
 }

@@ -1,0 +1,78 @@
+/* kind.c -- which kind of processor this is; see kind.h. */
+#include "kernels/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The table that the Makefile writes. It is missing where there is one kind only. */
+typedef void Function(void);
+extern Function *const kind_table[] __attribute__((weak));  // [kinds][kind_functions]
+extern Function *kind_chosen[] __attribute__((weak));       // [kind_functions]
+extern const size_t kind_functions __attribute__((weak));
+
+static const char *const names[] = {"plain", "avx2", "avx512"};
+static int current;
+
+int kind_count(void)
+{
+    return kind_table ? sizeof names / sizeof *names : 1;
+}
+
+const char *kind_name(int kind)
+{
+    return names[kind];
+}
+
+bool kind_runs(int kind)
+{
+#if defined __x86_64__
+    bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                  __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+    return kind == 0 || (avx2 && (kind == 1 || avx512));
+#else
+    return kind == 0;
+#endif
+}
+
+int kind_current(void)
+{
+    return current;
+}
+
+void kind_use(int kind)
+{
+    current = kind;
+    if (kind_table)
+        memcpy(kind_chosen, kind_table + (size_t)kind * kind_functions,
+               kind_functions * sizeof *kind_chosen);
+}
+
+/* The kind of that name, or -1. */
+static int find(const char *name)
+{
+    int kind = kind_count() - 1;
+    while (kind >= 0 && strcmp(name, names[kind])) kind--;
+    return kind;
+}
+
+__attribute__((constructor)) static void choose(void)
+{
+    const char *name = getenv("QKV_KERNEL");
+    int kind = name ? find(name) : -1;
+    if (kind < 0 || !kind_runs(kind))
+        for (kind = kind_count() - 1; !kind_runs(kind);) kind--;
+    kind_use(kind);
+}
+
+bool kind_check(Error *error)
+{
+    const char *name = getenv("QKV_KERNEL");
+    int kind = name ? find(name) : 0;
+    if (name && kind < 0)
+        return error_set(error, "QKV_KERNEL is 'plain'%s, not '%s'",
+                         kind_count() > 1 ? ", 'avx2' or 'avx512'" : "", name);
+    return kind_runs(kind) ||
+           error_set(error, "this processor does not have the instructions of QKV_KERNEL '%s'",
+                     name);
+}

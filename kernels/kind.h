@@ -1,0 +1,32 @@
+/* kind.h -- the kind of processor whose code runs.
+ *
+ * The files that compute (VECTORS in the Makefile) are compiled once for each kind: function f
+ * of them becomes f.plain, f.avx2, f.avx512. A table has a row a kind and a column a function;
+ * f itself jumps to its entry in the row that was copied to kind_chosen at start-up. So a
+ * caller sees one f, and the bits of its results depend on the kind alone.
+ *
+ *   kind     instructions                  vector   tile of a product (tile.h)
+ *   plain    all of x86-64: SSE2           16 B     3 x 8 numbers   (any other processor, too)
+ *   avx2     AVX2 and FMA                  32 B     6 x 16
+ *   avx512   AVX-512 F, BW, DQ and VL      64 B     14 x 32
+ *
+ * The last one that this processor has is chosen, or the one that QKV_KERNEL names. */
+#pragma once
+
+#include "base/error.h"
+
+/* How many kinds there are, and their names. */
+int kind_count(void);
+const char *kind_name(int kind);
+
+/* Whether this processor has the kind's instructions. */
+bool kind_runs(int kind);
+
+/* The kind whose code runs now. */
+int kind_current(void);
+
+/* Chooses another one, for tests: of panels that are packed already it reads nonsense. */
+void kind_use(int kind);
+
+/* False, with an error, if QKV_KERNEL names no kind, or one that this processor does not have. */
+bool kind_check(Error *error);
