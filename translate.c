@@ -251,7 +251,8 @@ static bool use_pairs(Program *p, Error *error)
                          .stop = &stop_signal};
     bool good = r->score
                     ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
-                    : alignment_run(&pairs, &p->view, error);
+                : r->exposure ? exposure_run(&pairs, r->exposure, error)
+                              : alignment_run(&pairs, &p->view, error);
     input_end(&p->input);
     return good;
 }

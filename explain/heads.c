@@ -2,47 +2,60 @@
 #include "explain/heads.h"
 
 #include <math.h>
-#include <search.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-const char *const head_measures[HEAD_MEASURES] = {"entropy", "of_max", "diagonal", "previous",
-                                                  "next",    "end",    "same"};
+#include "base/best.h"
+#include "base/columns.h"
+#include "base/json.h"
+
+/* A word of a row and one of a column. */
+typedef struct HeadPair {
+    AttentionKind kind;
+    char key[120];  // the kind's number, then "de → the"
+    char *example;  // the first sentence pair with both
+    long long count;
+    double weight[];  // of each head of the kind, summed
+} HeadPair;
+
+// clang-format off
+const char *const head_measures[] = {"entropy", "of_max", "diagonal", "previous", "next", "end",
+                                     "same", "aer"};
+static const char *const drawn[] = {"entropy/max", "diagonal", "previous", "next", "</s>", "same word",
+                                    "1 - AER"};
+// clang-format on
 
 bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
 {
-    bool good = (heads->table = calloc(HEAD_KINDS, sizeof *heads->table)) != NULL;
-    heads->heads = config->heads;
-    for (int k = 0; good && k < HEAD_KINDS; k++) {
-        int layers = k == ATTENTION_ENCODER ? config->encoder_layers : config->decoder_layers;
-        heads->count[k] = layers * config->heads;
-        heads->head[k] = calloc((size_t)heads->count[k] + 1, sizeof *heads->head[k]);
-        heads->pair[k] = calloc(HEAD_PAIRS, sizeof(HeadPair *));
-        good = heads->head[k] && heads->pair[k] && hcreate_r(HEAD_PAIRS, &heads->table[k]);
-    }
-    return good || error_set(error, "not enough memory to report on heads");
+    int H = config->heads, L = config->decoder_layers;
+    const int layers[HEAD_KINDS] = {config->encoder_layers, L, L};
+    Head *head = calloc((size_t)((layers[0] + 2 * L) * H + HEAD_KINDS), sizeof *head);
+    heads->kind[0] = head;
+    heads->pair = calloc(HEAD_PAIRS, sizeof *heads->pair);
+    if (!head || !heads->pair || !hcreate_r(HEAD_PAIRS, &heads->table))
+        return error_set(error, "not enough memory to report on heads");
+    for (int kind = 0; kind < HEAD_KINDS; heads->kind[++kind] = head)
+        for (int k = 0; k <= layers[kind] * H; k++)
+            *head++ = (Head){.kind = (AttentionKind)kind,
+                             .layer = k / H,
+                             .number = k < layers[kind] * H ? k % H : -1};
+    return true;
 }
 
 void heads_free(Heads *heads)
 {
-    for (int k = 0; k < HEAD_KINDS; k++) {
-        for (int i = 0; i < heads->pairs[k]; i++)
-            free(heads->pair[k][i]->example), free(heads->pair[k][i]);
-        free(heads->pair[k]);
-        free(heads->head[k]);
-        if (heads->table) hdestroy_r(&heads->table[k]);
-    }
-    free(heads->table);
-    *heads = (Heads){0};
+    for (int i = 0; i < heads->pairs; i++) free(heads->pair[i]->example), free(heads->pair[i]);
+    free(heads->pair);
+    free(heads->kind[0]);
+    hdestroy_r(&heads->table);
 }
 
 /* ---- measures ---- */
 
-void head_measure(Head *head, const Map *map, const Map *uniform, AttentionKind kind,
-                  const Labels *rows, const Labels *columns)
+void head_measure(Head *head, const Map *map, const Map *equal, const Labels *rows,
+                  const Labels *columns)
 {
-    bool cross = kind == ATTENTION_CROSS;
+    bool cross = head->kind == ATTENTION_CROSS;
     for (int i = 0; i < map->rows; i++) {
         if (rows->special[i]) continue;
         double part[HEAD_MEASURES] = {0};
@@ -50,13 +63,13 @@ void head_measure(Head *head, const Map *map, const Map *uniform, AttentionKind 
         const char *own = cross ? rows->text[i] : columns->text[i];
         int keys = 0;
         for (int j = 0; j < map->columns; j++) {
-            if (uniform->at[i * map->columns + j] <= 0) continue;
+            if (equal->at[i * map->columns + j] <= 0) continue;
             double p = (double)map->at[i * map->columns + j];
             bool end = columns->special[j];
             const bool is[HEAD_MEASURES] = {
                 [HEAD_DIAGONAL] = j == i && !end,
                 [HEAD_PREVIOUS] = j == i - 1 && !end,
-                [HEAD_NEXT] = j == i + 1 && !end && kind != ATTENTION_DECODER,
+                [HEAD_NEXT] = j == i + 1 && !end && head->kind != ATTENTION_DECODER,
                 [HEAD_END] = end,
                 [HEAD_SAME] = !end && (cross || j != i) && !strcmp(columns->text[j], own)};
             for (int k = HEAD_DIAGONAL; k < HEAD_MEASURES; k++)
@@ -77,90 +90,70 @@ double head_mean(const Head *head, HeadMeasure measure)
     return rows ? fmax(head->sum[measure] / (double)rows, 0) : (double)NAN;
 }
 
-/* ---- pairs of words ---- */
-
-HeadPair *heads_find(const Heads *heads, AttentionKind kind, const char *from, const char *to)
-{
-    char words[sizeof(HeadPair){0}.words];
-    ENTRY *found;
-    snprintf(words, sizeof words, "%s → %s", from, to);
-    return hsearch_r((ENTRY){words, NULL}, FIND, &found, &heads->table[kind]) ? found->data
-                                                                              : NULL;
-}
-
-/* *out (=) the pair, new if it has not occurred; NULL if there are HEAD_PAIRS others. */
-static bool meet(Heads *heads, HeadPair **out, AttentionKind kind, const char *from,
-                 const char *to, const char *example, Error *error)
-{
-    ENTRY *found;
-    HeadPair *pair = *out = heads_find(heads, kind, from, to);
-    if (pair) return ++pair->count;
-    if (heads->pairs[kind] == HEAD_PAIRS) return true;
-    pair = calloc(1, sizeof *pair + (size_t)heads->count[kind] * sizeof(double));
-    if (!pair || !(pair->example = strdup(example)))
-        return free(pair), error_set(error, "not enough memory for pairs of words");
-    snprintf(pair->words, sizeof pair->words, "%s → %s", from, to);
-    pair->count = 1;
-    hsearch_r((ENTRY){pair->words, pair}, ENTER, &found, &heads->table[kind]);
-    *out = heads->pair[kind][heads->pairs[kind]++] = pair;
-    return true;
-}
-
-static int compare(const void *a, const void *b, void *head)
-{
-    const HeadPair *x = *(HeadPair *const *)a, *y = *(HeadPair *const *)b;
-    double p = x->weight[*(int *)head] / (double)x->count,
-           q = y->weight[*(int *)head] / (double)y->count;
-    return p > q ? -1 : p < q ? 1 : strcmp(x->words, y->words);
-}
-
-void heads_sort(Heads *heads, AttentionKind kind, int head)
-{
-    qsort_r(heads->pair[kind], (size_t)heads->pairs[kind], sizeof(HeadPair *), compare, &head);
-}
-
 /* ---- a sentence pair ---- */
 
-/* uniform (=) the map of equal weights   pair [rows,columns] (=) */
-static bool begin_kind(Heads *heads, Map *uniform, HeadPair **pair, AttentionKind kind,
-                       const Labels *rows, const Labels *columns, const char *example,
-                       Error *error)
+/* The pair of two words; new if there is an example and no lack of memory. NULL: it is not known. */
+static HeadPair *find_pair(Heads *heads, AttentionKind kind, const char *from, const char *to,
+                           const char *example)
 {
-    for (int i = 0, m = uniform->columns; i < uniform->rows; i++)
-        for (int j = 0, keys = kind == ATTENTION_DECODER ? i + 1 : m; j < m; j++)
-            uniform->at[i * m + j] = j < keys ? 1 / (float)keys : 0;
-    map_join(uniform, rows->word, columns->word);
-    for (int i = 0, m = uniform->columns; i < uniform->rows; i++)
-        for (int j = 0; j < m; j++)
-            if (!rows->special[i] && !columns->special[j] && uniform->at[i * m + j] > 0 &&
-                !meet(heads, &pair[i * m + j], kind, rows->text[i], columns->text[j], example,
-                      error))
-                return false;
+    size_t count = (size_t)(heads->kind[kind + 1] - heads->kind[kind]);
+    char key[sizeof(HeadPair){0}.key];
+    ENTRY *found;
+    HeadPair *pair;
+    snprintf(key, sizeof key, "%d%s → %s", (int)kind, from, to);
+    if (hsearch_r((ENTRY){key, NULL}, FIND, &found, &heads->table)) return found->data;
+    if (!example || !(pair = calloc(1, sizeof *pair + count * sizeof *pair->weight)))
+        return NULL;
+    if (!(pair->example = strdup(example))) return free(pair), NULL;
+    pair->kind = kind;
+    strcpy(pair->key, key);
+    hsearch_r((ENTRY){pair->key, pair}, ENTER, &found, &heads->table);
+    return heads->pair[heads->pairs++] = pair;
+}
+
+/* *map (=) the map of words of a head, or of equal weights. */
+static bool make_map(Map *map, const Snapshot *snapshot, const Head *head, const Labels *rows,
+                     const Labels *columns, Error *error)
+{
+    bool equal = head->number < 0;
+    if (!map_heads(map, snapshot, head->kind, equal ? 0 : head->layer,
+                   equal ? &(int){0} : &head->number, 1, false, error))
+        return false;
+    for (int i = 0, m = map->columns; equal && i < map->rows; i++)
+        for (int j = 0, keys = head->kind == ATTENTION_DECODER ? i + 1 : m; j < m; j++)
+            map->at[i * m + j] = j < keys ? 1 / (float)keys : 0;
+    map_join(map, rows->word, columns->word);
     return true;
 }
 
 static bool add_kind(Heads *heads, const Snapshot *snapshot, AttentionKind kind,
-                     const Labels *labels, const char *example, Error *error)
+                     const Labels *rows, const Labels *columns, const char *example,
+                     Error *error)
 {
-    const Labels *rows = &labels[labels_rows(kind)], *columns = &labels[labels_columns(kind)];
-    Map uniform = {0}, map = {0};
-    Head *head = heads->head[kind];
-    bool good = map_heads(&uniform, snapshot, kind, 0, &(int){0}, 1, false, error);
-    HeadPair **pair = calloc((size_t)uniform.rows * (size_t)uniform.columns + 1, sizeof *pair);
-    good = good && (pair || error_set(error, "not enough memory for pairs of words")) &&
-           begin_kind(heads, &uniform, pair, kind, rows, columns, example, error);
-    for (int k = 0; good && k < heads->count[kind]; k++, head++) {
-        good = map_heads(&map, snapshot, kind, k / heads->heads, &(int){k % heads->heads}, 1,
-                         false, error);
-        if (good) map_join(&map, rows->word, columns->word);
-        if (good) head_measure(head, &map, &uniform, kind, rows, columns);
-        for (int c = 0; c < map.rows * map.columns; c++)
-            if (pair[c]) pair[c]->weight[k] += (double)map.at[c];
+    Head *first = heads->kind[kind], *last = heads->kind[kind + 1] - 1;
+    size_t cells = (size_t)rows->count * (size_t)columns->count;
+    Map equal = {0}, map;
+    HeadPair **pair = calloc(cells, sizeof *pair);
+    bool good = make_map(&equal, snapshot, last, rows, columns, error) &&
+                (pair || error_set(error, "not enough memory for pairs of words"));
+    for (size_t c = 0; good && c < cells; c++) {
+        int i = (int)c / columns->count, j = (int)c % columns->count;
+        if (rows->special[i] || columns->special[j] || equal.at[c] <= 0) continue;
+        bool full = heads->pairs == HEAD_PAIRS;
+        pair[c] =
+            find_pair(heads, kind, rows->text[i], columns->text[j], full ? NULL : example);
+        good = pair[c] || full || error_set(error, "not enough memory for pairs of words");
+        if (pair[c]) pair[c]->count++;
+    }
+    for (Head *head = first; good && head <= last; head++) {
+        good = make_map(&map, snapshot, head, rows, columns, error);
+        if (good) head_measure(head, &map, &equal, rows, columns);
+        for (size_t c = 0; good && c < cells; c++)
+            if (pair[c]) pair[c]->weight[head - first] += (double)map.at[c];
         map_free(&map);
     }
-    if (good) head_measure(head, &uniform, &uniform, kind, rows, columns);
     free(pair);
-    map_free(&uniform);
+    map_free(&equal);
     return good;
 }
 
@@ -178,36 +171,162 @@ bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabul
     if (target && asprintf(&both, "%s → %s", source, target) < 0)
         both = NULL, error_set(error, "not enough memory for pairs of words");
     good = both != NULL;
-    for (int k = 0; good && k < HEAD_KINDS; k++)
-        good = add_kind(heads, snapshot, (AttentionKind)k, labels, both, error);
+    for (AttentionKind k = ATTENTION_ENCODER; good && k <= ATTENTION_CROSS; k++)
+        good = add_kind(heads, snapshot, k, &labels[labels_rows(k)], &labels[labels_columns(k)],
+                        both, error);
     heads->sentences += good;
     for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&labels[side]);
     free(source), free(target), free(both);
     return good;
 }
 
-/* ---- the picture ---- */
+/* ---- the report ---- */
 
-/* weight [HEAD_MEASURES,columns] (=) shares, and 1 - AER; 0 where a measure does not apply. */
-static void fill(float *weight, char (*name)[24], int columns, const Heads *heads)
+enum { TYPICAL = 3, WORDS_WIDTH = 22, LINE_WIDTH = 95, INDENT = 7 };
+
+static double pair_mean(const Heads *heads, const HeadPair *pair, const Head *head)
 {
-    for (int k = 0; k < HEAD_KINDS; k++)
-        for (int i = 0; i <= heads->count[k]; i++, name++, weight++) {
-            const Head *head = &heads->head[k][i];
-            int layer = i / heads->heads + 1, h = i % heads->heads + 1;
-            if (i == heads->count[k]) snprintf(*name, sizeof *name, "uniform");
-            else snprintf(*name, sizeof *name, "%s %d.%d", attention_kind_names[k], layer, h);
-            for (int m = HEAD_OF_MAX; m < HEAD_MEASURES; m++)
-                weight[(m - 1) * columns] = (float)fmax(head_mean(head, (HeadMeasure)m), 0);
-            weight[(HEAD_MEASURES - 1) * columns] =
-                (float)fmax(1 - align_error(&head->aligned), 0);
-        }
+    return pair->weight[head - heads->kind[head->kind]] / (double)pair->count;
 }
 
-static bool draw(const char *path, const HeatMap *map, const PictureConfig *config,
-                 Error *error)
+/* best [TYPICAL] (=) the pairs of the largest mean weight in a head; returns their number. */
+static int find_typical(Best *best, const Heads *heads, const Head *head, int least)
 {
-    const HeatMapSection section = {.large = map};
+    int count = 0;
+    for (int i = 0; i < heads->pairs; i++) {
+        const HeadPair *pair = heads->pair[i];
+        if (pair->kind == head->kind && pair->count >= least)
+            best_add(best, &count, TYPICAL, i, pair_mean(heads, pair, head));
+    }
+    return count;
+}
+
+static void print_name(FILE *out, const Head *head)
+{
+    if (head->number < 0) fprintf(out, "uniform");
+    else fprintf(out, "%2d.%-4d", head->layer + 1, head->number + 1);
+}
+
+static void print_typical(FILE *out, const Heads *heads, const Head *head, int least)
+{
+    Best best[TYPICAL];
+    int count = find_typical(best, heads, head, least);
+    print_name(out, head);
+    for (int i = 0; i < count; i++) {
+        columns_put(out, heads->pair[best[i].id]->key + 1, WORDS_WIDTH, false);
+        fprintf(out, " %.2f%s", best[i].value, i + 1 < count ? "  " : "\n");
+    }
+    if (count) columns_wrap(out, heads->pair[best[0].id]->example, INDENT, INDENT, LINE_WIDTH);
+    else fputs("none\n", out);
+}
+
+static void print_kind(FILE *out, const Heads *heads, AttentionKind kind, int least)
+{
+    const Head *first = heads->kind[kind], *last = heads->kind[kind + 1] - 1;
+    int measures = HEAD_MEASURES - isnan(head_mean(first, HEAD_AER));
+    fprintf(out, "\n%s\nhead   ", choice_kind_titles[kind]);
+    for (int m = 0; m < measures; m++)
+        fprintf(out, "%10s",
+                m == HEAD_AER               ? "AER"
+                : m != HEAD_END             ? head_measures[m]
+                : kind == ATTENTION_DECODER ? "<pad>"
+                                            : "</s>");
+    for (const Head *head = first; head <= last; head++) {
+        fputc('\n', out);
+        print_name(out, head);
+        for (int m = 0; m < measures; m++)
+            if (head->rows[m]) fprintf(out, "%10.3f", head_mean(head, (HeadMeasure)m));
+            else fprintf(out, "%10s", "-");
+    }
+    fprintf(out,
+            "\n\ntypical pairs, query → key, that met %d times or more; where the first met\n",
+            least);
+    for (const Head *head = first; head < last; head++) print_typical(out, heads, head, least);
+}
+
+static void print_json(FILE *out, const Heads *heads, const Head *head, int least)
+{
+    Best best[TYPICAL];
+    JsonWriter json = {.out = out};
+    json_open(&json, NULL);
+    json_put_text(&json, "kind", attention_kind_names[head->kind]);
+    json_put_integer(&json, "layer", head->layer + 1);
+    json_put_integer(&json, "head", head->number + 1);
+    for (int m = 0; m < HEAD_MEASURES; m++)
+        json_put_real(&json, head_measures[m], head_mean(head, (HeadMeasure)m));
+    json_open_array(&json, "pairs");
+    for (int i = 0, count = find_typical(best, heads, head, least); i < count; i++) {
+        const HeadPair *pair = heads->pair[best[i].id];
+        json_open(&json, NULL);
+        json_put_text(&json, "words", pair->key + 1);
+        json_put_real(&json, "weight", best[i].value);
+        json_put_integer(&json, "count", pair->count);
+        json_put_text(&json, "example", pair->example);
+        json_close(&json);
+    }
+    json_close_array(&json);
+    json_close(&json);
+    fputc('\n', out);
+}
+
+void heads_print(FILE *out, const Heads *heads, int least, bool json)
+{
+    if (!json) fprintf(out, "%lld sentence pairs\n", heads->sentences);
+    for (AttentionKind k = ATTENTION_ENCODER; k <= ATTENTION_CROSS; k++)
+        if (!json) print_kind(out, heads, k, least);
+        else
+            for (const Head *head = heads->kind[k]; head->number >= 0; head++)
+                print_json(out, heads, head, least);
+}
+
+bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error *error)
+{
+    const Head *all = heads->kind[0];
+    int total = (int)(heads->kind[HEAD_KINDS] - all), count = 0;
+    const HeadPair *pair[HEAD_KINDS];
+    Best *best = calloc((size_t)total, sizeof *best);
+    if (!best) return error_set(error, "not enough memory to rank %d heads", total);
+    for (int k = 0; k < HEAD_KINDS; k++)
+        pair[k] = find_pair(heads, (AttentionKind)k, from, to, NULL);
+    for (int i = 0; i < total; i++)
+        if (pair[all[i].kind] && all[i].number >= 0)
+            best_add(best, &count, total, i, pair_mean(heads, pair[all[i].kind], &all[i]));
+    for (int i = 0; i < count; i++) {
+        const Head *head = &all[best[i].id];
+        fprintf(out, "%.4f  %-7s layer %d head %d  ×%lld\n", best[i].value,
+                attention_kind_names[head->kind], head->layer + 1, head->number + 1,
+                pair[head->kind]->count);
+    }
+    free(best);
+    return count ||
+           error_set(error, "'%s' and '%s' are in no sentence pair together", from, to);
+}
+
+/* ---- the picture ---- */
+
+bool heads_draw(const char *path, const Heads *heads, const PictureConfig *config, Error *error)
+{
+    enum { ROWS = sizeof drawn / sizeof *drawn };
+    const Head *head = heads->kind[0], *cross = heads->kind[ATTENTION_CROSS];
+    int columns = (int)(heads->kind[HEAD_KINDS] - head);
+    char(*name)[32] = calloc((size_t)columns, sizeof *name);
+    const char **label = calloc((size_t)columns, sizeof *label);
+    float *weight = calloc((size_t)columns * ROWS, sizeof *weight);
+    bool good =
+        (name && label && weight) || error_set(error, "not enough memory to draw heads");
+    for (int i = 0; good && i < columns; i++, head++) {
+        label[i] = head->number < 0 ? "uniform" : name[i];
+        snprintf(name[i], sizeof *name, "%s %d.%d", attention_kind_names[head->kind],
+                 head->layer + 1, head->number + 1);
+        for (int m = HEAD_OF_MAX; m < HEAD_MEASURES; m++) {
+            double mean = head_mean(head, (HeadMeasure)m);
+            weight[(m - HEAD_OF_MAX) * columns + i] =
+                (float)fmax(m == HEAD_AER ? 1 - mean : mean, 0);
+        }
+    }
+    const HeatMap map = {
+        weight, ROWS - isnan(head_mean(cross, HEAD_AER)), columns, drawn, label, .title = NULL};
+    const HeatMapSection section = {.large = &map};
     const AttentionPage page = {
         .title = "What the heads do",
         .subtitle = "Means over the words of the input, by layer and head. No number: below "
@@ -215,24 +334,7 @@ static bool draw(const char *path, const HeatMap *map, const PictureConfig *conf
         .sections = &section,
         .count = 1,
         .measure = "share"};
-    return picture_page(path, page, config, NULL, 0, error);
-}
-
-bool heads_draw(const char *path, const Heads *heads, const PictureConfig *config, Error *error)
-{
-    static const char *const rows[HEAD_MEASURES] = {
-        "entropy/max", "diagonal", "previous", "next", "</s>", "same word", "1 - AER"};
-    int columns = heads->count[0] + heads->count[1] + heads->count[2] + HEAD_KINDS;
-    const char **label = calloc((size_t)columns, sizeof *label);
-    char(*name)[24] = calloc((size_t)columns, sizeof *name);
-    float *weight = calloc((size_t)columns * HEAD_MEASURES, sizeof *weight);
-    bool good =
-        (name && label && weight) || error_set(error, "not enough memory to draw heads");
-    bool aligned = !isnan(align_error(&heads->head[ATTENTION_CROSS]->aligned));
-    if (good) fill(weight, name, columns, heads);
-    for (int i = 0; good && i < columns; i++) label[i] = name[i];
-    HeatMap map = {weight, HEAD_MEASURES - !aligned, columns, rows, label, .title = NULL};
-    good = good && draw(path, &map, config, error);
+    good = good && picture_page(path, page, config, NULL, 0, error);
     free(name), free(label), free(weight);
     return good;
 }

@@ -18,9 +18,8 @@ typedef struct AlignWays {
 typedef struct Alignment {
     const Pairs *pairs;
     View *view;
-    TextReader *gold;        // or NULL
-    IdLines source, target;  // the pair: one line each
-    bool too_long;
+    TextReader *gold;  // or NULL
+    Pair pair;
     AlignWays ways;
 } Alignment;
 
@@ -38,17 +37,18 @@ static AlignBy way(const AlignWays *ways, int k)
     return by;
 }
 
-static bool link_pair(Alignment *a, const Snapshot *snapshot, Error *error)
+static bool link_pair(Alignment *a, Error *error)
 {
-    return aligner_link(&a->view->aligner, snapshot, a->source.word, a->target.word, error);
+    return aligner_link(&a->view->aligner, a->pair.snapshot, a->pair.source.word,
+                        a->pair.target.word, error);
 }
 
-static bool compare_all(Alignment *a, const Snapshot *snapshot, const Links *gold, Error *error)
+static bool compare_all(Alignment *a, const Links *gold, Error *error)
 {
     a->ways.pairs++;
     for (int k = 0; k < 2 * a->ways.a_step; k++) {
         a->view->aligner.by = way(&a->ways, k);
-        if (!link_pair(a, snapshot, error)) return false;
+        if (!link_pair(a, error)) return false;
         align_compare(&a->ways.counts[k], &a->view->aligner.links, gold);
     }
     return true;
@@ -103,34 +103,22 @@ static bool read_gold(const Alignment *a, Links *gold, Error *error)
     char where[300];
     if (!partner_next(a->gold, &line, &length, "sources", error)) return false;
     snprintf(where, sizeof where, "%.250s:%zu", a->gold->name, a->gold->line);
-    return links_read(gold, line, where, a->source.words, a->target.words, error);
+    return links_read(gold, line, where, a->pair.source.words, a->pair.target.words, error);
 }
 
-/* Whether a report at the end takes the place of the links. */
-static bool replaced(const Request *r)
-{
-    return r->head_report || r->exposure;
-}
-
-/* Adds the pair to the table, and aligns it or compares it with `gold`. */
+/* Adds the pair to the table and the report, and aligns it or compares it with `gold`. */
 static bool use_pair(Alignment *a, const Links *gold, Error *error)
 {
-    const Bundle *bundle = a->pairs->bundle;
     View *view = a->view;
-    if (a->too_long) return true;
-    Snapshot *snapshot = snapshot_open(&bundle->model, a->source.ids.id, a->source.start[1],
-                                       a->target.ids.id, a->target.start[1], error);
-    bool good = snapshot &&
-                (!view->request->align.tsv ||
-                 table_add(&view->table, snapshot, &bundle->vocabulary, &view->choice,
-                           a->pairs->input->lines, error)) &&
-                (!view->request->head_report ||
-                 heads_add(&view->heads, snapshot, &bundle->vocabulary, error)) &&
-                (view->request->exposure ? exposure_add(&view->exposure, snapshot, error)
-                 : a->gold               ? compare_all(a, snapshot, gold, error)
-                                         : link_pair(a, snapshot, error));
-    snapshot_close(snapshot);
-    return good;
+    const Snapshot *snapshot = a->pair.snapshot;
+    const Vocabulary *vocabulary = &a->pairs->bundle->vocabulary;
+    return !snapshot || ((!view->request->align.tsv ||
+                          table_add(&view->table, snapshot, vocabulary, &view->choice,
+                                    a->pairs->input->lines, error)) &&
+                         (!view->request->head_report ||
+                          heads_add(&view->heads, snapshot, vocabulary, error)) &&
+                         (a->gold ? compare_all(a, gold, error)
+                                  : view->request->head_report || link_pair(a, error)));
 }
 
 static bool align_one(Alignment *a, Error *error)
@@ -138,7 +126,7 @@ static bool align_one(Alignment *a, Error *error)
     Links gold = {0}, *links = &a->view->aligner.links;
     links->count = 0;
     bool good = (!a->gold || read_gold(a, &gold, error)) && use_pair(a, &gold, error);
-    if (good && !a->gold && !replaced(a->view->request)) {
+    if (good && !a->gold && !a->view->request->head_report) {
         links_print(stdout, links);
         putchar('\n');
         if (!input_ready(a->pairs->input)) fflush(stdout);
@@ -149,22 +137,11 @@ static bool align_one(Alignment *a, Error *error)
 
 static bool align_all(Alignment *a, Error *error)
 {
-    const char *line;
-    size_t length;
-    const Pairs *pairs = a->pairs;
-    TextResult result = TEXT_END;
-    while (!*pairs->stop &&
-           (result = input_next(pairs->input, &line, &length, error)) == TEXT_LINE) {
-        idlines_clear(&a->source);
-        idlines_clear(&a->target);
-        if (!pairs_add(pairs, &a->source, &a->target, &a->too_long, line, length, error) ||
-            !align_one(a, error))
-            return false;
-    }
-    long long lines = pairs->input->lines;
-    return result != TEXT_ERROR &&
-           (*pairs->stop || (partner_end(pairs->target, lines, "sources", error) &&
-                             partner_end(a->gold, lines, "sources", error)));
+    TextResult result;
+    while ((result = pairs_next(a->pairs, &a->pair, error)) == TEXT_LINE)
+        if (!align_one(a, error)) return false;
+    return result == TEXT_END &&
+           (*a->pairs->stop || partner_end(a->gold, a->pairs->input->lines, "sources", error));
 }
 
 /* Prints the table, and saves the best ways for --align-save. */
@@ -194,23 +171,24 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
     Alignment a = {.pairs = pairs,
                    .view = view,
                    .gold = path ? &gold : NULL,
-                   .source = {.find_words = true, .find_unknown = true},
-                   .target = {.find_words = true, .find_unknown = true},
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
     a.ways.a_step = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);
     bool good =
         (a.ways.counts || error_set(error, "not enough memory to align")) &&
         (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
-        (path && !replaced(view->request) ? report(&a, error)
-                                          : stream_flush(stdout, "the alignments", error));
+        (path && !view->request->head_report ? report(&a, error)
+                                             : stream_flush(stdout, "the alignments", error));
     text_close(&gold);
-    idlines_free(&a.source);
-    idlines_free(&a.target);
+    pair_free(&a.pair);
     if (good && path)
-        for (int k = 0, H = model->heads; k < view->heads.count[ATTENTION_CROSS]; k++)
-            view->heads.head[ATTENTION_CROSS][k].aligned =
-                a.ways.counts[k / H * a.ways.heads + k % H];
+        for (Head *head = view->heads.kind[ATTENTION_CROSS]; head && head->number >= 0;
+             head++) {
+            const AlignError *counts =
+                &a.ways.counts[head->layer * a.ways.heads + head->number];
+            head->sum[HEAD_AER] = align_error(counts);
+            head->rows[HEAD_AER] = !isnan(head->sum[HEAD_AER]);
+        }
     free(a.ways.counts);
     return good;
 }

@@ -1,46 +1,21 @@
 /* neighbours.c -- --neighbours; see neighbours.h. */
 #include "commands/translate/neighbours.h"
 
-#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "base/best.h"
 #include "base/columns.h"
 #include "base/file.h"
 #include "inference/snapshot.h"
 
 enum { BEST = 5, CHUNK = 100, NAME_WIDTH = 16, WORD_WIDTH = 9 };
 
-/* best [BEST]: the tokens of the largest values, the largest first. */
-typedef struct Near {
-    int id;  // 0: none
-    double value;
-} Near;
-
-static void best_add(Near *best, int id, double value)
-{
-    int at = BEST;
-    while (at > 0 && (!best[at - 1].id || best[at - 1].value < value)) at--;
-    if (at == BEST) return;
-    for (int k = BEST - 1; k > at; k--) best[k] = best[k - 1];
-    best[at].id = id, best[at].value = value;
-}
-
-static void best_print(const Near *best, const Tokenizer *tokenizer, const char *name)
-{
-    columns_put(stdout, name, NAME_WIDTH, false);
-    for (int k = 0; k < BEST && best[k].id; k++) {
-        columns_put(stdout, tokenizer_label(tokenizer, best[k].id), WORD_WIDTH, false);
-        printf("%6.2f ", best[k].value);
-    }
-    putchar('\n');
-}
-
-static double product(const real *x, const real *y, int n)
-{
-    double sum = 0;
-    for (int d = 0; d < n; d++) sum += (double)x[d] * (double)y[d];
-    return sum;
-}
+/* A line of the output: the tokens nearest to the word. */
+typedef struct Line {
+    Best best[BEST];
+    int count;
+} Line;
 
 /* The token that begins like the word for longest: the word itself, if it is one. */
 static int find(const Tokenizer *tokenizer, int end, const char *word)
@@ -57,74 +32,82 @@ static int find(const Tokenizer *tokenizer, int end, const char *word)
     return best;
 }
 
-static void print_nearest(const Bundle *bundle, CorpusSide side, int end, int word)
+/* Compares row `at` of Q, the word, with the n rows of K after it: the tokens from `first` on. */
+static void line_add(Line *line, Score score, double scale, SnapshotRows Q, SnapshotRows K,
+                     int at, int first, int n, int left_out)
 {
-    static real row[2][MAX_D_MODEL];
-    const Weights *w = &bundle->model.weights;
-    const Matrix *E = side == SOURCE ? &w->source_embedding : &w->target_embedding;
-    int D = bundle->model.config.d_model;
-    const real *e = matrix_row(row[0], E, word, D);
-    Near best[BEST] = {{0}};
-    for (int id = ID_UNKNOWN + 1; id < end; id++) {
-        const real *f = matrix_row(row[1], E, id, D);
-        if (id != word)
-            best_add(best, id, product(e, f, D) / sqrt(product(e, e, D) * product(f, f, D)));
-    }
-    best_print(best, bundle->vocabulary.tokenizer[side],
-               side == SOURCE ? "source cosine" : "target cosine");
+    const real *q = Q.at + at * Q.stride, *k = K.at + (at + 1) * K.stride;
+    for (int id = first; id < first + n; id++, k += K.stride)
+        if (id != left_out)
+            best_add(line->best, &line->count, BEST, id,
+                     scale * (double)score_functions[score].compare(q, k, Q.columns));
 }
 
-/* The word and some tokens form a "sentence": without positions, the queries and keys of the
- * first layer depend on their own token only. */
-static bool print_keys(const Bundle *bundle, CorpusSide side, int end, int word, int head,
-                       Error *error)
+/* line [1+H] (=) by the embeddings, and by the keys of each head. The word and some tokens form
+ * a "sentence": without positions, the queries and keys of the first layer depend on their own
+ * token only. */
+static bool compare(Line *line, const Bundle *bundle, CorpusSide side, int end, int word,
+                    Error *error)
 {
-    char name[NAME_WIDTH + 16];
-    const ScoreFunction *score = &score_functions[bundle->model.config.attention_score];
     Transformer plain = bundle->model;
-    plain.source_positions = plain.target_positions = NULL;
-    int limit = plain.config.max_length - 2, chunk = limit < CHUNK ? limit : CHUNK;
+    const ModelConfig *c = &plain.config;
     int id[CHUNK + 2] = {word}, none = ID_END,
                    at = side == TARGET;  // the decoder's first is <pad>
-    Near best[BEST] = {{0}};
-    if (chunk < 1) return error_set(error, "the model's sentences are too short for words");
-    for (int first = ID_UNKNOWN + 1; first < end; first += chunk) {
-        int n = first + chunk < end ? chunk : end - first;
-        for (int i = 0; i < n; i++) id[i + 1] = first + i;
+    plain.source_positions = plain.target_positions = NULL;
+    plain.config.max_length = CHUNK + 2;
+    for (int first = ID_UNKNOWN + 1, n = 0; first < end; first += n) {
+        for (n = 0; n < CHUNK && first + n < end; n++) id[n + 1] = first + n;
         id[n + 1] = ID_END;
         Snapshot *snapshot = side == SOURCE ? snapshot_open(&plain, id, n + 2, &none, 1, error)
                                             : snapshot_open(&plain, &none, 1, id, n + 2, error);
         if (!snapshot) return false;
-        HeadVectors v = snapshot_vectors(
-            snapshot, side == SOURCE ? ATTENTION_ENCODER : ATTENTION_DECODER, 0, head);
-        for (int i = 0; i < n; i++)
-            best_add(best, first + i,
-                     v.scale * (double)score->compare(v.Q.at + at * v.Q.stride,
-                                                      v.K.at + (at + 1 + i) * v.K.stride,
-                                                      v.Q.columns));
+        SnapshotRows E = snapshot_embedded(snapshot, side == SOURCE);
+        line_add(&line[0], SCORE_COSINE, 1, E, E, at, first, n, word);
+        for (int h = 0; h < c->heads; h++) {
+            HeadVectors v = snapshot_vectors(
+                snapshot, side == SOURCE ? ATTENTION_ENCODER : ATTENTION_DECODER, 0, h);
+            line_add(&line[1 + h], (Score)c->attention_score, v.scale, v.Q, v.K, at, first, n,
+                     -1);
+        }
         snapshot_close(snapshot);
     }
-    snprintf(name, sizeof name, "%s 1.%d", side == SOURCE ? "encoder" : "decoder", head + 1);
-    best_print(best, bundle->vocabulary.tokenizer[side], name);
     return true;
+}
+
+static void print(const Line *line, const Tokenizer *tokenizer, const char *name)
+{
+    columns_put(stdout, name, NAME_WIDTH, false);
+    for (int k = 0; k < line->count; k++) {
+        columns_put(stdout, tokenizer_label(tokenizer, line->best[k].id), WORD_WIDTH, false);
+        printf("%6.2f ", line->best[k].value);
+    }
+    putchar('\n');
 }
 
 bool neighbours_print(const Bundle *bundle, const char *word, Error *error)
 {
+    const ModelConfig *c = &bundle->model.config;
     const char *similar = "";
-    bool found = false;
-    for (int side = SOURCE; side < SIDES; side++) {
+    bool good = true, found = false;
+    for (int side = SOURCE; good && side < SIDES; side++) {
         const Tokenizer *tokenizer = bundle->vocabulary.tokenizer[side];
         int end = tokenizer_vocab_size(tokenizer) - 1, id = find(tokenizer, end, word);
         similar = tokenizer_label(tokenizer, id);
         if (strcmp(similar, word) != 0) continue;
         found = true;
-        if (side == SOURCE || bundle->model.config.tying != TYING_ALL)
-            print_nearest(bundle, (CorpusSide)side, end, id);
-        for (int h = 0; h < bundle->model.config.heads; h++)
-            if (!print_keys(bundle, (CorpusSide)side, end, id, h, error)) return false;
+        Line *line = calloc((size_t)c->heads + 1, sizeof *line);
+        if (!line) return error_set(error, "not enough memory for %d heads", c->heads);
+        good = compare(line, bundle, (CorpusSide)side, end, id, error);
+        for (int k = side == TARGET && c->tying == TYING_ALL; good && k <= c->heads; k++) {
+            char name[NAME_WIDTH + 16];
+            if (k) snprintf(name, sizeof name, "%s 1.%d", attention_kind_names[side], k);
+            else snprintf(name, sizeof name, "%s cosine", side == SOURCE ? "source" : "target");
+            print(&line[k], tokenizer, name);
+        }
+        free(line);
     }
-    return (found ||
+    return good &&
+           (found ||
             error_set(error, "'%s' is no token of this model, but '%s' is", word, similar)) &&
            stream_flush(stdout, "the neighbours", error);
 }

@@ -1,12 +1,11 @@
-/* pairs.h -- the sentence pairs of ./translate --score and --align: sources and targets in two
- * files, line by line, or lines of source TAB target. */
+/* pairs.h -- the sentence pairs of ./translate --score, --align, --exposure and --head-report:
+ * sources and targets in two files, line by line, or lines of source TAB target. */
 #pragma once
 
 #include <signal.h>
 
 #include "commands/translate/input.h"
 #include "commands/translate/view.h"
-#include "inference/bundle.h"
 
 typedef struct Pairs {
     const Bundle *bundle;
@@ -24,6 +23,16 @@ typedef struct Pairs {
  * because it is longer than the model takes. */
 bool pairs_add(const Pairs *pairs, IdLines *source, IdLines *target, bool *too_long,
                const char *line, size_t length, Error *error);
+
+/* One pair. Start with {0}; call pair_free at the end. */
+typedef struct Pair {
+    IdLines source, target;  // a line each, with the words of its tokens
+    Snapshot *snapshot;      // NULL: a side is longer than the model takes
+} Pair;
+
+/* pair (=) the next one. TEXT_END: there is none, or *pairs->stop is set. */
+TextResult pairs_next(const Pairs *pairs, Pair *pair, Error *error);
+void pair_free(Pair *pair);
 
 /* ---- likelihood.c: --score, the log probability of given translations ----
  *
@@ -51,3 +60,17 @@ bool likelihood_run(const Pairs *pairs, const Ensemble *ensemble, Workers *worke
  * If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side
  * longer than the model takes gives an empty line and is not compared. */
 bool alignment_run(const Pairs *pairs, View *view, Error *error);
+
+/* ---- exposure.c: --exposure, where greedy search ŷ parts from given translations y ----
+ *
+ * At each position t, over the sentences of at least t tokens, </s> included:
+ *
+ *   forced   mean of ln p(y_t | y_<t, x); how often no token is more probable than y_t
+ *   free     mean of ln p(y_t | ŷ_<t, x) of the sentences in which ŷ is still running; how often
+ *            ŷ_t = y_t, the most probable token after ŷ_<t
+ *   parted   the share of all sentences in which ŷ_s ≠ y_s for an s ≤ t
+ *   after    the same over all positions after the first ŷ_s ≠ y_s, while ŷ is running
+ *
+ * Ranzato et al. 2016 (arXiv 1511.06732) call the difference exposure bias. Prints a table, and
+ * draws it at path, a PNG. */
+bool exposure_run(const Pairs *pairs, const char *path, Error *error);

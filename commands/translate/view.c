@@ -9,7 +9,6 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "commands/command.h"
-#include "commands/translate/headreport.h"
 #include "commands/translate/input.h"
 #include "explain/explain.h"
 #include "explain/page.h"
@@ -57,48 +56,32 @@ bool view_open(View *view, Error *error)
     if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
         choice->layer = head.layer, choice->head = head.head;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
-    if (r->exposure && !exposure_create(&view->exposure, r->exposure, config, error))
-        return false;
     if (r->head_report && !heads_create(&view->heads, config, error)) return false;
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
 }
 
-bool view_close(View *view, Error *error)
-{
-    MissingGlyphs *missing = view->missing;
-    if (view->news && missing && missing->characters[0])
-        fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
-                command_name(), missing->characters, missing->packages);
-    if (missing) munmap(missing, sizeof *missing);
-    bool good = !error || !view->exposure.path || exposure_print(&view->exposure, error);
-    if (good && error && view->heads.table)
-        good = headreport_print(&view->heads, view->request, view->news, error);
-    aligner_free(&view->aligner);
-    exposure_free(&view->exposure);
-    heads_free(&view->heads);
-    return table_close(&view->table, good ? error : NULL) && good;
-}
-
 /* ---- the attention ---- */
 
-/* name for a single text, as "out.png"; "out-3.png" for the third of several. */
+/* name for a single text, as "out.png", and for number 0; "out-3.png" for the third of several. */
 static void picture_path(char *path, size_t size, const Request *r, const char *name,
                          long long number)
 {
     int stem = (int)(strrchr(name, '.') - name);
-    if (r->texts.count == 1) snprintf(path, size, "%s", name);
+    if (r->texts.count == 1 || !number) snprintf(path, size, "%s", name);
     else snprintf(path, size, "%.*s-%lld%s", stem, name, number, name + stem);
 }
 
 typedef struct Drawing {
     char path[4200];
-    const PictureInput *input;
+    const View *view;
+    const PictureInput *input;  // NULL: the heads of the view
 } Drawing;
 
 static bool draw_file(const void *context, Error *error)
 {
     const Drawing *d = context;
-    return picture_format(d->path, error) == PICTURE_HTML
+    return !d->input ? heads_draw(d->path, &d->view->heads, &d->view->request->picture, error)
+           : picture_format(d->path, error) == PICTURE_HTML
                ? page_save(d->path, d->input, error)
                : picture_save(d->path, NULL, d->input, error);
 }
@@ -106,12 +89,23 @@ static bool draw_file(const void *context, Error *error)
 static bool draw(View *view, const PictureInput *input, const char *name, long long number,
                  Error *error)
 {
-    Drawing drawing = {.input = input};
+    Drawing drawing = {.view = view, .input = input};
     char *path = drawing.path;
     picture_path(path, sizeof drawing.path, view->request, name, number);
     if (!command_draw(draw_file, &drawing, path, error)) return false;
     if (view->news) utf8_print(view->news, "%s: drew %s\n", command_name(), path);
     return true;
+}
+
+static bool report_heads(View *view, Error *error)
+{
+    const Request *r = view->request;
+    if (!view->heads.sentences) return error_set(error, "there is no sentence to report on");
+    if (!r->from) heads_print(stdout, &view->heads, r->pair_count, r->json);
+    else if (!heads_rank(stdout, &view->heads, r->from, r->to, error)) return false;
+    for (int i = 0; i < r->attention.count; i++)
+        if (!draw(view, NULL, r->attention.item[i], 0, error)) return false;
+    return stream_flush(stdout, "the report", error);
 }
 
 /* Whether the attention is drawn, printed or explained. */
@@ -321,4 +315,17 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     for (int h = 0; h <= count; h++) answer_free(&answers[h]);
     free(answers);
     return good;
+}
+
+bool view_close(View *view, Error *error)
+{
+    MissingGlyphs *missing = view->missing;
+    if (view->news && missing && missing->characters[0])
+        fprintf(view->news, "%s: no font for %s(boxes in the picture): install %s\n",
+                command_name(), missing->characters, missing->packages);
+    if (missing) munmap(missing, sizeof *missing);
+    bool good = !error || !view->request->head_report || report_heads(view, error);
+    aligner_free(&view->aligner);
+    heads_free(&view->heads);
+    return table_close(&view->table, good ? error : NULL) && good;
 }

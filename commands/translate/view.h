@@ -18,7 +18,6 @@
 #pragma once
 
 #include "commands/translate/aligner.h"
-#include "commands/translate/exposure.h"
 #include "commands/translate/request.h"
 #include "explain/heads.h"
 #include "explain/tsv.h"
@@ -33,11 +32,10 @@ typedef struct View {
     const Bundle *trained;         // without the interventions; NULL: nothing is compared
     const IdLines *trained_lines;  // its lines
     /* set by view_open */
-    Choice choice;      // for tables, links and explanations: --head best is resolved
-    Choice drawn;       // for pictures: --head best is kept; its known layer and head are set
-    Aligner aligner;    // with --align
-    Heads heads;        // with --head-report
-    Exposure exposure;  // with --exposure
+    Choice choice;    // for tables, links and explanations: --head best is resolved
+    Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
+    Aligner aligner;  // with --align
+    Heads heads;      // with --head-report
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
     AttentionTable table;    // with --attention-tsv
 } View;

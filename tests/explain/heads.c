@@ -32,8 +32,8 @@ TEST(encoder)
 {
     float at[N * N] = {.5f, .5f, 0, 0, 1, 0, 0, 0, .25f, .25f, .25f, .25f, 0, 0, 0, 1};
     Map map = map_of(at), uniform = map_of(equal);
-    Head head = {0};
-    head_measure(&head, &map, &uniform, ATTENTION_ENCODER, &source, &source);
+    Head head = {.kind = ATTENTION_ENCODER};
+    head_measure(&head, &map, &uniform, &source, &source);
     is(&head, HEAD_ENTROPY, (1 + 0 + 2) / 3.0);
     is(&head, HEAD_OF_MAX, (.5 + 0 + 1) / 3.0);
     is(&head, HEAD_DIAGONAL, (.5 + 0 + .25) / 3);
@@ -48,8 +48,8 @@ TEST(decoder)
 {
     float at[N * N] = {1, 0, 0, 0, .25f, .75f, 0, 0, .5f, .5f, 0, 0, 0, 0, 0, 1};
     Map map = map_of(at), uniform = map_of(causal);
-    Head head = {0};
-    head_measure(&head, &map, &uniform, ATTENTION_DECODER, &source, &input);
+    Head head = {.kind = ATTENTION_DECODER};
+    head_measure(&head, &map, &uniform, &source, &input);
     is(&head, HEAD_DIAGONAL, (.75 + 0) / 2);
     is(&head, HEAD_PREVIOUS, .5);
     is(&head, HEAD_END, (.25 + .5) / 2);
@@ -62,11 +62,11 @@ TEST(cross)
 {
     float at[N * N] = {.5f, .25f, .25f, 0, 0, 1, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0};
     Map map = map_of(at), uniform = map_of(equal);
-    Head head = {0}, flat = {0};
-    head_measure(&head, &map, &uniform, ATTENTION_CROSS, &source, &source);
+    Head head = {.kind = ATTENTION_CROSS}, flat = {.kind = ATTENTION_CROSS};
+    head_measure(&head, &map, &uniform, &source, &source);
     is(&head, HEAD_SAME, (.75 + 1 + 0) / 3);
     is(&head, HEAD_DIAGONAL, (.5 + 1 + 0) / 3);
-    head_measure(&flat, &uniform, &uniform, ATTENTION_CROSS, &source, &source);
+    head_measure(&flat, &uniform, &uniform, &source, &source);
     is(&flat, HEAD_ENTROPY, 2);
     is(&flat, HEAD_OF_MAX, 1);
     is(&flat, HEAD_END, .25);
