@@ -43,6 +43,13 @@ typedef struct Choice {
     uint64_t some;                // CHOICE_SOME: bit h is set if head h is chosen
 } Choice;
 
+/* Whether the choice is this head, or has it among others. */
+static inline bool choice_has(const Choice *choice, int head)
+{
+    if (choice->head == CHOICE_SOME) return head < CHOICE_HEADS && choice->some >> head & 1;
+    return choice->head < 0 || choice->head == head;
+}
+
 /* Encoder-decoder attention, no layer and no head chosen. */
 extern const Choice choice_default;
 

@@ -76,46 +76,31 @@ static bool mix(Map *X, const Snapshot *snapshot, AttentionKind kind, int layer,
     return true;
 }
 
-static bool encoder_rollout(Map *E, const Snapshot *snapshot, int layers, Error *error)
-{
-    if (!identity(E, snapshot->source.rows, error)) return false;
-    for (int l = 0; l < layers; l++)
-        if (!mix(E, snapshot, ATTENTION_ENCODER, l, NULL, error)) return false;
-    return true;
-}
-
-static bool decoder_rollout(Map *T, Map *C, Map *E, const Snapshot *snapshot, int layers,
-                            Error *error)
-{
-    int n = snapshot->source.rows, m = snapshot->target.rows;
-    if (!encoder_rollout(E, snapshot, snapshot_layers(snapshot, ATTENTION_ENCODER), error) ||
-        !identity(T, m, error) || !map_create(C, m, n, error))
-        return false;
-    for (int l = 0; l < layers; l++) {
-        if (!mix(T, snapshot, ATTENTION_DECODER, l, NULL, error) ||
-            !mix(C, snapshot, ATTENTION_DECODER, l, NULL, error) ||
-            !mix(C, snapshot, ATTENTION_CROSS, l, E, error))
-            return false;
-        for (int i = 0; i < m * m; i++) T->at[i] /= 2;
-    }
-    return true;
-}
-
 bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
                  Error *error)
 {
     Map T = {0}, C = {0}, E = {0};
+    int n = snapshot->source.rows, m = snapshot->target.rows, encoder_layers = layer + 1,
+        decoder_layers = layer + 1;
+    if (kind == ATTENTION_ENCODER) decoder_layers = 0;
+    else encoder_layers = snapshot_layers(snapshot, ATTENTION_ENCODER);
+    bool good = identity(&E, n, error) && identity(&T, m, error) && map_create(&C, m, n, error);
+    for (int l = 0; good && l < encoder_layers; l++)
+        good = mix(&E, snapshot, ATTENTION_ENCODER, l, NULL, error);
+    for (int l = 0; good && l < decoder_layers; l++) {
+        good = mix(&T, snapshot, ATTENTION_DECODER, l, NULL, error) &&
+               mix(&C, snapshot, ATTENTION_DECODER, l, NULL, error) &&
+               mix(&C, snapshot, ATTENTION_CROSS, l, &E, error);
+        for (int i = 0; i < m * m; i++) T.at[i] /= 2;
+    }
     Map *wanted = kind == ATTENTION_ENCODER ? &E : kind == ATTENTION_CROSS ? &C : &T;
-    bool good = kind == ATTENTION_ENCODER
-                    ? encoder_rollout(&E, snapshot, layer + 1, error)
-                    : decoder_rollout(&T, &C, &E, snapshot, layer + 1, error);
-    if (good && kind != ATTENTION_ENCODER)
-        rows_normalise(wanted->at, wanted->rows, wanted->columns);
-    *map = good ? *wanted : (Map){0};
-    if (good) *wanted = (Map){0};
+    if (good && decoder_layers) rows_normalise(wanted->at, wanted->rows, wanted->columns);
+    *map = *wanted;
+    *wanted = (Map){0};
     map_free(&T);
     map_free(&C);
     map_free(&E);
+    if (!good) map_free(map);
     return good;
 }
 

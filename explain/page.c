@@ -199,9 +199,7 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_put_integer(json, "query", row);
     json_open_array(json, "heads");
     for (int h = 0; h < page->snapshot->model->config.heads; h++)
-        if (choice->head == CHOICE_SOME ? h < CHOICE_HEADS && choice->some >> h & 1
-                                        : first.head < 0 || h == first.head)
-            json_put_integer(json, NULL, h);
+        if (choice_has(&first, h)) json_put_integer(json, NULL, h);
     json_close_array(json);
     json_put_bool(json, "words", config->words);
     json_put_bool(json, "hide", config->hide_special);

@@ -73,21 +73,18 @@ static const char *const COLUMN[] = {[ATTENTION_ENCODER] = "source word",
                                      [ATTENTION_DECODER] = "word generated before it",
                                      [ATTENTION_CROSS] = "source word"};
 
-enum { KINDS = 3, REMARK = 320, NOTE = 64, LABELLED = 12 };
+enum { KINDS = 3, REMARK = 320, TITLE = 96, NOTE = 64, LABELLED = 12 };
 
-/* One kind of attention, with all that its HeatMapSection points to. */
+/* One kind of attention, with all that its HeatMapSection points to: a large map, and small ones
+ * of `layers` layers from `first` on. */
 typedef struct Section {
     AttentionKind kind;
-    const Labels *rows, *columns;
-    int first, layers, heads;  // first layer, layers and heads of the small maps
-    int layer;                 // of the large map
-    int best_layer, best_head;
-    bool aligns;        // of cross-attention: whether that head does
-    Map large, *small;  // small [layers,heads]
-    double share;       // of the special tokens in the large map
-    HeatMap large_heat, *heat;
-    char (*note)[2][NOTE];  // [layers,heads] title and note
-    char title[96], large_note[NOTE], caption[REMARK], remark[REMARK];
+    int layer, first, layers, heads;
+    Map *map;                // [1+layers·heads] the large one, the small ones
+    HeatMap *heat;           // as map
+    char (*text)[2][TITLE];  // as map: title and note
+    char name[NOTE];         // of the heads of the large map
+    char caption[REMARK], remark[REMARK];
 } Section;
 
 /* The sections of one snapshot, and what they share. */
@@ -118,13 +115,11 @@ static int count_words(const Labels *labels)
 static bool drawing_begin(Drawing *d)
 {
     const PictureInput *in = d->input;
-    const Choice *choice = in->choice;
     int heads = in->snapshot->model->config.heads;
     d->head = calloc((size_t)heads, sizeof *d->head);
     if (!d->head) return error_set(d->error, "not enough memory for a picture");
     for (int h = 0; h < heads; h++)
-        if (choice->head != CHOICE_SOME || (h < CHOICE_HEADS && choice->some >> h & 1))
-            d->head[d->heads++] = h;
+        if (in->choice->head >= 0 || choice_has(in->choice, h)) d->head[d->heads++] = h;
     d->hide = in->config.hide_special;
     for (int side = 0; side < TOKEN_SIDES; side++) {
         Labels *labels = &d->labels[side];
@@ -137,137 +132,98 @@ static bool drawing_begin(Drawing *d)
     return true;
 }
 
-/* ---- maps ---- */
+static void drawing_free(Drawing *d)
+{
+    for (int k = 0; k < d->count; k++) {
+        Section *s = &d->section[k];
+        for (int i = 0; s->map && i <= s->layers * s->heads; i++) map_free(&s->map[i]);
+        free(s->map);
+        free(s->heat);
+        free(s->text);
+    }
+    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
+    free(d->head);
+    free(d->from);
+    free(d->to);
+}
+
+/* ---- which maps ---- */
 
 /* The map of one head, or with head < 0 of all heads as the choice combines them. */
-static bool make_map(Map *map, const Drawing *d, const Section *s, int layer, int head)
+static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, int head)
 {
-    const Snapshot *snapshot = d->input->snapshot;
-    const int *heads = head >= 0 ? &head : d->head;
-    int count = head >= 0 ? 1 : d->heads;
-    bool good = d->input->config.rollout ? map_rollout(map, snapshot, s->kind, layer, d->error)
-                                         : map_heads(map, snapshot, s->kind, layer, heads,
-                                                     count, head == CHOICE_MAX, d->error);
-    if (good) map_join(map, s->rows->word, s->columns->word);
+    const PictureInput *in = d->input;
+    bool one = head >= 0;
+    bool good = in->config.rollout
+                    ? map_rollout(map, in->snapshot, kind, layer, d->error)
+                    : map_heads(map, in->snapshot, kind, layer, one ? &head : d->head,
+                                one ? 1 : d->heads, head == CHOICE_MAX, d->error);
+    if (good)
+        map_join(map, d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word);
     return good;
 }
 
-/* How well a map suits as the one to show. Encoder-decoder attention: how much it is like an
- * alignment; self-attention aligns nothing: how low its entropy is. */
-static double quality(const Map *map, const Section *s)
-{
-    return s->kind == ATTENTION_CROSS
-               ? map_alignment(map, s->rows->special, s->columns->special)
-               : -map_entropy(map);
-}
-
-/* best_layer and best_head (=) those of the best map of section->kind, of the chosen layer or
- * of all: as they are known of the model, else as they are in this pair. aligns (=) whether it
- * is known, or has more than 0.67 + 0.6/n of map_alignment with n source words. Of 200 sentences
- * of the toy, the best head of its trained model has more in each; in none has that of an
- * untrained model, or of one after 60 updates. Sharp but random attention has up to 0.91 with
- * 2 words, 0.86 with 3, and 0.74 with 4. Also sets rows and columns. */
-static bool find_best(Section *s, const Drawing *d)
+/* layer and head (=) those of the best map of a kind, of the chosen layer or of all: as they are
+ * known of the model, else as they are in this pair. The best map of encoder-decoder attention is
+ * most like an alignment; self-attention aligns nothing: its best map has the lowest entropy.
+ * aligns (=) whether it is known, or has more than 0.67 + 0.6/n of map_alignment with n source
+ * words. Of 200 sentences of the toy, the best head of its trained model has more in each; in none
+ * has that of an untrained model, or of one after 60 updates. Sharp but random attention has up to
+ * 0.91 with 2 words, 0.86 with 3, and 0.74 with 4. */
+static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
 {
     const Choice *choice = d->input->choice;
-    s->rows = &d->labels[labels_rows(s->kind)],
-    s->columns = &d->labels[labels_columns(s->kind)];
-    double best = -1e9, words = count_words(s->columns);
-    int layers = snapshot_layers(d->input->snapshot, s->kind);
+    const Labels *rows = &d->labels[labels_rows(kind)],
+                 *columns = &d->labels[labels_columns(kind)];
+    bool cross = kind == ATTENTION_CROSS;
+    int layers = snapshot_layers(d->input->snapshot, kind);
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
-    for (int l = 0; l < layers; l++) {
-        if (only >= 0 && l != only) continue;
-        for (int h = 0; h < d->heads; h++) {
-            Map map;
-            if (!make_map(&map, d, s, l, d->head[h])) return false;
-            double q = quality(&map, s);
-            map_free(&map);
-            if (q > best) best = q, s->best_layer = l, s->best_head = d->head[h];
-        }
+    double most = -1e9;
+    for (int i = 0; i < layers * d->heads; i++) {
+        int layer = i / d->heads, head = d->head[i % d->heads];
+        Map map;
+        if (only >= 0 && layer != only) continue;
+        if (!make_map(&map, d, kind, layer, head)) return false;
+        double quality =
+            cross ? map_alignment(&map, rows->special, columns->special) : -map_entropy(&map);
+        map_free(&map);
+        if (quality > most) most = quality, best->layer = layer, best->head = head;
     }
-    bool known = s->kind == ATTENTION_CROSS && choice->known_layer >= 0 &&
-                 (only < 0 || only == choice->known_layer);
-    if (known) s->best_layer = choice->known_layer, s->best_head = choice->known_head;
-    s->aligns = known || best > 0.67 + 0.6 / words;
+    bool known = cross && choice->known_layer >= 0 && (only < 0 || only == choice->known_layer);
+    if (known) best->layer = choice->known_layer, best->head = choice->known_head;
+    best->aligns = known || most > 0.67 + 0.6 / count_words(columns);
     return true;
 }
 
 /* The layer of the large map if none was chosen: the same for all sentences of a model. Of
  * cross-attention it is the one known to align best, else the last. Of many layers, the last
  * but one aligns best (Garg et al. 2019, arXiv 1909.02074, §4.1, of six). */
-static int default_layer(const Section *s, const Drawing *d, int layers)
+static int default_layer(const PictureInput *in, AttentionKind kind)
 {
-    bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
-    if (rollout || !cross) return layers - 1;
-    if (d->input->choice->known_layer >= 0) return d->input->choice->known_layer;
+    int layers = snapshot_layers(in->snapshot, kind);
+    if (in->config.rollout || kind != ATTENTION_CROSS) return layers - 1;
+    if (in->choice->known_layer >= 0) return in->choice->known_layer;
     return layers > 3 ? layers - 2 : layers - 1;
 }
 
 /* Decides which maps are drawn. */
-static bool section_plan(Section *s, const Drawing *d)
+static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
 {
     const Choice *choice = d->input->choice;
-    int layers = snapshot_layers(d->input->snapshot, s->kind);
-    bool rollout = d->input->config.rollout;
-    if (!find_best(s, d)) return false;
-    s->layers = layers, s->heads = d->heads;
-    s->layer = default_layer(s, d, layers);
+    s->layers = snapshot_layers(d->input->snapshot, s->kind), s->heads = d->heads;
+    s->layer = default_layer(d->input, s->kind);
     if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
-    else if (choice->head == CHOICE_BEST) s->layer = s->best_layer;
-    if (choice->head >= 0 || rollout) s->heads = 1;
+    else if (choice->head == CHOICE_BEST) s->layer = best->layer;
+    if (choice->head >= 0 || d->input->config.rollout) s->heads = 1;
     if (s->layers * s->heads == 1) s->layers = s->heads = 0;
-    return true;
-}
-
-static int large_head(const Section *s, const Drawing *d)
-{
-    return d->input->choice->head == CHOICE_BEST ? s->best_head : d->input->choice->head;
-}
-
-static int small_head(const Drawing *d, int h)
-{
-    return d->input->choice->head >= 0 ? d->input->choice->head : d->head[h];
-}
-
-/* Plans the section and makes its maps; section_free in any case. */
-static bool section_make(Section *s, const Drawing *d)
-{
-    if (!section_plan(s, d)) return false;
-    const bool *rows = s->rows->special, *columns = s->columns->special;
-    int count = s->layers * s->heads;
-    s->small = calloc((size_t)count + 1, sizeof *s->small);
-    s->heat = calloc((size_t)count + 1, sizeof *s->heat);
-    s->note = calloc((size_t)count + 1, sizeof *s->note);
-    if (!s->small || !s->heat || !s->note)
-        return error_set(d->error, "not enough memory for a picture");
-    if (!make_map(&s->large, d, s, s->layer, large_head(s, d))) return false;
-    s->share = map_share(&s->large, rows, columns, s->kind == ATTENTION_DECODER);
-    if (d->hide) map_hide(&s->large, rows, columns);
-    for (int i = 0; i < count; i++) {
-        Map *map = &s->small[i];
-        if (!make_map(map, d, s, s->first + i / s->heads, small_head(d, i % s->heads)))
-            return false;
-        if (d->hide) map_hide(map, rows, columns);
-        snprintf(s->note[i][1], NOTE, "%.2f bits", map_entropy(map));
-    }
-    return true;
-}
-
-static void section_free(Section *s)
-{
-    for (int i = 0; s->small && i < s->layers * s->heads; i++) map_free(&s->small[i]);
-    map_free(&s->large);
-    free(s->small);
-    free(s->heat);
-    free(s->note);
 }
 
 /* ---- titles and notes ---- */
 
 /* "head 2", "mean of 4 heads", …: of the large map. */
-static const char *large_name(char text[NOTE], const Section *s, const Drawing *d)
+static void describe_heads(char text[NOTE], const Section *s, const Drawing *d, int head)
 {
-    int head = large_head(s, d), length;
+    int length;
     if (d->input->config.rollout)
         snprintf(text, NOTE, "rollout through %d layer%s", s->layer + 1, s->layer ? "s" : "");
     else if (head >= 0) snprintf(text, NOTE, "head %d", head + 1);
@@ -279,19 +235,20 @@ static const char *large_name(char text[NOTE], const Section *s, const Drawing *
             length += snprintf(text + length, (size_t)(NOTE - length), "%s%d", h ? ", " : ": ",
                                d->head[h] + 1);
     }
-    return text;
 }
 
-static void describe(Section *s, const Drawing *d)
+/* Of the large map. share: of its special tokens */
+static void describe(Section *s, const Drawing *d, int head, double share)
 {
-    char name[NOTE];
-    bool rollout = d->input->config.rollout;
-    large_name(name, s, d);
-    if (rollout) snprintf(s->title, sizeof s->title, "%s%s", d->side, name);
-    else
-        snprintf(s->title, sizeof s->title, "%slayer %d of %d · %s", d->side, s->layer + 1,
-                 snapshot_layers(d->input->snapshot, s->kind), name);
-    char fixed[NOTE] = "";
+    bool rollout = d->input->config.rollout, decoder = s->kind == ATTENTION_DECODER;
+    const char *token = decoder ? "<pad>" : "</s>";
+    const char *givers = decoder ? "the words after the first" : "the words";
+    char fixed[NOTE] = "", layer[NOTE] = "";
+    describe_heads(s->name, s, d, head);
+    if (!rollout)
+        snprintf(layer, NOTE, "layer %d of %d · ", s->layer + 1,
+                 snapshot_layers(d->input->snapshot, s->kind));
+    snprintf(s->text[0][0], TITLE, "%s%s%s", d->side, layer, s->name);
     if (s->layers > 1 && !rollout && d->input->choice->head != CHOICE_BEST)
         snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
     snprintf(
@@ -301,17 +258,12 @@ static void describe(Section *s, const Drawing *d)
               "row sums to 1.%s"
             : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.%s",
         ROW[s->kind], COLUMN[s->kind], fixed);
-    snprintf(s->large_note, NOTE, "entropy %.2f bits, mean of the rows",
-             map_entropy(&s->large));
-    bool decoder = s->kind == ATTENTION_DECODER;
-    const char *token = decoder ? "<pad>" : "</s>";
-    const char *givers = decoder ? "the words after the first" : "the words";
     if (d->hide)
         snprintf(
             s->remark, REMARK,
             "%s%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
             "row are rescaled to sum to 1, and the entropies are of the rescaled rows.",
-            d->side, token, givers, 100 * s->share);
+            d->side, token, givers, 100 * share);
     else
         snprintf(
             s->remark, REMARK,
@@ -319,66 +271,81 @@ static void describe(Section *s, const Drawing *d)
             "that finds nothing to attend to puts its weight there.",
             d->side, token,
             decoder ? "the start of the decoder's input" : "the end of the source", givers,
-            100 * s->share);
+            100 * share);
 }
 
-static HeatMap heat_of(const Map *map, const Section *s)
-{
-    return (HeatMap){.weight = map->at,
-                     .rows = map->rows,
-                     .columns = map->columns,
-                     .row_labels = (const char *const *)s->rows->text,
-                     .row_special = s->rows->special,
-                     .row_unknown = s->rows->unknown,
-                     .column_labels = (const char *const *)s->columns->text,
-                     .column_special = s->columns->special,
-                     .column_unknown = s->columns->unknown};
-}
+/* ---- the maps ---- */
 
-/* What is drawn of a section; it points into the section and the drawing. */
-static HeatMapSection section_finish(Section *s, const Drawing *d)
+/* Makes map i of a section, the large one (0) or a small one, and what is drawn of it. */
+static bool section_map(Section *s, const Drawing *d, const PictureBest *best, int i)
 {
+    const Labels *rows = &d->labels[labels_rows(s->kind)],
+                 *columns = &d->labels[labels_columns(s->kind)];
     bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
-    bool framed = !rollout && (cross ? s->aligns : d->input->choice->head == CHOICE_BEST);
-    bool labelled = s->rows->count <= LABELLED && s->columns->count <= LABELLED;
-    describe(s, d);
+    int chosen = d->input->choice->head, layer = s->layer,
+        head = chosen == CHOICE_BEST ? best->head : chosen;
+    char *title = s->text[i][0], *note = s->text[i][1];
+    Map *map = &s->map[i];
+    if (i > 0) layer = s->first + (i - 1) / s->heads;
+    if (i > 0 && chosen < 0) head = d->head[(i - 1) % s->heads];
+    bool framed = i > 0 && !rollout && (cross ? best->aligns : chosen == CHOICE_BEST) &&
+                  layer == best->layer && head == best->head;
+    if (!make_map(map, d, s->kind, layer, head)) return false;
+    if (i == 0)
+        describe(s, d, head,
+                 map_share(map, rows->special, columns->special, s->kind == ATTENTION_DECODER));
+    else if (rollout) snprintf(title, TITLE, "through layer %d", layer + 1);
+    else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
+    if (d->hide) map_hide(map, rows->special, columns->special);
+    snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
+             map_entropy(map),
+             !framed ? ""
+             : cross ? " · aligns best"
+                     : " · lowest entropy");
+    bool labelled = i == 0 || (s->map->rows <= LABELLED && s->map->columns <= LABELLED);
+    s->heat[i] =
+        (HeatMap){.weight = map->at,
+                  .rows = map->rows,
+                  .columns = map->columns,
+                  .row_labels = labelled ? (const char *const *)rows->text : NULL,
+                  .row_special = rows->special,
+                  .row_unknown = rows->unknown,
+                  .column_labels = labelled ? (const char *const *)columns->text : NULL,
+                  .column_special = columns->special,
+                  .column_unknown = columns->unknown,
+                  .title = title,
+                  .note = note,
+                  .outlined = framed};
+    return true;
+}
+
+/* page (=) what is drawn of a section. It points into the section and the drawing. */
+static bool section_make(HeatMapSection *page, Section *s, const Drawing *d)
+{
+    PictureBest best = {0};
+    if (!find_best(&best, d, s->kind)) return false;
+    section_plan(s, d, &best);
+    int count = 1 + s->layers * s->heads;
+    s->map = calloc((size_t)count, sizeof *s->map);
+    s->heat = calloc((size_t)count, sizeof *s->heat);
+    s->text = calloc((size_t)count, sizeof *s->text);
+    if (!s->map || !s->heat || !s->text)
+        return error_set(d->error, "not enough memory for a picture");
+    for (int i = 0; i < count; i++)
+        if (!section_map(s, d, &best, i)) return false;
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
-    s->large_heat = heat_of(&s->large, s);
-    s->large_heat.title = s->title;
-    s->large_heat.note = s->large_note;
-    for (int i = 0; i < s->layers * s->heads; i++) {
-        int layer = s->first + i / s->heads, head = small_head(d, i % s->heads);
-        char *title = s->note[i][0], *note = s->note[i][1];
-        bool best = framed && layer == s->best_layer && head == s->best_head;
-        if (rollout) snprintf(title, NOTE, "through layer %d", layer + 1);
-        else snprintf(title, NOTE, "layer %d · head %d", layer + 1, head + 1);
-        if (best) strcat(note, cross ? " · aligns best" : " · lowest entropy");
-        s->heat[i] = heat_of(&s->small[i], s);
-        if (!labelled) s->heat[i].row_labels = s->heat[i].column_labels = NULL;
-        s->heat[i].outlined = best;
-        s->heat[i].title = title;
-        s->heat[i].note = note;
-    }
-    return (HeatMapSection){.title = choice_kind_titles[s->kind],
-                            .caption = s->caption,
-                            .remark = s->remark,
-                            .maps = s->heat,
-                            .layers = halved ? 2 : s->layers,
-                            .heads = halved ? s->heads / 2 : s->heads,
-                            .large = &s->large_heat,
-                            .causal = s->kind == ATTENTION_DECODER};
+    *page = (HeatMapSection){.title = choice_kind_titles[s->kind],
+                             .caption = s->caption,
+                             .remark = s->remark,
+                             .maps = s->heat + 1,
+                             .layers = halved ? 2 : s->layers,
+                             .heads = halved ? s->heads / 2 : s->heads,
+                             .large = s->heat,
+                             .causal = s->kind == ATTENTION_DECODER};
+    return true;
 }
 
 /* ---- the picture ---- */
-
-static void drawing_free(Drawing *d)
-{
-    for (int k = 0; k < KINDS; k++) section_free(&d->section[k]);
-    for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
-    free(d->head);
-    free(d->from);
-    free(d->to);
-}
 
 /* Makes the sections; pages (=) what is drawn of them, each `step` after the one before.
  * drawing_free in any case. */
@@ -391,10 +358,9 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
     if (!drawing_begin(d)) return false;
     for (int k = 0; k < d->count; k++) {
         d->section[k].kind = in->choice->all_kinds ? kinds[k] : in->choice->kind;
-        if (!section_make(&d->section[k], d)) return false;
+        if (!section_make(&pages[k * step], &d->section[k], d)) return false;
     }
     for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
-    for (int k = 0; k < d->count; k++) pages[k * step] = section_finish(&d->section[k], d);
     d->from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
     d->to = d->from ? labels_sentence(in->snapshot, in->vocabulary, TARGET, d->error) : NULL;
     return d->to;
@@ -404,7 +370,7 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
 static bool save(const char *path, const Drawing *d, const HeatMapSection *pages, int sides)
 {
     const Section *first = d->section;
-    char *title = NULL, subtitle[REMARK], layer[16], head[NOTE], kinds[REMARK] = "";
+    char *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
     if ((sides == 1 ? asprintf(&title, "%s → %s", d->from, d->to)
                     : asprintf(&title, "before: %s → %s · after: %s → %s", d[-1].from, d[-1].to,
                                d->from, d->to)) < 0)
@@ -421,8 +387,8 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                              {"Translation", d->to},
                              {"Attention", kinds},
                              {"Layer", layer},
-                             {"Head", large_name(head, first, d)},
-                             {"Entropy", first->large_note},
+                             {"Head", first->name},
+                             {"Entropy", first->text[0][1]},
                              {"Description", first->caption},
                              {"Comment", first->remark}};
     const AttentionPage page = {.title = title,
@@ -468,14 +434,10 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
-    Section section = {.kind = ATTENTION_CROSS};
-    Drawing d = {.input = &plain, .error = error, .side = ""};
     plain.config = picture_default;
-    bool good = drawing_begin(&d) && find_best(&section, &d);
-    AttentionKind kind = input->choice->kind;
-    *best = (PictureBest){
-        section.best_layer, section.best_head, section.aligns,
-        default_layer(&(Section){.kind = kind}, &d, snapshot_layers(input->snapshot, kind))};
+    Drawing d = {.input = &plain, .error = error};
+    *best = (PictureBest){.shown = default_layer(&plain, input->choice->kind)};
+    bool good = drawing_begin(&d) && find_best(best, &d, ATTENTION_CROSS);
     drawing_free(&d);
     return good;
 }
