@@ -112,31 +112,26 @@ static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool de
     put_matrix(json, key, (SnapshotRows){map.at, map.rows, map.columns, map.width}, decimals);
 }
 
-static void put_gradients(JsonWriter *json, const Snapshot *snapshot, AttentionKind kind,
-                          int layer, int head)
-{
-    HeadGradients d = snapshot_gradients(snapshot, kind, layer, head);
-    put_matrix(json, "do", d.x.O, false);
-    put_matrix(json, "dq", d.x.Q, false);
-    put_matrix(json, "dk", d.x.K, false);
-    put_matrix(json, "dv", d.x.V, false);
-    put_map(json, "dP", d.P, false);
-    put_map(json, "dS", d.S, false);
-}
-
 static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
 {
     JsonWriter *json = &page->json;
     json_open(json, NULL);
     put_map(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
     if (page->vectors) {
-        HeadVectors vectors = snapshot_vectors(page->snapshot, kind, layer, head);
-        json_put_real(json, "scale", vectors.scale);
-        put_matrix(json, "q", vectors.Q, false);
-        put_matrix(json, "k", vectors.K, false);
-        put_matrix(json, "v", vectors.V, false);
-        if (page->input->gradients)
-            put_gradients(json, page->input->gradients, kind, layer, head);
+        HeadVectors x = snapshot_vectors(page->snapshot, kind, layer, head);
+        json_put_real(json, "scale", x.scale);
+        put_matrix(json, "q", x.Q, false);
+        put_matrix(json, "k", x.K, false);
+        put_matrix(json, "v", x.V, false);
+    }
+    if (page->vectors && page->input->gradients) {
+        HeadGradients d = snapshot_gradients(page->input->gradients, kind, layer, head);
+        put_matrix(json, "do", d.x.O, false);
+        put_matrix(json, "dq", d.x.Q, false);
+        put_matrix(json, "dk", d.x.K, false);
+        put_matrix(json, "dv", d.x.V, false);
+        put_map(json, "dP", d.P, false);
+        put_map(json, "dS", d.S, false);
     }
     json_close(json);
 }
@@ -207,19 +202,6 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_close(json);
 }
 
-static bool put_words(PageWriter *page, Error *error)
-{
-    JsonWriter *json = &page->json;
-    if (!put_sentence(page, SOURCE, "source", error) ||
-        !put_sentence(page, TARGET, "target", error))
-        return false;
-    json_open(json, "sides");
-    for (int side = 0; side < TOKEN_SIDES; side++)
-        if (!put_side(page, (TokenSide)side, error)) return false;
-    json_close(json);
-    return true;
-}
-
 static bool put_data(PageWriter *page, Error *error)
 {
     JsonWriter *json = &page->json;
@@ -228,7 +210,14 @@ static bool put_data(PageWriter *page, Error *error)
     PictureBest best;
     json_open(json, NULL);
     json_put_text(json, "model", page->input->model_name);
-    if (!put_words(page, error) || !picture_best(&best, page->input, error)) return false;
+    if (!put_sentence(page, SOURCE, "source", error) ||
+        !put_sentence(page, TARGET, "target", error) ||
+        !picture_best(&best, page->input, error))
+        return false;
+    json_open(json, "sides");
+    for (int side = 0; side < TOKEN_SIDES; side++)
+        if (!put_side(page, (TokenSide)side, error)) return false;
+    json_close(json);
     json_put_bool(json, "given", page->input->given);
     json_put_bool(json, "pieces", page->pieces);
     json_put_bool(json, "vectors", page->vectors);

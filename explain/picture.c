@@ -33,20 +33,14 @@ const Option picture_options[] = {
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
 
-/* In the order of CanvasFormat. */
-static const char *const ENDINGS[] = {".png", ".svg", ".pdf", ".html"};
-
 int picture_format(const char *path, Error *error)
 {
-    enum { FORMATS = sizeof ENDINGS / sizeof *ENDINGS };
-    char known[64] = "";
-    for (int f = 0; f < FORMATS; f++) {
-        const char *ending = strrchr(path, '.');
-        if (ending && ending > path && !strcasecmp(ending, ENDINGS[f])) return f;
-        const char *before = f == 0 ? "" : f + 1 < FORMATS ? ", " : " or ";
-        strcat(strcat(known, before), ENDINGS[f]);
-    }
-    error_set(error, "`attention` takes the name of a %s file, not '%s'", known, path);
+    static const char *const endings[] = {".png", ".svg", ".pdf", ".html"};  // as CanvasFormat
+    const char *ending = strrchr(path, '.');
+    for (int f = 0; ending && ending > path && f <= PICTURE_HTML; f++)
+        if (!strcasecmp(ending, endings[f])) return f;
+    error_set(error, "`attention` takes the name of a .png, .svg, .pdf or .html file, not '%s'",
+              path);
     return -1;
 }
 
@@ -65,13 +59,6 @@ bool picture_page(const char *path, AttentionPage page, const PictureConfig *con
     canvas_free(canvas);
     return good;
 }
-
-static const char *const ROW[] = {[ATTENTION_ENCODER] = "source word",
-                                  [ATTENTION_DECODER] = "word being generated",
-                                  [ATTENTION_CROSS] = "word being generated"};
-static const char *const COLUMN[] = {[ATTENTION_ENCODER] = "source word",
-                                     [ATTENTION_DECODER] = "word generated before it",
-                                     [ATTENTION_CROSS] = "source word"};
 
 enum { KINDS = 3, REMARK = 320, TITLE = 96, NOTE = 64, LABELLED = 12 };
 
@@ -257,7 +244,8 @@ static void describe(Section *s, const Drawing *d, int head, double share)
             ? "Row: %s. Column: %s. Attention rollout through all layers up to this one; a "
               "row sums to 1.%s"
             : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.%s",
-        ROW[s->kind], COLUMN[s->kind], fixed);
+        s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
+        decoder ? "word generated before it" : "source word", fixed);
     if (d->hide)
         snprintf(
             s->remark, REMARK,
