@@ -189,6 +189,11 @@ static double pair_mean(const Heads *heads, const HeadPair *pair, const Head *he
     return pair->weight[head - heads->kind[head->kind]] / (double)pair->count;
 }
 
+static int by_key(const void *a, const void *b)
+{
+    return strcmp((*(HeadPair *const *)a)->key, (*(HeadPair *const *)b)->key);
+}
+
 /* best [TYPICAL] (=) the pairs of the largest mean weight in a head; returns their number. */
 static int find_typical(Best *best, const Heads *heads, const Head *head, int least)
 {
@@ -271,6 +276,7 @@ static void print_json(FILE *out, const Heads *heads, const Head *head, int leas
 
 void heads_print(FILE *out, const Heads *heads, int least, bool json)
 {
+    qsort(heads->pair, (size_t)heads->pairs, sizeof *heads->pair, by_key);
     if (!json) fprintf(out, "%lld sentence pairs\n", heads->sentences);
     for (AttentionKind k = ATTENTION_ENCODER; k <= ATTENTION_CROSS; k++)
         if (!json) print_kind(out, heads, k, least);
