@@ -149,8 +149,7 @@ static bool check(Request *r, Error *error)
              (page || r->texts.count || r->hypothesis || r->save_int8 || r->list_vocabulary ||
               r->explain || r->score || r->align.align || r->json),
          "--by-hand computes with numbers and needs no text and no model: only --word, "
-         "--attention "
-         "OUT.png, --theme and --scale go with it"},
+         "--attention OUT.png, --theme and --scale go with it"},
         {r->backward && !r->explain && !page,
          "--backward goes with --explain or with --attention OUT.html"},
         {r->backward && r->int8,
@@ -162,19 +161,17 @@ static bool check(Request *r, Error *error)
          "--explain and --show are text for people: they do not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
         {r->exposure && (!r->target || r->score || r->align.align || r->reference ||
-                         r->attention.count || r->model.count > 1 || r->json),
+                         r->attention.count || r->align.tsv || r->model.count > 1 || r->json),
          "--exposure OUT.png takes one model and --target FILE: ask for other views alone"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report && (r->align.align || r->explain || r->show || r->score ||
                             r->exposure || r->hypothesis || r->reference || page),
          "--head-report goes with --attention OUT.png, --target and --gold: ask for other "
-         "views "
-         "alone"},
+         "views alone"},
         {r->target && !r->score && !r->align.align && !r->exposure && !r->head_report,
          "--target goes with --score, --align, --exposure or --head-report: it has the "
-         "translations that are "
-         "given"},
+         "translations that are given"},
         {r->align.gold && !r->align.align && !(r->head_report && r->target),
          "--gold goes with --align, or with --head-report --target: it has the right links"},
         {r->align.tsv && r->choice.head == CHOICE_MAX,
@@ -197,8 +194,7 @@ static bool check(Request *r, Error *error)
          "--reference, --attention or --prefix"},
         {r->intervention.any && (r->hypothesis || r->save_int8 || r->list_vocabulary),
          "--ablate, --intervene and --shuffle-source show what a model says: they do not go "
-         "with "
-         "--hypothesis, --save-int8 or --list-vocabulary"},
+         "with --hypothesis, --save-int8 or --list-vocabulary"},
     };
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].wrong) return error_set(error, "%s", rules[i].why);
