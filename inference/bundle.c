@@ -24,9 +24,11 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error)
     return error_set(error, "no model in '%s' (neither %s nor %s)", path, names[0], names[1]);
 }
 
-/* Creates the network that a checkpoint describes, and reads its weights. */
+/* Creates the network that a checkpoint describes, and reads its weights: prepared, or if they
+ * will be changed and are floats, as rows. */
 static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
-                       const Vocabulary *vocabulary, const char *path, Error *error)
+                       const Vocabulary *vocabulary, bool int8, bool changed, const char *path,
+                       Error *error)
 {
     ModelConfig config = {.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET])};
     if (!vocabulary_is_joint(vocabulary))
@@ -44,7 +46,11 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     bool fits = checkpoint_fits(checkpoint, &params, CHECKPOINT_WEIGHTS, true, error);
     params_free(&params);
     if (!fits || !transformer_create(model, &config, error)) return false;
-    if (transformer_read(model, checkpoint, error)) return true;
+    if (changed && !checkpoint_has_int8(checkpoint, NULL)
+            ? checkpoint_read(checkpoint, &model->params, CHECKPOINT_WEIGHTS, model->block,
+                              error)
+            : transformer_read(model, checkpoint, int8, error))
+        return true;
     transformer_free(model);
     return false;
 }
@@ -66,13 +72,13 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8,
     Transformer *model = &bundle->model;
     bool good = (read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
                  error_prefix(error, "%s", name)) &&
-                read_model(model, checkpoint, &bundle->vocabulary, name, error) &&
+                read_model(model, checkpoint, &bundle->vocabulary, int8, change && change->any,
+                           name, error) &&
                 (!change || intervention_apply(change, model, error) ||
                  error_prefix(error, "%s", name)) &&
                 ((bundle->config = strdup(checkpoint->config)) ||
                  error_set(error, "not enough memory for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
-    // a checkpoint of int8 is prepared already
     good = good && (model->prepared.count || transformer_prepare(model, int8, error));
     bundle->max_length = model->config.max_length;
     if (!good) bundle_free(bundle);

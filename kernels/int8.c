@@ -89,19 +89,20 @@ float int8_quantise_row(int8_t *q, const real *w, int count)
 {
     float most = largest(w, count), inverse = to_integers(most);
     for (int k = 0; k < count; k++)
-        q[k] = inverse > 0 ? (int8_t)lrintf((float)w[k] * inverse) : 0;
+        q[k] = inverse > 0 ? (int8_t)(int)rintf((float)w[k] * inverse) : 0;
     return most / 127;
 }
 
 void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale)
 {
-    int8_t *to = row_of(matrix, row);
+    int8_t *to = row_of(matrix, row), last[INT8_GROUP] = {0};
     int32_t sum = 0;
-    for (int k = 0; k < groups_of(matrix->columns) * INT8_GROUP; k++) {
-        int8_t number = k < matrix->columns ? q[k] : 0;
-        to[place_of(k)] = number;
-        sum += number;
-    }
+    int k = 0, count = matrix->columns;
+    for (; k + INT8_GROUP <= count; k += INT8_GROUP)
+        memcpy(to + place_of(k), q + k, INT8_GROUP);
+    memcpy(last, q + k, (size_t)(count - k));
+    if (k < count) memcpy(to + place_of(k), last, INT8_GROUP);
+    for (k = 0; k < count; k++) sum += q[k];
     matrix->scale[row] = scale;
     matrix->offset[row] = -128 * sum;
 }
@@ -112,10 +113,10 @@ void int8_get(int8_t *q, const Int8Matrix *matrix, int row)
     for (int k = 0; k < matrix->columns; k++) q[k] = from[place_of(k)];
 }
 
-void int8_quantise(const Int8Matrix *matrix, const real *W)
+void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows)
 {
     int8_t *q = scratch_take();
-    for (int row = 0; row < matrix->rows; row++, W += matrix->columns) {
+    for (int row = first; row < first + rows; row++, W += matrix->columns) {
         float scale = int8_quantise_row(q, W, matrix->columns);
         int8_put(matrix, row, q, scale);
     }

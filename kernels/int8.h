@@ -32,8 +32,8 @@ typedef struct Int8Matrix {
 /* A matrix in memory of the arena, to be filled. NULL if the arena is a measuring one. */
 const Int8Matrix *int8_take(Arena *arena, int rows, int columns);
 
-/* matrix (=) W [rows,columns], quantised. */
-void int8_quantise(const Int8Matrix *matrix, const real *W);
+/* Rows first .. of the matrix (=) W [rows,columns], quantised. */
+void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows);
 
 /* Writes one row as a file stores it, q [columns] and its scale, and reads back its q. */
 void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale);

@@ -52,13 +52,20 @@ Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns)
 {
     if (layout == MATRIX_INT8)
         return (Matrix){.layout = layout, .int8 = int8_take(arena, rows, columns)};
-    return (Matrix){layout, ARENA_TAKE(arena, real, panels_size(rows, columns)), NULL};
+    real *at = ARENA_TAKE(arena, real, panels_size(rows, columns));
+    size_t whole = (size_t)(rows / TILE_COLUMNS * TILE_COLUMNS) * (size_t)columns;
+    if (at) memset(at + whole, 0, (panels_size(rows, columns) - whole) * sizeof *at);
+    return (Matrix){layout, at, NULL};
 }
 
-void matrix_set(const Matrix *matrix, const real *W, int rows, int columns)
+void matrix_set(const Matrix *matrix, int first, const real *W, int rows, int columns)
 {
-    if (matrix->layout == MATRIX_INT8) int8_quantise(matrix->int8, W);
-    else panels_pack(matrix->at, W, rows, columns);
+    size_t from = (size_t)first * (size_t)columns, count = (size_t)rows * (size_t)columns;
+    switch (matrix->layout) {
+    case MATRIX_ROWS: memcpy(matrix->at + from, W, count * sizeof *W); break;
+    case MATRIX_PACKED: panels_put(matrix->at, first, W, rows, columns); break;
+    case MATRIX_INT8: int8_quantise(matrix->int8, first, W, rows); break;
+    }
 }
 
 const real *matrix_row(real *x, const Matrix *W, int row, int columns)

@@ -40,8 +40,9 @@ void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, in
  * Fill it with matrix_set, or int8_put. */
 Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns);
 
-/* The numbers of a matrix of matrix_take (=) W [rows,columns], converted to its layout. */
-void matrix_set(const Matrix *matrix, const real *W, int rows, int columns);
+/* Rows first .. of a matrix (=) W [rows,columns], converted to its layout. Several threads can
+ * set different rows. */
+void matrix_set(const Matrix *matrix, int first, const real *W, int rows, int columns);
 
 /* A row of W, [columns]: in place, or copied to x if W does not lie in rows. */
 const real *matrix_row(real *x, const Matrix *W, int row, int columns);

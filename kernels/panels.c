@@ -80,6 +80,19 @@ void panels_pack(real *panels, const real *W, int n, int k)
     panels_copy(panels, (Strided){W, 1, (size_t)k}, n, k);
 }
 
+void panels_put(real *panels, int first, const real *W, int n, int k)
+{
+    for (int rows; n > 0; n -= rows, first += rows, W += (size_t)rows * (size_t)k) {
+        int column = first % TILE_COLUMNS;
+        bool whole = !column && n >= TILE_COLUMNS;
+        real *to = panels + (size_t)(first - column) * (size_t)k + column;
+        rows = whole ? n / TILE_COLUMNS * TILE_COLUMNS : 1;
+        if (whole) panels_pack(to, W, rows, k);
+        else
+            for (int p = 0; p < k; p++) to[p * TILE_COLUMNS] = W[p];
+    }
+}
+
 void panels_unpack(real *W, const real *panels, int n, int k)
 {
     for (int row = 0; row < n; row += LANES) {

@@ -29,6 +29,8 @@ void panels_transpose(real *panels, const real *W, int columns, int n, int k);
 
 /* panels (=) W [n,k] as B = Wᵀ, and back */
 void panels_pack(real *panels, const real *W, int n, int k);
+/* Only rows first .. first+n-1 of panels (=) W [n,k]. */
+void panels_put(real *panels, int first, const real *W, int n, int k);
 void panels_unpack(real *W, const real *panels, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */

@@ -4,8 +4,11 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/workers.h"
 
 #define VERSION "1"
 
@@ -282,62 +285,220 @@ bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
     return false;
 }
 
-/* Reads into the block's own memory. If real is double, the floats in the front half are then
- * moved to their places, the last one first. */
-bool checkpoint_read_tensor(const CheckpointFile *c, const Tensor *tensor, const char *prefix,
-                            real *numbers, Error *error)
+/* ---- loading: the numbers ---- */
+
+/* A tensor is read in pieces, by any thread each. A piece is some rows, or of a tensor that is
+ * int8 some rows and their scales: parts 0 and 1. */
+typedef struct Part {
+    const SafeTensor *stored;  // NULL: there is none
+    unsigned long crc;
+    size_t wrong;   // the place in the tensor of a number that is refused, or NONE
+    double number;  // which
+} Part;
+
+typedef struct Piece {
+    const Tensor *tensor;
+    int first, rows, columns;
+    Part part[2];
+} Piece;
+
+typedef struct Reading {
+    const CheckpointFile *file;
+    const Prepared *prepared;  // or NULL
+    real *block, least;        // least: the least number allowed
+    Piece *piece;              // [pieces], in the order of the table
+    int pieces;
+    size_t size;            // bytes that a piece takes in memory
+    unsigned char *buffer;  // [threads][size]
+    atomic_int next;
+    atomic_flag failed;  // the error is set
+    Error *error;
+} Reading;
+
+/* Rows are whole panels; a thread is worth starting for a megabyte or two. */
+enum { PIECE_NUMBERS = 1 << 16, PIECE_ROWS = 32, THREAD_NUMBERS = 1 << 18 };
+static const size_t NONE = SIZE_MAX;
+
+static bool is_right(real x, real least)
 {
-    const SafeTensor *found = find(c, prefix, tensor, "");
-    if (!safetensors_read(&c->file, found, numbers, error)) return false;
+    return x >= least && x <= FLT_MAX;
+}
+
+/* numbers [count] (=) those of a part `from` on. If real is double, the floats in the front half
+ * are moved to their places, the last one first. */
+static bool read_floats(const CheckpointFile *c, Part *part, real *numbers, size_t from,
+                        size_t count, real least, Error *error)
+{
+    int wrong = 0;
+    if (!safetensors_read_part(&c->file, part->stored, from * sizeof(float),
+                               count * sizeof(float), numbers, &part->crc, error))
+        return false;
 #ifdef REAL_IS_DOUBLE
-    for (size_t i = tensor->count; i-- > 0;) {
+    for (size_t i = count; i-- > 0;) {
         float number;
         memcpy(&number, (const char *)numbers + i * sizeof number, sizeof number);
         numbers[i] = number;
     }
 #endif
-    bool squares = !strcmp(prefix, CHECKPOINT_ADAM_V);
-    for (size_t i = 0; i < tensor->count; i++)
-        if (!isfinite(numbers[i]) || (squares && numbers[i] < 0))
-            return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
-                             found->name,
-                             isnan(numbers[i])   ? "not-a-number"
-                             : isinf(numbers[i]) ? "infinity"
-                                                 : "a negative number",
-                             i);
-    matrix_pack(tensor->layout, numbers, tensor->shape[0], tensor->shape[1]);
+#pragma omp simd reduction(| : wrong)
+    for (size_t i = 0; i < count; i++) wrong |= !is_right(numbers[i], least);
+    for (size_t i = 0; wrong && part->wrong == NONE; i++)
+        if (!is_right(numbers[i], least)) part->wrong = from + i, part->number = numbers[i];
     return true;
+}
+
+/* Into rows `to` .. of a matrix. */
+static bool read_int8(const CheckpointFile *c, Piece *piece, const Int8Matrix *matrix, int to,
+                      void *buffer, Error *error)
+{
+    Part *part = piece->part;
+    size_t columns = (size_t)piece->columns, first = (size_t)piece->first;
+    size_t rows = (size_t)piece->rows;
+    real *scale = buffer;
+    int8_t *q = (int8_t *)(scale + rows), *least;
+    if (!read_floats(c, &part[1], scale, first, rows, 0, error) ||
+        !safetensors_read_part(&c->file, part[0].stored, first * columns, rows * columns, q,
+                               &part[0].crc, error))
+        return false;
+    if ((least = memchr(q, -128, rows * columns)))
+        part[0].wrong = first * columns + (size_t)(least - q), part[0].number = *least;
+    for (size_t r = 0; r < rows; r++, q += columns)
+        int8_put(matrix, to + (int)r, q, (float)scale[r]);
+    return true;
+}
+
+static bool read_piece(const Reading *r, Piece *piece, void *buffer, Error *error)
+{
+    const Tensor *tensor = piece->tensor;
+    size_t columns = (size_t)piece->columns, from = (size_t)piece->first * columns;
+    real *block = r->block + tensor->offset;
+    Matrix to = {tensor->layout, block, NULL};
+    PreparedRows prepared = {0};
+    if (r->prepared) prepared = prepared_rows(r->prepared, tensor);
+    if (prepared.matrix) to = prepared.matrix->W;
+    int first = prepared.first + piece->first;
+    if (piece->part[1].stored) return read_int8(r->file, piece, to.int8, first, buffer, error);
+    bool stays = prepared.matrix ? prepared.matrix->looked_up : to.layout == MATRIX_ROWS;
+    real *numbers = stays ? block + from : buffer;
+    if (!read_floats(r->file, piece->part, numbers, from, (size_t)piece->rows * columns,
+                     r->least, error))
+        return false;
+    if (to.at != block || !stays) matrix_set(&to, first, numbers, piece->rows, piece->columns);
+    return true;
+}
+
+static void read_pieces(void *context, int worker)
+{
+    Reading *r = context;
+    Error error;
+    for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->pieces;)
+        if (!read_piece(r, &r->piece[i], r->buffer + (size_t)worker * r->size, &error)) {
+            if (!atomic_flag_test_and_set(&r->failed) && r->error) *r->error = error;
+            return;
+        }
+}
+
+/* Lists the pieces if there is memory for them; counts them in any case. */
+static bool list_pieces(Reading *r, const Params *params, const char *prefix, Error *error)
+{
+    r->pieces = 0;
+    for (int i = 0; i < params->count; i++) {
+        const Tensor *tensor = &params->tensor[i];
+        bool int8 = r->prepared && checkpoint_has_int8(r->file, tensor);
+        int columns = tensor->dimensions == 2 ? tensor->shape[1] : 1, most = tensor->shape[0];
+        if (int8 && !prepared_rows(r->prepared, tensor).matrix)
+            return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
+        if (PIECE_NUMBERS / columns < most)
+            most = (PIECE_NUMBERS / columns + PIECE_ROWS - 1) / PIECE_ROWS * PIECE_ROWS;
+        size_t size = (size_t)most * (size_t)(columns + 1) * sizeof(real);
+        if (size > r->size) r->size = size;
+        Piece piece = {tensor, 0, 0, columns, {{NULL, 0, NONE, 0}, {NULL, 0, NONE, 0}}};
+        piece.part[0].stored = find(r->file, prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
+        if (int8) piece.part[1].stored = find(r->file, "", tensor, CHECKPOINT_SCALE);
+        for (; piece.first < tensor->shape[0]; piece.first += most, r->pieces++) {
+            piece.rows = at_most(tensor->shape[0] - piece.first, most);
+            if (r->piece) r->piece[r->pieces] = piece;
+        }
+    }
+    return true;
+}
+
+/* Verifies part `which` of a tensor, whose pieces end before `end`. */
+static bool check(const CheckpointFile *c, const Piece *piece, const Piece *end, int which,
+                  Error *error)
+{
+    const SafeTensor *stored = piece->part[which].stored;
+    size_t row = stored ? stored->bytes / (size_t)stored->shape[0] : 0;
+    unsigned long crc = 0;
+    if (!stored) return true;
+    for (const Piece *p = piece; p < end; p++)
+        crc = safetensors_join(crc, p->part[which].crc, (size_t)p->rows * row);
+    if (!safetensors_verify(&c->file, stored, crc, error)) return false;
+    for (; piece < end; piece++) {
+        const Part *part = &piece->part[which];
+        if (part->wrong == NONE) continue;
+        return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
+                         stored->name,
+                         stored->dtype == DTYPE_I8 ? "-128"
+                         : isnan(part->number)     ? "not-a-number"
+                         : isinf(part->number)     ? "infinity"
+                                                   : "a negative number",
+                         part->wrong);
+    }
+    return true;
+}
+
+static bool check_all(const Reading *r, Error *error)
+{
+    const Piece *piece = r->piece, *last = piece + r->pieces, *end;
+    for (; piece < last; piece = end) {
+        for (end = piece; end < last && end->tensor == piece->tensor; end++) {}
+        for (int which = 0; which < 2; which++)
+            if (!check(r->file, piece, end, which, error)) return false;
+    }
+    return true;
+}
+
+static bool read_all(Reading *r, const Params *params, const char *prefix, Error *error)
+{
+    int threads = at_most(workers_processors(), 1 + (int)(params->size / THREAD_NUMBERS));
+    if (!list_pieces(r, params, prefix, error)) return false;
+    r->piece = calloc((size_t)r->pieces, sizeof *r->piece);
+    r->buffer = malloc((size_t)threads * r->size);
+    if (!r->piece || !r->buffer || !list_pieces(r, params, prefix, error))
+        return error_set(error, "not enough memory to read '%s'", r->file->file.path);
+    Workers *workers = threads > 1 ? workers_start(threads, NULL) : NULL;
+    if (workers) workers_run(workers, read_pieces, r);
+    else read_pieces(r, 0);  // one thread is enough, or there is none to be had
+    workers_stop(workers);
+    return !atomic_flag_test_and_set(&r->failed) && check_all(r, error);
+}
+
+static bool read_tensors(const CheckpointFile *c, const Params *params, const char *prefix,
+                         const Prepared *prepared, real *block, Error *error)
+{
+    bool squares = !strcmp(prefix, CHECKPOINT_ADAM_V);
+    Reading reading = {.file = c,
+                       .prepared = prepared,
+                       .block = block,
+                       .least = squares ? 0 : -FLT_MAX,
+                       .failed = ATOMIC_FLAG_INIT,
+                       .error = error};
+    bool good = checkpoint_fits(c, params, prefix, prepared, error) &&
+                read_all(&reading, params, prefix, error);
+    free(reading.piece);
+    free(reading.buffer);
+    return good;
 }
 
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
-    if (!checkpoint_fits(c, params, prefix, false, error)) return false;
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        if (!checkpoint_read_tensor(c, tensor, prefix, block + tensor->offset, error))
-            return false;
-    }
-    return true;
+    return read_tensors(c, params, prefix, NULL, block, error);
 }
 
-bool checkpoint_read_int8(const CheckpointFile *c, const Tensor *tensor, int8_t *q,
-                          float *scale, Error *error)
+bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params,
+                              const Prepared *prepared, real *block, Error *error)
 {
-    const SafeTensor *scales = find(c, "", tensor, CHECKPOINT_SCALE);
-    if (!fits_int8(c, tensor, error) ||
-        !safetensors_read(&c->file, find(c, "", tensor, CHECKPOINT_INT8), q, error) ||
-        !safetensors_read(&c->file, scales, scale, error))
-        return false;
-    for (int r = 0; r < tensor->shape[0]; r++)
-        if (!(scale[r] >= 0 && scale[r] <= FLT_MAX))
-            return error_set(error, "'%s': tensor '%s' holds %g at place %d, which is no scale",
-                             c->file.path, scales->name, (double)scale[r], r);
-    for (size_t i = 0; i < tensor->count; i++)
-        if (q[i] < -127)
-            return error_set(error,
-                             "'%s': tensor '%s%s' holds -128 at place %zu, where -127 is "
-                             "the least",
-                             c->file.path, tensor->name, CHECKPOINT_INT8, i);
-    return true;
+    return read_tensors(c, params, CHECKPOINT_WEIGHTS, prepared, block, error);
 }

@@ -78,16 +78,13 @@ bool checkpoint_fits(const CheckpointFile *checkpoint, const Params *params, con
 /* Whether a tensor, or any if it is NULL, is stored as int8. */
 bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor);
 
-/* Reads a block that fits, verifies its checksums, and that every number is finite, and in
- * CHECKPOINT_ADAM_V not negative. Gaps between tensors stay as they are. */
+/* Reads a block that fits, on all processors. Verifies its checksums, and that every number is
+ * finite, in CHECKPOINT_ADAM_V not negative. Gaps between tensors stay as they are. */
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 
-/* The same for one tensor: numbers [tensor->count] (=), in its layout. */
-bool checkpoint_read_tensor(const CheckpointFile *checkpoint, const Tensor *tensor,
-                            const char *prefix, real *numbers, Error *error);
-
-/* q [out,in] and scale [out] (=) a tensor stored as int8. Verifies that scales are finite and
- * not negative, and no integer is -128. */
-bool checkpoint_read_int8(const CheckpointFile *checkpoint, const Tensor *tensor, int8_t *q,
-                          float *scale, Error *error);
+/* The same for inference: the weights, floats or int8, go into the prepared matrices, which
+ * keep their layout, and the others into the block. Verifies that scales are finite and not
+ * negative, and no integer is -128. */
+bool checkpoint_read_prepared(const CheckpointFile *checkpoint, const Params *params,
+                              const Prepared *prepared, real *block, Error *error);

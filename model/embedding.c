@@ -22,12 +22,13 @@
 void position_table(real *P, int count, int D)
 {
     int sines = (D + 1) / 2;
-    for (int p = 0; p < count; p++) {
-        real *row = P + (size_t)p * (size_t)D;
-        for (int k = 0; k < D; k++) {
-            int wave = k < sines ? k : k - sines;
-            double angle = p / pow(10000, 2.0 * wave / D);
-            row[k] = (real)(k < sines ? sin(angle) : cos(angle));
+    for (int wave = 0; wave < sines; wave++) {
+        double period = pow(10000, 2.0 * wave / D);
+        real *column = P + wave;
+        for (int p = 0; p < count; p++, column += D) {
+            double angle = p / period;
+            column[0] = (real)sin(angle);
+            if (sines + wave < D) column[sines] = (real)cos(angle);
         }
     }
 }

@@ -38,9 +38,11 @@ static void add_all(Transformer *model, MatrixLayout layout)
 {
     const ModelConfig *c = &model->config;
     Weights *w = &model->weights;
+    Prepared *p = &model->prepared;
     bool int8 = layout == MATRIX_INT8;
     int V = c->vocab, D = c->d_model;
     add(model, &w->output, V, D, layout);
+    if (p->count) p->matrix[0].looked_up = !int8 && c->tying != TYING_NONE;
     if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, V, D, layout);
     if (int8 && c->tying != TYING_ALL)
         add(model, &w->source_embedding, config_source_vocab(c), D, layout);
@@ -71,6 +73,14 @@ static bool create(Transformer *model, bool int8, Error *error)
     return false;
 }
 
+/* What a matrix took in the block. No page of it becomes part of a huge one again, which would
+ * take memory as soon as a bias beside it is written to. */
+static void release(const Transformer *model, const PreparedMatrix *matrix)
+{
+    size_t count = (size_t)matrix->rows * (size_t)matrix->columns;
+    if (!matrix->looked_up) block_release(model->block + matrix->offset, count * sizeof(real));
+}
+
 /* The network computes with the prepared matrices from now on. */
 static void use(Transformer *model, bool int8)
 {
@@ -90,58 +100,22 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
         const PreparedMatrix *to = &model->prepared.matrix[i];
         Matrix from = *to->original;
         matrix_unpack(from.layout, from.at, to->rows, to->columns);
-        matrix_set(&to->W, from.at, to->rows, to->columns);
-        bool looked_up = !int8 && i == 0 && model->config.tying != TYING_NONE;
-        if (!looked_up)
-            block_release(from.at, (size_t)to->rows * (size_t)to->columns * sizeof(real));
+        matrix_set(&to->W, 0, from.at, to->rows, to->columns);
+        release(model, to);
     }
     use(model, int8);
     return true;
 }
 
-/* q, scale: memory for the largest tensor */
-static bool read_tensor(Transformer *model, const CheckpointFile *file, const Tensor *tensor,
-                        int8_t *q, float *scale, Error *error)
-{
-    PreparedRows to = prepared_rows(&model->prepared, tensor);
-    if (!to.matrix && checkpoint_has_int8(file, tensor))
-        return error_set(error, "'%s' holds as int8 what is no matrix", file->file.path);
-    if (!to.matrix)
-        return checkpoint_read_tensor(file, tensor, CHECKPOINT_WEIGHTS,
-                                      model->block + tensor->offset, error);
-    if (!checkpoint_read_int8(file, tensor, q, scale, error)) return false;
-    for (int r = 0; r < tensor->shape[0]; r++, q += tensor->shape[1])
-        int8_put(to.matrix->W.int8, to.first + r, q, scale[r]);
-    return true;
-}
-
-static bool read_quantised(Transformer *model, const CheckpointFile *file, Error *error)
+bool transformer_read(Transformer *model, const CheckpointFile *file, bool int8, Error *error)
 {
     const Params *params = &model->params;
-    size_t most = 0, rows = 0;
-    if (!create(model, true, error)) return false;
-    use(model, true);
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        if (tensor->count > most) most = tensor->count;
-        if ((size_t)tensor->shape[0] > rows) rows = (size_t)tensor->shape[0];
-    }
-    int8_t *q = malloc(most);
-    float *scale = malloc(rows * sizeof *scale);
-    bool good = q && scale;
-    if (!good) error_set(error, "not enough memory to read '%s'", file->file.path);
-    for (int i = 0; i < params->count && good; i++)
-        good = read_tensor(model, file, &params->tensor[i], q, scale, error);
-    free(q);
-    free(scale);
-    return good;
-}
-
-bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error)
-{
-    const Params *params = &model->params;
-    if (!checkpoint_has_int8(file, NULL))
+    Prepared *p = &model->prepared;
+    int8 = int8 || checkpoint_has_int8(file, NULL);
+    if (!int8 && matrix_layout_inference() == MATRIX_ROWS)
         return checkpoint_read(file, params, CHECKPOINT_WEIGHTS, model->block, error);
-    return checkpoint_fits(file, params, CHECKPOINT_WEIGHTS, true, error) &&
-           read_quantised(model, file, error);
+    if (!create(model, int8, error)) return false;
+    for (int i = 0; i < p->count; i++) release(model, &p->matrix[i]);
+    use(model, int8);
+    return checkpoint_read_prepared(file, params, p, model->block, error);
 }

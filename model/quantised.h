@@ -14,7 +14,7 @@
  * false: not enough memory; the model is unchanged. */
 bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
-/* Fills a network with the weights of a file (checkpoint_fits). Those stored as int8
- * are prepared and take no memory in the block. false: the file does not fit, or not enough
- * memory. */
-bool transformer_read(Transformer *model, const CheckpointFile *file, Error *error);
+/* Fills a new network with the weights of a file and prepares it, with int8 also if the file
+ * has that: they go straight into the prepared matrices, which take no memory in the block.
+ * false: the file does not fit, or not enough memory. */
+bool transformer_read(Transformer *model, const CheckpointFile *file, bool int8, Error *error);

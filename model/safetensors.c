@@ -10,6 +10,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+#ifdef __x86_64__
+#include <immintrin.h>
+#endif
 
 #include "base/file.h"
 
@@ -29,10 +32,48 @@ const DtypeInfo dtypes[] = {
     [DTYPE_F64] = {"F64", 8},   [DTYPE_UNKNOWN] = {"?", 0},
 };
 
-/* text (=) the CRC-32 of the bytes, in hex. */
-static const char *crc_text(char text[CRC_DIGITS + 1], const void *bytes, size_t length)
+#ifdef __x86_64__
+/* The CRC-32 of 64, 128, … bytes: each 64 of them times x^512 modulo the polynomial are added to
+ * the next ones, and at last zlib takes the 16 that are congruent to all. It takes a tenth of
+ * zlib's time. Gopal et al. 2009, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
+ * Instruction" (Intel 323102). */
+__attribute__((target("pclmul"))) static __m128i fold(__m128i x, __m128i by, __m128i next)
 {
-    snprintf(text, CRC_DIGITS + 1, "%08lx", crc32_z(0, bytes, length) & 0xFFFFFFFFul);
+    __m128i low = _mm_clmulepi64_si128(x, by, 0x00), high = _mm_clmulepi64_si128(x, by, 0x11);
+    return _mm_xor_si128(_mm_xor_si128(low, high), next);
+}
+
+__attribute__((target("pclmul"))) static unsigned long crc_folded(const void *bytes,
+                                                                  size_t length)
+{
+    const __m128i by_64 = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);
+    const __m128i by_16 = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
+    const __m128i *next = bytes, *end = next + length / sizeof *next;
+    __m128i x[4], rest;
+    for (int i = 0; i < 4; i++) x[i] = _mm_loadu_si128(next++);
+    x[0] = _mm_xor_si128(x[0], _mm_cvtsi32_si128(-1));
+    while (next < end)
+        for (int i = 0; i < 4; i++) x[i] = fold(x[i], by_64, _mm_loadu_si128(next++));
+    rest = fold(fold(fold(x[0], by_16, x[1]), by_16, x[2]), by_16, x[3]);
+    return crc32_z(0xFFFFFFFF, (const unsigned char *)&rest, sizeof rest);
+}
+#endif
+
+static unsigned long crc_of(const void *bytes, size_t length)
+{
+    unsigned long crc = 0;
+    size_t folded = 0;
+#ifdef __x86_64__
+    if (length >= 64 && __builtin_cpu_supports("pclmul"))
+        crc = crc_folded(bytes, folded = length / 64 * 64);
+#endif
+    return crc32_z(crc, (const unsigned char *)bytes + folded, length - folded);
+}
+
+/* text (=) a CRC-32 in hex. */
+static const char *crc_text(char text[CRC_DIGITS + 1], unsigned long crc)
+{
+    snprintf(text, CRC_DIGITS + 1, "%08lx", crc & 0xFFFFFFFFul);
     return text;
 }
 
@@ -87,7 +128,8 @@ static void put_header(JsonWriter *json, const Content *content)
         const SafeTensor *tensor = &content->tensor[i];
         char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
         snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
-        json_put_text(json, key, crc_text(crc, stored(content, tensor), bytes_of(tensor)));
+        json_put_text(json, key,
+                      crc_text(crc, crc_of(stored(content, tensor), bytes_of(tensor))));
     }
     json_close(json);
     for (int i = 0; i < content->count; begin += bytes_of(&content->tensor[i++]))
@@ -114,7 +156,7 @@ static char *make_header(size_t *size, const Content *content)
     memcpy(bytes, &length, LENGTH_BYTES);
     // The header's own checksum is its first member, so the first such text is the right one.
     char *place = strstr(bytes + LENGTH_BYTES, CRC_UNKNOWN);
-    memcpy(place, crc_text(crc, bytes, *size), CRC_DIGITS);
+    memcpy(place, crc_text(crc, crc_of(bytes, *size)), CRC_DIGITS);
     return bytes;
 }
 
@@ -233,7 +275,8 @@ static bool verify_header(const SafeFile *file, char *bytes, size_t size, Error 
     snprintf(member, sizeof member, "\"" CRC_HEADER "\":\"%.8s\"", stored);
     char *place = memmem(bytes, size, member, strlen(member));
     if (place) memcpy(place + strlen(member) - CRC_DIGITS - 1, CRC_UNKNOWN, CRC_DIGITS);
-    if (place && strlen(stored) == CRC_DIGITS && !strcmp(stored, crc_text(crc, bytes, size)))
+    if (place && strlen(stored) == CRC_DIGITS &&
+        !strcmp(stored, crc_text(crc, crc_of(bytes, size))))
         return true;
     return error_set(error,
                      "'%s' is damaged: the checksum of its header is wrong (a tool that "
@@ -432,12 +475,33 @@ const char *safetensors_metadata(const SafeFile *file, const char *key)
         json_object_get(json_object_get(file->header, "__metadata__"), key));
 }
 
-bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error)
+bool safetensors_read_part(const SafeFile *file, const SafeTensor *tensor, uint64_t from,
+                           size_t length, void *data, unsigned long *crc, Error *error)
 {
-    char key[sizeof CRC_PREFIX + NAME_LIMIT], crc[CRC_DIGITS + 1];
-    if (!read_at(file, file->start + tensor->begin, data, tensor->bytes, error)) return false;
+    assert(from <= tensor->bytes && length <= tensor->bytes - from);
+    if (!read_at(file, file->start + tensor->begin + from, data, length, error)) return false;
+    *crc = crc_of(data, length);
+    return true;
+}
+
+unsigned long safetensors_join(unsigned long crc, unsigned long next, size_t next_length)
+{
+    return crc32_combine(crc, next, (z_off_t)next_length);
+}
+
+bool safetensors_verify(const SafeFile *file, const SafeTensor *tensor, unsigned long crc,
+                        Error *error)
+{
+    char key[sizeof CRC_PREFIX + NAME_LIMIT], text[CRC_DIGITS + 1];
     snprintf(key, sizeof key, CRC_PREFIX "%s", tensor->name);
     const char *stored = safetensors_metadata(file, key);
-    if (!stored || !strcmp(stored, crc_text(crc, data, tensor->bytes))) return true;
+    if (!stored || !strcmp(stored, crc_text(text, crc))) return true;
     return wrong(file, tensor->name, "has a wrong checksum", error);
+}
+
+bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error)
+{
+    unsigned long crc;
+    return safetensors_read_part(file, tensor, 0, tensor->bytes, data, &crc, error) &&
+           safetensors_verify(file, tensor, crc, error);
 }

@@ -88,7 +88,7 @@ TEST(rows_are_rounded)
         for (int k = 0; k < n; k++) W[5 * n + k] = 0;
         Arena arena;
         const Int8Matrix *matrix = int8_create(&arena, ROWS, n);
-        int8_quantise(matrix, W);
+        int8_quantise(matrix, 0, W, matrix->rows);
         int8_t *q = malloc((size_t)n), *again = malloc((size_t)n);
         for (int row = 0; row < ROWS; row++) {
             float scale = matrix->scale[row];
@@ -132,7 +132,7 @@ static void check_product(int N, int rows, int count, int columns)
     real *alone = numbers((size_t)count);
     Arena arena;
     const Int8Matrix *matrix = int8_create(&arena, rows, columns);
-    int8_quantise(matrix, W);
+    int8_quantise(matrix, 0, W, matrix->rows);
     for (int with = 0; with < 2; with++) {
         int8_multiply(Y, X, matrix, with ? b : NULL, N, count);
         for (int i = 0; i < N; i++) {
@@ -175,7 +175,7 @@ TEST(nan_stays_in_its_row)
     real *Y = numbers(N * ROWS), *before = numbers(N * ROWS);
     Arena arena;
     const Int8Matrix *matrix = int8_create(&arena, ROWS, COLUMNS);
-    int8_quantise(matrix, W);
+    int8_quantise(matrix, 0, W, matrix->rows);
     int8_multiply(before, X, matrix, NULL, N, ROWS);
     X[0 * COLUMNS + 20] = (real)NAN;
     X[2 * COLUMNS + 3] = (real)INFINITY;

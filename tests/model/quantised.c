@@ -153,7 +153,7 @@ static bool load(Transformer *model, const ModelConfig *config)
     if (!checkpoint_open(&file, path, &error)) return false;
     assert_true(checkpoint_has_int8(&file, NULL));
     assert_true(transformer_create(model, config, &error));
-    bool good = transformer_read(model, &file, &error);
+    bool good = transformer_read(model, &file, false, &error);
     checkpoint_close(&file);
     if (!good) transformer_free(model);
     return good;
@@ -237,8 +237,8 @@ TEST(hostile_files_are_refused)
         const char *error;
     } cases[] = {
         {"model.decoder.layers.1.fc1.weight.int8", LEAST, "holds -128 at place 7"},
-        {"model.shared.weight.scale", NOT_A_NUMBER, "holds nan at place 3"},
-        {"model.shared.weight.scale", NEGATIVE, "holds -1 at place 3"},
+        {"model.shared.weight.scale", NOT_A_NUMBER, "holds not-a-number at place 3"},
+        {"model.shared.weight.scale", NEGATIVE, "holds a negative number at place 3"},
         {"model.shared.weight.scale", GONE, "has no tensor 'model.shared.weight.scale'"},
         {"model.shared.weight.int8", GONE, "has no tensor 'model.shared.weight'"},
         {"model.decoder.layers.1.fc1.weight.int8", TRANSPOSED, "I8 [48,40], but"},
