@@ -26,6 +26,13 @@ static void check_packing(int n, int k)
         panels_row(row, panels, i, k);
         assert_memory_equal(row, W + i * k, (size_t)k * sizeof *row);
     }
+    memset(panels, 0, size * sizeof *panels);  // in parts, which begin and end anywhere
+    for (int first = 0, rows = 1; first < n; first += rows, rows = 2 * rows + 1) {
+        if (rows > n - first) rows = n - first;
+        panels_put(panels, first, W + first * k, rows, k);
+    }
+    panels_unpack(back, panels, n, k);
+    assert_memory_equal(back, W, bytes);
     if (n % C == 0) {
         matrix_pack(MATRIX_PACKED, back, n, k);
         assert_memory_equal(back, panels, bytes);

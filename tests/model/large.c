@@ -148,6 +148,26 @@ static void assert_same_output(const Transformer *a, const Transformer *b)
     arena_free(&y);
 }
 
+/* Read in many pieces by several threads, a network is what it is if it is prepared later.
+ * The file is that of saved_in_rows. */
+TEST(prepared_while_it_is_read)
+{
+    for (int int8 = 0; int8 < 2; int8++) {
+        Transformer later, read;
+        CheckpointFile file;
+        assert_true(transformer_create(&later, &config, &error));
+        assert_true(transformer_create(&read, &config, &error));
+        memcpy(later.block, large.block, large.params.size * sizeof(real));
+        assert_true(transformer_prepare(&later, int8, &error));
+        assert_true(checkpoint_open(&file, path, &error));
+        if (!transformer_read(&read, &file, int8, &error)) fail_msg("%s", error.text);
+        checkpoint_close(&file);
+        assert_int_equal(read.prepared.count, later.prepared.count);
+        assert_same_output(&read, &later);
+        transformer_free(&later), transformer_free(&read);
+    }
+}
+
 /* Last, since it changes the networks. Floats that are packed already stay where they are. */
 TEST(prepared_the_same)
 {

@@ -1,6 +1,7 @@
 /* safetensors.c -- a file is read as it was written; and damaged files: cut at every byte,
  * every bit flipped, wrong about every size. The reader gives an error or the right numbers. */
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "base/file.h"
 #include "model/safetensors.h"
@@ -271,6 +272,32 @@ TEST(other_files_are_recognised)
     assert_false(safetensors_open(&file, path, &error));  // and does not wait for a writer
     assert_non_null(strstr(error.text, "a device or a pipe"));
     unlink(path);
+}
+
+/* Of parts of every length, and joined: those of zlib. */
+TEST(checksums_are_those_of_zlib)
+{
+    enum { SIZE = 700 };
+    unsigned char bytes[SIZE], read[SIZE];
+    unsigned long first, second;
+    SafeTensor tensor = {.name = "t", .dtype = DTYPE_U8, .dimensions = 1, .shape = {SIZE}};
+    SafeFile file;
+    for (int i = 0; i < SIZE; i++) bytes[i] = (unsigned char)(i * i * 37 >> 3);
+    tensor.data = bytes;
+    assert_true(safetensors_write(path, &tensor, 1, metadata, METADATA, &error));
+    assert_true(safetensors_open(&file, path, &error));
+    const SafeTensor *t = safetensors_find(&file, "t");
+    unsigned long all = crc32(0, bytes, SIZE);
+    for (size_t n = 0; n <= SIZE; n++) {
+        assert_true(safetensors_read_part(&file, t, 0, n, read, &first, &error));
+        assert_true(safetensors_read_part(&file, t, n, SIZE - n, read + n, &second, &error));
+        assert_memory_equal(read, bytes, SIZE);
+        assert_int_equal(first, crc32(0, bytes, (unsigned)n));
+        assert_int_equal(safetensors_join(first, second, SIZE - n), all);
+    }
+    assert_true(safetensors_verify(&file, t, all, &error));
+    assert_false(safetensors_verify(&file, t, all ^ 1, &error));
+    safetensors_close(&file);
 }
 
 TEST(an_unknown_dtype_is_listed)
