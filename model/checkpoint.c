@@ -287,218 +287,180 @@ bool checkpoint_has_int8(const CheckpointFile *c, const Tensor *tensor)
 
 /* ---- loading: the numbers ---- */
 
-/* A tensor is read in pieces, by any thread each. A piece is some rows, or of a tensor that is
- * int8 some rows and their scales: parts 0 and 1. */
-typedef struct Part {
-    const SafeTensor *stored;  // NULL: there is none
-    unsigned long crc;
-    size_t wrong;   // the place in the tensor of a number that is refused, or NONE
-    double number;  // which
-} Part;
-
-typedef struct Piece {
-    const Tensor *tensor;
-    int first, rows, columns;
-    Part part[2];
-} Piece;
+/* A tensor that is read from its first number to its last, part by part. */
+typedef struct Source {
+    const CheckpointFile *file;
+    const SafeTensor *tensor;
+    uint64_t at;        // bytes read so far
+    unsigned long crc;  // of them
+    double least;       // number allowed
+    double wrong;       // the first that is not allowed, or 0
+    uint64_t place;     // its place
+} Source;
 
 typedef struct Reading {
     const CheckpointFile *file;
+    const Params *params;
+    const char *prefix;
     const Prepared *prepared;  // or NULL
-    real *block, least;        // least: the least number allowed
-    Piece *piece;              // [pieces], in the order of the table
-    int pieces;
-    size_t size;            // bytes that a piece takes in memory
+    real *block;
+    size_t size;            // bytes of the largest part
     unsigned char *buffer;  // [threads][size]
-    atomic_int next;
-    atomic_flag failed;  // the error is set
+    atomic_int next;        // tensor
+    atomic_flag failed;     // the error is set
     Error *error;
 } Reading;
 
-/* Rows are whole panels; a thread is worth starting for a megabyte or two. */
-enum { PIECE_NUMBERS = 1 << 16, PIECE_ROWS = 32, THREAD_NUMBERS = 1 << 18 };
-static const size_t NONE = SIZE_MAX;
+/* A part of a tensor is some panels of rows. A thread is started for each megabyte. */
+enum { PART_NUMBERS = 1 << 16, PART_ROWS = 32, THREAD_NUMBERS = 1 << 18 };
 
-static bool is_right(real x, real least)
+static int columns_of(const Tensor *tensor)
 {
-    return x >= least && x <= FLT_MAX;
+    return tensor->dimensions == 2 ? tensor->shape[1] : 1;
 }
 
-/* numbers [count] (=) those of a part `from` on. If real is double, the floats in the front half
- * are moved to their places, the last one first. */
-static bool read_floats(const CheckpointFile *c, Part *part, real *numbers, size_t from,
-                        size_t count, real least, Error *error)
+static int part_rows(const Tensor *tensor)
 {
+    int rows = PART_NUMBERS / columns_of(tensor) / PART_ROWS * PART_ROWS;
+    return rows ? rows : PART_ROWS;
+}
+
+static bool next_bytes(Source *from, void *to, size_t count, Error *error)
+{
+    from->at += count;
+    return safetensors_read_part(&from->file->file, from->tensor, from->at - count, count, to,
+                                 &from->crc, error);
+}
+
+static bool next_floats(Source *from, float *x, size_t count, Error *error)
+{
+    float least = (float)from->least;
+    size_t first = from->at / sizeof *x;
     int wrong = 0;
-    if (!safetensors_read_part(&c->file, part->stored, from * sizeof(float),
-                               count * sizeof(float), numbers, &part->crc, error))
-        return false;
+    if (!next_bytes(from, x, count * sizeof *x, error)) return false;
+#pragma omp simd reduction(| : wrong)
+    for (size_t i = 0; i < count; i++) wrong |= !(x[i] >= least && x[i] <= FLT_MAX);
+    for (size_t i = 0; wrong && !from->wrong; i++)
+        if (!(x[i] >= least && x[i] <= FLT_MAX)) from->wrong = x[i], from->place = first + i;
+    return true;
+}
+
+static bool next_int8(Source *from, int8_t *q, size_t count, Error *error)
+{
+    if (!next_bytes(from, q, count, error)) return false;
+    const int8_t *wrong = memchr(q, -128, count);
+    if (wrong && !from->wrong)
+        from->wrong = -128, from->place = from->at - count + (size_t)(wrong - q);
+    return true;
+}
+
+/* Verifies the checksum, and then the numbers. */
+static bool finish(const Source *from, Error *error)
+{
+    const char *what = isnan(from->wrong)                ? "not-a-number"
+                       : isinf(from->wrong)              ? "infinity"
+                       : from->tensor->dtype == DTYPE_I8 ? "-128"
+                                                         : "a negative number";
+    if (!safetensors_verify(&from->file->file, from->tensor, from->crc, error)) return false;
+    return !from->wrong ||
+           error_set(error, "'%s': tensor '%s' holds %s at place %llu", from->file->file.path,
+                     from->tensor->name, what, (unsigned long long)from->place);
+}
+
+/* The floats in the front half of x [count] become reals, the last one first. */
+static void widen(real *x __attribute__((unused)), size_t count __attribute__((unused)))
+{
 #ifdef REAL_IS_DOUBLE
     for (size_t i = count; i-- > 0;) {
         float number;
-        memcpy(&number, (const char *)numbers + i * sizeof number, sizeof number);
-        numbers[i] = number;
+        memcpy(&number, (const char *)x + i * sizeof number, sizeof number);
+        x[i] = number;
     }
 #endif
-#pragma omp simd reduction(| : wrong)
-    for (size_t i = 0; i < count; i++) wrong |= !is_right(numbers[i], least);
-    for (size_t i = 0; wrong && part->wrong == NONE; i++)
-        if (!is_right(numbers[i], least)) part->wrong = from + i, part->number = numbers[i];
-    return true;
 }
 
-/* Into rows `to` .. of a matrix. */
-static bool read_int8(const CheckpointFile *c, Piece *piece, const Int8Matrix *matrix, int to,
-                      void *buffer, Error *error)
+static bool read_int8(const Reading *r, const Tensor *tensor, int8_t *q, Error *error)
 {
-    Part *part = piece->part;
-    size_t columns = (size_t)piece->columns, first = (size_t)piece->first;
-    size_t rows = (size_t)piece->rows;
-    real *scale = buffer;
-    int8_t *q = (int8_t *)(scale + rows), *least;
-    if (!read_floats(c, &part[1], scale, first, rows, 0, error) ||
-        !safetensors_read_part(&c->file, part[0].stored, first * columns, rows * columns, q,
-                               &part[0].crc, error))
+    PreparedRows to = prepared_rows(r->prepared, tensor);
+    Source numbers = {.file = r->file, .tensor = find(r->file, "", tensor, CHECKPOINT_INT8)};
+    Source scales = {.file = r->file, .tensor = find(r->file, "", tensor, CHECKPOINT_SCALE)};
+    int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
+    if (!to.matrix)
+        return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
+    float *scale = to.matrix->W.int8->scale + to.first;
+    if (!next_floats(&scales, scale, (size_t)rows, error) || !finish(&scales, error))
         return false;
-    if ((least = memchr(q, -128, rows * columns)))
-        part[0].wrong = first * columns + (size_t)(least - q), part[0].number = *least;
-    for (size_t r = 0; r < rows; r++, q += columns)
-        int8_put(matrix, to + (int)r, q, (float)scale[r]);
-    return true;
+    for (int row = 0; row < rows; row += most) {
+        int count = at_most(rows - row, most);
+        if (!next_int8(&numbers, q, (size_t)count * (size_t)columns, error)) return false;
+        for (int i = 0; i < count; i++)
+            int8_put(to.matrix->W.int8, to.first + row + i, q + (size_t)i * (size_t)columns,
+                     scale[row + i]);
+    }
+    return finish(&numbers, error);
 }
 
-static bool read_piece(const Reading *r, Piece *piece, void *buffer, Error *error)
+static bool read_tensor(const Reading *r, const Tensor *tensor, void *buffer, Error *error)
 {
-    const Tensor *tensor = piece->tensor;
-    size_t columns = (size_t)piece->columns, from = (size_t)piece->first * columns;
     real *block = r->block + tensor->offset;
     Matrix to = {tensor->layout, block, NULL};
     PreparedRows prepared = {0};
+    Source from = {.file = r->file, .tensor = find(r->file, r->prefix, tensor, "")};
+    int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
+    if (r->prepared && checkpoint_has_int8(r->file, tensor))
+        return read_int8(r, tensor, buffer, error);
     if (r->prepared) prepared = prepared_rows(r->prepared, tensor);
     if (prepared.matrix) to = prepared.matrix->W;
-    int first = prepared.first + piece->first;
-    if (piece->part[1].stored) return read_int8(r->file, piece, to.int8, first, buffer, error);
     bool stays = prepared.matrix ? prepared.matrix->looked_up : to.layout == MATRIX_ROWS;
-    real *numbers = stays ? block + from : buffer;
-    if (!read_floats(r->file, piece->part, numbers, from, (size_t)piece->rows * columns,
-                     r->least, error))
-        return false;
-    if (to.at != block || !stays) matrix_set(&to, first, numbers, piece->rows, piece->columns);
-    return true;
+    from.least = strcmp(r->prefix, CHECKPOINT_ADAM_V) ? -(double)FLT_MAX : 0;
+    for (int row = 0; row < rows; row += most) {
+        int count = at_most(rows - row, most);
+        size_t numbers = (size_t)count * (size_t)columns;
+        real *x = stays ? block + (size_t)row * (size_t)columns : buffer;
+        if (!next_floats(&from, (float *)x, numbers, error)) return false;
+        widen(x, numbers);
+        if (to.at != block || !stays) matrix_set(&to, prepared.first + row, x, count, columns);
+    }
+    return finish(&from, error);
 }
 
-static void read_pieces(void *context, int worker)
+static void read_tensors(void *context, int worker)
 {
     Reading *r = context;
     Error error;
-    for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->pieces;)
-        if (!read_piece(r, &r->piece[i], r->buffer + (size_t)worker * r->size, &error)) {
+    for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->params->count;)
+        if (!read_tensor(r, &r->params->tensor[i], r->buffer + (size_t)worker * r->size,
+                         &error)) {
             if (!atomic_flag_test_and_set(&r->failed) && r->error) *r->error = error;
             return;
         }
 }
 
-/* Lists the pieces if there is memory for them; counts them in any case. */
-static bool list_pieces(Reading *r, const Params *params, const char *prefix, Error *error)
+bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, const char *prefix,
+                              const Prepared *prepared, real *block, Error *error)
 {
-    r->pieces = 0;
+    Reading r = {
+        c, params, prefix, prepared, block, .failed = ATOMIC_FLAG_INIT, .error = error};
+    int threads = at_most(workers_processors(), 1 + (int)(params->size / THREAD_NUMBERS));
+    if (!checkpoint_fits(c, params, prefix, prepared, error)) return false;
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
-        bool int8 = r->prepared && checkpoint_has_int8(r->file, tensor);
-        int columns = tensor->dimensions == 2 ? tensor->shape[1] : 1, most = tensor->shape[0];
-        if (int8 && !prepared_rows(r->prepared, tensor).matrix)
-            return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
-        if (PIECE_NUMBERS / columns < most)
-            most = (PIECE_NUMBERS / columns + PIECE_ROWS - 1) / PIECE_ROWS * PIECE_ROWS;
-        size_t size = (size_t)most * (size_t)(columns + 1) * sizeof(real);
-        if (size > r->size) r->size = size;
-        Piece piece = {tensor, 0, 0, columns, {{NULL, 0, NONE, 0}, {NULL, 0, NONE, 0}}};
-        piece.part[0].stored = find(r->file, prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
-        if (int8) piece.part[1].stored = find(r->file, "", tensor, CHECKPOINT_SCALE);
-        for (; piece.first < tensor->shape[0]; piece.first += most, r->pieces++) {
-            piece.rows = at_most(tensor->shape[0] - piece.first, most);
-            if (r->piece) r->piece[r->pieces] = piece;
-        }
+        size_t rows = (size_t)at_most(tensor->shape[0], part_rows(tensor));
+        size_t size = rows * (size_t)columns_of(tensor) * sizeof(real);
+        if (size > r.size) r.size = size;
     }
-    return true;
-}
-
-/* Verifies part `which` of a tensor, whose pieces end before `end`. */
-static bool check(const CheckpointFile *c, const Piece *piece, const Piece *end, int which,
-                  Error *error)
-{
-    const SafeTensor *stored = piece->part[which].stored;
-    size_t row = stored ? stored->bytes / (size_t)stored->shape[0] : 0;
-    unsigned long crc = 0;
-    if (!stored) return true;
-    for (const Piece *p = piece; p < end; p++)
-        crc = safetensors_join(crc, p->part[which].crc, (size_t)p->rows * row);
-    if (!safetensors_verify(&c->file, stored, crc, error)) return false;
-    for (; piece < end; piece++) {
-        const Part *part = &piece->part[which];
-        if (part->wrong == NONE) continue;
-        return error_set(error, "'%s': tensor '%s' holds %s at place %zu", c->file.path,
-                         stored->name,
-                         stored->dtype == DTYPE_I8 ? "-128"
-                         : isnan(part->number)     ? "not-a-number"
-                         : isinf(part->number)     ? "infinity"
-                                                   : "a negative number",
-                         part->wrong);
-    }
-    return true;
-}
-
-static bool check_all(const Reading *r, Error *error)
-{
-    const Piece *piece = r->piece, *last = piece + r->pieces, *end;
-    for (; piece < last; piece = end) {
-        for (end = piece; end < last && end->tensor == piece->tensor; end++) {}
-        for (int which = 0; which < 2; which++)
-            if (!check(r->file, piece, end, which, error)) return false;
-    }
-    return true;
-}
-
-static bool read_all(Reading *r, const Params *params, const char *prefix, Error *error)
-{
-    int threads = at_most(workers_processors(), 1 + (int)(params->size / THREAD_NUMBERS));
-    if (!list_pieces(r, params, prefix, error)) return false;
-    r->piece = calloc((size_t)r->pieces, sizeof *r->piece);
-    r->buffer = malloc((size_t)threads * r->size);
-    if (!r->piece || !r->buffer || !list_pieces(r, params, prefix, error))
-        return error_set(error, "not enough memory to read '%s'", r->file->file.path);
+    r.buffer = malloc((size_t)threads * r.size);
+    if (!r.buffer) return error_set(error, "not enough memory to read '%s'", c->file.path);
     Workers *workers = threads > 1 ? workers_start(threads, NULL) : NULL;
-    if (workers) workers_run(workers, read_pieces, r);
-    else read_pieces(r, 0);  // one thread is enough, or there is none to be had
+    if (workers) workers_run(workers, read_tensors, &r);
+    else read_tensors(&r, 0);  // one thread is enough, or there is none to be had
     workers_stop(workers);
-    return !atomic_flag_test_and_set(&r->failed) && check_all(r, error);
-}
-
-static bool read_tensors(const CheckpointFile *c, const Params *params, const char *prefix,
-                         const Prepared *prepared, real *block, Error *error)
-{
-    bool squares = !strcmp(prefix, CHECKPOINT_ADAM_V);
-    Reading reading = {.file = c,
-                       .prepared = prepared,
-                       .block = block,
-                       .least = squares ? 0 : -FLT_MAX,
-                       .failed = ATOMIC_FLAG_INIT,
-                       .error = error};
-    bool good = checkpoint_fits(c, params, prefix, prepared, error) &&
-                read_all(&reading, params, prefix, error);
-    free(reading.piece);
-    free(reading.buffer);
-    return good;
+    free(r.buffer);
+    return !atomic_flag_test_and_set(&r.failed);
 }
 
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,
                      real *block, Error *error)
 {
-    return read_tensors(c, params, prefix, NULL, block, error);
-}
-
-bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params,
-                              const Prepared *prepared, real *block, Error *error)
-{
-    return read_tensors(c, params, CHECKPOINT_WEIGHTS, prepared, block, error);
+    return checkpoint_read_prepared(c, params, prefix, NULL, block, error);
 }

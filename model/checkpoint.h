@@ -83,8 +83,9 @@ bool checkpoint_has_int8(const CheckpointFile *checkpoint, const Tensor *tensor)
 bool checkpoint_read(const CheckpointFile *checkpoint, const Params *params, const char *prefix,
                      real *block, Error *error);
 
-/* The same for inference: the weights, floats or int8, go into the prepared matrices, which
- * keep their layout, and the others into the block. Verifies that scales are finite and not
- * negative, and no integer is -128. */
+/* The same, and if prepared is not NULL for inference: its matrices, floats or int8, are read
+ * into it, in its layout. Verifies that scales are finite and not negative, and no integer is
+ * -128. */
 bool checkpoint_read_prepared(const CheckpointFile *checkpoint, const Params *params,
-                              const Prepared *prepared, real *block, Error *error);
+                              const char *prefix, const Prepared *prepared, real *block,
+                              Error *error);

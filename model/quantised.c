@@ -109,13 +109,11 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
 
 bool transformer_read(Transformer *model, const CheckpointFile *file, bool int8, Error *error)
 {
-    const Params *params = &model->params;
     Prepared *p = &model->prepared;
     int8 = int8 || checkpoint_has_int8(file, NULL);
-    if (!int8 && matrix_layout_inference() == MATRIX_ROWS)
-        return checkpoint_read(file, params, CHECKPOINT_WEIGHTS, model->block, error);
     if (!create(model, int8, error)) return false;
     for (int i = 0; i < p->count; i++) release(model, &p->matrix[i]);
     use(model, int8);
-    return checkpoint_read_prepared(file, params, p, model->block, error);
+    return checkpoint_read_prepared(file, &model->params, CHECKPOINT_WEIGHTS, p, model->block,
+                                    error);
 }

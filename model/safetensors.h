@@ -96,10 +96,9 @@ const char *safetensors_metadata(const SafeFile *file, const char *key);     // 
 /* Reads all of a tensor's bytes into data [tensor->bytes] and verifies their checksum. */
 bool safetensors_read(const SafeFile *file, const SafeTensor *tensor, void *data, Error *error);
 
-/* The same in parts, which several threads can read: some bytes of a tensor and their CRC-32;
- * the CRC-32 of two parts that follow each other; and whether that of all bytes is right. */
+/* The same part by part: some bytes, whose CRC-32 continues that of the bytes before, at first
+ * 0; and whether that of all bytes is right. */
 bool safetensors_read_part(const SafeFile *file, const SafeTensor *tensor, uint64_t from,
                            size_t length, void *data, unsigned long *crc, Error *error);
-unsigned long safetensors_join(unsigned long crc, unsigned long next, size_t next_length);
 bool safetensors_verify(const SafeFile *file, const SafeTensor *tensor, unsigned long crc,
                         Error *error);
