@@ -75,92 +75,82 @@ function strip(values, most, { draw, update }) {
   return make("td", { class: "strip" }, canvas);
 }
 
-/* The number of the chosen dimension. */
-function chosenNumber(values, { draw }) {
-  const cell = make("td", {}, "");
-  draw.push(() => { cell.textContent = number(values[state.dimension]); });
-  return cell;
+/* A cell or heading with a text of the chosen dimension. */
+function live(element, text, { draw }) {
+  draw.push(() => { element.textContent = text(state.dimension); });
+  return element;
 }
 
-function meter(probability) {
-  const width = `${Math.round(120 * probability)}px`;
-  const bar = make("i", { style: { width, background: headColor(state.head) } });
-  return make("td", { class: "probability" }, make("span", { class: "meter" }, bar, probability.toFixed(3)));
-}
+/* ---- the columns of a table: a heading, a cell for each key, and one in the row of the query ---- */
 
 const columnHead = (text, left) => make("th", { scope: "col", class: left ? "strip" : "" }, text);
-const rowHead = (words, j) => make("th", { scope: "row", class: wordClass({ special: words.special[j], unknown: words.unknown[j] }) }, words.text[j]);
-const scaleOf = (text, most) => columnHead(`${text} (±${number(most)})`, true);
 
-function dimensionHead({ draw }) {
-  const head = columnHead("");
-  draw.push(() => { head.textContent = `dimension ${state.dimension + 1}`; });
-  return head;
+/* values: of the keys. query: a value as these, a note, or nothing. */
+function column(name, values, query, cell, left) {
+  const note = make("td", { class: left ? "quiet strip" : "quiet" }, query);
+  return { head: columnHead(name, left), cells: values.map(cell), query: Array.isArray(query) ? cell(query) : note };
 }
 
-function stepTable(text, heading, rows) {
-  return make("table", { class: "neuron" }, make("caption", {}, text),
-    make("thead", {}, make("tr", {}, ...heading)), make("tbody", {}, ...rows));
+function strips(name, vectors, query, view, text = number) {
+  const most = largestOf(Array.isArray(query) ? [...vectors, query] : vectors);
+  return column(`${name} (±${text(most)})`, vectors, query, (x) => strip(x, most, view), true);
 }
 
-/* Step 1: the query and each key give the attention weights. */
-function weightTable({ q, keys }, word, columns, live) {
-  const k = largestOf(keys.map((key) => key.k)), terms = largestOf(keys.map((key) => key.terms));
-  const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(q, largestOf([q]), live),
-    make("td", { class: "strip quiet" }, "the query q, the same for all keys"), chosenNumber(q, live),
-    make("td"), make("td"), make("td"));
-  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(key.k, k, live),
-    strip(key.terms, terms, live), chosenNumber(key.terms, live), make("td", {}, number(key.sum)),
-    make("td", {}, number(key.score)), meter(key.probability)));
-  return stepTable("1  The query and the keys give the attention weights",
-    [columnHead(""), scaleOf("key k", k), scaleOf(comparison.name, terms), dimensionHead(live),
-     columnHead(`${DATA.comparison} (sum)`), columnHead(DATA.score), columnHead("softmax", true)], [query, ...rows]);
+const numbers = (name, values) => column(name, values, null, (value) => make("td", {}, number(value)));
+
+const chosenNumbers = (vectors, query, view) => ({
+  ...column("", vectors, query, (x) => live(make("td"), (d) => number(x[d]), view)),
+  head: live(columnHead(""), (d) => `dimension ${d + 1}`, view) });
+
+const meters = (name, keys, query) => column(name, keys, query, ({ probability: p }) => {
+  const bar = make("i", { style: { width: `${Math.round(120 * p)}px`, background: headColor(state.head) } });
+  return make("td", { class: "probability" }, make("span", { class: "meter" }, bar, p.toFixed(3)));
+}, true);
+
+/* In units of a power of ten. */
+function gradients(name, values, query) {
+  const power = Math.floor(Math.log10(Math.max(1e-30, ...values.map(Math.abs))));
+  return column(`${name} × 1e${power}`, values, query, (value) => make("td",
+    { style: { color: `var(--${value < 0 ? "negative" : "positive"})` } }, number(value / 10 ** power)));
 }
 
-/* Step 2: the weights and each value give the output. */
-function outputTable({ keys, output }, word, columns, live) {
-  const v = largestOf(keys.map((key) => key.v)), weighted = largestOf([output, ...keys.map((key) => key.weighted)]);
-  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), meter(key.probability),
-    strip(key.v, v, live), strip(key.weighted, weighted, live), chosenNumber(key.weighted, live)));
-  const sum = make("tr", { class: "query" }, make("th", { scope: "row" }, word),
-    make("td", { class: "strip quiet" }, "the output o"), make("td", { class: "strip quiet" }, "the sum of this column:"),
-    strip(output, weighted, live), chosenNumber(output, live));
-  return stepTable("2  The weights and the values give the output",
-    [columnHead(""), columnHead("attention weight", true), scaleOf("value v", v), scaleOf("weight × v", weighted),
-     dimensionHead(live)], [...rows, sum]);
+/* ---- the steps; sum: the row of the query is the last one, a sum. The gradients of keys and values are sums over all queries ---- */
+
+function forwardSteps({ q, keys, output }, view) {
+  const of = (name) => keys.map((key) => key[name]);
+  return [{ title: "1  The query and the keys give the attention weights", columns: [
+    strips("key k", of("k"), q, view), strips(comparison.name, of("terms"), "the query q, the same for all keys", view),
+    chosenNumbers(of("terms"), q, view), numbers(`${DATA.comparison} (sum)`, of("sum")), numbers(DATA.score, of("score")),
+    meters("softmax", keys)] },
+  { title: "2  The weights and the values give the output", sum: true, columns: [
+    meters("attention weight", keys, "the output o"), strips("value v", of("v"), "the sum of this column:", view),
+    strips("weight × v", of("weighted"), output, view), chosenNumbers(of("weighted"), output, view)] }];
 }
 
-/* A function that writes numbers of these vectors in units of a power of ten, and its name. */
-function unitOf(vectors) {
-  const power = Math.floor(Math.log10(Math.max(1e-30, ...vectors.flat().map(Math.abs))));
-  return { text: (value) => number(value / 10 ** power), name: ` × 1e${power}` };
+function backwardSteps(head, keys, view) {
+  const small = (value) => value.toExponential(1), [dO, dq, dP, dS] = ["do", "dq", "dP", "dS"].map((name) => head[name][state.query]);
+  return [{ title: "3  Back from the loss: the gradients of output o, values, weights, scores, keys and query q", columns: [
+    strips("dv", head.dv.slice(0, keys.length), dO, view, small), meters("attention weight P", keys, "← do, from the loss"),
+    gradients("dP = do · v", dP.slice(0, keys.length)), gradients("dS = P (dP − Σ P dP)", dS.slice(0, keys.length), "dq →"),
+    strips("dk", head.dk.slice(0, keys.length), dq, view, small)] }];
 }
 
-/* Step 3: the gradients of the loss. Those of keys and values are sums over all queries. */
-function gradientTable(head, { keys }, word, columns, live) {
-  const dP = head.dP[state.query].slice(0, keys.length), dS = head.dS[state.query].slice(0, keys.length);
-  const [unitP, unitS] = [dP, dS].map((row) => unitOf([row]));
-  const most = { v: largestOf([head.do[state.query], ...head.dv]), k: largestOf([head.dq[state.query], ...head.dk]) };
-  const signed = (value, unit) => make("td", { style: { color: `var(--${value < 0 ? "negative" : "positive"})` } }, unit.text(value));
-  const rows = keys.map((key, j) => make("tr", {}, rowHead(columns, j), strip(head.dv[j], most.v, live), meter(key.probability),
-    signed(dP[j], unitP), signed(dS[j], unitS), strip(head.dk[j], most.k, live)));
-  const query = make("tr", { class: "query" }, make("th", { scope: "row" }, word), strip(head.do[state.query], most.v, live),
-    make("td", { class: "quiet strip" }, "← do, from the loss"), make("td"), make("td", { class: "quiet" }, "dq →"),
-    strip(head.dq[state.query], most.k, live));
-  return stepTable("3  Back from the loss: the gradients of output o, values, weights, scores, keys and query q",
-    [columnHead(""), columnHead(`dv (±${most.v.toExponential(1)})`, true), columnHead("attention weight P", true),
-     columnHead(`dP = do · v${unitP.name}`), columnHead(`dS = P (dP − Σ P dP)${unitS.name}`),
-     columnHead(`dk (±${most.k.toExponential(1)})`, true)], [query, ...rows]);
+function stepTable({ title, columns, sum }, word, words) {
+  const row = (name, part, rest) => make("tr", rest, name, ...columns.map(part));
+  const rows = columns[0].cells.map((_, j) => row(make("th",
+    { scope: "row", class: wordClass({ special: words.special[j], unknown: words.unknown[j] }) }, words.text[j]), ({ cells }) => cells[j]));
+  const query = row(make("th", { scope: "row" }, word), (column) => column.query, { class: "query" });
+  return make("table", { class: "neuron" }, make("caption", {}, title),
+    make("thead", {}, row(columnHead(""), ({ head }) => head)), make("tbody", {}, ...(sum ? [...rows, query] : [query, ...rows])));
 }
 
-function strips(head, live) {
-  const kind = kindNow(), word = DATA.sides[kind.rows].text[state.query], columns = DATA.sides[kind.columns];
+function steps(head, view) {
+  const kind = kindNow(), word = DATA.sides[kind.rows].text[state.query], words = DATA.sides[kind.columns];
   const all = attend(head, state.query, kind.causal);
   const most = all.keys.reduce((best, key) => (key.probability > best.probability ? key : best));
-  const name = columns.text[all.keys.indexOf(most)];
-  say(`${word} attends most to ${name}, ${most.probability.toFixed(2)}`);
-  return [weightTable(all, word, columns, live), outputTable(all, word, columns, live),
-    ...(DATA.backward ? [gradientTable(head, all, word, columns, live)] : [])];
+  say(`${word} attends most to ${words.text[all.keys.indexOf(most)]}, ${most.probability.toFixed(2)}`);
+  return [...forwardSteps(all, view), ...(DATA.backward ? backwardSteps(head, all.keys, view) : [])]
+    .map((step) => stepTable(step, word, words));
 }
 
 const legend = () => make("span", { class: "legend quiet" }, "negative ", make("i", { "aria-hidden": "true" }), " positive");
@@ -170,14 +160,12 @@ function showNeuron(panel) {
   state.query = Math.min(state.query, rows.text.length - 1);
   state.dimension = Math.min(state.dimension, DATA.size - 1);
   const range = make("input", { type: "range", min: 1, max: DATA.size, step: 1 });
-  const live = {
-    draw: [],
-    update: () => {
-      range.value = state.dimension + 1;
-      live.draw.forEach((draw) => draw());
-    },
+  const draw = [];
+  const update = () => {
+    range.value = state.dimension + 1;
+    draw.forEach((redraw) => redraw());
   };
-  range.addEventListener("input", () => { state.dimension = range.value - 1; live.update(); });
+  range.addEventListener("input", () => { state.dimension = range.value - 1; update(); });
   const select = make("select", { id: "query" }, ...rows.text.map((text, i) =>
     make("option", { value: i, selected: i === state.query }, `${i + 1}  ${text}`)));
   select.addEventListener("change", () => {
@@ -188,6 +176,6 @@ function showNeuron(panel) {
   panel.replaceChildren(
     make("div", { class: "neuron-controls" }, make("label", {}, `${kind.row_is} `, select),
       make("label", {}, "dimension ", range), legend()),
-    ...strips(head, live).map((table) => make("div", { class: "scroll" }, table)));
-  live.update();
+    ...steps(head, { draw, update }).map((table) => make("div", { class: "scroll" }, table)));
+  update();
 }
