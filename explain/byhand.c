@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/columns.h"
 #include "base/utf8.h"
 #include "data/text.h"
-#include "explain/labels.h"
+#include "explain/explanation.h"
 #include "plots/blocks.h"
 
-enum { LINE = 79, LABEL = 13, TERMS = 4, SHOWN = 5 };
+enum { TERMS = 4, SHOWN = 5 };
 
 /* ---- the file ---- */
 
@@ -161,7 +160,7 @@ static bool compute(Reading *r, Error *error)
         !fits(r, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
         !fits(r, &b->mask, b->mask.columns, m, "columns, one for each key", error))
         return false;
-    if (isnan(b->scale)) b->scale = (double)score_functions[b->score].scale(dh);
+    if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
     b->output.rows = n, b->output.columns = b->value.columns;
     b->map = (HeatMap){b->P, n, m, b->query.label, b->key.label, .title = NULL};
@@ -243,18 +242,12 @@ static void step_compare(FILE *out, const ByHand *b, int i)
                 b->query.label[i], score->comparison);
     for (int j = 0; j < b->key.rows; j++) {
         const real *k = b->key.at[j];
-        char terms[256] = "", whole[400], sum[32], term[64];
-        for (int d = 0; d < dh && d < TERMS; d++) {
-            snprintf(term, sizeof term, score->term, (double)q[d] + 0, (double)k[d] + 0);
-            strcat(strcat(terms, d ? " + " : ""), term);
-        }
-        if (dh > TERMS) strcat(terms, " + …");
-        snprintf(whole, sizeof whole, score->whole, terms, sqrt((double)dot_product(q, q, dh)),
-                 sqrt((double)dot_product(k, k, dh)));
+        char text[COMPARISON_TEXT], sum[32];
+        comparison_text(text, score, q, k, dh, TERMS, "%g");
         fputs("    ", out);
         columns_put(out, b->key.label[j], LABEL, false);
-        strcat(strcat(whole, " = "), number_text(sum, (double)b->C[i][j]));
-        columns_wrap(out, whole, 1, LABEL + 5, LINE);
+        strcat(strcat(text, " = "), number_text(sum, (double)b->C[i][j]));
+        columns_wrap(out, text, 1, LABEL + 5, LINE);
     }
     fputc('\n', out);
 }

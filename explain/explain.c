@@ -5,7 +5,6 @@
  * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
-#include "base/utf8.h"
 #include "explain/backward.h"
 #include "explain/explanation.h"
 #include "explain/maps.h"
@@ -15,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 3, MIXED = 5, A_LINE = 8, MOST_NUMBERS = 64 };
+enum { SHOWN = 3, MIXED = 5 };
 
 /* ---- numbers ---- */
 
@@ -69,19 +68,6 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     return true;
 }
 
-/* ---- writing ---- */
-
-static void put_vector(const Explanation *e, const char *name, const char *of,
-                       SnapshotRows rows, int row)
-{
-    int count = rows.columns < MOST_NUMBERS ? rows.columns : MOST_NUMBERS;
-    const real *x = row_of(rows, row);
-    utf8_print(e->out, "  %s of \"%s\"", name, of);
-    for (int k = 0; k < count; k++)
-        fprintf(e->out, "%s%8.3f", k % A_LINE ? " " : "\n    ", (double)x[k]);
-    fputs(count < rows.columns ? " …\n\n" : "\n\n", e->out);
-}
-
 /* ---- the steps ---- */
 
 static void introduction(const Explanation *e)
@@ -110,8 +96,8 @@ static void step_tokens(const Explanation *e)
     bool both = e->kind != ATTENTION_ENCODER;
     int n = labels_tokens(e->snapshot, TOKENS_SOURCE),
         m = both ? labels_tokens(e->snapshot, TOKENS_TARGET) : 0;
-    say(e, "1. Text becomes token ids");
-    say(e,
+    step(
+        e, "1. Text becomes token ids",
         "The text is split into tokens. Each token has a number, its id. A sentence ends in "
         "</s>.%s",
         both
@@ -159,17 +145,16 @@ static void step_embeddings(const Explanation *e)
 {
     int D = e->config->d_model;
     Positions positions = e->config->positions;
-    say(e, "2. Token ids become vectors: embedding and position");
-    say(e,
-        "The embedding is a table with one row of %d learned numbers for each token. The row "
-        "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
-        D, D, sqrt(D),
-        positions == POSITIONS_SINUSOIDAL
-            ? "The positional encoding is added: sines and cosines of the token's position."
-        : positions == POSITIONS_LEARNED
-            ? "The positional embedding is added: a learned vector for each position."
-            : "This model adds no positional encoding.",
-        SHOWN);
+    step(e, "2. Token ids become vectors: embedding and position",
+         "The embedding is a table with one row of %d learned numbers for each token. The row "
+         "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
+         D, D, sqrt(D),
+         positions == POSITIONS_SINUSOIDAL
+             ? "The positional encoding is added: sines and cosines of the token's position."
+         : positions == POSITIONS_LEARNED
+             ? "The positional embedding is added: a learned vector for each position."
+             : "This model adds no positional encoding.",
+         SHOWN);
     fprintf(e->out, "  %-*s embedding × √%-5d    position             vector\n", LABEL, "token",
             D);
     if (e->kind != ATTENTION_DECODER) put_embeddings(e, TOKENS_SOURCE);
@@ -228,54 +213,16 @@ static void step_projections(const Explanation *e)
     put_vector(e, "value", found, e->v.V, e->most);
 }
 
-static void step_product(const Explanation *e)
-{
-    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
-    bool cosine = e->config->attention_score == SCORE_COSINE;
-    int dh = e->v.Q.columns;
-    double product = dot(q, k, dh);
-    say(e, cosine ? "4. The cosine of query and key" : "4. The dot product of query and key");
-    say(e,
-        "The query and the key are multiplied number by number, and the products are added. "
-        "%s For \"%s\" and \"%s\":",
-        cosine
-            ? "The sum is divided by the lengths of both. The cosine is 1 if both point in the "
-              "same direction, and -1 if they point in opposite ones."
-            : "The sum is large if both are long and point in the same direction: it is the "
-              "product of their lengths and the cosine of the angle between them.",
-        e->row[e->word], e->column[e->most]);
-    fputs("    q·k =", e->out);
-    for (int i = 0; i < 2; i++) fprintf(e->out, " (%.3f)(%.3f) +", (double)q[i], (double)k[i]);
-    fprintf(e->out, " … = %.3f\n", product);
-    if (cosine)
-        fprintf(e->out, "    cos(q,k) = q·k / (‖q‖ ‖k‖) = %.3f / (%.3f × %.3f) = %.3f\n",
-                product, sqrt(dot(q, q, dh)), sqrt(dot(k, k, dh)), e->compared[e->most]);
-}
-
-static void step_laplace(const Explanation *e)
-{
-    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, e->most);
-    say(e, "4. The distance of query and key");
-    say(e,
-        "The differences of the query and the key, number by number, are added without their "
-        "signs. The sum with a minus is 0 if both are equal, and lower the further apart they "
-        "are. For \"%s\" and \"%s\":",
-        e->row[e->word], e->column[e->most]);
-    fputs("    -‖q-k‖₁ = -(", e->out);
-    for (int i = 0; i < 2; i++) fprintf(e->out, "|%.3f - %.3f| + ", (double)q[i], (double)k[i]);
-    fprintf(e->out, "…) = %.3f\n", e->compared[e->most]);
-}
-
 static void step_compare(const Explanation *e)
 {
-    switch ((Score)e->config->attention_score) {
-    case SCORE_SCALED_DOT:
-    case SCORE_DOT:
-    case SCORE_DOT_OVER_D:
-    case SCORE_COSINE: step_product(e); break;
-    case SCORE_LAPLACE: step_laplace(e); break;
-    }
-    fputc('\n', e->out);
+    char text[COMPARISON_TEXT], title[64];
+    const char *name = e->score->comparison;
+    snprintf(title, sizeof title, "4. The query is compared with each key: %s", name);
+    step(e, title, "%s For \"%s\" and \"%s\":", e->score->meaning, e->row[e->word],
+         e->column[e->most]);
+    comparison_text(text, e->score, row_of(e->v.Q, e->word), row_of(e->v.K, e->most),
+                    e->v.Q.columns, 2, "%.3f");
+    fprintf(e->out, "    %s = %s = %.3f\n\n", name, text, e->compared[e->most]);
 }
 
 /* The largest weight, if the softmax were of scale · q·k. */
@@ -287,56 +234,39 @@ static double largest_at(const Explanation *e, double scale)
     return 1 / sum;
 }
 
-/* Step 5 of the score functions that do not divide by √d_k. */
-static void step_other_scale(const Explanation *e)
-{
-    const char *most = e->column[e->most];
-    double root = sqrt(e->v.Q.columns), weight = weight_of(e, e->word, e->most);
-    if (e->score->learned) {
-        say(e, "5. Scaling by a learned number");
-        say(e,
-            "%s is multiplied by t = %.3f, a number that this head has learned. It began with "
-            "%.3f. Without it \"%s\" would get a weight of %.4f; with it, %.4f.",
-            e->score->comparison, e->v.scale, (double)e->score->scale(e->v.Q.columns), most,
-            largest_at(e, 1), weight);
-    } else if (!e->score->product) {
-        say(e, e->v.scale == 1 ? "5. No scaling" : "5. Scaling");
-        say(e, "The score is %s. \"%s\" gets a weight of %.4f.", e->score->formula, most,
-            weight);
-    } else {
-        bool none = e->config->attention_score == SCORE_DOT;
-        say(e, none ? "5. No scaling" : "5. Scaling by 1/d_k");
-        say(e,
-            "This model %s, where the Transformer divides q·k by √d_k = √%d = %.3f. So the "
-            "scores of the same queries and keys are %.3f times as large. \"%s\" gets a weight "
-            "of %.4f; divided by √d_k, it would get %.4f.",
-            none ? "uses q·k itself" : "divides by d_k", e->v.Q.columns, root,
-            e->v.scale * root, most, weight, largest_at(e, 1 / root));
-    }
-}
-
 static void step_scale(const Explanation *e)
 {
     int dh = e->v.Q.columns;
-    if (e->config->attention_score != SCORE_SCALED_DOT) {
-        step_other_scale(e);
+    const char *most = e->column[e->most];
+    double root = sqrt(dh), weight = weight_of(e, e->word, e->most);
+    if (e->config->attention_score == SCORE_SCALED_DOT) {
+        step(e, "5. Scaling by 1/√d_k",
+             "A sum of %d independent products has a standard deviation √%d = %.3f times as "
+             "large as one product. So before training, dividing by √d_k keeps the scores in "
+             "the range where the softmax has useful gradients, however many numbers the "
+             "vectors have. Training may then make scores as large as it needs. Without the "
+             "division \"%s\" would get a weight of %.4f; with it, %.4f.",
+             dh, dh, root, most, largest_at(e, 1), weight);
         return;
     }
-    say(e, "5. Scaling by 1/√d_k");
-    say(e,
-        "A sum of %d independent products has a standard deviation √%d = %.3f times as large "
-        "as one product. So before training, dividing by √d_k keeps the scores in the range "
-        "where the softmax has useful gradients, however many numbers the vectors have. "
-        "Training may then make scores as large as it needs. Without the division \"%s\" would "
-        "get a weight of %.4f; with it, %.4f.",
-        dh, dh, sqrt(dh), e->column[e->most], largest_at(e, 1), weight_of(e, e->word, e->most));
+    char factor[160] = "", otherwise[160] = "";
+    if (e->v.scale != 1)
+        snprintf(factor, sizeof factor, ": %s times %.3f%s", e->score->comparison, e->v.scale,
+                 e->score->learned ? ", a number that this head has learned" : "");
+    if (e->v.scale != 1 || e->score->product)
+        snprintf(otherwise, sizeof otherwise, "; %s, it would get %.4f",
+                 e->score->product ? "divided by √d_k, as in the Transformer" : "without it",
+                 largest_at(e, e->score->product ? 1 / root : 1));
+    step(e, *factor ? "5. Scaling" : "5. No scaling",
+         "The score is %s%s. \"%s\" gets a weight of %.4f%s.", e->score->formula, factor, most,
+         weight, otherwise);
 }
 
 static void step_softmax(const Explanation *e)
 {
     double largest = e->v.scale * e->compared[e->most], sum = 0;
-    say(e, "6. Softmax: scores become attention weights");
-    say(e,
+    step(
+        e, "6. Softmax: scores become attention weights",
         "The softmax raises e to the power of each score and divides by the sum. The attention "
         "weights are positive and sum to 1. (The largest score is subtracted first. This does "
         "not change the weights and prevents overflow.)");
@@ -364,11 +294,10 @@ static void step_values(const Explanation *e)
 {
     int dh = e->v.V.columns, shown = dh < MIXED ? dh : MIXED;
     const char *end = shown < dh ? " …\n" : "\n";
-    say(e, "7. The weighted sum of the values");
-    say(e,
-        "Each value is multiplied by its attention weight. The sum is the head's output for "
-        "\"%s\". The first %d of %d numbers:",
-        e->row[e->word], shown, dh);
+    step(e, "7. The weighted sum of the values",
+         "Each value is multiplied by its attention weight. The sum is the head's output for "
+         "\"%s\". The first %d of %d numbers:",
+         e->row[e->word], shown, dh);
     for (int j = 0; j <= keys_of(e, e->word); j++) {
         bool last = j == keys_of(e, e->word);
         const real *x = last ? row_of(e->v.O, e->word) : row_of(e->v.V, j);

@@ -191,7 +191,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
     const ScoreFunction *score = &score_functions[config->attention_score];
     int n = cache->step + 1, width = attention_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
-    real *P = cache->P, scale = score->scale(dh);  // [H,width]
+    real *P = cache->P, scale = score_scale(score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
         for (int h = 0; h < H; h++)

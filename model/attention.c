@@ -32,7 +32,7 @@ enum { VECTOR = 16 };
 real attention_scale(const ModelConfig *config, const AttentionWeights *w, int head)
 {
     const ScoreFunction *score = &score_functions[config->attention_score];
-    return w->scale ? w->scale[head] : score->scale(config->d_model / config->heads);
+    return w->scale ? w->scale[head] : score_scale(score, config->d_model / config->heads);
 }
 
 int attention_width(int m)
@@ -71,7 +71,7 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
     a->causal = causal, a->D = D, a->H = H, a->dh = D / H;
     a->score = &score_functions[config->attention_score];
-    a->scale = a->score->scale(a->dh);
+    a->scale = score_scale(a->score, a->dh);
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
         size_t width = (size_t)attention_width(packed_length(a->keys, s));

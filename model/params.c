@@ -105,7 +105,7 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
     if (!score->learned) return;
     align(list);
     tensor(list, &p->scale, module, ".score_scale", 0, H, INIT_SCORE)->value =
-        score->scale(D / H);
+        score_scale(score, D / H);
 }
 
 static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)

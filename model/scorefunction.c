@@ -15,28 +15,9 @@
 #include <math.h>
 #include <string.h>
 
-/* ---- scales ---- */
-
-static real inverse_root(int dh)
+real score_scale(const ScoreFunction *score, int dh)
 {
-    return 1 / (real)sqrt(dh);
-}
-
-static real inverse(int dh)
-{
-    return 1 / (real)dh;
-}
-
-static real one(int dh)
-{
-    (void)dh;
-    return 1;
-}
-
-static real ten(int dh)
-{
-    (void)dh;
-    return 10;
+    return score->factor / (real)pow(dh, score->power);
 }
 
 /* ---- dot product
@@ -44,12 +25,7 @@ static real ten(int dh)
  *   forward    c = q·k
  *   backward   dq += dc k      dk += dc q */
 
-static real dot(const real *q, const real *k, int dh)
-{
-    return dot_product(q, k, dh);
-}
-
-static void dot_backward(real *dq, real *dk, real dc, const real *q, const real *k, int dh)
+static void product_backward(real *dq, real *dk, real dc, const real *q, const real *k, int dh)
 {
 #pragma omp simd
     for (int d = 0; d < dh; d++) dq[d] += dc * k[d], dk[d] += dc * q[d];
@@ -105,13 +81,25 @@ static void laplace_backward(real *dq, real *dk, real dc, const real *q, const r
 const char *const score_names[] = {"scaled-dot", "dot",     "dot-over-d",
                                    "cosine",     "laplace", NULL};
 
+static const char PRODUCT[] =
+    "This is their dot product: they are multiplied number by number, and the products are "
+    "added. It is large if both are long and point in the same direction: it is the product of "
+    "their lengths and the cosine of the angle between them.";
+static const char COSINE[] =
+    "This is the cosine of the angle between them: they are multiplied number by number, and "
+    "the sum of the products is divided by the lengths of both. It is 1 if both point in the "
+    "same direction, and -1 if they point in opposite ones.";
+static const char DISTANCE[] =
+    "This is their distance with a minus: the differences, number by number, are added without "
+    "their signs. It is 0 if both are equal, and lower the further apart they are.";
+
 // clang-format off
 const ScoreFunction score_functions[] = {
-    [SCORE_SCALED_DOT] = {"q·k/√d_k",   "q·k",      "(%g)(%g)",  "%s",                    inverse_root, false, true,  dot,     dot_backward},
-    [SCORE_DOT]        = {"q·k",        "q·k",      "(%g)(%g)",  "%s",                    one,          false, true,  dot,     dot_backward},
-    [SCORE_DOT_OVER_D] = {"q·k/d_k",    "q·k",      "(%g)(%g)",  "%s",                    inverse,      false, true,  dot,     dot_backward},
-    [SCORE_COSINE]     = {"t·cos(q,k)", "cos(q,k)", "(%g)(%g)",  "(%s) / (%.3f × %.3f)",  ten,          true,  false, cosine,  cosine_backward},
-    [SCORE_LAPLACE]    = {"-‖q-k‖₁",    "-‖q-k‖₁",  "|%g - %g|", "-(%s)",                 one,          false, false, laplace, laplace_backward},
+    [SCORE_SCALED_DOT] = {"q·k/√d_k",   "q·k",      PRODUCT,  "(%s)(%s)",  "%s",                   1,  .5, false, true,  dot_product, product_backward},
+    [SCORE_DOT]        = {"q·k",        "q·k",      PRODUCT,  "(%s)(%s)",  "%s",                   1,  0,  false, true,  dot_product, product_backward},
+    [SCORE_DOT_OVER_D] = {"q·k/d_k",    "q·k",      PRODUCT,  "(%s)(%s)",  "%s",                   1,  1,  false, true,  dot_product, product_backward},
+    [SCORE_COSINE]     = {"t·cos(q,k)", "cos(q,k)", COSINE,   "(%s)(%s)",  "(%s) / (%.3f × %.3f)", 10, 0,  true,  false, cosine,      cosine_backward},
+    [SCORE_LAPLACE]    = {"-‖q-k‖₁",    "-‖q-k‖₁",  DISTANCE, "|%s - %s|", "-(%s)",                1,  0,  false, false, laplace,     laplace_backward},
 };
 // clang-format on
 

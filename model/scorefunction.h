@@ -28,11 +28,13 @@ typedef struct Rows {
 typedef struct ScoreFunction {
     const char *formula;     // of a score: "q·k/√d_k"
     const char *comparison;  // without the scale: "q·k"
-    const char *term;        // of one number of q and one of k, for printf: "(%g)(%g)"
+    const char *meaning;     // of the comparison, in words
+    const char *term;        // of one number of q and one of k, for printf: "(%s)(%s)"
     const char *whole;       // all terms, and the lengths of q and k: "(%s) / (%.3f × %.3f)"
-    real (*scale)(int dh);   // a learned scale begins with it
-    bool learned;            // one scale for each head and use of attention
-    bool product;            // the comparison is q·k, and the scale is not learned
+    real factor;             // the scale is factor / dh^power; a learned scale begins with it
+    double power;
+    bool learned;  // one scale for each head and use of attention
+    bool product;  // the comparison is q·k, and the scale is not learned
 
     /* q, k [dh] */
     real (*compare)(const real *q, const real *k, int dh);
@@ -43,6 +45,9 @@ typedef struct ScoreFunction {
 /* Indexed by Score, as the names. */
 extern const ScoreFunction score_functions[];
 extern const char *const score_names[];  // ends in NULL
+
+/* The scale of the comparison of vectors of dh numbers, if it is not learned. */
+real score_scale(const ScoreFunction *score, int dh);
 
 /* S [n,m] (=)   Q [n,dh]   K [m,dh] */
 void scores_forward(Rows S, const ScoreFunction *score, Rows Q, Rows K, real scale, int n,

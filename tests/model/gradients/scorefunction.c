@@ -47,7 +47,7 @@ static Case make(Score name, bool zero)
               {numbers(N * STRIDE), STRIDE},
               {numbers(N * STRIDE), STRIDE},
               {numbers(M * STRIDE), STRIDE},
-              score->scale(DH),
+              score_scale(score, DH),
               numbers(N * STRIDE)};
     if (zero) memset(c.Q.at, 0, DH * sizeof(real)), memset(c.K.at, 0, DH * sizeof(real));
     return c;
