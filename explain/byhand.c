@@ -15,29 +15,16 @@ enum { TERMS = 4, SHOWN = 5 };
 
 /* ---- the file ---- */
 
-typedef struct Reading {
-    ByHand *b;
-    size_t line;          // that an error names
-    LabelledRows *block;  // of the rows; NULL before the first
-} Reading;
-
 static const char *const masks[] = {"none", "causal", NULL};
 // clang-format off
 static const Option settings[] = {
     {.name = "score", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, score), .choices = score_names},
     {.name = "scale", .kind = OPTION_REAL, .offset = offsetof(ByHand, scale), .least = -1e6, .most = 1e6},
     {.name = "mask", .kind = OPTION_CHOICE, .offset = offsetof(ByHand, causal), .choices = masks},
-    {0},
 };
+enum { SETTINGS = sizeof settings / sizeof *settings };
 // clang-format on
 static const Option number = {.kind = OPTION_REAL, .least = -1e6, .most = 1e6};
-
-static const Option *find_setting(const char *name)
-{
-    const Option *setting = settings;
-    while (setting->name && strcmp(setting->name, name)) setting++;
-    return setting->name ? setting : NULL;
-}
 
 /* A row of numbers, perhaps after a label. */
 static bool read_row(LabelledRows *to, char *const *word, int words, Error *error)
@@ -47,12 +34,11 @@ static bool read_row(LabelledRows *to, char *const *word, int words, Error *erro
     int label = *end != '\0', count = words - label;
     if (!to || !count)
         return error_set(error,
-                         "a block begins with its name, query, key, value, x, W_Q, W_K, W_V or "
-                         "mask, not with %s",
+                         "a block begins with query, key, value, x, W_Q, W_K, W_V or mask, not "
+                         "with %s",
                          word[0]);
     if (to->rows == BYHAND_MOST || count > BYHAND_MOST)
-        return error_set(error, "a block has at most %d rows and %d columns", BYHAND_MOST,
-                         BYHAND_MOST);
+        return error_set(error, "a block has at most %d rows and as many columns", BYHAND_MOST);
     if (to->rows && count != to->columns)
         return error_set(error, "this row has %d numbers, and the one before %d", count,
                          to->columns);
@@ -71,51 +57,50 @@ static bool read_row(LabelledRows *to, char *const *word, int words, Error *erro
 }
 
 /* A setting, the name of a block, a row, or nothing. */
-static bool read_line(Reading *r, char *line, Error *error)
+static bool read_line(ByHand *b, char *line, Error *error)
 {
-    char *word[BYHAND_MOST + 2], *rest, *equals = strchr(line, '=');
-    int words = 0, block = 0;
+    char *word[BYHAND_MOST + 2] = {""}, *rest, *equals = strchr(line, '=');
+    int words = 0, block = 0, setting = 0;
     if (equals) *equals = ' ';
     for (char *w = strtok_r(line, " \t", &rest); w; w = strtok_r(NULL, " \t", &rest))
         if (words < BYHAND_MOST + 2) word[words++] = w;
-    const Option *setting = words == 2 ? find_setting(word[0]) : NULL;
-    if (setting && equals) return option_store(setting, r->b, word[0], word[1], error);
-    if (setting || equals)
+    while (setting < SETTINGS && strcmp(settings[setting].name, word[0])) setting++;
+    while (block < BYHAND_BLOCKS && strcmp(b->block[block].name, word[0])) block++;
+    bool set = words == 2 && setting < SETTINGS;
+    if (set && equals) return option_store(&settings[setting], b, word[0], word[1], error);
+    if (set || equals)
         return error_set(error, "a setting is score = NAME, scale = NUMBER or mask = causal");
-    while (block < BYHAND_BLOCKS && words == 1 && strcmp(r->b->block[block].name, word[0]))
-        block++;
     if (!words) return true;
-    if (words > 1 || block == BYHAND_BLOCKS) return read_row(r->block, word, words, error);
-    r->block = &r->b->block[block];
-    if (r->block->line) return error_set(error, "there is already a block %s", word[0]);
-    r->block->line = r->line;
+    if (words > 1 || block == BYHAND_BLOCKS) return read_row(b->reading, word, words, error);
+    b->reading = &b->block[block];
+    if (b->reading->line) return error_set(error, "there is already a block %s", word[0]);
+    b->reading->line = b->line;
     return true;
 }
 
 /* ---- the computation ---- */
 
 /* Whether a block has the rows or columns that it needs, if it is there. */
-static bool fits(Reading *r, const LabelledRows *x, int has, int needs, const char *of,
+static bool fits(ByHand *b, const LabelledRows *x, int has, int needs, const char *of,
                  Error *error)
 {
     if (!x->rows || has == needs) return true;
-    r->line = x->line;
+    b->line = x->line;
     return error_set(error, "%s has %d %s, not %d", x->name, needs, of, has);
 }
 
 /* A block that is missing (=) its projection W x of each row x, or x. */
-static bool project(Reading *r, LabelledRows *to, const LabelledRows *W, Error *error)
+static bool project(ByHand *b, LabelledRows *to, const LabelledRows *W, Error *error)
 {
-    const LabelledRows *x = &r->b->x;
+    const LabelledRows *x = &b->x;
     if (to->rows && !W->rows) return true;
-    r->line = W->rows ? W->line : r->line;
+    b->line = W->rows ? W->line : b->line;
     if (to->rows || !x->rows)
         return error_set(error,
                          to->rows ? "%s and %s are both given: give one of them"
-                                  : "the block %s is missing, and so is x, which it could come "
-                                    "from",
+                                  : "%s is missing, and so is x to compute it from",
                          to->name, W->name);
-    if (!fits(r, W, W->columns, x->columns, "columns, as x has", error)) return false;
+    if (!fits(b, W, W->columns, x->columns, "columns, as x has", error)) return false;
     memcpy(to->label, x->label, sizeof x->label);
     to->line = W->rows ? W->line : x->line;
     to->rows = x->rows;
@@ -126,18 +111,17 @@ static bool project(Reading *r, LabelledRows *to, const LabelledRows *W, Error *
     return true;
 }
 
-/* C, Z, E, P and the output of query i. False: no key is seen, or the mask has other numbers. */
+/* Z, E, P and the output of query i. False: no key is seen, or the mask has other numbers. */
 static bool attend(ByHand *b, int i)
 {
+    const ScoreFunction *score = &score_functions[b->score];
     int m = b->key.rows;
     double largest = -INFINITY, sum = 0;
     for (int j = 0; j < m; j++) {
         real sees = b->mask.rows ? b->mask.at[i][j] : 1;
         if (sees != 0 && sees != 1) return false;
-        b->C[i][j] =
-            score_functions[b->score].compare(b->query.at[i], b->key.at[j], b->key.columns);
-        b->Z[i][j] =
-            sees == 0 || (b->causal && j > i) ? -INFINITY : b->scale * (double)b->C[i][j];
+        double c = (double)score->compare(b->query.at[i], b->key.at[j], b->key.columns);
+        b->Z[i][j] = sees == 0 || (b->causal && j > i) ? -INFINITY : b->scale * c;
         largest = fmax(largest, b->Z[i][j]);
     }
     for (int j = 0; j < m; j++) sum += b->E[i][j] = exp(b->Z[i][j] - largest);
@@ -149,22 +133,21 @@ static bool attend(ByHand *b, int i)
     return !isinf(largest);
 }
 
-static bool compute(Reading *r, Error *error)
+static bool compute(ByHand *b, Error *error)
 {
-    ByHand *b = r->b;
     for (int k = 0; k < 3; k++)
-        if (!project(r, &b->block[k], &b->block[k + 4], error)) return false;
+        if (!project(b, &b->block[k], &b->block[k + 4], error)) return false;
     int n = b->query.rows, m = b->key.rows, dh = b->query.columns;
-    if (!fits(r, &b->key, b->key.columns, dh, "columns, as query has", error) ||
-        !fits(r, &b->value, b->value.rows, m, "rows, one for each key", error) ||
-        !fits(r, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
-        !fits(r, &b->mask, b->mask.columns, m, "columns, one for each key", error))
+    if (!fits(b, &b->key, b->key.columns, dh, "columns, as query has", error) ||
+        !fits(b, &b->value, b->value.rows, m, "rows, one for each key", error) ||
+        !fits(b, &b->mask, b->mask.rows, n, "rows, one for each query", error) ||
+        !fits(b, &b->mask, b->mask.columns, m, "columns, one for each key", error))
         return false;
     if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
     b->output.rows = n, b->output.columns = b->value.columns;
     b->map = (HeatMap){b->P, n, m, b->query.label, b->key.label, .title = NULL};
-    r->line = b->mask.line;
+    b->line = b->mask.line;
     for (int i = 0; i < n; i++)
         if (!attend(b, i))
             return error_set(error, "row %d of the mask needs only 0 and 1, and a 1", i + 1);
@@ -180,19 +163,18 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     const char *line;
     size_t length;
     bool good = true;
-    Reading r = {.b = b, .line = 1};
     memset(b, 0, sizeof *b);
-    b->scale = (double)NAN;
+    b->scale = (double)NAN, b->line = 1;
     for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
     if (!text_open(&text, path, error)) return false;
     while (good && (result = text_next(&text, &line, &length, error)) == TEXT_LINE) {
         char *copy = strndup(line, strcspn(line, "#"));
-        r.line = text.line;
-        good = copy ? read_line(&r, copy, error) : error_set(error, "not enough memory");
+        b->line = text.line;
+        good = copy ? read_line(b, copy, error) : error_set(error, "not enough memory");
         free(copy);
     }
-    good = good && result == TEXT_END && compute(&r, error);
-    if (!good && result != TEXT_ERROR) error_prefix(error, "%s:%zu", text.name, r.line);
+    good = good && result == TEXT_END && compute(b, error);
+    if (!good && result != TEXT_ERROR) error_prefix(error, "%s:%zu", text.name, b->line);
     text_close(&text);
     return good;
 }
@@ -216,9 +198,9 @@ static void put_row(FILE *out, const char *label, const LabelledRows *rows, int 
     fputs(rows->columns > SHOWN ? " …\n" : "\n", out);
 }
 
-static void put_rows(FILE *out, const char *name, const char *product, const LabelledRows *rows)
+static void put_rows(FILE *out, const char *name, const LabelledRows *rows)
 {
-    fprintf(out, "  %s%s\n", name, product);
+    fprintf(out, "  %s\n", name);
     for (int i = 0; i < rows->rows; i++)
         fputs("    ", out), put_row(out, rows->label[i], rows, i);
     fputc('\n', out);
@@ -227,10 +209,10 @@ static void put_rows(FILE *out, const char *name, const char *product, const Lab
 static void step_vectors(FILE *out, const ByHand *b)
 {
     columns_say(out, LINE, "1. Queries, keys and values");
-    if (b->x.rows) put_rows(out, "x", "", &b->x);
-    put_rows(out, "queries Q", b->W_Q.rows ? ": q = W_Q x" : "", &b->query);
-    put_rows(out, "keys K", b->W_K.rows ? ": k = W_K x" : "", &b->key);
-    put_rows(out, "values V", b->W_V.rows ? ": v = W_V x" : "", &b->value);
+    if (b->x.rows) put_rows(out, "x", &b->x);
+    put_rows(out, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
+    put_rows(out, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
+    put_rows(out, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
 }
 
 static void step_compare(FILE *out, const ByHand *b, int i)
@@ -246,7 +228,7 @@ static void step_compare(FILE *out, const ByHand *b, int i)
         comparison_text(text, score, q, k, dh, TERMS, "%g");
         fputs("    ", out);
         columns_put(out, b->key.label[j], LABEL, false);
-        strcat(strcat(text, " = "), number_text(sum, (double)b->C[i][j]));
+        strcat(strcat(text, " = "), number_text(sum, (double)score->compare(q, k, dh)));
         columns_wrap(out, text, 1, LABEL + 5, LINE);
     }
     fputc('\n', out);
@@ -299,7 +281,7 @@ bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error)
     columns_say(out, LINE, "5. The same for every query: attention weights and outputs");
     blocks_print(out, &b->map, b->causal, blocks_color(out));
     fputc('\n', out);
-    put_rows(out, "outputs", "", &b->output);
+    put_rows(out, "outputs", &b->output);
     return true;
 }
 

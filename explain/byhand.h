@@ -8,8 +8,8 @@ enum { BYHAND_BLOCKS = 8, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
 
 typedef struct LabelledRows {
     const char *name;
-    size_t line;        // of the file
-    int rows, columns;  // at most BYHAND_MOST; 0, 0: missing
+    size_t line;        // of the file; 0: missing
+    int rows, columns;  // at most BYHAND_MOST
     real at[BYHAND_MOST][BYHAND_MOST];
     const char *label[BYHAND_MOST];
     char text[BYHAND_MOST][BYHAND_LABEL];  // of the labels that the file has
@@ -26,8 +26,9 @@ typedef struct ByHand {
     int score;  // a Score
     double scale;
     int causal;
-    LabelledRows output;
-    real C[BYHAND_MOST][BYHAND_MOST];    // [n,m] comparisons
+    LabelledRows output, *reading;     // reading: the block that the file's next row belongs to
+    size_t line;                       // of the file that an error names
+    real C[BYHAND_MOST][BYHAND_MOST];  // [n,m] comparisons
     double Z[BYHAND_MOST][BYHAND_MOST];  // [n,m] scores; masked: -∞
     double E[BYHAND_MOST][BYHAND_MOST];  // [n,m] e to the power of: Z less the row's largest
     float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights

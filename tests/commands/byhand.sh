@@ -44,16 +44,16 @@ said() {
     printf "$4" >file.txt
     wrong "$1" 1 "^translate: file.txt:$2: .*$3" "$BIN/translate" --by-hand file.txt
 }
-said "a row before a block" 1 "begins with its name, .*, not with 1" '1 2\n'
-said "a block of another name" 3 "begins with its name, .*, not with vlaue" 'key\n1\nvlaue\n'
+said "a row before a block" 1 "begins with query, key, .*, not with 1" '1 2\n'
+said "a block of another name" 3 "begins with query, key, .*, not with vlaue" 'key\n1\nvlaue\n'
 said "no number" 2 "not 'two'" 'query\n1 two\n'
 for first in nan inf -inf 1e9; do
     said "$first begins a row" 2 "a number from -1000000 to 1000000, not '$first'" "query\n$first 2\n"
 done
 ones=$(seq 257 | sed 's/.*/1/' | tr '\n' ' ')
-said "257 numbers" 2 "at most 256 rows and 256 columns" "query\n$ones\n"
-said "257 rows" 258 "at most 256 rows and 256 columns" "query\n$(echo $ones | tr ' ' '\n')\n"
-said "a label and 257 numbers" 2 "at most 256 rows and 256 columns" "query\na $ones\n"
+said "257 numbers" 2 "at most 256 rows and as many columns" "query\n$ones\n"
+said "257 rows" 258 "at most 256 rows and as many columns" "query\n$(echo $ones | tr ' ' '\n')\n"
+said "a label and 257 numbers" 2 "at most 256 rows and as many columns" "query\na $ones\n"
 row "query\na ${ones% 1 }\nkey\na ${ones% 1 }\nvalue\n1\n" "= 256.000"
 said "a label of 64 bytes" 2 "at most 63 bytes" "query\n$(printf '%064d' 0 | tr 0 a) 1\n"
 said "rows of two lengths" 3 "this row has 1 numbers, and the one before 2" 'query\n1 2\n1\n'
@@ -65,7 +65,7 @@ for setting in "score dot" "scale 2" "mask causal"; do
     said "$setting without =" 3 "a setting is score = NAME" "value\n1\n$setting\n"
 done
 row "score=dot\nscale =2\n$qkv" "^    2 *6.000 *1.0000 *0.9820 "
-said "no keys" 2 "the block key is missing" 'query\n1\n'
+said "no keys" 2 "key is missing" 'query\n1\n'
 said "other widths" 3 "key has 1 columns, as query has, not 2" 'query\n1\nkey\n1 2\nvalue\n1\n'
 said "a value is missing" 6 "value has 2 rows, one for each key, not 1" 'query\n1\nkey\n1\n2\nvalue\n1\n'
 said "a mask of another height" 1 "mask has 2 rows, one for each query, not 1" "mask\n1 1\n$qkv"
