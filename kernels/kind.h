@@ -6,7 +6,7 @@
  * caller sees one f, and the bits of its results depend on the kind alone.
  *
  *   kind     instructions                  vector   tile of a product (tile.h)
- *   plain    all of x86-64: SSE2           16 B     3 x 8 numbers   (any other processor, too)
+ *   plain    all of x86-64: SSE2           16 B     6 x 8 numbers   (any other processor, too)
  *   avx2     AVX2 and FMA                  32 B     6 x 16
  *   avx512   AVX-512 F, BW, DQ and VL      64 B     14 x 32
  *

@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) void body(const Tile *tile, const i
 }
 
 // clang-format off
-#if defined __AVX512F__
+#if defined __AVX512F__ || defined WIDE
 #define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7) DO(8) DO(9) DO(10) DO(11) DO(12) DO(13) DO(14)
 #else
 #define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)

@@ -21,7 +21,7 @@ typedef struct Strided {
     size_t row, column;
 } Strided;
 
-#if defined __AVX512F__
+#if defined __AVX512F__ || defined WIDE  // WIDE: a test without AVX-512
 enum { VECTOR_BYTES = 64, TILE_ROWS = 14 };
 #elif defined __AVX__
 enum { VECTOR_BYTES = 32, TILE_ROWS = 6 };
