@@ -7,6 +7,7 @@
 #   silence   only the commands print to the terminal or end the program. (_exit is allowed: so
 #             ends a forked child.)
 #   panels    no file outside kernels/ knows how matrices are packed: kernels/matrix.h hides it.
+#   vectors   each file of kernels, model and inference with a vector loop is in VECTORS of the Makefile.
 #   options   no error message below the commands names a --option.
 #
 # One line a check, "ok NAME" or "not ok NAME: why"; exit status 1 if any failed.
@@ -201,6 +202,11 @@ report 'only kernels/ names panels of matrices' "$({
 # shellcheck disable=SC2046
 report 'no error message below commands names a --option' "$(dashes $(files \
     base kernels model training data inference plots explain library | grep -v '^base/options'))"
+report 'the Makefile compiles vector loops for each kind of processor' "$(
+    for file in $(grep -l 'omp simd' kernels/*.c model/*.c inference/*.c 2>/dev/null); do
+        ! [ -f Makefile ] || sed -n '/^VECTORS/,/^KINDS/p' Makefile | grep -qw "$(basename "$file" .c)" ||
+            echo "$file is not in VECTORS"
+    done)"
 report 'only commands end the program' "$(echo "$quiet" | grep -E \
     "(^|[^A-Za-z0-9_])($ending) *\\(" | sed 's/:  */: /')"
 
