@@ -332,16 +332,24 @@ static bool next_bytes(Source *from, void *to, size_t count, Error *error)
                                  &from->crc, error);
 }
 
-static bool next_floats(Source *from, float *x, size_t count, Error *error)
+/* The floats in the front half of x [count] become reals, the last one first. */
+static bool next_floats(Source *from, real *x, size_t count, Error *error)
 {
-    float least = (float)from->least;
-    size_t first = from->at / sizeof *x;
+    real least = (real)from->least, most = FLT_MAX;
+    size_t first = from->at / sizeof(float);
     int wrong = 0;
-    if (!next_bytes(from, x, count * sizeof *x, error)) return false;
+    if (!next_bytes(from, x, count * sizeof(float), error)) return false;
+#ifdef REAL_IS_DOUBLE
+    for (size_t i = count; i-- > 0;) {
+        float number;
+        memcpy(&number, (const char *)x + i * sizeof number, sizeof number);
+        x[i] = number;
+    }
+#endif
 #pragma omp simd reduction(| : wrong)
-    for (size_t i = 0; i < count; i++) wrong |= !(x[i] >= least && x[i] <= FLT_MAX);
+    for (size_t i = 0; i < count; i++) wrong |= !(x[i] >= least && x[i] <= most);
     for (size_t i = 0; wrong && !from->wrong; i++)
-        if (!(x[i] >= least && x[i] <= FLT_MAX)) from->wrong = x[i], from->place = first + i;
+        if (!(x[i] >= least && x[i] <= most)) from->wrong = x[i], from->place = first + i;
     return true;
 }
 
@@ -367,61 +375,36 @@ static bool finish(const Source *from, Error *error)
                      from->tensor->name, what, (unsigned long long)from->place);
 }
 
-/* The floats in the front half of x [count] become reals, the last one first. */
-static void widen(real *x __attribute__((unused)), size_t count __attribute__((unused)))
+static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Error *error)
 {
-#ifdef REAL_IS_DOUBLE
-    for (size_t i = count; i-- > 0;) {
-        float number;
-        memcpy(&number, (const char *)x + i * sizeof number, sizeof number);
-        x[i] = number;
-    }
-#endif
-}
-
-static bool read_int8(const Reading *r, const Tensor *tensor, int8_t *q, Error *error)
-{
-    PreparedRows to = prepared_rows(r->prepared, tensor);
-    Source numbers = {.file = r->file, .tensor = find(r->file, "", tensor, CHECKPOINT_INT8)};
-    Source scales = {.file = r->file, .tensor = find(r->file, "", tensor, CHECKPOINT_SCALE)};
     int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
-    if (!to.matrix)
-        return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
-    float *scale = to.matrix->W.int8->scale + to.first;
-    if (!next_floats(&scales, scale, (size_t)rows, error) || !finish(&scales, error))
-        return false;
-    for (int row = 0; row < rows; row += most) {
-        int count = at_most(rows - row, most);
-        if (!next_int8(&numbers, q, (size_t)count * (size_t)columns, error)) return false;
-        for (int i = 0; i < count; i++)
-            int8_put(to.matrix->W.int8, to.first + row + i, q + (size_t)i * (size_t)columns,
-                     scale[row + i]);
-    }
-    return finish(&numbers, error);
-}
-
-static bool read_tensor(const Reading *r, const Tensor *tensor, void *buffer, Error *error)
-{
+    bool int8 = r->prepared && checkpoint_has_int8(r->file, tensor);
     real *block = r->block + tensor->offset;
-    Matrix to = {tensor->layout, block, NULL};
-    PreparedRows prepared = {0};
-    Source from = {.file = r->file, .tensor = find(r->file, r->prefix, tensor, "")};
-    int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
-    if (r->prepared && checkpoint_has_int8(r->file, tensor))
-        return read_int8(r, tensor, buffer, error);
-    if (r->prepared) prepared = prepared_rows(r->prepared, tensor);
-    if (prepared.matrix) to = prepared.matrix->W;
-    bool stays = prepared.matrix ? prepared.matrix->looked_up : to.layout == MATRIX_ROWS;
-    from.least = strcmp(r->prefix, CHECKPOINT_ADAM_V) ? -(double)FLT_MAX : 0;
-    for (int row = 0; row < rows; row += most) {
-        int count = at_most(rows - row, most);
+    PreparedRows in = {0};
+    if (r->prepared) in = prepared_rows(r->prepared, tensor);
+    bool stays = in.matrix ? in.matrix->looked_up : tensor->layout == MATRIX_ROWS;
+    Matrix to = in.matrix ? in.matrix->W : (Matrix){tensor->layout, block, NULL};
+    Source from = {.file = r->file, .least = -FLT_MAX}, scales = from;
+    from.tensor = find(r->file, r->prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
+    scales.tensor = find(r->file, r->prefix, tensor, CHECKPOINT_SCALE);
+    if (!strcmp(r->prefix, CHECKPOINT_ADAM_V)) from.least = 0;
+    scales.least = 0;
+    if (int8 && !in.matrix)
+        return error_set(error, "'%s' holds as int8 what is no matrix", r->file->file.path);
+    for (int row = 0, count; row < rows; row += count) {
+        count = at_most(rows - row, most);
         size_t numbers = (size_t)count * (size_t)columns;
         real *x = stays ? block + (size_t)row * (size_t)columns : buffer;
-        if (!next_floats(&from, (float *)x, numbers, error)) return false;
-        widen(x, numbers);
-        if (to.at != block || !stays) matrix_set(&to, prepared.first + row, x, count, columns);
+        int8_t *q = (int8_t *)(buffer + count);
+        if (int8 ? !next_floats(&scales, buffer, (size_t)count, error) ||
+                       !next_int8(&from, q, numbers, error)
+                 : !next_floats(&from, x, numbers, error))
+            return false;
+        for (int i = 0; int8 && i < count; i++, q += columns)
+            int8_put(to.int8, in.first + row + i, q, (float)buffer[i]);
+        if (!int8 && (in.matrix || !stays)) matrix_set(&to, in.first + row, x, count, columns);
     }
-    return finish(&from, error);
+    return finish(&from, error) && (!int8 || finish(&scales, error));
 }
 
 static void read_tensors(void *context, int worker)
@@ -429,8 +412,8 @@ static void read_tensors(void *context, int worker)
     Reading *r = context;
     Error error;
     for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->params->count;)
-        if (!read_tensor(r, &r->params->tensor[i], r->buffer + (size_t)worker * r->size,
-                         &error)) {
+        if (!read_tensor(r, &r->params->tensor[i],
+                         (real *)(r->buffer + (size_t)worker * r->size), &error)) {
             if (!atomic_flag_test_and_set(&r->failed) && r->error) *r->error = error;
             return;
         }
@@ -446,7 +429,7 @@ bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, con
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
         size_t rows = (size_t)at_most(tensor->shape[0], part_rows(tensor));
-        size_t size = rows * (size_t)columns_of(tensor) * sizeof(real);
+        size_t size = rows * (size_t)(columns_of(tensor) + 1) * sizeof(real);
         if (size > r.size) r.size = size;
     }
     r.buffer = malloc((size_t)threads * r.size);
