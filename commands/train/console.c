@@ -185,7 +185,7 @@ void console_end(const Run *run, bool stopped)
     static const char *const pictures[] = {"loss.png", "weights.png", "attention.png",
                                            "watch.png"};
     for (size_t i = 0; i < sizeof pictures / sizeof *pictures; i++)
-        if (run_path(path, run->settings, pictures[i], NULL) && access(path, F_OK) == 0)
+        if (access(run_path(path, run, pictures[i]), F_OK) == 0)
             strcat(strcat(names, ", "), pictures[i]);
     console_say("written to %s: %s", run->settings->run.output, names);
     say_command(run);

@@ -26,8 +26,8 @@ static bool draw_picture(const void *context, Error *error)
 bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error)
 {
     Picture picture = {.draw = draw, .of = of, .run = run};
-    return distributed_rank() > 0 || (run_path(picture.path, run->settings, name, error) &&
-                                      command_draw(draw_picture, &picture, name, error));
+    run_path(picture.path, run, name);
+    return distributed_rank() > 0 || command_draw(draw_picture, &picture, name, error);
 }
 
 bool pictures_loss(const void *unused, const Run *run, const char *path, Error *error)

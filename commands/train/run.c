@@ -16,13 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_HELD_OUT = 500 };
+enum { MOST_HELD_OUT = 500, LONGEST_NAME = 64 };  // of a file in the folder
 
-bool run_path(char path[PATH_MAX], const Settings *settings, const char *name, Error *error)
+const char *run_path(char path[PATH_MAX], const Run *run, const char *name)
 {
-    const char *folder = settings->run.output;
-    return snprintf(path, PATH_MAX, "%s/%s", folder, name) < PATH_MAX ||
-           error_set(error, "'%.100s…' is too long a path", folder);
+    snprintf(path, PATH_MAX, "%s/%s", run->settings->run.output, name);
+    return path;
 }
 
 const char *run_file(const CorpusFiles *names, int file)
@@ -174,8 +173,7 @@ static bool lock_folder(Run *run, Error *error)
 {
     char path[PATH_MAX];
     if (run->lock || run->settings->run.dry_run || distributed_rank() > 0) return true;
-    if (!run_path(path, run->settings, ".lock", error)) return false;
-    run->lock = fopen(path, "ae");
+    run->lock = fopen(run_path(path, run, ".lock"), "ae");
     if (!run->lock)
         return errno == ENOENT ||
                error_set(error, "cannot write '%s': %s", path, strerror(errno));
@@ -192,8 +190,11 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
     *run = (Run){
         .settings = settings, .stage = stage, .progress = progress_start(), .saved.update = -1};
     stage("reading %s …", run_file(&settings->data.train, 0));
-    bool good = run_path(run->last, settings, "last.safetensors", error) &&
-                run_path(run->best, settings, "best.safetensors", error) &&
+    run_path(run->last, run, "last.safetensors");
+    run_path(run->best, run, "best.safetensors");
+    const char *folder = settings->run.output;
+    bool good = (strlen(folder) + LONGEST_NAME < PATH_MAX ||
+                 error_set(error, "'%.100s…' is too long a path", folder)) &&
                 lock_folder(run, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
     int threads = settings->run.threads ? settings->run.threads : workers_processors();
@@ -350,13 +351,13 @@ bool run_begin(Run *run, Error *error)
     if (exists)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
-    char config[PATH_MAX], metrics[PATH_MAX];
+    char path[PATH_MAX];
     char *text = options_to_json(run->settings->groups, SETTINGS_GROUPS);
     bool good = (text || error_set(error, "not enough memory for config.json")) &&
-                run_path(config, run->settings, "config.json", error) &&
-                run_path(metrics, run->settings, "metrics.jsonl", error) &&
-                (run->complete || file_replace(config, text, strlen(text), error)) &&
-                metrics_open(&run->metrics, metrics, run->progress.update, error);
+                (run->complete ||
+                 file_replace(run_path(path, run, "config.json"), text, strlen(text), error)) &&
+                metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"),
+                             run->progress.update, error);
     if (good) run->progress.seconds = metrics_seconds(&run->metrics);
     free(text);
     return good;

@@ -77,8 +77,8 @@ bool run_read_weights(real *block, const Run *run, const char *path, Error *erro
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
 const char *run_file(const CorpusFiles *names, int file);
 
-/* path (=) "OUTPUT/name" */
-bool run_path(char path[PATH_MAX], const Settings *settings, const char *name, Error *error);
+/* Returns path (=) "OUTPUT/name"; run_read has checked that it is not too long. */
+const char *run_path(char path[PATH_MAX], const Run *run, const char *name);
 
 /* For an update that failed because its loss or gradient is not finite: adds the pairs that it
  * may come from to the error. Returns false. */

@@ -160,21 +160,20 @@ int validation_files(const TrainingConfig *c)
     return c->average > c->keep_last ? c->average : c->keep_last;
 }
 
-static bool snapshot_path(char path[PATH_MAX], const Run *run, long long update, Error *error)
+static const char *snapshot_path(char path[PATH_MAX], const Run *run, long long update)
 {
     char name[64];
     snprintf(name, sizeof name, "update-%06lld.safetensors", update);
-    return run_path(path, run->settings, name, error);
+    return run_path(path, run, name);
 }
 
 /* block (=) the weights of a snapshot */
 static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
 {
     char path[PATH_MAX];
-    bool good =
-        snapshot_path(path, run, update, error) && run_read_weights(block, run, path, error);
-    return good || error_prefix(error, "the weights that --average %d needs cannot be read",
-                                run->settings->training.average);
+    return run_read_weights(block, run, snapshot_path(path, run, update), error) ||
+           error_prefix(error, "the weights that --average %d needs cannot be read",
+                        run->settings->training.average);
 }
 
 /* mean (=) the mean of the last `count` kept snapshots and the model's weights, which are the
@@ -216,8 +215,8 @@ bool validation_enter(Validation *v, Error *error)
     v->weights = run->model.block;
     if (ema) transformer_use(&run->model, ema);
     return (!validation_files(config) ||
-            (snapshot_path(path, run, run->progress.update, error) &&
-             run_save(run, path, false, error))) &&      // (1)
+            run_save(run, snapshot_path(path, run, run->progress.update), false,
+                     error)) &&                          // (1)
            (before <= 0 || use_mean(v, before, error));  // (2)
 }
 
@@ -233,8 +232,7 @@ bool validation_remove_dropped(const Run *run, Error *error)
     const UpdateList *dropped = &run->progress.dropped;
     for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
         char path[PATH_MAX];
-        if (!snapshot_path(path, run, dropped->update[i], error)) return false;
-        if (unlink(path) != 0 && errno != ENOENT)
+        if (unlink(snapshot_path(path, run, dropped->update[i])) != 0 && errno != ENOENT)
             return error_set(error, "cannot remove '%s': %s", path, strerror(errno));
     }
     return true;

@@ -200,9 +200,8 @@ bool watch_open(Watch *watch, Run *run, Error *error)
 {
     *watch = (Watch){0};
     if (!run->settings->run.watch || distributed_rank() > 0) return true;
-    return read_sentence(watch, run, error) &&
-           run_path(watch->path, run->settings, "watch.jsonl", error) &&
-           begin_file(watch, run->progress.update, error);
+    run_path(watch->path, run, "watch.jsonl");
+    return read_sentence(watch, run, error) && begin_file(watch, run->progress.update, error);
 }
 
 void watch_close(Watch *watch)

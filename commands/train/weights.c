@@ -54,9 +54,9 @@ static char *to_text(const WeightsHistory *history, const Run *run)
 
 /* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
  * is that of this run */
-static bool read_frames(WeightsHistory *history, const Run *run, const char *path, Error *error)
+static bool read_frames(WeightsHistory *history, const Run *run, Error *error)
 {
-    char *text = file_read_or_empty(path, MOST_BYTES, NULL, error);
+    char *text = file_read_or_empty(history->path, MOST_BYTES, NULL, error);
     char *head = to_text(history, run);
     bool good = text;
     size_t skip = head ? strlen(head) : 0;
@@ -79,8 +79,8 @@ bool weights_open(WeightsHistory *history, const Run *run, Error *error)
     *history = (WeightsHistory){.count = 0};
     if (distributed_rank() > 0) return true;
     projections_words(&history->words, &run->valid, &run->vocabulary);
-    if (!run_path(history->path, run->settings, "weights.tsv", error)) return false;
-    return run->progress.update == 0 || read_frames(history, run, history->path, error);
+    run_path(history->path, run, "weights.tsv");
+    return run->progress.update == 0 || read_frames(history, run, error);
 }
 
 /* ---- recording ---- */
