@@ -211,31 +211,15 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
     return good;
 }
 
-static const uint32_t *pixel_row(const Canvas *canvas, int y)
-{
-    cairo_surface_flush(canvas->state->surface);
-    const unsigned char *data = cairo_image_surface_get_data(canvas->state->surface);
-    int stride = cairo_image_surface_get_stride(canvas->state->surface);
-    return (const uint32_t *)(const void *)(data + (size_t)y * (size_t)stride);
-}
-
-static Color unpack(uint32_t word)
-{
-    return (Color){(uint8_t)(word >> 16), (uint8_t)(word >> 8), (uint8_t)word};
-}
-
-Color canvas_pixel(const Canvas *canvas, int x, int y)
-{
-    return unpack(pixel_row(canvas, y)[x]);
-}
-
 void canvas_row(const Canvas *canvas, int y, uint8_t *rgb)
 {
-    const uint32_t *word = pixel_row(canvas, y);
-    for (int x = 0; x < canvas->width; x++) {
-        Color color = unpack(word[x]);
-        rgb[3 * x] = color.r, rgb[3 * x + 1] = color.g, rgb[3 * x + 2] = color.b;
-    }
+    cairo_surface_t *surface = canvas->state->surface;
+    cairo_surface_flush(surface);
+    const unsigned char *data = cairo_image_surface_get_data(surface);
+    size_t stride = (size_t)cairo_image_surface_get_stride(surface);
+    const uint32_t *word = (const uint32_t *)(const void *)(data + (size_t)y * stride);
+    for (int x = 0; x < canvas->width; x++)
+        for (int c = 0; c < 3; c++) *rgb++ = (uint8_t)(word[x] >> (16 - 8 * c));
 }
 
 /* ---- shapes ---- */

@@ -87,9 +87,8 @@ void canvas_free(Canvas *canvas);
  * errors: call this at the end. */
 bool canvas_check(const Canvas *canvas, Error *error);
 
-/* In pixels of the picture. */
-Color canvas_pixel(const Canvas *canvas, int x, int y);
-void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);  // rgb [width,3] (=)
+/* rgb [width,3] (=) a row of the picture's pixels. */
+void canvas_row(const Canvas *canvas, int y, uint8_t *rgb);
 
 /* All drawing functions clip at the page's edge. */
 void canvas_rectangle(Canvas *canvas, double x, double y, double width, double height,

@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "plots/attentionpage.h"
+#include "tests/fixtures/pixel.h"
 #include "tests/fixtures/test.h"
 
 static void assert_color(Color got, Color want)

@@ -1,6 +1,7 @@
 /* Line charts: the curve passes through its points, has gaps where there is no value, and any
  * series can be drawn. */
 #include "plots/curves.h"
+#include "tests/fixtures/pixel.h"
 #include "tests/fixtures/test.h"
 
 /* Whether a pixel within reach of the point (x,y) of the chart has the colour of the series. */

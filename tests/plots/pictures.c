@@ -9,6 +9,7 @@
 #include "plots/attentionpage.h"
 #include "plots/png.h"
 #include "tests/fixtures/markup-model.h"
+#include "tests/fixtures/pixel.h"
 #include "tests/fixtures/png-reader.h"
 #include "tests/fixtures/test.h"
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "plots/png.h"
+#include "tests/fixtures/pixel.h"
 #include "tests/fixtures/png-reader.h"
 #include "tests/fixtures/temporary.h"
 #include "tests/fixtures/test.h"
