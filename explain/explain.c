@@ -215,14 +215,16 @@ static void step_projections(const Explanation *e)
 
 static void step_compare(const Explanation *e)
 {
-    char text[COMPARISON_TEXT], title[64];
+    char text[COMPARISON_TEXT], line[COMPARISON_TEXT + 80], title[64];
     const char *name = e->score->comparison;
     snprintf(title, sizeof title, "4. The query is compared with each key: %s", name);
     step(e, title, "%s For \"%s\" and \"%s\":", e->score->meaning, e->row[e->word],
          e->column[e->most]);
     comparison_text(text, e->score, row_of(e->v.Q, e->word), row_of(e->v.K, e->most),
                     e->v.Q.columns, 2, "%.3f");
-    fprintf(e->out, "    %s = %s = %.3f\n\n", name, text, e->compared[e->most]);
+    snprintf(line, sizeof line, "%s = %s = %.3f", name, text, e->compared[e->most]);
+    columns_wrap(e->out, line, 4, 4, LINE);
+    fputc('\n', e->out);
 }
 
 /* The largest weight, if the softmax were of scale · q·k. */

@@ -269,7 +269,23 @@ static char *explained(const Choice *choice, const char *word)
     return text;
 }
 
-/* The table of step (3), and that of the row after the update. */
+/* A vector as it is printed: its name, a unit, and its numbers below. */
+static void check_vector(const char *text, const char *name, SnapshotRows rows, int row)
+{
+    const char *line = strstr(text, name), *unit = line ? strstr(line, "\" × ") : NULL;
+    assert_non_null(line);
+    line = strchr(line, '\n');
+    double scale = unit && unit < line ? strtod(unit + strlen("\" × "), NULL) : 1;
+    for (int k = 0; k < rows.columns; k++) {
+        char *end;
+        double x = strtod(line, &end);
+        assert_true(end > line);
+        assert_true(fabs(x * scale - (double)rows.at[row * rows.stride + k]) < 6e-4 * scale);
+        line = end;
+    }
+}
+
+/* The vectors, the table of step (3), and that of the row after the update. */
 static void check_tables(const char *text, AttentionKind kind, int layer, int head, int row)
 {
     const Snapshot *s = update.snapshot[0];
@@ -293,6 +309,9 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
         assert_true(fabs(x[2] * unit[0] - (double)dP.at[at]) < 6e-5 * unit[0]);
         assert_true(fabs(x[5] * unit[3] - (double)dS.at[at]) < 6e-5 * unit[3]);
     }
+    HeadVectors d = snapshot_gradients(s, kind, layer, head).x;
+    check_vector(text, "  do of \"", d.O, row);
+    check_vector(text, "  dq of \"", d.Q, row);
     line = strstr(text, "before      after      change\n");
     assert_non_null(line);
     for (int j = 0; j < (kind == ATTENTION_DECODER ? row + 1 : P.columns); j++) {

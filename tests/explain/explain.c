@@ -136,9 +136,12 @@ static void product_follows(const char *text, const Row *row, int keys)
     }
     const char *end = ") + … = ";
     if (variant->score == SCORE_COSINE) {
-        assert_true(fabs(strtod(behind(text, end), NULL) - sum) < slack);
-        sum /= sqrt(qq * kk), slack = 1e-2, end = ") = ";
-        text = behind(text, "‖q‖ ‖k‖) = ");
+        double lengths[2];
+        assert_int_equal(sscanf(behind(text, "…) / ("), "%lf × %lf", &lengths[0], &lengths[1]),
+                         2);
+        assert_true(fabs(lengths[0] - sqrt(qq)) < 1e-2 && fabs(lengths[1] - sqrt(kk)) < 1e-2);
+        sum /= sqrt(qq * kk), slack = 1e-2, end = "=";
+        text = strchr(behind(text, "…) / ("), ')');
     }
     if (variant->score == SCORE_LAPLACE) sum = -distance, slack = 2e-2, end = "…) = ";
     double printed = strtod(behind(text, end), NULL);
