@@ -146,7 +146,8 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
                   int rows, int steps, int capacity)
 {
     const ModelConfig *config = &model->config;
-    size_t D = (size_t)config->d_model, R = (size_t)rows, nodes = (size_t)capacity;
+    size_t D = (size_t)config->d_model, H = (size_t)config->heads, R = (size_t)rows,
+           nodes = (size_t)capacity;
     int longest = 0;
     *cache = (Cache){.rows = rows, .steps = steps, .capacity = capacity};
     encoded_layout(&cache->encoded, arena, config, source);
@@ -164,15 +165,24 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->F = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
-    size_t self = (size_t)config->heads * (size_t)attention_width(steps);
-    size_t cross = R * (size_t)attention_width(longest);
+    size_t self = H * (size_t)attention_width(steps);
+    size_t cross = (R > H ? R : H) * (size_t)attention_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
+    cache->value = ARENA_TAKE(arena, const real *, (size_t)(steps > longest ? steps : longest));
     real *stream = addnorm_layout_first(&cache->norm_first, arena, config, rows);
     addnorm_layout(&cache->self_norm, arena, config, rows, stream, NULL);
     addnorm_layout(&cache->cross_norm, arena, config, rows, stream, NULL);
     addnorm_layout(&cache->final_norm, arena, config, rows, stream, NULL);
     feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
     cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
+}
+
+typedef real Vector
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
+
+static inline const Vector *vector_at(const real *x)
+{
+    return (const Vector *)x;
 }
 
 /* The key of a node of step t; its value follows. */
@@ -182,6 +192,27 @@ static real *node_at(const Cache *cache, int t, int node, int layer, const Model
     size_t at =
         first * (size_t)config->decoder_layers + (size_t)layer * rows + ((size_t)node - first);
     return cache->KV + at * 2 * (size_t)config->d_model;
+}
+
+/* o [D] (=) the values v[0 .. n-1] [D] weighted by P [H,width], head by head. */
+static void weigh_values(real *o, const real *P, int width, const real *const *v, int n, int H,
+                         int dh)
+{
+    enum { BLOCK = 32, VECTORS = BLOCK / LANES };
+    memset(o, 0, (size_t)(H * dh) * sizeof *o);
+    for (int h = 0, k = 0; h < H; h++, P += width) {
+        for (; k + BLOCK <= (h + 1) * dh; k += BLOCK) {
+            Vector sum[VECTORS] = {0};
+            for (int j = 0; j < n; j++)
+                for (int i = 0; i < VECTORS; i++) sum[i] += P[j] * vector_at(v[j] + k)[i];
+            memcpy(o + k, sum, sizeof sum);
+        }
+        for (int j = 0; k < (h + 1) * dh && j < n; j++) {
+#pragma omp simd
+            for (int c = k; c < (h + 1) * dh; c++) o[c] += P[j] * v[j][c];
+        }
+        k = (h + 1) * dh;
+    }
 }
 
 /* o [D] (=) self-attention of one row over the nodes of its path.   q [D]   path [n] */
@@ -194,21 +225,50 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
     real *P = cache->P, scale = score_scale(score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
+        cache->value[j] = k + D;
         for (int h = 0; h < H; h++)
             P[h * width + j] = (w->scale ? w->scale[h] : scale) *
                                (score->product ? dot_product(q + h * dh, k + h * dh, dh)
                                                : score->compare(q + h * dh, k + h * dh, dh));
     }
     for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
-    memset(o, 0, (size_t)D * sizeof *o);
-    for (int j = 0; j < n; j++) {
-        const real *v = node_at(cache, j, path[j], layer, config) + D;
-        for (int h = 0; h < H; h++) {
-            real p = P[h * width + j];
-#pragma omp simd
-            for (int k = h * dh; k < (h + 1) * dh; k++) o[k] += p * v[k];
-        }
+    weigh_values(o, P, width, cache->value, n, H, dh);
+}
+
+/* P [heads,width] (=) q · K of some heads, which are computed together, since a sum is a chain
+ * of additions.   q [heads,dh]   K [heads,dh,width] */
+static inline __attribute__((always_inline)) void
+source_scores(real *P, const real *q, const real *K, int width, int dh, const int heads)
+{
+    enum { VECTORS = 16 / LANES };  // attention_width is a multiple of 16
+    for (int j = 0; j < width; j += 16) {
+        Vector sum[4][VECTORS] = {0};
+        for (int k = 0; k < dh; k++)
+            for (int h = 0; h < heads; h++)
+                for (int i = 0; i < VECTORS; i++)
+                    sum[h][i] += q[h * dh + k] * vector_at(K + (h * dh + k) * width + j)[i];
+        for (int h = 0; h < heads; h++) memcpy(P + h * width + j, sum[h], sizeof sum[h]);
     }
+}
+
+/* o [D] (=) encoder-decoder attention of the only row of a sentence.   q [D] */
+static void attend_source_row(real *o, const real *q, const real *K, const real *V,
+                              const Cache *cache, int m, const AttentionWeights *w,
+                              const ModelConfig *config)
+{
+    int D = config->d_model, H = config->heads, dh = D / H, width = attention_width(m), h = 0;
+    real *P = cache->P;  // [H,width]
+    for (; h + 4 <= H; h += 4)
+        source_scores(P + h * width, q + h * dh, K + h * dh * width, width, dh, 4);
+    for (; h < H; h++)
+        source_scores(P + h * width, q + h * dh, K + h * dh * width, width, dh, 1);
+    for (h = 0; h < H; h++) {
+        real scale = attention_scale(config, w, h);
+        for (int j = 0; j < width; j++) P[h * width + j] *= scale;
+        softmax_row(P + h * width, m);
+    }
+    for (int j = 0; j < m; j++) cache->value[j] = V + (size_t)j * (size_t)D;
+    weigh_values(o, P, width, cache->value, m, H, dh);
 }
 
 /* O [rows,D] (=) encoder-decoder attention of the rows of one sentence.   Q [rows,D] */
@@ -223,6 +283,10 @@ static void attend_source(real *O, real *Q, const Cache *cache, int layer, int s
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;
     real *P = cache->P;
+    if (rows == 1 && score->product) {
+        attend_source_row(O, Q, K, V, cache, m, w, config);
+        return;
+    }
     for (int h = 0; h < H; h++) {
         real scale = attention_scale(config, w, h);
         if (score->product)

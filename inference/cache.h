@@ -54,11 +54,12 @@ typedef struct Cache {
     int *token;    // [capacity] the node's input
     int *first;    // [steps+1] the first node of each step, and the end of the last
 
-    int *id, *start;  // [rows] [rows+1] the rows of a step as sentences of one token
-    int *path;        // [rows,steps] each row's nodes, from the root to its own
-    real *X, *F;      // [rows,D] embeddings; output of a sublayer
-    real *QKV, *O;    // [rows,3D] [rows,D]
-    real *P;          // attention weights of one row, or of one sentence and head
+    int *id, *start;     // [rows] [rows+1] the rows of a step as sentences of one token
+    int *path;           // [rows,steps] each row's nodes, from the root to its own
+    real *X, *F;         // [rows,D] embeddings; output of a sublayer
+    real *QKV, *O;       // [rows,3D] [rows,D]
+    real *P;             // attention weights of one row, or of one sentence and head
+    const real **value;  // the values that one row attends to
     AddNorm norm_first, self_norm, cross_norm, final_norm;
     FeedforwardSaved ffn;
 
