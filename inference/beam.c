@@ -51,7 +51,7 @@ void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     for (int b = 0; search->beam && b < beams; b++)
         search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)places,
                                  .finished = finished + (size_t)b * (size_t)K};
-    predictor_layout(&search->predictor, arena, batch);
+    choices_layout(&search->choices, arena, batch, places);
 }
 
 /* Inserts a candidate by rank. If all places are taken, the last candidate is dropped. */
@@ -69,60 +69,33 @@ static double least_kept(const Beam *beam, int places)
     return beam->candidates < places ? -INFINITY : beam->candidate[places - 1].log_probability;
 }
 
-/* Keeps the tokens of one prefix that are among the best.   z [C] */
-static void keep_best(Beam *beam, int places, const real *z, int C, int row,
-                      double log_probability, double normaliser)
-{
-    enum { BLOCK = 64 };
-    double least = least_kept(beam, places);
-    for (int first = 0; first < C; first += BLOCK) {
-        int end = C - first < BLOCK ? C : first + BLOCK;
-        real largest = search_maximum(z + first, end - first);
-        if (!(log_probability + (largest - normaliser) > least)) continue;
-        for (int c = first; c < end; c++) {
-            double candidate = log_probability + (z[c] - normaliser);
-            if (!(candidate > least)) continue;
-            keep(beam, places, (BeamCandidate){candidate, row, c});
-            least = least_kept(beam, places);
-        }
-    }
-}
-
 /* Whether the searches of a sentence part at this step: the first that is not forced. */
 static bool is_fork(const BeamSearch *search, int sentence)
 {
-    return search->searches > 1 &&
-           search->predictor.cache->step == search->batch->task[sentence].prefix_length + 1;
+    return search->searches > 1 && search->choices.predictor.cache->step ==
+                                       search->batch->task[sentence].prefix_length + 1;
 }
 
-/* (1) and (2) for one row. */
-static bool find_candidates(BeamSearch *search, int r)
+/* (2) for one row. */
+static void find_candidates(BeamSearch *search, int r)
 {
-    int sentence = search->live[r].sentence, C = ensemble_tokens(search->batch->ensemble);
-    const SearchTask *task = &search->batch->task[sentence];
-    Beam *beam = &search->beam[search->live[r].search];
-    double normaliser, before = search->live[r].log_probability;
+    const Prefix *prefix = &search->live[r];
+    const Choice *choice = &search->choices.choice[r];
+    Beam *beam = &search->beam[prefix->search];
     int places = search->batch->config->beam - beam->count;
-    int forced = constraints_forced(task, search->predictor.cache->step);
-
-    real *z = predictor_row(&search->predictor, r, &normaliser);
-    if (!isfinite(normaliser)) return false;
-    if (forced != NOTHING_FORCED) {
-        double log_probability = before + ((double)z[forced] - normaliser);
-        if (beam->candidates < places || least_kept(beam, places) < log_probability)
-            keep(beam, places, (BeamCandidate){log_probability, r, forced});
-        return true;
+    if (is_fork(search, prefix->sentence)) places = search->searches;
+    for (int i = 0; i < choice->count; i++) {
+        const struct Token *token = &choice->token[i];
+        double candidate = prefix->log_probability + ((double)token->z - choice->normaliser);
+        if (!(candidate > least_kept(beam, places))) break;
+        keep(beam, places, (BeamCandidate){candidate, r, token->id});
     }
-    constraints_apply(z, normaliser, &search->predictor, r, task);
-    if (is_fork(search, sentence)) places = search->searches;
-    keep_best(beam, places, z, C, r, before, normaliser);
-    return true;
 }
 
 /* Makes a candidate a finished hypothesis of a search, or a live prefix of its next step. */
 static void extend(BeamSearch *search, int b, const BeamCandidate *c, int first_node, int *rows)
 {
-    int node = first_node + c->row, length = search->predictor.cache->step;
+    int node = first_node + c->row, length = search->choices.predictor.cache->step;
     Beam *beam = &search->beam[b];
     if (c->token != ID_END) {
         search->next[(*rows)++] =
@@ -158,7 +131,7 @@ static void report(Translation *found, const BeamSearch *search, const Finished 
     last.length = finished->length;
     last.score = finished->score;
     last.log_probability = finished->log_probability;
-    int length = cache_tokens(last.id, search->predictor.cache, finished->node);
+    int length = cache_tokens(last.id, search->choices.predictor.cache, finished->node);
     last.id[length] = ID_END;
     for (; place > 0 && found->hypothesis[place - 1].score < last.score; place--)
         found->hypothesis[place] = found->hypothesis[place - 1];
@@ -182,10 +155,10 @@ static bool report_sentence(const BeamSearch *search, int sentence)
 static bool advance(BeamSearch *search)
 {
     int rows = 0, beams = search->batch->source.sentences * search->searches;
-    int first_node = predictor_step(&search->predictor, search->live, search->rows);
+    int first_node = predictor_step(&search->choices.predictor, search->live, search->rows);
     for (int b = 0; b < beams; b++) search->beam[b].candidates = 0;
-    for (int r = 0; r < search->rows; r++)
-        if (!find_candidates(search, r)) return false;
+    if (!choices_fill(&search->choices, search->live, true)) return false;
+    for (int r = 0; r < search->rows; r++) find_candidates(search, r);
     for (int b = 0; b < beams; b++) end_step(search, b, first_node, &rows);
 
     Prefix *prefix = search->live;
@@ -200,7 +173,7 @@ bool beam_search(BeamSearch *search)
     for (int b = 0; b < S * search->searches; b++) search->beam[b].count = 0;
     for (int s = 0; s < S; s++)
         search->live[s] = (Prefix){s, NO_NODE, pad, s * search->searches, 0};
-    predictor_encode(&search->predictor);
+    predictor_encode(&search->choices.predictor);
     for (search->rows = S; search->rows;)
         if (!advance(search)) return false;
     for (int s = 0; s < S; s++)

@@ -1,7 +1,7 @@
 /* beam.h -- beam search: the best few hypotheses of every sentence, extended together. */
 #pragma once
 
-#include "inference/predictor.h"
+#include "inference/choices.h"
 #include "inference/search.h"
 
 /* A live prefix and one more token. */
@@ -29,7 +29,7 @@ typedef struct BeamSearch {
     const SearchBatch *batch;
     int searches;  // of each sentence
     int n_best;    // results of each search
-    Predictor predictor;
+    Choices choices;
     Beam *beam;           // [S searches]
     int rows;             // live prefixes of all searches
     Prefix *live, *next;  // [S search_rows] of this step and of the next one

@@ -18,57 +18,37 @@ void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch)
     greedy->live = ARENA_TAKE(arena, Prefix, rows);
     if (batch->config->sample)
         sampling_layout(&greedy->sampling, arena, ensemble_tokens(batch->ensemble));
-    predictor_layout(&greedy->predictor, arena, batch);
+    choices_layout(&greedy->choices, arena, batch, batch->config->sample ? 0 : 1);
 }
 
-/* Whether all of z [C] are finite. */
-static bool all_finite(const real *z, int C)
+/* A token of row r drawn from the model's distribution; -1: not finite. */
+static int draw(Greedy *greedy, int r, double *log_probability)
 {
-    int infinite = 0;
-#pragma omp simd reduction(| : infinite) simdlen(16)
-    for (int c = 0; c < C; c++) infinite |= !(z[c] - z[c] == 0);
-    return !infinite;
-}
-
-/* The index of the largest of z [C]: the first one if several are equal. */
-static int index_of_largest(const real *z, int C)
-{
-    enum { BLOCK = 64 };
-    real largest = search_maximum(z, C);
-    for (int first = 0; first < C; first += BLOCK) {
-        int end = C - first < BLOCK ? C : first + BLOCK, there = 0;
-#pragma omp simd reduction(| : there) simdlen(16)
-        for (int c = first; c < end; c++) there |= z[c] == largest;
-        for (int c = first; there && c < end; c++)
-            if (z[c] == largest) return c;
+    const SearchConfig *config = greedy->batch->config;
+    const Prefix *prefix = &greedy->live[r];
+    const SearchTask *task = &greedy->batch->task[prefix->sentence];
+    int step = greedy->choices.predictor.cache->step, token = constraints_forced(task, step);
+    double normaliser;
+    real *z = predictor_row(&greedy->choices.predictor, r, &normaliser);
+    if (!isfinite(normaliser)) return -1;
+    if (token == NOTHING_FORCED) {
+        constraints_apply(z, normaliser, &greedy->choices.predictor, r, task);
+        token =
+            sampling_draw(&greedy->sampling, z, ensemble_tokens(greedy->batch->ensemble),
+                          sampling_rng(config->seed, task->line, prefix->search, step), config);
     }
-    return 0;
+    *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
+    return token;
 }
 
 /* The next token of row r, and its ln p in *log_probability; -1: not finite. */
 static int choose(Greedy *greedy, int r, double *log_probability)
 {
     const SearchConfig *config = greedy->batch->config;
-    const Ensemble *ensemble = greedy->batch->ensemble;
-    const Prefix *prefix = &greedy->live[r];
-    const SearchTask *task = &greedy->batch->task[prefix->sentence];
-    int C = ensemble_tokens(ensemble), step = greedy->predictor.cache->step;
-    bool normal = !config->no_scores || ensemble->count > 1 || config->repetition_penalty > 1;
-    double normaliser = 0;
-
-    real *z = predictor_row(&greedy->predictor, r, normal ? &normaliser : NULL);
-    if (normal ? !isfinite(normaliser) : !all_finite(z, C)) return -1;
-    int token = constraints_forced(task, step);
-    if (token == NOTHING_FORCED) {
-        constraints_apply(z, normaliser, &greedy->predictor, r, task);
-        token = config->sample
-                    ? sampling_draw(
-                          &greedy->sampling, z, C,
-                          sampling_rng(config->seed, task->line, prefix->search, step), config)
-                    : index_of_largest(z, C);
-    }
-    *log_probability = config->no_scores ? NAN : (double)z[token] - normaliser;
-    return token;
+    if (config->sample) return draw(greedy, r, log_probability);
+    const Choice *choice = &greedy->choices.choice[r];
+    *log_probability = config->no_scores ? NAN : (double)choice->token->z - choice->normaliser;
+    return choice->token->id;
 }
 
 /* `prefix` has ended. */
@@ -78,7 +58,7 @@ static void report(const Greedy *greedy, const Prefix *prefix)
     Hypothesis *hypothesis = &found->hypothesis[prefix->search];
     double log_probability = prefix->log_probability;
     int *id = hypothesis->id;
-    int length = cache_tokens(id, greedy->predictor.cache, prefix->parent);
+    int length = cache_tokens(id, greedy->choices.predictor.cache, prefix->parent);
     id[length++] = ID_END;
     *hypothesis =
         (Hypothesis){id, length, search_score(greedy->batch->config, log_probability, length),
@@ -93,9 +73,12 @@ bool greedy_search(Greedy *greedy)
         for (int number = 0; number < each; number++)
             greedy->live[live++] =
                 (Prefix){s, NO_NODE, ensemble_tokens(greedy->batch->ensemble), number, 0};
-    predictor_encode(&greedy->predictor);
+    predictor_encode(&greedy->choices.predictor);
     while (live) {
-        int first = predictor_step(&greedy->predictor, greedy->live, live), rows = live;
+        int first = predictor_step(&greedy->choices.predictor, greedy->live, live), rows = live;
+        if (!greedy->batch->config->sample &&
+            !choices_fill(&greedy->choices, greedy->live, !greedy->batch->config->no_scores))
+            return false;
         live = 0;
         for (int r = 0; r < rows; r++) {
             double log_probability;

@@ -2,13 +2,13 @@
  * search takes the most probable token; with `sample` the token is drawn. */
 #pragma once
 
-#include "inference/predictor.h"
+#include "inference/choices.h"
 #include "inference/sampling.h"
 #include "inference/search.h"
 
 typedef struct Greedy {
     const SearchBatch *batch;
-    Predictor predictor;
+    Choices choices;
     Prefix *live;  // [S n_best]; their `search` numbers the hypotheses of a sentence
     Sampling sampling;
 } Greedy;

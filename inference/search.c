@@ -106,12 +106,28 @@ double search_score(const SearchConfig *config, double log_probability, int leng
     return log_probability / pow(base, config->length_penalty);
 }
 
+real normaliser_add(Normaliser *n, const real *z, int count)
+{
+    real here = search_maximum(z, count), largest = here, sum = 0;
+    if (n->sum > 0 && n->largest > largest) largest = n->largest;
+#pragma omp simd reduction(+ : sum) simdlen(16)
+    for (int c = 0; c < count; c++) sum += vec_exp(z[c] - largest);
+    n->sum = sum + (n->sum > 0 ? n->sum * vec_exp(n->largest - largest) : n->sum);
+    n->largest = largest;
+    return here;
+}
+
+double normaliser_value(const Normaliser *n)
+{
+    return (double)n->largest + log(n->sum);  // the largest adds e^0 = 1 to the sum
+}
+
 double search_normaliser(const real *z, int C)
 {
-    real largest = search_maximum(z, C), sum = 0;
-#pragma omp simd reduction(+ : sum) simdlen(16)
-    for (int c = 0; c < C; c++) sum += vec_exp(z[c] - largest);
-    return (double)largest + log(sum);  // sum >= 1, as e^0 is exactly 1
+    Normaliser n = {0};
+    for (int first = 0; first < C; first += NORMALISED)
+        normaliser_add(&n, z + first, at_most(C - first, NORMALISED));
+    return normaliser_value(&n);
 }
 
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,
