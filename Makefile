@@ -64,7 +64,7 @@ SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 # The files that compute, and the kinds of processors for which each is compiled (kernels/kind.h).
 VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,gemm int8 matrix panels tile) \
            $(addprefix model/,attention dropout embedding feedforward layernorm linear loss scorefunction) \
-           $(addprefix inference/,beam cache greedy predictor sampling scoring search)))
+           $(addprefix inference/,beam cache choices greedy predictor sampling scoring search)))
 KINDS    = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
 OPTIONS_avx2   = -mavx2 -mfma
 OPTIONS_avx512 = $(OPTIONS_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=256
