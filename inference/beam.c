@@ -1,6 +1,8 @@
 /* beam.c -- beam search and its n-best list.
  *
- * The search of a sentence starts with one live prefix and `beam` free places. A step
+ * The search of a sentence starts with one live prefix, and ends `beam` + 1 hypotheses (one if
+ * `beam` is 1), of which at most `beam` live at a time. With places for as many only, a first
+ * hypothesis that ends too early would cost the search a place too many. A step
  *
  *     (1)  runs every live prefix through the decoder, and gives each token c the candidate
  *          ln p(prefix) + ln p(c | prefix, x);
@@ -8,7 +10,7 @@
  *     (3)  makes candidates that end in </s> finished hypotheses, and closes their places. The
  *          other candidates are the live prefixes of the next step.
  *
- * With one place this is greedy search. With `alternatives` N, the first step that is not
+ * With a beam of 1 this is greedy search. With `alternatives` N, the first step that is not
  * forced keeps the N best candidates, and each of them starts a search of its own with one
  * result.
  *
@@ -33,10 +35,16 @@
 
 #include "inference/constraints.h"
 
+/* How many hypotheses of a search end. */
+static int most_finished(const SearchConfig *config)
+{
+    return config->beam > 1 ? config->beam + 1 : 1;
+}
+
 void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
 {
     const SearchConfig *config = batch->config;
-    int K = config->beam;
+    int K = config->beam, ends = most_finished(config);
     search->batch = batch;
     search->searches = config->alternatives > 1 ? config->alternatives : 1;
     search->n_best = search->searches > 1 ? 1 : config->n_best;
@@ -45,12 +53,12 @@ void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     size_t rows = (size_t)batch->source.sentences * (size_t)search_rows(config);
     search->beam = ARENA_TAKE(arena, Beam, (size_t)beams);
     BeamCandidate *candidate = ARENA_TAKE(arena, BeamCandidate, (size_t)beams * (size_t)places);
-    Finished *finished = ARENA_TAKE(arena, Finished, (size_t)beams * (size_t)K);
+    Finished *finished = ARENA_TAKE(arena, Finished, (size_t)beams * (size_t)ends);
     search->live = ARENA_TAKE(arena, Prefix, rows);
     search->next = ARENA_TAKE(arena, Prefix, rows);
     for (int b = 0; search->beam && b < beams; b++)
         search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)places,
-                                 .finished = finished + (size_t)b * (size_t)K};
+                                 .finished = finished + (size_t)b * (size_t)ends};
     choices_layout(&search->choices, arena, batch, places);
 }
 
@@ -82,7 +90,8 @@ static void find_candidates(BeamSearch *search, int r)
     const Prefix *prefix = &search->live[r];
     const Choice *choice = &search->choices.choice[r];
     Beam *beam = &search->beam[prefix->search];
-    int places = search->batch->config->beam - beam->count;
+    const SearchConfig *config = search->batch->config;
+    int places = at_most(most_finished(config) - beam->count, config->beam);
     if (is_fork(search, prefix->sentence)) places = search->searches;
     for (int i = 0; i < choice->count; i++) {
         const struct Token *token = &choice->token[i];

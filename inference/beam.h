@@ -21,7 +21,7 @@ typedef struct Finished {
 typedef struct Beam {
     BeamCandidate *candidate;  // [max(beam, searches)] of this step, best first
     int candidates;
-    Finished *finished;  // [beam] best first
+    Finished *finished;  // [beam + 1] best first
     int count;           // of finished
 } Beam;
 

@@ -229,7 +229,7 @@ static int simple_search(SimpleHypothesis *finished, const Transformer *model,
             }
         }
         qsort(candidate, (size_t)candidates, sizeof *candidate, by_probability);
-        int places = config->beam - count;
+        int places = at_most(config->beam + (config->beam > 1) - count, config->beam);
         live = 0;
         for (int i = 0; i < candidates && i < places; i++) {
             if (candidate[i].id[step - 1] == ID_END) finished[count++] = candidate[i];
@@ -245,7 +245,7 @@ static int simple_search(SimpleHypothesis *finished, const Transformer *model,
 static int check_simple(const Transformer *model, const Packed *source,
                         const SearchConfig *config)
 {
-    static SimpleHypothesis expected[MAX_BEAM];
+    static SimpleHypothesis expected[MAX_BEAM + 1];
     assert_true(search(&one, model, source, config, false));
     int count = simple_search(expected, model, source, config);
     assert_int_equal(one.sentence[0].count, count < config->n_best ? count : config->n_best);
