@@ -203,7 +203,7 @@ report 'only kernels/ names panels of matrices' "$({
 report 'no error message below commands names a --option' "$(dashes $(files \
     base kernels model training data inference plots explain library | grep -v '^base/options'))"
 report 'the Makefile compiles vector loops for each kind of processor' "$(
-    for file in $(grep -l 'omp simd' kernels/*.c model/*.c inference/*.c 2>/dev/null); do
+    for file in $(grep -rl --include='*.c' 'omp simd' kernels model inference 2>/dev/null); do
         ! [ -f Makefile ] || sed -n '/^VECTORS/,/^KINDS/p' Makefile | grep -qw "$(basename "$file" .c)" ||
             echo "$file is not in VECTORS"
     done)"
