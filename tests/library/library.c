@@ -293,10 +293,15 @@ TEST(int8_is_nearly_the_same)
     QkvTranslations *a = translate(model, 1, NULL, NULL),
                     *b = translate(quantised, 1, NULL, NULL);
     double apart = 0;
-    for (int s = 0; s < TEXTS; s++)
-        apart = fmax(apart,
-                     fabs(a->sentence[s].hypothesis->score - b->sentence[s].hypothesis->score));
-    assert_true(apart > 0 && apart < 0.3);
+    int alike = 0;  // rounding can lead a search to another translation, with another score
+    for (int s = 0; s < TEXTS; s++) {
+        const QkvHypothesis *x = a->sentence[s].hypothesis, *y = b->sentence[s].hypothesis;
+        if (strcmp(x->text, y->text)) continue;
+        apart = fmax(apart, fabs(x->score - y->score));
+        alike++;
+    }
+    assert_true(alike >= TEXTS - 6);
+    assert_true(apart > 0 && apart < 0.1);
     qkv_translations_free(a);
     qkv_translations_free(b);
     qkv_model_free(quantised);
