@@ -94,8 +94,8 @@ static void find_candidates(BeamSearch *search, int r)
     int places = at_most(most_finished(config) - beam->count, config->beam);
     if (is_fork(search, prefix->sentence)) places = search->searches;
     for (int i = 0; i < choice->count; i++) {
-        const struct Token *token = &choice->token[i];
-        double candidate = prefix->log_probability + ((double)token->z - choice->normaliser);
+        const Best *token = &choice->token[i];
+        double candidate = prefix->log_probability + (token->value - choice->normaliser);
         if (!(candidate > least_kept(beam, places))) break;
         keep(beam, places, (BeamCandidate){candidate, r, token->id});
     }

@@ -23,7 +23,7 @@ void choices_layout(Choices *choices, Arena *arena, const SearchBatch *batch, in
     size_t rows = (size_t)batch->source.sentences * (size_t)search_rows(batch->config);
     bool pieces = most && in_pieces(batch);
     choices->most = most;
-    Token *token = ARENA_TAKE(arena, Token, rows * (size_t)most);
+    Best *token = ARENA_TAKE(arena, Best, rows * (size_t)most);
     choices->choice = ARENA_TAKE(arena, Choice, most ? rows : 0);
     for (size_t r = 0; choices->choice && r < (most ? rows : 0); r++)
         choices->choice[r].token = token + r * (size_t)most;
@@ -43,15 +43,7 @@ static bool all_finite(const real *z, int C)
 /* The score that a further token must exceed. */
 static real least_kept(const Choice *choice, int most)
 {
-    return choice->count < most ? (real)-INFINITY : choice->token[most - 1].z;
-}
-
-/* Inserts a token by rank. If all places are taken, the last one is dropped. */
-static void keep(Choice *choice, int most, real z, int id)
-{
-    int i = choice->count < most ? choice->count++ : most - 1;
-    for (; i > 0 && choice->token[i - 1].z < z; i--) choice->token[i] = choice->token[i - 1];
-    choice->token[i] = (Token){z, id};
+    return choice->count < most ? (real)-INFINITY : (real)choice->token[most - 1].value;
 }
 
 /* Keeps the best of z [count], the scores of the classes from `first` on. A block is skipped if
@@ -65,7 +57,7 @@ static void keep_best(Choice *choice, int most, const real *z, int first, int co
         if (!(search_maximum(z + c, end - c) > least)) continue;
         for (int i = c; i < end; i++) {
             if (!(z[i] > least)) continue;
-            keep(choice, most, z[i], first + i);
+            best_add(choice->token, &choice->count, most, first + i, z[i]);
             least = least_kept(choice, most);
         }
     }
@@ -80,7 +72,7 @@ static void choose(Choices *choices, const Prefix *prefix, int r, real *z, int f
     int forced = constraints_forced(task, choices->predictor.cache->step);
     if (forced != NOTHING_FORCED) {
         if (forced >= first && forced < first + count)
-            keep(choice, choices->most, z[forced - first], forced);
+            best_add(choice->token, &choice->count, choices->most, forced, z[forced - first]);
         return;
     }
     if (first == 0) constraints_apply(z, choice->normaliser, &choices->predictor, r, task);

@@ -6,17 +6,12 @@
  * output matrix once. */
 #pragma once
 
+#include "base/best.h"
 #include "inference/predictor.h"
 
-typedef struct Token {
-    real z;
-    int id;
-} Token;
-
-/* The best tokens of a row, best first, and of equal ones the lower id first; or the one that is
- * forced. */
+/* The best tokens of a row with their logits, as best_add keeps them; or the one that is forced. */
 typedef struct Choice {
-    Token *token;  // [count]
+    Best *token;  // [count]
     int count;
     Normaliser sum;
     double normaliser;  // ln p(token) = z - normaliser; 0 if not computed

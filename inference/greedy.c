@@ -47,7 +47,7 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     const SearchConfig *config = greedy->batch->config;
     if (config->sample) return draw(greedy, r, log_probability);
     const Choice *choice = &greedy->choices.choice[r];
-    *log_probability = config->no_scores ? NAN : (double)choice->token->z - choice->normaliser;
+    *log_probability = config->no_scores ? NAN : choice->token->value - choice->normaliser;
     return choice->token->id;
 }
 
