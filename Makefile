@@ -123,7 +123,7 @@ $(BUILD)/kinds.o: $(BUILD)/kinds.s
 # The library: its face and what that needs, as one object in which all but qkv_… is local.
 $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
-	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$2 == "W" && $$3 !~ /^_Z/) { print $$3 }' \
+	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$2 == "W" && $$3 !~ /^_Z|^__clang/) { print $$3 }' \
 	    >$(BUILD)/qkv.local
 	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
 	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
