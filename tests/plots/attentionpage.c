@@ -26,15 +26,17 @@ static void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int 
         assert_color(canvas_pixel(page, x + last + 1, y), theme_palettes[page->theme].page);
 }
 
+/* Of a map with more than 100 columns, some cells of some rows: of each row others. */
 static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map,
                        bool causal)
 {
+    int step = 1 + map->columns / 100;
     Colormap colors = colormap_make(page->theme);
     assert_true(plan->x + plan->width <= page->width);
     assert_true(plan->y + plan->height <= page->height);
     assert_true(plan->label_size >= 9);
-    for (int i = 0; i < map->rows; i++) {
-        for (int j = 0; j < map->columns; j++) {
+    for (int i = 0; i < map->rows; i += step) {
+        for (int j = i / step % step; j < map->columns; j += step) {
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
             bool unseen = causal && j > i && value == 0;
