@@ -4,7 +4,7 @@
 #include "benchmark/child.h"
 #include "benchmark/synthetic.h"
 
-enum { VOCABULARY = 10000, UPDATE = 8000, SEED = 1, BATCHES = 8, SHORTEST_PAIR = 20 };
+enum { VOCABULARY = 10000, UPDATE = 8192, SEED = 1, BATCHES = 8, SHORTEST_PAIR = 20 };
 
 const char *const scale_titles[SCALES] = {"Sentence length, tokens a side",
                                           "Vocabulary, tokens", "Update size, tokens",
@@ -12,7 +12,7 @@ const char *const scale_titles[SCALES] = {"Sentence length, tokens a side",
 
 /* Ended by 0. The threads are 1, 2, 4, … and all. */
 static const int VALUES[SCALES][MOST_POINTS] = {
-    [SCALE_LENGTH] = {8, 16, 32, 64, 128, 256, 512},
+    [SCALE_LENGTH] = {8, 16, 32, 64, 128, 256, 512, 1024, 2048},
     [SCALE_VOCABULARY] = {1000, 2000, 4000, 8000, 16000, 32000},
     [SCALE_UPDATE] = {500, 1000, 2000, 4000, 8000, 16000, 32000},
     [SCALE_DEPTH] = {1, 2, 4, 6, 8, 12},

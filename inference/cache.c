@@ -290,13 +290,13 @@ static void attend_source(real *O, real *Q, const Cache *cache, int layer, int s
     for (int h = 0; h < H; h++) {
         real scale = attention_scale(config, w, h);
         if (score->product)
-            small_gemm(P, width, (Strided){Q + h * dh, D, 1},
+            small_gemm(SET, P, width, (Strided){Q + h * dh, D, 1},
                        K + (size_t)(h * dh) * (size_t)width, width, rows, width, dh, scale);
         else
             scores_forward((Rows){P, width}, score, (Rows){Q + h * dh, D},
                            (Rows){K + h * dh, D}, scale, rows, m, dh);
         for (int i = 0; i < rows; i++) softmax_row(P + i * width, m);
-        small_gemm(O + h * dh, D, (Strided){P, width, 1}, V + h * dh, D, rows, dh, m, 1);
+        small_gemm(SET, O + h * dh, D, (Strided){P, width, 1}, V + h * dh, D, rows, dh, m, 1);
     }
 }
 

@@ -144,9 +144,10 @@ static void copy_panels(Copies *copy, Right B, int p, int j, int depth, int colu
     panels_copy(copy->B, B.at, columns, depth);
 }
 
-/* C [m,n] (mode) = A [m,k] · B [k,n] + bias [n] in every row, or NULL: none. */
+/* C [m,n] (mode) = scale · A [m,k] · B [k,n] + bias [n] in every row, or NULL: none; with a bias
+ * scale is 1. */
 static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const real *bias,
-                            int m, int n, int k)
+                            int m, int n, int k, real scale)
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     int k_step = piece(k, K_BLOCK, TILE_COLUMNS);
@@ -166,8 +167,8 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                 const real *b = copy->B;
                 if (in_place) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
                 else if (i == 0 || !one_block) copy_panels(copy, B, p, j, depth, columns, n);
-                Tile t = {p > 0 ? ADD : mode,   NULL, C.row, a, NULL, TILE_COLUMNS,
-                          in_place ? panel : 0, NULL, depth, 1};
+                Tile t = {p > 0 ? ADD : mode,   NULL, C.row, a,    NULL, TILE_COLUMNS,
+                          in_place ? panel : 0, NULL, depth, scale};
                 t.C = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, t.C += C.panel) {
                     t.B = b, t.start = start ? start + j + q : NULL;
@@ -183,19 +184,19 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *b
              int n, int k)
 {
     Right right = {.at = by_columns(B, k)};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k);
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k, 1);
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k, 1);
 }
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k);
+    blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k, 1);
 }
 
 size_t gemm_repeated_size(int n, int k)
@@ -212,19 +213,19 @@ Repeated gemm_repeated(real *buffer, const real *B, int n, int k)
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
 {
     Right right = {.panels = B->panels};
-    blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k);
+    blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k, 1);
 }
 
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
                     int k)
 {
-    blocks_multiply(SET, dense(C, n), by_rows(A, k), (Right){.panels = B}, bias, m, n, k);
+    blocks_multiply(SET, dense(C, n), by_rows(A, k), (Right){.panels = B}, bias, m, n, k, 1);
 }
 
 void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.panels = B, .transposed = true};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k);
+    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k, 1);
 }
 
 /* As Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
@@ -232,18 +233,26 @@ void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
 {
     Result panels = {C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS};
     Right right = {.at = by_rows(A, m)};
-    blocks_multiply(mode, panels, by_columns(B, n), right, NULL, n, m, k);
+    blocks_multiply(mode, panels, by_columns(B, n), right, NULL, n, m, k, 1);
 }
 
-void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
-                real scale)
+void gemm_strided(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
+                  int n, int k, real scale)
+{
+    Right right = {.at = {B, (size_t)ldb, 1}};
+    blocks_multiply(mode, (Result){C, (size_t)ldc, TILE_COLUMNS}, A, right, NULL, m, n, k,
+                    scale);
+}
+
+void small_gemm(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
+                int n, int k, real scale)
 {
     int height = piece(m, TILE_ROWS, 1);
     for (int i = 0; i < m; i += height) {
         int rows = at_most(m - i, height), j = 0;
         Strided a = {A.at + (size_t)i * A.row, A.row, A.column};
         real *c = C + (size_t)i * (size_t)ldc;
-        Tile t = {SET, c, (size_t)ldc, a, B, (size_t)ldb, 0, NULL, k, scale};
+        Tile t = {mode, c, (size_t)ldc, a, B, (size_t)ldb, 0, NULL, k, scale};
         for (int columns = TILE_COLUMNS; n - j >= LANES; j += columns) {
             if (n - j < TILE_COLUMNS) columns = LANES;
             t.C = c + j, t.B = B + j;
@@ -254,7 +263,7 @@ void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int 
                 real sum = 0;
                 for (int p = 0; p < k; p++)
                     sum += a.at[(size_t)r * a.row + (size_t)p * a.column] * B[p * ldb + j];
-                c[r * ldc + j] = scale * sum;
+                c[r * ldc + j] = scale * sum + (mode == ADD ? c[r * ldc + j] : 0);
             }
     }
 }

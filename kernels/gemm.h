@@ -44,6 +44,9 @@ void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m,
  * m: a multiple of TILE_COLUMNS */
 void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
-/* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0 */
-void small_gemm(real *C, int ldc, Strided A, const real *B, int ldb, int m, int n, int k,
-                real scale);
+/* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0
+ * gemm_strided copies blocks of B, as the products above do; small_gemm reads B in place. */
+void gemm_strided(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
+                  int n, int k, real scale);
+void small_gemm(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
+                int n, int k, real scale);

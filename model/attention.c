@@ -51,6 +51,14 @@ const real *attention_map(const Attention *a, int sentence, int head)
     return a->P + attention_map_at(a, sentence, head);
 }
 
+/* The queries of sentence s whose rows of a map fit a block; all, or equal parts of them. */
+static int block_rows(const Attention *a, int s)
+{
+    int n = packed_length(a->queries, s), width = attention_width(packed_length(a->keys, s));
+    int blocks = (int)(1 + ((size_t)n * (size_t)width - 1) / a->block);
+    return (n + blocks - 1) / blocks;
+}
+
 /* The rows of all heads in buffer [2(n+m),D].
  * self-attention: QKV [n,3D], O [n,D]; cross-attention: Q [n,D], KV [m,2D], O [n,D] */
 static HeadRows heads_in(real *buffer, const Attention *a)
@@ -64,20 +72,22 @@ static HeadRows heads_in(real *buffer, const Attention *a)
 
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
-                      const Dropout *dropout, bool training)
+                      const Dropout *dropout, bool training, size_t block)
 {
     int D = config->d_model, H = config->heads, S = queries->sentences;
-    size_t total = 0, widest = 0, largest = 0;
+    size_t total = 0, widest = 0, largest = 0, shared = 0;
     *a = (Attention){.queries = queries, .keys = keys ? keys : queries, .self = !keys};
     a->causal = causal, a->D = D, a->H = H, a->dh = D / H;
     a->score = &score_functions[config->attention_score];
     a->scale = score_scale(a->score, a->dh);
+    a->block = block;
     a->map = ARENA_TAKE(arena, size_t, (size_t)S + 1);
     for (int s = 0; s < S; s++) {
         size_t width = (size_t)attention_width(packed_length(a->keys, s));
-        size_t one = (size_t)packed_length(queries, s) * width;
+        size_t rows = (size_t)block_rows(a, s), one = rows * width;
         if (a->map) a->map[s] = total;
-        total += (size_t)H * one;
+        if (rows == (size_t)packed_length(queries, s)) total += (size_t)H * one;
+        else if (one > shared) shared = one;
         if (one > largest) largest = one;
         if (width > widest) widest = width;
     }
@@ -87,13 +97,17 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     size_t rows = 2 * ((size_t)queries->rows + (size_t)a->keys->rows);
     real *buffer = ARENA_TAKE(arena, real, rows * (size_t)D);
     if (buffer) a->heads = heads_in(buffer, a);
-    a->P = ARENA_TAKE(arena, real, total);
-    a->Kt = ARENA_TAKE(arena, real, (size_t)a->dh * widest);
+    a->P = ARENA_TAKE(arena, real, total + shared);
+    a->Kt = a->Vt = ARENA_TAKE(arena, real, (size_t)a->dh * widest);
+    if (shared && training) {
+        a->Vt = ARENA_TAKE(arena, real, (size_t)a->dh * widest);
+        a->sums = ARENA_TAKE(arena, RowSum, (size_t)H * (size_t)queries->rows);
+    }
     if (training) {
         a->Pd = ARENA_TAKE(arena, real, largest);
         a->dP = ARENA_TAKE(arena, real, largest);
     }
-    a->mask = dropout_layout(arena, total, dropout ? dropout->attention : 0);
+    a->mask = dropout_layout(arena, total + shared, dropout ? dropout->attention : 0);
 }
 
 void attention_keep(Attention *a, Arena *arena)
@@ -120,11 +134,12 @@ void attention_transpose(real *T, Rows X, int m, int dh)
     }
 }
 
+static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
 /* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers
  * come from a table: gcc would split the loop at `seen` if it saw an index. */
-void softmax_row(real *z, int seen)
+RowSum softmax_row(real *z, int seen)
 {
-    static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
     real first = z[0], largest = first, sum = 0;
     for (int j = 0; j < seen; j += VECTOR) {
         const real *at = z + j;
@@ -146,81 +161,102 @@ void softmax_row(real *z, int seen)
     for (int j = 0; j < seen; j += VECTOR)
 #pragma omp simd simdlen(VECTOR)
         for (int l = 0; l < VECTOR; l++) z[j + l] *= inverse;
+    return (RowSum){largest, inverse};
 }
 
-/* ---- the products of one head: as in gemm.h, with strides ---- */
-
-/* C [m,n] (=) scale · A [m,k] · B [k,n] */
-static void head_nn(Rows C, Rows A, Rows B, int m, int n, int k, real scale)
+/* As softmax_row, which returned `sum`. */
+static void softmax_again(real *z, int seen, RowSum sum)
 {
-    small_gemm(C.at, C.stride, (Strided){A.at, (size_t)A.stride, 1}, B.at, B.stride, m, n, k,
-               scale);
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real p = vec_exp(z[j + l] - sum.largest) * sum.inverse;
+            z[j + l] = lane[l] < seen - j ? p : 0;
+        }
 }
 
-/* C [m,n] (=) scale · A [k,m]ᵀ · B [k,n] */
-static void head_tn(Rows C, Rows A, Rows B, int m, int n, int k, real scale)
-{
-    small_gemm(C.at, C.stride, (Strided){A.at, 1, (size_t)A.stride}, B.at, B.stride, m, n, k,
-               scale);
-}
-
-/* C [m,width] (=) scale · A [m,k] · B [n,k]ᵀ, width = attention_width(n)   Bt [k,width] scratch */
-static void head_nt(Rows C, Rows A, Rows B, real *Bt, int m, int n, int k, real scale)
-{
-    int width = attention_width(n);
-    attention_transpose(Bt, B, n, k);
-    head_nn(C, A, (Rows){Bt, width}, m, width, k, scale);
-}
-
-/* ---- one head of one sentence ---- */
-
-void attention_probabilities(real *P, const ScoreFunction *score, Rows Q, Rows K, real *Kt,
-                             real scale, int n, int m, int dh, bool causal)
+void attention_softmax(real *P, RowSum *sums, bool again, int n, int m, bool causal)
 {
     int width = attention_width(m);
-    // (2) S = scale · Q Kᵀ
-    if (score->product) head_nt((Rows){P, width}, Q, K, Kt, n, m, dh, scale);
-    else scores_forward((Rows){P, width}, score, Q, K, scale, n, m, dh);
-    // (3) P = softmax_rows(S); causal mask: query i sees keys 0..i, the others get weight 0
     for (int i = 0; i < n; i++) {
-        int seen = causal ? i + 1 : m, filled = attention_width(seen);
+        int seen = causal ? m - n + i + 1 : m, filled = attention_width(seen);
         real *row = P + i * width;
-        softmax_row(row, seen);
+        if (again) {
+            softmax_again(row, seen, sums[i]);
+        } else {
+            RowSum sum = softmax_row(row, seen);
+            if (sums) sums[i] = sum;
+        }
         if (filled < width) memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
     }
 }
 
-/* n queries, m keys, and the map P [n,width]. */
+/* ---- a block of one head of one sentence ---- */
+
+/* n queries, the m keys that they see, and their rows of the map. */
 typedef struct Head {
+    GemmMode mode;  // of dK and dV: SET for the block of the last queries, which comes first
+    bool kept;      // P and keep hold the whole map until backward: it is one block
     int n, m, width;
-    real scale;  // of the scores
-    HeadRows x;  // Q, O [n,dh]   K, V [m,dh]
-    real *P;
-    const uint8_t *keep;  // as P, or NULL: no dropout
-    real *dP, *dS;        // as P, where backward keeps them; or NULL
+    real scale;     // of the scores
+    HeadRows x;     // Q, O [n,dh]   K, V [m,dh]
+    Rows Kt, Vt;    // [dh,m]
+    real *P;        // [n,width]
+    RowSum *sums;   // [n], or NULL: not needed
+    uint8_t *keep;  // as P, or NULL: no dropout
+    size_t first;   // number of P's first element among all weights of the sentence
+    real *dP, *dS;  // as P, where backward keeps them; or NULL
 } Head;
+
+/* C [m,n] (mode) = scale · A [m,k] · B [k,n] */
+static void head_product(GemmMode mode, const Head *h, Rows C, Strided A, Rows B, int m, int n,
+                         int k, real scale)
+{
+    (h->kept ? small_gemm : gemm_strided)(mode, C.at, C.stride, A, B.at, B.stride, m, n, k,
+                                          scale);
+}
+
+static Strided by_rows(Rows A)
+{
+    return (Strided){A.at, (size_t)A.stride, 1};
+}
+
+static Strided by_columns(Rows A)
+{
+    return (Strided){A.at, 1, (size_t)A.stride};
+}
 
 static Rows rows_from(Rows X, int row, int column)
 {
     return (Rows){X.at + (size_t)row * (size_t)X.stride + column, X.stride};
 }
 
-/* The part of `all` that belongs to head h of sentence s. */
-static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h)
+/* The part of `all` that belongs to head h of sentence s, with the queries from `first` on. */
+static HeadRows head_rows(const Attention *a, const HeadRows *all, int s, int h, int first)
 {
-    int query = a->queries->start[s], key = a->keys->start[s], column = h * a->dh;
+    int query = a->queries->start[s] + first, key = a->keys->start[s], column = h * a->dh;
     return (HeadRows){rows_from(all->Q, query, column), rows_from(all->K, key, column),
                       rows_from(all->V, key, column), rows_from(all->O, query, column)};
 }
 
-static Head head_of(const Attention *a, const AttentionWeights *w, int s, int h)
+/* The block whose queries end before `end`. */
+static Head head_of(const Attention *a, const AttentionWeights *w, int s, int h, int end)
 {
-    size_t at = attention_map_at(a, s, h);
-    Head head = {.n = packed_length(a->queries, s), .m = packed_length(a->keys, s)};
+    int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
+    int rows = block_rows(a, s), first = end > rows ? end - rows : 0,
+        width = attention_width(m);
+    bool kept = rows == n;
+    size_t at = kept ? attention_map_at(a, s, h) : a->numbers;
+    Head head = {end == n ? SET : ADD, kept, .n = end - first, .m = a->causal ? end : m};
     head.width = attention_width(head.m);
     head.scale = w->scale ? w->scale[h] : a->scale;
-    head.x = head_rows(a, &a->heads, s, h);
-    head.P = a->P + at, head.keep = dropout_keep(&a->mask, at);
+    head.x = head_rows(a, &a->heads, s, h, first);
+    head.Kt = (Rows){a->Kt, width}, head.Vt = (Rows){a->Vt, width};
+    head.P = a->P + at, head.keep = a->mask.keep ? a->mask.keep + at : NULL;
+    head.first = ((size_t)h * (size_t)n + (size_t)first) * (size_t)width;
+    if (!kept && a->sums)
+        head.sums =
+            a->sums + (size_t)h * (size_t)a->queries->rows + a->queries->start[s] + first;
     if (a->kept_dP) head.dP = a->kept_dP + at, head.dS = a->kept_dS + at;
     return head;
 }
@@ -235,13 +271,28 @@ static Rows dropped(const Attention *a, const Head *h)
     return (Rows){a->Pd, h->width};
 }
 
-static void head_forward(const Attention *a, const Head *h)
+/* h->P (=), and its mask if it is not kept.   again: in backward */
+static void head_weights(const Attention *a, const Head *h, int sentence, bool again)
 {
-    // (2) S = scale · Q Kᵀ      (3) P = softmax_rows(S)
-    attention_probabilities(h->P, a->score, h->x.Q, h->x.K, a->Kt, h->scale, h->n, h->m, a->dh,
-                            a->causal);
+    Rows S = {h->P, h->width}, Q = h->x.Q, K = h->x.K;
+    bool product = a->score->product;
+    if (product && h->mode == SET) attention_transpose(a->Kt, K, h->m, a->dh);
+    // (2) S = scale · Q Kᵀ
+    if (product) head_product(SET, h, S, by_rows(Q), h->Kt, h->n, h->width, a->dh, h->scale);
+    else scores_forward(S, a->score, Q, K, h->scale, h->n, h->m, a->dh);
+    // (3) P = softmax_rows(S)
+    attention_softmax(h->P, h->sums, again, h->n, h->m, a->causal);
+    if (h->keep && !h->kept)
+        dropout_sentence(h->keep, h->first, (size_t)h->n * (size_t)h->width, a->dropout,
+                         a->mask.rate, a->place, sentence);
+}
+
+static void head_forward(const Attention *a, const Head *h, int sentence)
+{
+    // (2), (3)
+    head_weights(a, h, sentence, false);
     // (4) O = dropout(P) V
-    head_nn(h->x.O, dropped(a, h), h->x.V, h->n, a->dh, h->m, 1);
+    head_product(SET, h, h->x.O, by_rows(dropped(a, h)), h->x.V, h->n, a->dh, h->m, 1);
 }
 
 /* dP (=) dS: the gradient of dropout, then that of the softmax, row by row. */
@@ -263,29 +314,32 @@ static void softmax_backward(real *dP, const Head *h, real keep_scale)
     }
 }
 
-/* d (=) the gradients of Q, K and V; of d->O it reads the gradient of O
+/* d: the gradients of Q (=), of K and V (h->mode); of d->O it reads the gradient of O
  * dscale (+=), or NULL if it is not learned */
-static void head_backward(const HeadRows *d, real *dscale, const Attention *a, const Head *h)
+static void head_backward(const HeadRows *d, real *dscale, const Attention *a, const Head *h,
+                          int sentence)
 {
     int n = h->n, m = h->m, dh = a->dh;
-    Rows dP = {a->dP, h->width}, dS = dP;
+    Rows dP = {a->dP, h->width}, dS = dP, Q = h->x.Q, K = h->x.K;
+    if (!h->kept) head_weights(a, h, sentence, true);
     // (4) dV = dropout(P)ᵀ dO
-    head_tn(d->V, dropped(a, h), d->O, m, dh, n, 1);
+    head_product(h->mode, h, d->V, by_columns(dropped(a, h)), d->O, m, dh, n, 1);
     // (4) dP = dO Vᵀ, before dropout
-    head_nt(dP, d->O, h->x.V, a->Kt, n, m, dh, 1);
+    if (h->mode == SET) attention_transpose(a->Vt, h->x.V, m, dh);
+    head_product(SET, h, dP, by_rows(d->O), h->Vt, n, h->width, dh, 1);
     size_t bytes = (size_t)n * (size_t)h->width * sizeof(real);
     if (h->dP) memcpy(h->dP, dP.at, bytes);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     softmax_backward(dP.at, h, a->mask.scale);
     if (h->dS) memcpy(h->dS, dS.at, bytes);
     if (!a->score->product) {
-        scores_backward(d->Q, d->K, dscale, dS, a->score, h->x.Q, h->x.K, h->scale, n, m, dh);
+        scores_backward(h->mode, d->Q, d->K, dscale, dS, a->score, Q, K, h->scale, n, m, dh);
         return;
     }
     // (2) dQ = scale · dS K
-    head_nn(d->Q, dS, h->x.K, n, dh, m, h->scale);
+    head_product(SET, h, d->Q, by_rows(dS), K, n, dh, m, h->scale);
     // (2) dK = scale · dSᵀ Q
-    head_tn(d->K, dS, h->x.Q, m, dh, n, h->scale);
+    head_product(h->mode, h, d->K, by_columns(dS), Q, m, dh, n, h->scale);
 }
 
 /* ---- multi-head attention ---- */
@@ -296,19 +350,23 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     int D = a->D, N = a->queries->rows, M = a->keys->rows, S = a->queries->sentences;
     a->Xq = Xq;
     a->Xkv = a->self ? Xq : Xkv;
+    a->dropout = dropout, a->place = place;
 
     // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
     linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, a->heads.Q.stride, D);
     if (!a->self) linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; a->mask.keep && s < S; s++)
-        dropout_sentence(a->mask.keep + a->map[s], a->map[s + 1] - a->map[s], dropout,
+        dropout_sentence(a->mask.keep + a->map[s], 0, a->map[s + 1] - a->map[s], dropout,
                          a->mask.rate, place, s);
     for (int s = 0; s < S; s++)
         for (int h = 0; h < a->H; h++) {
-            Head head = head_of(a, w, s, h);
+            Head head;
             // (2) to (4)
-            head_forward(a, &head);
+            for (int end = packed_length(a->queries, s); end > 0; end -= head.n) {
+                head = head_of(a, w, s, h, end);
+                head_forward(a, &head, s);
+            }
         }
     profile_leave(before);
     // (5) Y = O W_Oᵀ
@@ -327,10 +385,13 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
-            Head head = head_of(a, w, s, h);
-            HeadRows rows = head_rows(a, &d, s, h);
+            Head head;
             // (4) to (2)
-            head_backward(&rows, dw->scale ? dw->scale + h : NULL, a, &head);
+            for (int end = packed_length(a->queries, s); end > 0; end -= head.n) {
+                head = head_of(a, w, s, h, end);
+                HeadRows rows = head_rows(a, &d, s, h, end - head.n);
+                head_backward(&rows, dw->scale ? dw->scale + h : NULL, a, &head, s);
+            }
         }
     profile_leave(before);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …

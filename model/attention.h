@@ -21,6 +21,14 @@ typedef struct HeadRows {
     Rows Q, K, V, O;
 } HeadRows;
 
+/* The block of attention_layout, 512 kB: of an encoder's map from 363 tokens on (docs/speed.md). */
+enum { ATTENTION_BLOCK = 128 * 1024 };
+
+/* Of the softmax of a row: its largest score, and 1 / Σ_j e^(S_j - largest). */
+typedef struct RowSum {
+    real largest, inverse;
+} RowSum;
+
 /* One use of attention: set up by attention_layout, filled by attention_forward. */
 typedef struct Attention {
     const Packed *queries, *keys;  // the same for self-attention
@@ -29,14 +37,19 @@ typedef struct Attention {
     const ScoreFunction *score;
     real scale;            // of the scores, if it is not learned
     const real *Xq, *Xkv;  // [n,D] [m,D] the inputs
+    size_t block;          // numbers of a map that P holds at a time
     size_t *map;     // [S+1] where in P the H maps [n, attention_width(m)] of a sentence begin
-    size_t numbers;  // of all maps
+    size_t numbers;  // of all maps that fit a block; P has the block of the others behind them
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
     real *P;         // attention weights before dropout
+    RowSum *sums;    // [H,n] for backward, if there are maps that do not fit a block
     DropoutMask mask;  // as P
-    real *Kt;          // [dh,width] scratch of one head: keys (backward: values) as columns
-    real *Pd;          // [n,width] scratch of one head: attention weights after dropout
-    real *dP;          // [n,width] scratch of one head, when training
+    const Dropout *dropout;
+    uint32_t place;
+    real *Kt;  // [dh,width] scratch of one head: keys as columns
+    real *Vt;  // [dh,width] backward: values as columns; Kt if all maps fit a block
+    real *Pd;  // [n,width] scratch of one block: attention weights after dropout
+    real *dP;  // [n,width] scratch of one block, when training
     /* what backward keeps of every head, for those who look; NULL in training */
     HeadRows kept;            // dQ, dO [n,D]   dK, dV [m,D]
     real *kept_dP, *kept_dS;  // as P
@@ -55,10 +68,11 @@ const real *attention_map(const Attention *a, int sentence, int head);
 size_t attention_map_at(const Attention *a, int sentence, int head);
 
 /* Takes the buffers for these sentences. keys: NULL for self-attention, whose keys are the rows
- * of the queries. training: takes the scratch of backward too. */
+ * of the queries. training: takes the scratch of backward too. block: a map of more numbers is
+ * computed a block of rows at a time, again in backward, and is not kept; SIZE_MAX keeps all. */
 void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
                       const Packed *queries, const Packed *keys, bool causal,
-                      const Dropout *dropout, bool training);
+                      const Dropout *dropout, bool training, size_t block);
 
 /* After attention_layout, when training: backward then fills a->kept, kept_dP and kept_dS. */
 void attention_keep(Attention *a, Arena *arena);
@@ -81,9 +95,9 @@ void attention_transpose(real *T, Rows X, int m, int dh);
 
 /* z [attention_width(seen)] (=) the softmax of its first `seen` numbers; the others become
  * 0. */
-void softmax_row(real *z, int seen);
+RowSum softmax_row(real *z, int seen);
 
-/* One head of one sentence: P [n,width] (=) softmax_rows(S)   Q [n,dh]   K [m,dh]
- * causal: query i sees keys 0..i, else all   Kt [dh,width] scratch */
-void attention_probabilities(real *P, const ScoreFunction *score, Rows Q, Rows K, real *Kt,
-                             real scale, int n, int m, int dh, bool causal);
+/* P [n,width] (=) softmax_rows(S), of S in its place, for m keys
+ * causal: the last row sees all keys, the one before one less, and so on; else all see all
+ * sums [n] (=), or NULL; again: it is what the same call returned before (read) */
+void attention_softmax(real *P, RowSum *sums, bool again, int n, int m, bool causal);

@@ -49,19 +49,20 @@ static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, u
         }
 }
 
-void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, double rate,
-                      uint32_t place, int sentence)
+void dropout_sentence(uint8_t *keep, size_t first, size_t count, const Dropout *dropout,
+                      double rate, uint32_t place, int sentence)
 {
     bool again = dropout->copy && sentence >= dropout->copy;
     int own = again ? sentence - dropout->copy : sentence;
-    uint32_t limit = threshold(rate), number = 0, second = again ? 1u << 31 : 0;
+    uint32_t limit = threshold(rate), second = again ? 1u << 31 : 0;
     uint32_t index = (uint32_t)(dropout->sentence ? dropout->sentence[own] : own) + second;
-    for (; count >= GROUP; count -= GROUP, keep += GROUP)
-        group(keep, dropout, limit, place, index, number++);
-    if (count) {
-        uint8_t last[GROUP];
-        group(last, dropout, limit, place, index, number);
-        memcpy(keep, last, count);
+    while (count > 0) {
+        size_t skip = first % GROUP, here = GROUP - skip < count ? GROUP - skip : count;
+        uint8_t part[GROUP];
+        group(here < GROUP ? part : keep, dropout, limit, place, index,
+              (uint32_t)(first / GROUP));
+        if (here < GROUP) memcpy(keep, part + skip, here);
+        first += here, count -= here, keep += here;
     }
 }
 
@@ -71,6 +72,6 @@ void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
     for (int s = 0; mask->keep && s < rows->sentences; s++) {
         size_t first = (size_t)rows->start[s] * (size_t)width;
         size_t end = (size_t)rows->start[s + 1] * (size_t)width;
-        dropout_sentence(mask->keep + first, end - first, dropout, mask->rate, place, s);
+        dropout_sentence(mask->keep + first, 0, end - first, dropout, mask->rate, place, s);
     }
 }

@@ -36,10 +36,10 @@ typedef struct DropoutMask {
 /* Takes memory for `count` decisions, or none if the rate is 0. */
 DropoutMask dropout_layout(Arena *arena, size_t count, double rate);
 
-/* keep [count] (=) 1 or 0 for the numbers of one sentence at one place. Rates are rounded to
- * 1/65536. */
-void dropout_sentence(uint8_t *keep, size_t count, const Dropout *dropout, double rate,
-                      uint32_t place, int sentence);
+/* keep [count] (=) 1 or 0 for the numbers from `first` on of one sentence at one place. Rates
+ * are rounded to 1/65536. */
+void dropout_sentence(uint8_t *keep, size_t first, size_t count, const Dropout *dropout,
+                      double rate, uint32_t place, int sentence);
 
 /* mask->keep [N,width] (=) for the packed sentences; does nothing without dropout. */
 void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,

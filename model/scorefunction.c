@@ -116,11 +116,12 @@ void scores_forward(Rows S, const ScoreFunction *score, Rows Q, Rows K, real sca
             row(S, i)[j] = scale * score->compare(row(Q, i), row(K, j), dh);
 }
 
-void scores_backward(Rows dQ, Rows dK, real *dscale, Rows dS, const ScoreFunction *score,
-                     Rows Q, Rows K, real scale, int n, int m, int dh)
+void scores_backward(GemmMode mode, Rows dQ, Rows dK, real *dscale, Rows dS,
+                     const ScoreFunction *score, Rows Q, Rows K, real scale, int n, int m,
+                     int dh)
 {
     for (int i = 0; i < n; i++) memset(row(dQ, i), 0, (size_t)dh * sizeof(real));
-    for (int j = 0; j < m; j++) memset(row(dK, j), 0, (size_t)dh * sizeof(real));
+    for (int j = 0; mode == SET && j < m; j++) memset(row(dK, j), 0, (size_t)dh * sizeof(real));
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) {
             real ds = row(dS, i)[j], *q = row(Q, i), *k = row(K, j);

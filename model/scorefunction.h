@@ -10,6 +10,7 @@
 #include <stdbool.h>
 
 #include "base/real.h"
+#include "kernels/tile.h"
 
 typedef enum {
     SCORE_SCALED_DOT,
@@ -53,9 +54,10 @@ real score_scale(const ScoreFunction *score, int dh);
 void scores_forward(Rows S, const ScoreFunction *score, Rows Q, Rows K, real scale, int n,
                     int m, int dh);
 
-/* dQ [n,dh] (=)   dK [m,dh] (=)   *dscale (+=), or NULL   dS [n,m]   the others as in forward */
-void scores_backward(Rows dQ, Rows dK, real *dscale, Rows dS, const ScoreFunction *score,
-                     Rows Q, Rows K, real scale, int n, int m, int dh);
+/* dQ [n,dh] (=)   dK [m,dh] (mode)   *dscale (+=), or NULL   dS [n,m]   the others as in forward */
+void scores_backward(GemmMode mode, Rows dQ, Rows dK, real *dscale, Rows dS,
+                     const ScoreFunction *score, Rows Q, Rows K, real scale, int n, int m,
+                     int dh);
 
 static inline real dot_product(const real *x, const real *y, int n)
 {

@@ -36,6 +36,7 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
 {
     int N = rows->rows;
     bool training = kind >= PASS_TRAIN, traced = kind == PASS_TRACE;
+    size_t block = traced || kind == PASS_SNAPSHOT ? SIZE_MAX : ATTENTION_BLOCK;
     *stack = (Stack){.rows = rows, .source = source};
     stack->layers = source ? config->decoder_layers : config->encoder_layers;
     real *stream = addnorm_layout_first(&stack->first, arena, config, N);
@@ -45,12 +46,13 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
             *layer = stack->layer[0];
             continue;
         }
-        attention_layout(&layer->self, arena, config, rows, NULL, source, dropout, training);
+        attention_layout(&layer->self, arena, config, rows, NULL, source, dropout, training,
+                         block);
         if (traced) attention_keep(&layer->self, arena);
         addnorm_layout(&layer->self_norm, arena, config, N, stream, dropout);
         if (source) {
             attention_layout(&layer->cross, arena, config, rows, source, false, dropout,
-                             training);
+                             training, block);
             if (traced) attention_keep(&layer->cross, arena);
             addnorm_layout(&layer->cross_norm, arena, config, N, stream, dropout);
         }

@@ -73,21 +73,23 @@ TEST(forms)
         check_forms(large[s][0], large[s][1], large[s][2]);
 }
 
+typedef void Product(GemmMode, real *, int, Strided, const real *, int, int, int, int, real);
+
 /* Rows further apart than they are long, A as it is or transposed; the gaps of C stay. */
-static void check_small(bool transposed, int m, int n, int k)
+static void check_strided(Product *product, GemmMode mode, bool transposed, int m, int n, int k)
 {
     int ldb = n + GAP, ldc = n + GAP, lda = (transposed ? m : k) + GAP;
     int rows = transposed ? k : m, columns = transposed ? m : k, size = (m - 1) * ldc + n;
     real *A = numbers((rows - 1) * lda + columns), *B = numbers((k - 1) * ldb + n);
     real *C = numbers(size), *before = copy_of(C, size);
     Strided a = transposed ? (Strided){A, 1, lda} : (Strided){A, lda, 1};
-    small_gemm(C, ldc, a, B, ldb, m, n, k, (real)0.5);
+    product(mode, C, ldc, a, B, ldb, m, n, k, (real)0.5);
     for (int at = 0; at < size; at++) {
         int i = at / ldc, j = at % ldc;
         double sum = 0;
         for (int p = 0; p < k && j < n; p++)
             sum += (double)A[i * a.row + p * a.column] * (double)B[p * ldb + j];
-        if (j < n) assert_close(C[at], 0.5 * sum, k);
+        if (j < n) assert_close(C[at], 0.5 * sum + (mode == ADD ? (double)before[at] : 0), k);
         else assert_true(C[at] == before[at]);
     }
     numbers_free();
@@ -98,9 +100,19 @@ TEST(small)
     for (int m = 1; m <= LARGEST; m += m < 9 ? 1 : 7)
         for (int n = 1; n <= LARGEST; n++)
             for (int k = 1; k <= LARGEST; k += k < 5 ? 1 : 5) {
-                check_small(false, m, n, k);
-                check_small(true, m, n, k);
+                check_strided(small_gemm, SET, false, m, n, k);
+                check_strided(small_gemm, SET, true, m, n, k);
+                check_strided(small_gemm, ADD, k % 2, m, n, k);
             }
+}
+
+TEST(strided)
+{
+    const int sizes[][3] = {{1, 1, 1}, {7, 40, 5}, {33, 530, 30}, {530, 33, 61}, {60, 33, 520}};
+    for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
+        for (int i = 0; i < 4; i++)
+            check_strided(gemm_strided, i < 2 ? SET : ADD, i % 2, sizes[s][0], sizes[s][1],
+                          sizes[s][2]);
 }
 
 /* A packed matrix: the first n of `all` rows, with a bias and without; each row of C has the

@@ -31,7 +31,7 @@ TEST(test_rate)
 {
     const double rates[] = {0.05, 0.1, 0.3, 0.5, 0.9};
     for (int i = 0; i < 5; i++) {
-        dropout_sentence(mask, COUNT, &base, rates[i], 3, 0);
+        dropout_sentence(mask, 0, COUNT, &base, rates[i], 3, 0);
         assert_rate(ones(mask, COUNT, 1), COUNT, rates[i]);
         for (long lane = 0; lane < 128; lane++)  // every position in a group
             assert_rate(ones(mask + lane, COUNT - lane, 128), (COUNT - lane + 127) / 128,
@@ -49,7 +49,7 @@ static void assert_independent(const uint8_t *a, const uint8_t *b, long count, d
 
 TEST(test_independence)
 {
-    dropout_sentence(mask, COUNT, &base, 0.3, 3, 0);
+    dropout_sentence(mask, 0, COUNT, &base, 0.3, 3, 0);
     const int distances[] = {1, 2, 16, 32, 64, 128};
     for (int i = 0; i < 6; i++)
         assert_independent(mask, mask + distances[i], COUNT - distances[i], 0.3);
@@ -63,21 +63,23 @@ TEST(test_independence)
     } others[] = {
         {&base, 3, 1}, {&base, 4, 0}, {&updated, 3, 0}, {&seeded, 3, 0}, {&high, 3, 0}};
     for (int i = 0; i < 5; i++) {
-        dropout_sentence(other, COUNT, others[i].dropout, 0.3, others[i].place,
+        dropout_sentence(other, 0, COUNT, others[i].dropout, 0.3, others[i].place,
                          others[i].sentence);
         assert_independent(mask, other, COUNT, 0.3);
     }
 }
 
-/* The first numbers of a mask do not depend on its length. */
+/* The numbers of a mask depend neither on its length nor on where it begins. */
 TEST(test_prefix)
 {
-    dropout_sentence(mask, 1000, &base, 0.3, 3, 0);
+    dropout_sentence(mask, 0, 1000, &base, 0.3, 3, 0);
     for (size_t count = 0; count <= 300; count++) {
         memset(other, 9, sizeof other);
-        dropout_sentence(other, count, &base, 0.3, 3, 0);
+        dropout_sentence(other, 0, count, &base, 0.3, 3, 0);
         assert_memory_equal(mask, other, count);
         assert_int_equal(other[count], 9);  // nothing is written after the end
+        dropout_sentence(other, count, 400, &base, 0.3, 3, 0);
+        assert_memory_equal(mask + count, other, 400);
     }
 }
 
@@ -126,7 +128,7 @@ TEST(test_scale)
     const double rates[] = {0.1, 0.3, 0.9};
     for (int i = 0; i < 3; i++)  // rates are rounded to 1/65536
         assert_true(fabs((double)dropout_scale(rates[i]) * (1 - rates[i]) - 1) < 1e-4);
-    dropout_sentence(mask, 1000, &base, 0, 3, 0);
+    dropout_sentence(mask, 0, 1000, &base, 0, 3, 0);
     assert_int_equal(ones(mask, 1000, 1), 1000);
 }
 

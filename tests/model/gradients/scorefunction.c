@@ -58,9 +58,9 @@ static void check_gradients(Score name, bool zero)
     Case c = make(name, zero);
     Added dQ = added(N * STRIDE), dK = added(M * STRIDE), dscale = added(1);
     bool learned = c.score->learned;
-    scores_backward((Rows){dQ.now, STRIDE}, (Rows){dK.now, STRIDE}, learned ? dscale.now : NULL,
-                    (Rows){(real *)(uintptr_t)c.R, STRIDE}, c.score, c.Q, c.K, c.scale, N, M,
-                    DH);
+    scores_backward(SET, (Rows){dQ.now, STRIDE}, (Rows){dK.now, STRIDE},
+                    learned ? dscale.now : NULL, (Rows){(real *)(uintptr_t)c.R, STRIDE},
+                    c.score, c.Q, c.K, c.scale, N, M, DH);
     Check check = {.layer = score_names[name], .loss = loss, .context = &c};
     for (int i = 0; i < N; i++)
         check_tensor(&check, "Q", c.Q.at + i * STRIDE, dQ.now + i * STRIDE, NULL, DH);
