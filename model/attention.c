@@ -16,7 +16,17 @@
  * Vaswani et al. 2017, §3.2; dh is the paper's d_k and d_v. The scale is 1/√dh, and (2)
  * is this product, except with other score functions (scorefunction.h). Without the √dh a dot product of dh
  * independent terms of variance 1 has deviation √dh, and the softmax saturates where its
- * gradient is near zero. */
+ * gradient is near zero.
+ *
+ * A map P of many numbers is not kept until backward. Both passes hold a block of its rows at a
+ * time, and backward computes them again from what forward saved of each row:
+ *
+ *   forward         l_i = max_j S_ij              r_i = 1 / Σ_j e^(S_ij - l_i)
+ *   backward   (3)  P_ij = e^(S_ij - l_i) r_i     dV and dK are sums over the blocks
+ *
+ * Dao et al. 2022, FlashAttention (arXiv 2205.14135), who cut the keys too; here a row is whole,
+ * so that its softmax is the same. Causal blocks leave out the keys that none of their rows
+ * sees. */
 #include "model/attention.h"
 
 #include <string.h>

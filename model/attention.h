@@ -61,7 +61,8 @@ int attention_width(int m);
 /* The scale of a head's scores: 1 / √dh in scaled dot-product attention. */
 real attention_scale(const ModelConfig *config, const AttentionWeights *w, int head);
 
-/* The attention weights of head h of sentence s: [n, attention_width(m)]. */
+/* The attention weights of head h of sentence s: [n, attention_width(m)]. Only of a map that was
+ * kept (attention_layout). */
 const real *attention_map(const Attention *a, int sentence, int head);
 
 /* Where in P they begin, and in kept_dP and kept_dS their gradient and that of the scores. */
