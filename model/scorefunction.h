@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "base/real.h"
-#include "kernels/tile.h"
+#include "kernels/gemm.h"
 
 typedef enum {
     SCORE_SCALED_DOT,
