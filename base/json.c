@@ -47,39 +47,32 @@ static FILE *begin_value(JsonWriter *json, const char *key)
     return json->out;
 }
 
-static void open_with(JsonWriter *json, const char *key, char bracket)
+static void open_with(JsonWriter *json, const char *key, bool array)
 {
-    fputc(bracket, begin_value(json, key));
+    fputc(array ? '[' : '{', begin_value(json, key));
+    json->arrays = json->arrays << 1 | array;
     json->depth++;
     json->filled = false;
 }
 
-static void close_with(JsonWriter *json, char bracket)
-{
-    json->depth--;
-    if (json->filled) new_line(json);
-    fputc(bracket, json->out);
-    json->filled = true;
-}
-
 void json_open(JsonWriter *json, const char *key)
 {
-    open_with(json, key, '{');
-}
-
-void json_close(JsonWriter *json)
-{
-    close_with(json, '}');
+    open_with(json, key, false);
 }
 
 void json_open_array(JsonWriter *json, const char *key)
 {
-    open_with(json, key, '[');
+    open_with(json, key, true);
 }
 
-void json_close_array(JsonWriter *json)
+void json_close(JsonWriter *json)
 {
-    close_with(json, ']');
+    json->depth--;
+    if (json->filled) new_line(json);
+    fputc(json->arrays & 1 ? ']' : '}', json->out);
+    if (json->lines && !json->depth) fputc('\n', json->out);
+    json->arrays >>= 1;
+    json->filled = true;
 }
 
 const char *real_text(char text[REAL_TEXT], double value)
@@ -122,7 +115,7 @@ void json_put_texts(JsonWriter *json, const char *key, char *const *text, int co
 {
     json_open_array(json, key);
     for (int i = 0; i < count; i++) json_put_text(json, NULL, text[i]);
-    json_close_array(json);
+    json_close(json);
 }
 
 /* ---- reading ---- */

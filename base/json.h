@@ -20,20 +20,21 @@
  *     json_put_real(&json, "loss", 2.5);             "loss": 2.5
  *     json_close(&json);                             }
  *
- * `key` is NULL for the outermost value and inside an array. Check ferror(out) at the end. No
- * newline follows the outermost value. */
+ * `key` is NULL for the outermost value and inside an array. Check ferror(out) at the end. At
+ * most 64 objects and arrays are open at a time. */
 typedef struct JsonWriter {
     FILE *out;
-    int indent;   // spaces a level; 0: everything on one line, without spaces
-    int depth;    // open objects and arrays
-    bool filled;  // the open one has a member already
-    bool html;    // <, > and & become \u003c, …: for a text inside a page
+    int indent;       // spaces a level; 0: everything on one line, without spaces
+    int depth;        // open objects and arrays
+    bool filled;      // the open one has a member already
+    uint64_t arrays;  // whether each open one is an array; the innermost is bit 0
+    bool lines;       // a newline follows the outermost value
+    bool html;        // <, > and & become \u003c, …: for a text inside a page
 } JsonWriter;
 
 void json_open(JsonWriter *json, const char *key);
-void json_close(JsonWriter *json);
 void json_open_array(JsonWriter *json, const char *key);
-void json_close_array(JsonWriter *json);
+void json_close(JsonWriter *json);  // the innermost object or array
 void json_put_real(JsonWriter *json, const char *key, double value);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);

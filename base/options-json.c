@@ -50,7 +50,7 @@ static void put_option(JsonWriter *json, const Option *option, const void *value
 char *options_to_json(const OptionGroup *groups, int count)
 {
     TextStream stream;
-    JsonWriter json = {.out = textstream_open(&stream), .indent = 2};
+    JsonWriter json = {.out = textstream_open(&stream), .indent = 2, .lines = true};
     if (!json.out) return NULL;
     json_open(&json, NULL);
     for (int g = 0; g < count; g++) {
@@ -62,7 +62,6 @@ char *options_to_json(const OptionGroup *groups, int count)
         json_close(&json);
     }
     json_close(&json);
-    fputc('\n', json.out);
     return textstream_close(&stream);
 }
 

@@ -275,7 +275,7 @@ static void put_scaling(JsonWriter *json, const Scaling *scaling)
             put_training(json, &scaling->point[s][i].result);
             json_close(json);
         }
-        json_close_array(json);
+        json_close(json);
     }
     json_close(json);
 }
@@ -294,10 +294,10 @@ static void put_report(JsonWriter *json, const Report *report)
         put_training(json, &report->train[i].result);
         json_close(json);
     }
-    json_close_array(json);
+    json_close(json);
     json_open_array(json, "decode");
     for (int i = 0; i < report->decodes; i++) put_decoding(json, &report->decode[i]);
-    json_close_array(json);
+    json_close(json);
     if (report->started) json_put_real(json, "translate_seconds", report->startup.translate);
     if (report->scaled) put_scaling(json, &report->scaling);
     json_close(json);

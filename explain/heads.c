@@ -252,7 +252,7 @@ static void print_kind(FILE *out, const Heads *heads, AttentionKind kind, int le
 static void print_json(FILE *out, const Heads *heads, const Head *head, int least)
 {
     Best best[TYPICAL];
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .lines = true};
     json_open(&json, NULL);
     json_put_text(&json, "kind", attention_kind_names[head->kind]);
     json_put_integer(&json, "layer", head->layer + 1);
@@ -269,9 +269,8 @@ static void print_json(FILE *out, const Heads *heads, const Head *head, int leas
         json_put_text(&json, "example", pair->example);
         json_close(&json);
     }
-    json_close_array(&json);
     json_close(&json);
-    fputc('\n', out);
+    json_close(&json);
 }
 
 void heads_print(FILE *out, const Heads *heads, int least, bool json)

@@ -55,7 +55,7 @@ static void put_bools(JsonWriter *json, const char *key, const bool *value, int 
 {
     json_open_array(json, key);
     for (int i = 0; i < count; i++) json_put_bool(json, NULL, value[i]);
-    json_close_array(json);
+    json_close(json);
 }
 
 static bool put_side(PageWriter *page, TokenSide side, Error *error)
@@ -72,7 +72,7 @@ static bool put_side(PageWriter *page, TokenSide side, Error *error)
         put_bools(json, "unknown", token.unknown, token.count);
         json_open_array(json, "word");
         for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
-        json_close_array(json);
+        json_close(json);
         json_put_texts(json, "joined", word.text, word.count);
         json_close(json);
         page->pieces |= word.count < token.count;
@@ -102,9 +102,9 @@ static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, boo
         json_open_array(json, NULL);
         for (int j = 0; j < rows.columns; j++)
             json_put_real(json, NULL, decimals ? round(1e4 * x[j]) / 1e4 : rounded(x[j], 5));
-        json_close_array(json);
+        json_close(json);
     }
-    json_close_array(json);
+    json_close(json);
 }
 
 static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool decimals)
@@ -155,9 +155,9 @@ static void put_kind(PageWriter *page, int k)
         json_open_array(json, NULL);
         for (int h = 0; h < page->snapshot->model->config.heads; h++)
             put_head(page, kind, l, h);
-        json_close_array(json);
+        json_close(json);
     }
-    json_close_array(json);
+    json_close(json);
     json_close(json);
 }
 
@@ -171,7 +171,7 @@ static void put_colors(JsonWriter *json, const char *key, Theme theme)
         snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
         json_put_text(json, NULL, text);
     }
-    json_close_array(json);
+    json_close(json);
 }
 
 /* ---- the page ---- */
@@ -195,7 +195,7 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_open_array(json, "heads");
     for (int h = 0; h < page->snapshot->model->config.heads; h++)
         if (choice_has(&first, h)) json_put_integer(json, NULL, h);
-    json_close_array(json);
+    json_close(json);
     json_put_bool(json, "words", config->words);
     json_put_bool(json, "hide", config->hide_special);
     json_put_text(json, "theme", config->theme == THEME_DARK ? "dark" : "auto");
@@ -237,7 +237,7 @@ static bool put_data(PageWriter *page, Error *error)
     json_close(json);
     json_open_array(json, "kinds");
     for (int k = 0; k < KINDS; k++) put_kind(page, k);
-    json_close_array(json);
+    json_close(json);
     json_close(json);
     return true;
 }

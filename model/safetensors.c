@@ -67,11 +67,11 @@ static void put_tensor(JsonWriter *json, const SafeTensor *tensor, size_t begin)
     json_put_text(json, "dtype", dtypes[tensor->dtype].name);
     json_open_array(json, "shape");
     for (int i = 0; i < tensor->dimensions; i++) json_put_integer(json, NULL, tensor->shape[i]);
-    json_close_array(json);
+    json_close(json);
     json_open_array(json, "data_offsets");
     json_put_integer(json, NULL, (int64_t)begin);
     json_put_integer(json, NULL, (int64_t)(begin + bytes_of(tensor)));
-    json_close_array(json);
+    json_close(json);
     json_close(json);
 }
 

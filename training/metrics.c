@@ -38,7 +38,7 @@ static double *field(const MetricsLine *line, int f)
 
 static void put(FILE *out, const MetricsLine *line)
 {
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .lines = true};
     json_open(&json, NULL);
     json_put_text(&json, "type", line->kind == METRICS_TRAIN ? "train" : "valid");
     json_put_integer(&json, "update", line->update);
@@ -47,7 +47,6 @@ static void put(FILE *out, const MetricsLine *line)
         if (FIELDS[f].kinds & 1 << line->kind)
             json_put_real(&json, FIELDS[f].key, *field(line, f));
     json_close(&json);
-    fputc('\n', out);
 }
 
 static bool keep(Metrics *m, const MetricsLine *line, Error *error)

@@ -80,7 +80,7 @@ static void put_list(JsonWriter *json, const char *key, const UpdateList *list)
 {
     json_open_array(json, key);
     for (int i = 0; i < list->count; i++) json_put_integer(json, NULL, list->update[i]);
-    json_close_array(json);
+    json_close(json);
 }
 
 char *progress_to_json(const Progress *progress)

@@ -58,7 +58,7 @@ static bool append(Watch *watch, FilmFrame *frame, Error *error)
 
 static void put_head(FILE *out, const Watch *watch)
 {
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .lines = true};
     json_open(&json, NULL);
     json_put_text(&json, "type", "watch");
     json_put_texts(&json, "source", watch->source_word.item, watch->columns);
@@ -66,12 +66,11 @@ static void put_head(FILE *out, const Watch *watch)
     json_put_integer(&json, "layer", watch->layer + 1);
     json_put_integer(&json, "heads", watch->heads);
     json_close(&json);
-    fputc('\n', out);
 }
 
 static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
 {
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .lines = true};
     size_t cells = (size_t)frame->word.count * (size_t)watch->columns;
     json_open(&json, NULL);
     json_put_text(&json, "type", "look");
@@ -85,11 +84,10 @@ static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
         for (size_t k = 0; k < cells; k++)
             json_put_integer(&json, NULL,
                              lroundf(frame->share[(size_t)h * cells + k] * THOUSAND));
-        json_close_array(&json);
+        json_close(&json);
     }
-    json_close_array(&json);
     json_close(&json);
-    fputc('\n', out);
+    json_close(&json);
 }
 
 /* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it

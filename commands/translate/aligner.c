@@ -116,7 +116,7 @@ bool alignment_save(const SavedAlignment *saved, const char *model, Error *error
     char path[PATH_MAX];
     TextStream stream;
     if (!file_path(path, model, error)) return false;
-    JsonWriter json = {.out = textstream_open(&stream), .indent = 2};
+    JsonWriter json = {.out = textstream_open(&stream), .indent = 2, .lines = true};
     if (!json.out) return error_set(error, "not enough memory to write '%s'", path);
     json_open(&json, NULL);
     put_by(&json, &saved->best, "heads");
@@ -124,7 +124,6 @@ bool alignment_save(const SavedAlignment *saved, const char *model, Error *error
     put_by(&json, &saved->best_head, "head");
     json_close(&json);
     json_close(&json);
-    fputc('\n', json.out);
     char *text = textstream_close(&stream);
     bool good = text ? file_replace(path, text, strlen(text), error)
                      : error_set(error, "not enough memory to write '%s'", path);

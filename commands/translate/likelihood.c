@@ -45,7 +45,7 @@ static void read_chunk(Likelihood *l, bool *failed, Error *error)
 static void print_json(const Likelihood *l, int s, int first, int end, double sum)
 {
     const Tokenizer *tokenizer = l->pairs->bundle->vocabulary.tokenizer[TARGET];
-    JsonWriter json = {.out = stdout};
+    JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", l->scored + l->too_many + 1);
     input_put_unknown(&json, "unknown", &l->source, s);
@@ -54,12 +54,11 @@ static void print_json(const Likelihood *l, int s, int first, int end, double su
     json_open_array(&json, "tokens");
     for (int t = first; t < end; t++)
         json_put_text(&json, NULL, tokenizer_piece(tokenizer, l->target.ids.id[t]));
-    json_close_array(&json);
+    json_close(&json);
     json_open_array(&json, "log_probabilities");
     for (int t = first; t < end; t++) json_put_real(&json, NULL, l->each[t]);
-    json_close_array(&json);
     json_close(&json);
-    putchar('\n');
+    json_close(&json);
 }
 
 static void answer(Likelihood *l, int s)
@@ -94,14 +93,13 @@ static bool print_end(const Likelihood *l, Error *error)
     FILE *news = l->pairs->news;
     double loss = l->tokens ? -l->log_probability / (double)l->tokens : NAN;
     if (l->json) {
-        JsonWriter json = {.out = stdout};
+        JsonWriter json = {.out = stdout, .lines = true};
         json_open(&json, NULL);
         json_put_integer(&json, "pairs", l->scored);
         json_put_integer(&json, "tokens", l->tokens);
         json_put_real(&json, "loss", loss);
         json_put_real(&json, "perplexity", exp(loss));
         json_close(&json);
-        putchar('\n');
     }
     if (news && l->tokens)
         fprintf(news, "perplexity %s (loss %.6f nats a token) of %lld pairs, %lld tokens\n",

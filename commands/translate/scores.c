@@ -56,7 +56,7 @@ void scores_print_json(const Scores *scores, FILE *out)
     char signature[128];
     BleuScore bleu = bleu_score(&scores->bleu);
     Chrf characters = characters_only(scores);
-    JsonWriter json = {.out = out};
+    JsonWriter json = {.out = out, .lines = true};
     bleu_signature(&scores->bleu, signature, sizeof signature);
     json_open(&json, NULL);
     json_put_real(&json, "bleu", bleu.score);
@@ -64,9 +64,8 @@ void scores_print_json(const Scores *scores, FILE *out)
     json_put_real(&json, "chrf2pp", chrf_score(&scores->chrf));
     json_open_array(&json, "precisions");
     for (int n = 0; n < BLEU_ORDER; n++) json_put_real(&json, NULL, bleu.precisions[n]);
-    json_close_array(&json);
+    json_close(&json);
     json_put_real(&json, "bp", bleu.brevity_penalty);
     json_put_text(&json, "signature", signature);
     json_close(&json);
-    fputc('\n', out);
 }

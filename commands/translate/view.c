@@ -204,7 +204,7 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     json_open_array(json, "tokens");
     for (int t = 0; t < hypothesis->length; t++)
         json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
-    json_close_array(json);
+    json_close(json);
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
 
@@ -213,7 +213,7 @@ static void print_json(const View *view, const Answer *answers, int count, const
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     bool several = view->request->several;
-    JsonWriter json = {.out = stdout};
+    JsonWriter json = {.out = stdout, .lines = true};
     json_open(&json, NULL);
     json_put_integer(&json, "line", number);
     input_put_unknown(&json, "unknown", lines, s);
@@ -229,9 +229,8 @@ static void print_json(const View *view, const Answer *answers, int count, const
         put_answer(&json, &answers[h], tokenizer);
         json_close(&json);
     }
-    if (several) json_close_array(&json);
+    if (several) json_close(&json);
     json_close(&json);
-    putchar('\n');
 }
 
 static void print_text(const Answer *answer, bool several, long long number)

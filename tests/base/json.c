@@ -47,7 +47,7 @@ static char *write_line(int indent, const char *text)
 {
     char *bytes;
     size_t size;
-    JsonWriter json = {.out = open_memstream(&bytes, &size), .indent = indent};
+    JsonWriter json = {.out = open_memstream(&bytes, &size), .indent = indent, .lines = indent};
     json_open(&json, NULL);
     json_put_text(&json, "type", text);
     json_put_integer(&json, "update", INT64_MIN);
@@ -57,12 +57,12 @@ static char *write_line(int indent, const char *text)
     json_put_bool(&json, "best", true);
     json_put_text(&json, "none", NULL);
     json_open_array(&json, "empty");
-    json_close_array(&json);
+    json_close(&json);
     json_open(&json, "in");
     json_open_array(&json, "list");
     json_put_integer(&json, NULL, 1);
     json_put_real(&json, NULL, 2);
-    json_close_array(&json);
+    json_close(&json);
     json_close(&json);
     json_put_bool(&json, "last", false);
     json_close(&json);
@@ -84,7 +84,7 @@ TEST(a_line_is_an_object)
                               "  \"loss\": null,\n  \"ppl\": null,\n  \"rate\": 0.1,\n"
                               "  \"best\": true,\n  \"none\": null,\n  \"empty\": [],\n"
                               "  \"in\": {\n    \"list\": [\n      1,\n      2\n    ]\n  },\n"
-                              "  \"last\": false\n}");
+                              "  \"last\": false\n}\n");
     free(line);
 }
 
@@ -105,7 +105,7 @@ TEST(any_bytes_become_valid_json)
         JsonWriter json = {.out = open_memstream(&bytes, &size)};
         json_open_array(&json, NULL);
         json_put_text(&json, NULL, text);
-        json_close_array(&json);
+        json_close(&json);
         fclose(json.out);
         json_t *root = json_parse(bytes, size, "line", &error);
         assert_non_null(root);
