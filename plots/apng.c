@@ -54,19 +54,15 @@ static bool put_chunk(Apng *apng, const char *name, const void *data, size_t len
  * iTXt, for text that is not ASCII: key 0 0 0 0 0 text (uncompressed, no language) */
 static bool put_text(Apng *apng, const PngText *text, Error *error)
 {
-    char *clean = utf8_clean(text->text, 0, true);
-    size_t key = strlen(text->key), length = clean ? strlen(clean) : 0;
+    char *clean = utf8_clean(text->text, 0, true), *data = NULL;
     bool ascii = clean && utf8_is_ascii(clean);
-    size_t zeros = ascii ? 1 : 5, size = key + zeros + length;
-    char *data = clean ? calloc(1, size + 1) : NULL;
-    bool good = data || error_set(error, "not enough memory for a picture");
-    if (good) {
-        memcpy(data, text->key, key);
-        memcpy(data + key + zeros, clean, length);
-        good = put_chunk(apng, ascii ? "tEXt" : "iTXt", data, size, error);
-    }
-    free(data);
+    int size = !clean  ? -1
+               : ascii ? asprintf(&data, "%s%c%s", text->key, 0, clean)
+                       : asprintf(&data, "%s%c%c%c%c%c%s", text->key, 0, 0, 0, 0, 0, clean);
     free(clean);
+    if (size < 0) return error_set(error, "not enough memory for a picture");
+    bool good = put_chunk(apng, ascii ? "tEXt" : "iTXt", data, (size_t)size, error);
+    free(data);
     return good;
 }
 
