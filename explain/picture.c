@@ -213,7 +213,8 @@ static void describe_heads(char text[NOTE], const Section *s, const Drawing *d, 
     int length;
     if (d->input->config.rollout)
         snprintf(text, NOTE, "rollout through %d layer%s", s->layer + 1, s->layer ? "s" : "");
-    else if (head >= 0) snprintf(text, NOTE, "head %d", head + 1);
+    else if (head >= 0 || d->heads == 1)
+        snprintf(text, NOTE, "head %d", (head >= 0 ? head : *d->head) + 1);
     else if (head == CHOICE_MAX)
         snprintf(text, NOTE, "maximum of %d heads, rescaled", d->heads);
     else {
