@@ -210,12 +210,19 @@ bool stream_flush(FILE *out, const char *what, Error *error)
            error_set(error, "cannot write %s: %s", what, strerror(errno));
 }
 
-FILE *file_restart(const char *path, const char *text, Error *error)
+bool file_replace_text(const char *path, char *text, Error *error)
 {
-    FILE *file = NULL;
-    if (!text) error_set(error, "not enough memory to write '%s'", path);
-    else if (file_replace(path, text, strlen(text), error) && !(file = fopen(path, "a")))
-        error_set(error, "cannot write '%s': %s", path, strerror(errno));
+    bool good = text ? file_replace(path, text, strlen(text), error)
+                     : error_set(error, "not enough memory to write '%s'", path);
+    free(text);
+    return good;
+}
+
+FILE *file_restart(const char *path, char *text, Error *error)
+{
+    if (!file_replace_text(path, text, error)) return NULL;
+    FILE *file = fopen(path, "a");
+    if (!file) error_set(error, "cannot write '%s': %s", path, strerror(errno));
     return file;
 }
 

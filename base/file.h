@@ -35,9 +35,10 @@ void file_abandon(AtomicFile *file);
 /* Begins, writes and commits. */
 bool file_replace(const char *path, const void *bytes, size_t length, Error *error);
 
-/* Replaces path by `text` and opens it for appending. NULL on error. Pass NULL for text if
- * there was not enough memory to build it: that is reported as an error. */
-FILE *file_restart(const char *path, const char *text, Error *error);
+/* The same for a text, which it frees. Pass NULL if there was not enough memory to build it: that
+ * is reported as an error. file_restart also opens the file for appending; NULL on error. */
+bool file_replace_text(const char *path, char *text, Error *error);
+FILE *file_restart(const char *path, char *text, Error *error);
 
 /* Reads a whole file of at most `limit` bytes, or standard input if the path is "-". A NUL byte
  * follows them. For free(); NULL on error. `length` may be NULL. */

@@ -287,9 +287,8 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                        .snapshot = snapshot,
                        .vectors = vectors <= PAGE_VECTORS};
     bool good = !page.json.out || put_html(&page, error);
-    char *bytes = textstream_close(&stream);
-    if (good && !bytes) good = error_set(error, "not enough memory for the page '%s'", path);
-    good = good && file_replace(path, bytes, stream.length, error);
-    free(bytes);
-    return good;
+    char *text = textstream_close(&stream);
+    if (good) return file_replace_text(path, text, error);
+    free(text);
+    return false;
 }

@@ -100,9 +100,7 @@ bool metrics_open(Metrics *metrics, const char *path, long long update, Error *e
         TextStream stream;
         FILE *out = textstream_open(&stream);
         for (size_t i = 0; out && i < metrics->count; i++) put(out, &metrics->line[i]);
-        char *text = textstream_close(&stream);
-        metrics->file = file_restart(path, text, error);
-        free(text);
+        metrics->file = file_restart(path, textstream_close(&stream), error);
     }
     if (metrics->file) return true;
     metrics_close(metrics);

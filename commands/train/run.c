@@ -352,15 +352,14 @@ bool run_begin(Run *run, Error *error)
         return error_set(error, "another training has just made '%s': give another --output",
                          run->last);
     char path[PATH_MAX];
-    char *text = options_to_json(run->settings->groups, SETTINGS_GROUPS);
-    bool good = (text || error_set(error, "not enough memory for config.json")) &&
-                (run->complete ||
-                 file_replace(run_path(path, run, "config.json"), text, strlen(text), error)) &&
-                metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"),
-                             run->progress.update, error);
-    if (good) run->progress.seconds = metrics_seconds(&run->metrics);
-    free(text);
-    return good;
+    if ((!run->complete &&
+         !file_replace_text(run_path(path, run, "config.json"),
+                            options_to_json(run->settings->groups, SETTINGS_GROUPS), error)) ||
+        !metrics_open(&run->metrics, run_path(path, run, "metrics.jsonl"), run->progress.update,
+                      error))
+        return false;
+    run->progress.seconds = metrics_seconds(&run->metrics);
+    return true;
 }
 
 bool run_save(Run *run, const char *path, bool whole, Error *error)

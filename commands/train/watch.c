@@ -157,7 +157,7 @@ static bool begin_file(Watch *watch, long long update, Error *error)
     for (int i = 0; i < watch->count; i++) put_frame(out, watch, &watch->frame[i]);
     char *text = textstream_close(&stream);
     if (good) watch->file = file_restart(watch->path, text, error);
-    free(text);
+    else free(text);
     return watch->file;
 }
 

@@ -103,12 +103,8 @@ bool weights_record(WeightsHistory *history, const Run *run, Error *error)
     long long update = run->progress.update, due = 10;
     while (due < update) due *= 2;
     if ((update > 0 && update != due) || !history->words.count) return true;
-    if (!add_frame(history, run, error)) return false;
-    char *text = to_text(history, run);
-    bool good = text ? file_replace(history->path, text, strlen(text), error)
-                     : error_set(error, "not enough memory for weights.tsv");
-    free(text);
-    return good;
+    return add_frame(history, run, error) &&
+           file_replace_text(history->path, to_text(history, run), error);
 }
 
 bool weights_end(WeightsHistory *history, const Run *run, Error *error)

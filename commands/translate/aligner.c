@@ -124,11 +124,7 @@ bool alignment_save(const SavedAlignment *saved, const char *model, Error *error
     put_by(&json, &saved->best_head, "head");
     json_close(&json);
     json_close(&json);
-    char *text = textstream_close(&stream);
-    bool good = text ? file_replace(path, text, strlen(text), error)
-                     : error_set(error, "not enough memory to write '%s'", path);
-    free(text);
-    return good;
+    return file_replace_text(path, textstream_close(&stream), error);
 }
 
 /* ---- the aligner ---- */
