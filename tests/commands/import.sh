@@ -7,9 +7,11 @@ folders() { python3 "$here/tests/fixtures/import-folders.py" "$@"; }
 import() { "$here/scripts/import" "$@"; }
 
 check "a pytorch_model.bin and a Marian model are made" eval \
-    'folders torch torch && folders marian marian && folders hostile hostile'
+    'folders torch torch && folders old old && folders marian marian && folders hostile hostile'
 check "pytorch_model.bin is imported" import torch new/torch
 check "its tensors: types, offsets, strides, one storage under two names" folders check torch new/torch
+check "one from before PyTorch 1.6" import old new/old
+check "its tensors" folders check old new/old
 check "the SentencePiece models" cmp torch/target.spm new/torch/target.spm
 check "the configuration is completed" python3 -c '
 import json
@@ -38,12 +40,14 @@ refuses inst "opcode STRING, which is not allowed"
 refuses cut "pickle is damaged"
 refuses outside "tensor outside its storage"
 refuses negative "impossible shape or strides"
-refuses lacks "lacks archive/data/0"
-refuses size "archive/data/0 has another size"
+refuses lacks "lacks the storage 0 of w"
+refuses size "storage of w has another size"
 refuses long "names torch.LongStorage"
 refuses list "not a dictionary of tensors"
 refuses number "'w' in its pickle is not a tensor"
-refuses old "before version 1.6"
+refuses old "pickle is damaged"
+refuses other "not what torch.save writes"
+refuses short "it is cut off"
 refuses text "damaged"
 refuses empty "damaged"
 refuses bart "model_type is 'bart', not 'marian'"
