@@ -19,6 +19,9 @@ CFLAGS  ?= -O3 -g
 CXXFLAGS ?= $(CFLAGS)
 BUILD   ?= build
 BIN     ?= .
+# The compiler's own ar, nm and objcopy. RUN starts a program for another processor (CONTRIBUTING.md).
+TOOL     = $(shell $(CC) -print-prog-name=$1)
+RUN     ?=
 
 # Where it is installed. qkv-train looks for its toy corpus in BINDIR/../share.
 PREFIX  ?= /usr/local
@@ -39,8 +42,11 @@ MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); d
              for p in $(NEEDED); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)
 $(if $(MISSING),$(error missing: $(MISSING). Run scripts/setup$(if $(filter cmocka,$(MISSING)), --tests)))
 endif
+MACHINE := $(shell $(CC) -dumpmachine)
 WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
+# gcc 12 for arm64 crashes where it vectorises the maximum of floats as doubles.
+MATHS   += $(if $(filter aarch64%,$(MACHINE)),-fno-builtin-fmax)
 COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
 FLAGS    = $(CFLAGS) $(COMMON)
@@ -65,7 +71,7 @@ SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,gemm int8 matrix panels tile) \
            $(addprefix model/,attention checkpoint dropout embedding feedforward layernorm linear loss scorefunction) \
            $(addprefix inference/,beam cache choices greedy predictor sampling scoring search)))
-KINDS    = $(if $(filter x86_64%,$(shell $(CC) -dumpmachine)),plain avx2 avx512)
+KINDS    = $(if $(filter x86_64%,$(MACHINE)),plain avx2 avx512)
 OPTIONS_avx2   = -mavx2 -mfma
 OPTIONS_avx512 = $(OPTIONS_avx2) -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=256
 OBJECTS  = $(patsubst %.c,$(BUILD)/%.o,$(filter-out $(if $(KINDS),$(VECTORS)),$(SOURCES))) \
@@ -87,9 +93,9 @@ $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 
 $(BUILD)/all.a: $(OBJECTS)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && $(call TOOL,ar) rcs $@ $^
 $(BUILD)/double.a: $(DOUBLES)
-	rm -f $@ && ar rcs $@ $^
+	rm -f $@ && $(call TOOL,ar) rcs $@ $^
 
 # All VECTORS of a kind as one object. Its function f becomes f.KIND; its tables are those of the first kind.
 define kind
@@ -98,9 +104,9 @@ $(BUILD)/$1/%.o: %.c
 	$$(CC) $$(CSTD) $$(FLAGS) $$(OPTIONS_$1) -c $$< -o $$@
 $(BUILD)/$1.o: $(VECTORS:%.c=$(BUILD)/$1/%.o) Makefile
 	$$(CC) -r -nostdlib $$(filter %.o,$$^) -o $$@
-	nm -g --defined-only $$@ | awk '$$$$2 == "T" { print $$$$3, $$$$3 ".$1" }' >$(BUILD)/$1.names
-	nm -g --defined-only $$@ | awk '$$$$2 != "T" { print $$$$3 }' >$(BUILD)/$1.tables
-	objcopy --redefine-syms=$(BUILD)/$1.names \
+	$$(call TOOL,nm) -g --defined-only $$@ | awk '$$$$2 == "T" { print $$$$3, $$$$3 ".$1" }' >$(BUILD)/$1.names
+	$$(call TOOL,nm) -g --defined-only $$@ | awk '$$$$2 != "T" { print $$$$3 }' >$(BUILD)/$1.tables
+	$$(call TOOL,objcopy) --redefine-syms=$(BUILD)/$1.names \
 	    $(if $(filter $1,$(firstword $(KINDS))),,--localize-symbols=$(BUILD)/$1.tables) $$@
 endef
 $(foreach k,$(KINDS),$(eval $(call kind,$k)))
@@ -123,10 +129,10 @@ $(BUILD)/kinds.o: $(BUILD)/kinds.s
 # The library: its face and what that needs, as one object in which all but qkv_… is local.
 $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	$(CC) -r -nostdlib $^ -o $(BUILD)/qkv.o
-	nm -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$2 == "W" && $$3 !~ /^_Z|^__clang/) { print $$3 }' \
+	$(call TOOL,nm) -g --defined-only $(BUILD)/qkv.o | awk '$$3 !~ /^qkv_/ && ($$2 ~ /[TDBRC]/ || $$2 == "W" && $$3 !~ /^_Z|^__clang/) { print $$3 }' \
 	    >$(BUILD)/qkv.local
-	objcopy --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
-	rm -f $@ && ar rcs $@ $(BUILD)/qkv.o
+	$(call TOOL,objcopy) --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
+	rm -f $@ && $(call TOOL,ar) rcs $@ $(BUILD)/qkv.o
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
 $(BUILD)/commands/translate/input.o: CSTD += $(LIBEDIT_FLAGS)
@@ -150,7 +156,7 @@ $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(MANUAL): $(BUILD)/manual/generate $(wildcard manual/*.in)
-	$< $(@F) >$@
+	$(RUN) $< $(@F) >$@
 
 $(BUILD)/double/%.o: %.c
 	@mkdir -p $(@D)
