@@ -59,7 +59,8 @@ void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
     for (int b = 0; search->beam && b < beams; b++)
         search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)places,
                                  .finished = finished + (size_t)b * (size_t)ends};
-    choices_layout(&search->choices, arena, batch, places);
+    search->token = ARENA_TAKE(arena, Best, (size_t)places);
+    predictor_layout(&search->predictor, arena, batch);
 }
 
 /* Inserts a candidate by rank. If all places are taken, the last candidate is dropped. */
@@ -80,31 +81,32 @@ static double least_kept(const Beam *beam, int places)
 /* Whether the searches of a sentence part at this step: the first that is not forced. */
 static bool is_fork(const BeamSearch *search, int sentence)
 {
-    return search->searches > 1 && search->choices.predictor.cache->step ==
-                                       search->batch->task[sentence].prefix_length + 1;
+    return search->searches > 1 &&
+           search->predictor.cache->step == search->batch->task[sentence].prefix_length + 1;
 }
 
-/* (2) for one row. */
-static void find_candidates(BeamSearch *search, int r)
+/* (1) and (2) for one row. false: not finite */
+static bool find_candidates(BeamSearch *search, int r)
 {
     const Prefix *prefix = &search->live[r];
-    const Choice *choice = &search->choices.choice[r];
     Beam *beam = &search->beam[prefix->search];
     const SearchConfig *config = search->batch->config;
     int places = at_most(most_finished(config) - beam->count, config->beam);
     if (is_fork(search, prefix->sentence)) places = search->searches;
-    for (int i = 0; i < choice->count; i++) {
-        const Best *token = &choice->token[i];
-        double candidate = prefix->log_probability + (token->value - choice->normaliser);
+    double normaliser;
+    int count = choices_find(search->token, places, &normaliser, &search->predictor, prefix, r);
+    for (int i = 0; i < count; i++) {
+        double candidate = prefix->log_probability + (search->token[i].value - normaliser);
         if (!(candidate > least_kept(beam, places))) break;
-        keep(beam, places, (BeamCandidate){candidate, r, token->id});
+        keep(beam, places, (BeamCandidate){candidate, r, search->token[i].id});
     }
+    return count >= 0;
 }
 
 /* Makes a candidate a finished hypothesis of a search, or a live prefix of its next step. */
 static void extend(BeamSearch *search, int b, const BeamCandidate *c, int first_node, int *rows)
 {
-    int node = first_node + c->row, length = search->choices.predictor.cache->step;
+    int node = first_node + c->row, length = search->predictor.cache->step;
     Beam *beam = &search->beam[b];
     if (c->token != ID_END) {
         search->next[(*rows)++] =
@@ -140,7 +142,7 @@ static void report(Translation *found, const BeamSearch *search, const Finished 
     last.length = finished->length;
     last.score = finished->score;
     last.log_probability = finished->log_probability;
-    int length = cache_tokens(last.id, search->choices.predictor.cache, finished->node);
+    int length = cache_tokens(last.id, search->predictor.cache, finished->node);
     last.id[length] = ID_END;
     for (; place > 0 && found->hypothesis[place - 1].score < last.score; place--)
         found->hypothesis[place] = found->hypothesis[place - 1];
@@ -164,10 +166,10 @@ static bool report_sentence(const BeamSearch *search, int sentence)
 static bool advance(BeamSearch *search)
 {
     int rows = 0, beams = search->batch->source.sentences * search->searches;
-    int first_node = predictor_step(&search->choices.predictor, search->live, search->rows);
+    int first_node = predictor_step(&search->predictor, search->live, search->rows);
     for (int b = 0; b < beams; b++) search->beam[b].candidates = 0;
-    if (!choices_fill(&search->choices, search->live, true)) return false;
-    for (int r = 0; r < search->rows; r++) find_candidates(search, r);
+    for (int r = 0; r < search->rows; r++)
+        if (!find_candidates(search, r)) return false;
     for (int b = 0; b < beams; b++) end_step(search, b, first_node, &rows);
 
     Prefix *prefix = search->live;
@@ -182,7 +184,7 @@ bool beam_search(BeamSearch *search)
     for (int b = 0; b < S * search->searches; b++) search->beam[b].count = 0;
     for (int s = 0; s < S; s++)
         search->live[s] = (Prefix){s, NO_NODE, pad, s * search->searches, 0};
-    predictor_encode(&search->choices.predictor);
+    predictor_encode(&search->predictor);
     for (search->rows = S; search->rows;)
         if (!advance(search)) return false;
     for (int s = 0; s < S; s++)

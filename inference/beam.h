@@ -29,7 +29,8 @@ typedef struct BeamSearch {
     const SearchBatch *batch;
     int searches;  // of each sentence
     int n_best;    // results of each search
-    Choices choices;
+    Predictor predictor;
+    Best *token;          // [max(beam, searches)] of a row
     Beam *beam;           // [S searches]
     int rows;             // live prefixes of all searches
     Prefix *live, *next;  // [S search_rows] of this step and of the next one

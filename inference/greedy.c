@@ -18,7 +18,7 @@ void greedy_layout(Greedy *greedy, Arena *arena, const SearchBatch *batch)
     greedy->live = ARENA_TAKE(arena, Prefix, rows);
     if (batch->config->sample)
         sampling_layout(&greedy->sampling, arena, ensemble_tokens(batch->ensemble));
-    choices_layout(&greedy->choices, arena, batch, batch->config->sample ? 0 : 1);
+    predictor_layout(&greedy->predictor, arena, batch);
 }
 
 /* A token of row r drawn from the model's distribution; -1: not finite. */
@@ -27,12 +27,12 @@ static int draw(Greedy *greedy, int r, double *log_probability)
     const SearchConfig *config = greedy->batch->config;
     const Prefix *prefix = &greedy->live[r];
     const SearchTask *task = &greedy->batch->task[prefix->sentence];
-    int step = greedy->choices.predictor.cache->step, token = constraints_forced(task, step);
+    int step = greedy->predictor.cache->step, token = constraints_forced(task, step);
     double normaliser;
-    real *z = predictor_row(&greedy->choices.predictor, r, &normaliser);
+    real *z = predictor_row(&greedy->predictor, r, &normaliser);
     if (!isfinite(normaliser)) return -1;
     if (token == NOTHING_FORCED) {
-        constraints_apply(z, normaliser, &greedy->choices.predictor, r, task);
+        constraints_apply(z, normaliser, &greedy->predictor, r, task);
         token =
             sampling_draw(&greedy->sampling, z, ensemble_tokens(greedy->batch->ensemble),
                           sampling_rng(config->seed, task->line, prefix->search, step), config);
@@ -46,9 +46,13 @@ static int choose(Greedy *greedy, int r, double *log_probability)
 {
     const SearchConfig *config = greedy->batch->config;
     if (config->sample) return draw(greedy, r, log_probability);
-    const Choice *choice = &greedy->choices.choice[r];
-    *log_probability = config->no_scores ? NAN : choice->token->value - choice->normaliser;
-    return choice->token->id;
+    double normaliser = NAN;
+    Best best = {ID_END, 0};
+    if (choices_find(&best, 1, config->no_scores ? NULL : &normaliser, &greedy->predictor,
+                     &greedy->live[r], r) < 0)
+        return -1;
+    *log_probability = best.value - normaliser;
+    return best.id;
 }
 
 /* `prefix` has ended. */
@@ -58,7 +62,7 @@ static void report(const Greedy *greedy, const Prefix *prefix)
     Hypothesis *hypothesis = &found->hypothesis[prefix->search];
     double log_probability = prefix->log_probability;
     int *id = hypothesis->id;
-    int length = cache_tokens(id, greedy->choices.predictor.cache, prefix->parent);
+    int length = cache_tokens(id, greedy->predictor.cache, prefix->parent);
     id[length++] = ID_END;
     *hypothesis =
         (Hypothesis){id, length, search_score(greedy->batch->config, log_probability, length),
@@ -73,12 +77,9 @@ bool greedy_search(Greedy *greedy)
         for (int number = 0; number < each; number++)
             greedy->live[live++] =
                 (Prefix){s, NO_NODE, ensemble_tokens(greedy->batch->ensemble), number, 0};
-    predictor_encode(&greedy->choices.predictor);
+    predictor_encode(&greedy->predictor);
     while (live) {
-        int first = predictor_step(&greedy->choices.predictor, greedy->live, live), rows = live;
-        if (!greedy->batch->config->sample &&
-            !choices_fill(&greedy->choices, greedy->live, !greedy->batch->config->no_scores))
-            return false;
+        int first = predictor_step(&greedy->predictor, greedy->live, live), rows = live;
         live = 0;
         for (int r = 0; r < rows; r++) {
             double log_probability;

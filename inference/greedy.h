@@ -8,7 +8,7 @@
 
 typedef struct Greedy {
     const SearchBatch *batch;
-    Choices choices;
+    Predictor predictor;
     Prefix *live;  // [S n_best]; their `search` numbers the hypotheses of a sentence
     Sampling sampling;
 } Greedy;

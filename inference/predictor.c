@@ -11,7 +11,7 @@
 
 #include "kernels/vecexp.h"
 
-void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch, bool rows)
+void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch)
 {
     int S = batch->source.sentences, each = search_rows(batch->config), steps = 0, capacity = 0;
     for (int s = 0; s < S; s++) {
@@ -23,7 +23,7 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
     for (int m = 0; m < batch->ensemble->count; m++) {
         const Transformer *model = batch->ensemble->model[m];
-        if (rows) predictor->logits[m] = logits_layout(arena, S * each, model->config.vocab);
+        predictor->logits[m] = logits_layout(arena, S * each, model->config.vocab);
         cache_layout(&predictor->cache[m], arena, model, &batch->source, S * each, steps,
                      capacity);
     }

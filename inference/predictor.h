@@ -23,8 +23,8 @@ typedef struct Predictor {
     int rows;                   // of this step
 } Predictor;
 
-/* Takes the buffers for a batch, or measures them (arena.h). rows: for predictor_row */
-void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch, bool rows);
+/* Takes the buffers for a batch, or measures them (arena.h). */
+void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *batch);
 
 void predictor_encode(Predictor *predictor);
 

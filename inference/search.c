@@ -106,28 +106,22 @@ double search_score(const SearchConfig *config, double log_probability, int leng
     return log_probability / pow(base, config->length_penalty);
 }
 
-real normaliser_add(Normaliser *n, const real *z, int count)
-{
-    real here = search_maximum(z, count), largest = here, sum = 0;
-    if (n->sum > 0 && n->largest > largest) largest = n->largest;
-#pragma omp simd reduction(+ : sum) simdlen(16)
-    for (int c = 0; c < count; c++) sum += vec_exp(z[c] - largest);
-    n->sum = sum + (n->sum > 0 ? n->sum * vec_exp(n->largest - largest) : n->sum);
-    n->largest = largest;
-    return here;
-}
-
-double normaliser_value(const Normaliser *n)
-{
-    return (double)n->largest + log(n->sum);  // the largest adds e^0 = 1 to the sum
-}
-
 double search_normaliser(const real *z, int C)
 {
-    Normaliser n = {0};
-    for (int first = 0; first < C; first += NORMALISED)
-        normaliser_add(&n, z + first, at_most(C - first, NORMALISED));
-    return normaliser_value(&n);
+    enum {
+        PIECE = 512
+    };  // numbers that are still in the first-level cache when they are summed
+    real largest = z[0], all = 0;
+    for (int first = 0; first < C; first += PIECE, z += PIECE) {
+        int count = at_most(C - first, PIECE);
+        real before = largest, here = search_maximum(z, count), sum = 0;
+        largest = here > before ? here : before;
+#pragma omp simd reduction(+ : sum) simdlen(16)
+        for (int c = 0; c < count; c++) sum += vec_exp(z[c] - largest);
+        if (first) all *= vec_exp(before - largest);
+        all += sum;
+    }
+    return (double)largest + log(all);  // the largest adds e^0 = 1 to the sum
 }
 
 bool sentence_check(const int *id, int length, const ModelConfig *model, bool source,

@@ -106,16 +106,6 @@ double search_score(const SearchConfig *config, double log_probability, int leng
  * +infinity. */
 double search_normaliser(const real *z, int C);
 
-/* The same step by step, for NORMALISED numbers at a time: start with {0}. */
-enum { NORMALISED = 512 };
-typedef struct Normaliser {
-    real largest, sum;  // m and Σ e^(z - m) of the numbers so far
-} Normaliser;
-
-/* Adds z [count]; returns the largest of them. */
-real normaliser_add(Normaliser *n, const real *z, int count);
-double normaliser_value(const Normaliser *n);
-
 /* The largest of z [C]. */
 static inline real search_maximum(const real *z, int C)
 {

@@ -113,12 +113,6 @@ void int8_get(int8_t *q, const Int8Matrix *matrix, int row)
     for (int k = 0; k < matrix->columns; k++) q[k] = from[place_of(k)];
 }
 
-Int8Matrix int8_from(const Int8Matrix *matrix, int first)
-{
-    return (Int8Matrix){matrix->rows - first, matrix->columns, row_of(matrix, first),
-                        matrix->scale + first, matrix->offset + first};
-}
-
 void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows)
 {
     int8_t *q = scratch_take();

@@ -39,9 +39,6 @@ void int8_quantise(const Int8Matrix *matrix, int first, const real *W, int rows)
 void int8_put(const Int8Matrix *matrix, int row, const int8_t *q, float scale);
 void int8_get(int8_t *q, const Int8Matrix *matrix, int row);
 
-/* The rows of a matrix from `first` on, a multiple of INT8_PANEL. They stay where they are. */
-Int8Matrix int8_from(const Int8Matrix *matrix, int first);
-
 /* x [columns] (=) s q of a row. */
 void int8_dequantise(real *x, const Int8Matrix *matrix, int row);
 

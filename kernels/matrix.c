@@ -86,17 +86,6 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
     }
 }
 
-void matrix_multiply_some(real *Y, const real *X, const Matrix *W, const real *b, int N,
-                          int first, int count, int columns)
-{
-    Matrix some = {W->layout, NULL, NULL};
-    Int8Matrix q;
-    if (W->layout == MATRIX_INT8) q = int8_from(W->int8, first), some.int8 = &q;
-    else
-        some.at = W->at + (size_t)first * (size_t)columns;  // panels are as large as their rows
-    matrix_multiply(Y, X, &some, b ? b + first : NULL, N, count, columns);
-}
-
 void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
                      const Matrix *W, int N, int rows, int columns)
 {

@@ -52,10 +52,6 @@ const real *matrix_row(real *x, const Matrix *W, int row, int columns);
 void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int N, int rows,
                      int columns);
 
-/* Y [N,count] (=) X Wᵀ + b of `count` rows of W from row `first` on, a multiple of 32. */
-void matrix_multiply_some(real *Y, const real *X, const Matrix *W, const real *b, int N,
-                          int first, int count, int columns);
-
 /* dX [N,columns] (mode) = dY W   dW [rows,columns] (+=) dYᵀ X   dY [N,rows]   X, W as in
  * matrix_multiply, not int8 */
 void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,

@@ -70,14 +70,6 @@ void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int 
     matrix_multiply(Z, X, &w->output, w->logits_bias, M, V - 1, D);
 }
 
-void logits_classes(real *Z, const real *X, const Weights *w, int M, int first, int count,
-                    int D)
-{
-    ProfilePart before = profile_enter(PROFILE_LOSS);
-    matrix_multiply_some(Z, X, &w->output, w->logits_bias, M, first, count, D);
-    profile_leave(before);
-}
-
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
     if (r % LOGITS_ROWS == 0) {

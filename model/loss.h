@@ -76,10 +76,6 @@ real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C)
 /* Z [M,V-1] (=) logits = X Eᵀ + bias, of the network's output layer */
 void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int D);
 
-/* Z [M,count] (=) the logits of the classes from `first` on, a multiple of 32. */
-void logits_classes(real *Z, const real *X, const Weights *w, int M, int first, int count,
-                    int D);
-
 /* The logits [V-1] of row r of X [M,D]. Call it for r = 0, 1, …: it computes LOGITS_ROWS rows
  * at a time into block, which logits_layout takes. */
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D);

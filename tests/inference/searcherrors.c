@@ -32,7 +32,7 @@ static double plain_search(const Ensemble *ensemble, const Packed *source,
     Arena arena = {0};
     Prefix prefix[MAX_BEAM] = {{0, NO_NODE, C, 0, 0}};
     double best = -INFINITY;
-    LAYOUT(&arena, predictor_layout(predictor, &arena, &batch, true));
+    LAYOUT(&arena, predictor_layout(predictor, &arena, &batch));
     predictor_encode(predictor);
     for (int step = 1; live && finished < beam; step++) {
         int first = predictor_step(predictor, prefix, live), count = 0;
