@@ -108,7 +108,8 @@ static HeadPair *find_pair(Heads *heads, AttentionKind kind, const char *from, c
     pair->kind = kind;
     strcpy(pair->key, key);
     hsearch_r((ENTRY){pair->key, pair}, ENTER, &found, &heads->table);
-    return heads->pair[heads->pairs++] = pair;
+    heads->pair[heads->pairs++] = pair;
+    return pair;
 }
 
 /* *map (=) the map of words of a head, or of equal weights. */
@@ -116,9 +117,8 @@ static bool make_map(Map *map, const Snapshot *snapshot, const Head *head, const
                      const Labels *columns, Error *error)
 {
     bool equal = head->number < 0;
-    if (!map_heads(map, snapshot, head->kind, equal ? 0 : head->layer,
-                   equal ? &(int){0} : &head->number, 1, false, error))
-        return false;
+    int layer = equal ? 0 : head->layer, number = equal ? 0 : head->number;
+    if (!map_heads(map, snapshot, head->kind, layer, &number, 1, false, error)) return false;
     for (int i = 0, m = map->columns; equal && i < map->rows; i++)
         for (int j = 0, keys = head->kind == ATTENTION_DECODER ? i + 1 : m; j < m; j++)
             map->at[i * m + j] = j < keys ? 1 / (float)keys : 0;

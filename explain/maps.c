@@ -80,10 +80,10 @@ bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int lay
                  Error *error)
 {
     Map T = {0}, C = {0}, E = {0};
-    int n = snapshot->source.rows, m = snapshot->target.rows, encoder_layers = layer + 1,
-        decoder_layers = layer + 1;
-    if (kind == ATTENTION_ENCODER) decoder_layers = 0;
-    else encoder_layers = snapshot_layers(snapshot, ATTENTION_ENCODER);
+    bool encoder = kind == ATTENTION_ENCODER;
+    int n = snapshot->source.rows, m = snapshot->target.rows,
+        decoder_layers = encoder ? 0 : layer + 1,
+        encoder_layers = encoder ? layer + 1 : snapshot_layers(snapshot, ATTENTION_ENCODER);
     bool good = identity(&E, n, error) && identity(&T, m, error) && map_create(&C, m, n, error);
     for (int l = 0; good && l < encoder_layers; l++)
         good = mix(&E, snapshot, ATTENTION_ENCODER, l, NULL, error);

@@ -45,7 +45,7 @@ void kind_use(int kind)
     current = kind;
     if (kind_table)
         memcpy(kind_chosen, kind_table + (size_t)kind * kind_functions,
-               kind_functions * sizeof *kind_chosen);
+               kind_functions * sizeof(Function *));
 }
 
 /* The kind of that name, or -1. */

@@ -356,7 +356,7 @@ static bool next_floats(Source *from, real *x, size_t count, Error *error)
 static bool next_int8(Source *from, int8_t *q, size_t count, Error *error)
 {
     if (!next_bytes(from, q, count, error)) return false;
-    const int8_t *wrong = memchr(q, -128, count);
+    const int8_t *wrong = memchr(q, (uint8_t)-128, count);
     if (wrong && !from->wrong)
         from->wrong = -128, from->place = from->at - count + (size_t)(wrong - q);
     return true;
@@ -413,7 +413,7 @@ static void read_tensors(void *context, int worker)
     Error error;
     for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->params->count;)
         if (!read_tensor(r, &r->params->tensor[i],
-                         (real *)(r->buffer + (size_t)worker * r->size), &error)) {
+                         (void *)(r->buffer + (size_t)worker * r->size), &error)) {
             if (!atomic_flag_test_and_set(&r->failed) && r->error) *r->error = error;
             return;
         }

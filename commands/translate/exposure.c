@@ -53,7 +53,7 @@ static bool add(Exposure *e, const Snapshot *forced, Error *error)
             if (!own) return false;
             best = look(&now[FREE], e, own, t, y);
             snapshot_close(own);
-        } else if (runs) memcpy(&now[FREE], &now[FORCED], 2 * sizeof *now);
+        } else if (runs) now[FREE] = now[FORCED], now[FREE_RIGHT] = now[FORCED_RIGHT];
         for (int k = 0; k < PARTED; k++) {
             e->column[k][t + 1] += now[k];
             if (runs && parted) e->column[k][0] += now[k];
