@@ -91,7 +91,7 @@ const char *real_text(char text[REAL_TEXT], double value)
 void json_put_real(JsonWriter *json, const char *key, double value)
 {
     char text[REAL_TEXT];
-    fputs(isfinite(value) ? real_text(text, value) : "null", begin_value(json, key));
+    fputs(isfinite(value) ? real_text(text, value + 0.0) : "null", begin_value(json, key));
 }
 
 void json_put_integer(JsonWriter *json, const char *key, int64_t value)

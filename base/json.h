@@ -35,6 +35,7 @@ typedef struct JsonWriter {
 void json_open(JsonWriter *json, const char *key);
 void json_open_array(JsonWriter *json, const char *key);
 void json_close(JsonWriter *json);  // the innermost object or array
+/* NaN and infinity are null, -0 is 0. */
 void json_put_real(JsonWriter *json, const char *key, double value);
 void json_put_integer(JsonWriter *json, const char *key, int64_t value);
 void json_put_bool(JsonWriter *json, const char *key, bool value);

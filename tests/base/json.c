@@ -62,6 +62,7 @@ static char *write_line(int indent, const char *text)
     json_open_array(&json, "list");
     json_put_integer(&json, NULL, 1);
     json_put_real(&json, NULL, 2);
+    json_put_real(&json, NULL, -0.0);  // "-0" would be read as an integer
     json_close(&json);
     json_close(&json);
     json_put_bool(&json, "last", false);
@@ -77,14 +78,15 @@ TEST(a_line_is_an_object)
                         "{\"type\":\"tr\\\"\\\\\\n\\t\\u0001\\u007f\xC3\xBC\xF0\x9F\x98\x80"
                         "\xEF\xBF\xBDz\",\"update\":-9223372036854775808,\"loss\":null,"
                         "\"ppl\":null,\"rate\":0.1,\"best\":true,\"none\":null,\"empty\":[],"
-                        "\"in\":{\"list\":[1,2]},\"last\":false}");
+                        "\"in\":{\"list\":[1,2,0]},\"last\":false}");
     free(line);
     line = write_line(2, "x");
-    assert_string_equal(line, "{\n  \"type\": \"x\",\n  \"update\": -9223372036854775808,\n"
-                              "  \"loss\": null,\n  \"ppl\": null,\n  \"rate\": 0.1,\n"
-                              "  \"best\": true,\n  \"none\": null,\n  \"empty\": [],\n"
-                              "  \"in\": {\n    \"list\": [\n      1,\n      2\n    ]\n  },\n"
-                              "  \"last\": false\n}\n");
+    assert_string_equal(
+        line, "{\n  \"type\": \"x\",\n  \"update\": -9223372036854775808,\n"
+              "  \"loss\": null,\n  \"ppl\": null,\n  \"rate\": 0.1,\n"
+              "  \"best\": true,\n  \"none\": null,\n  \"empty\": [],\n"
+              "  \"in\": {\n    \"list\": [\n      1,\n      2,\n      0\n    ]\n  },\n"
+              "  \"last\": false\n}\n");
     free(line);
 }
 
