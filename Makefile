@@ -3,6 +3,7 @@
 # make asan       the same under AddressSanitizer and UndefinedBehaviorSanitizer
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
+# make page       build/page/qkv.html: the toy's model in one page for browsers (clang, lld, wasi-libc)
 # make exercise E=3    makes and checks an exercise of docs/exercises.md
 # make check-all  the slow checks: sanitizers, valgrind, coverage, clang, … (scripts/check-all --help)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
@@ -47,7 +48,9 @@ WARNINGS = -Wall -Wextra -Wshadow -Wno-pass-failed
 MATHS    = -fopenmp-simd -fno-math-errno -fno-trapping-math -ffp-contract=fast
 # gcc 12 for arm64 crashes where it vectorises the maximum of floats as doubles.
 MATHS   += $(if $(filter aarch64%,$(MACHINE)),-fno-builtin-fmax)
-COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) -pthread -MMD -MP -I. -D_GNU_SOURCE \
+# The same objects make programs and libqkv.so (-fPIC …), and the same files in every folder (-ffile-prefix-map).
+PLACE    = -fPIC -fno-semantic-interposition -ftls-model=initial-exec -ffile-prefix-map=$(CURDIR)=.
+COMMON   = $(CPPFLAGS) $(MATHS) $(WARNINGS) $(PLACE) -pthread -MMD -MP -I. -D_GNU_SOURCE \
            $(shell pkg-config --cflags $(PACKAGES))
 FLAGS    = $(CFLAGS) $(COMMON)
 MPI     ?= $(if $(shell command -v mpicc 2>/dev/null),1,0)
@@ -82,12 +85,17 @@ DOUBLES  = $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard base/*.c kernels/*.c mo
 TESTS    = $(patsubst %.c,$(BUILD)/%,$(filter-out tests/fixtures/%,$(wildcard tests/*/*.c)))
 CHECKS   = $(patsubst %.c,$(BUILD)/%,$(wildcard tests/model/gradients/*.c))
 TOOLS    = $(BUILD)/data/toy/generate
+# The type of processor and the options for it. Other ones compile everything again, so that make install does not take what an
+# earlier make CFLAGS=-march=native made.
+PROCESSOR := processor$(shell echo ' $(MACHINE) $(filter -m%,$(CFLAGS) $(CXXFLAGS) $(CPPFLAGS))' | tr -c 'a-z0-9=\n' -)
+VERSION := $(shell sed -n 's/.*QKV_VERSION "\(.*\)"/\1/p' base/options.h)
+SONAME  := libqkv.so.$(firstword $(subst ., ,$(VERSION)))
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
 MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1 bash zsh fish)) \
            $(BUILD)/manual/qkv.3
 
-all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(MANUAL)
+all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
 $(BIN)/train $(BIN)/translate: $(BIN)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
@@ -99,7 +107,7 @@ $(BUILD)/double.a: $(DOUBLES)
 
 # All VECTORS of a kind as one object. Its function f becomes f.KIND; its tables are those of the first kind.
 define kind
-$(BUILD)/$1/%.o: %.c
+$(BUILD)/$1/%.o: %.c $(BUILD)/$$(PROCESSOR)
 	@mkdir -p $$(@D)
 	$$(CC) $$(CSTD) $$(FLAGS) $$(OPTIONS_$1) -c $$< -o $$@
 $(BUILD)/$1.o: $(VECTORS:%.c=$(BUILD)/$1/%.o) Makefile
@@ -133,13 +141,18 @@ $(BUILD)/libqkv.a: $(LIBRARY) $(BUILD)/all.a
 	    >$(BUILD)/qkv.local
 	$(call TOOL,objcopy) --localize-symbols=$(BUILD)/qkv.local $(BUILD)/qkv.o
 	rm -f $@ && $(call TOOL,ar) rcs $@ $(BUILD)/qkv.o
+$(BUILD)/$(SONAME): $(BUILD)/libqkv.a
+	echo '{ global: qkv_*; local: *; };' >$(BUILD)/qkv.map
+	$(CC) $(FLAGS) -shared $(BUILD)/qkv.o -o $@ $(LDFLAGS) -Wl,-soname,$(SONAME) -Wl,--version-script=$(BUILD)/qkv.map \
+	    -Wl,--as-needed $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread
+	ln -sf $(SONAME) $(BUILD)/libqkv.so
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
 $(BUILD)/commands/translate/input.o: CSTD += $(LIBEDIT_FLAGS)
-# Files that are new whenever MPI or LIBEDIT is another than in the last build.
+# Files that are new whenever MPI, LIBEDIT or PROCESSOR is another than in the last build.
 $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
 $(BUILD)/commands/translate/input.o: $(BUILD)/libedit-$(LIBEDIT)
-$(foreach f,mpi-$(MPI) libedit-$(LIBEDIT),$(shell test -e $(BUILD)/$f || \
+$(foreach f,mpi-$(MPI) libedit-$(LIBEDIT) $(PROCESSOR),$(shell test -e $(BUILD)/$f || \
     { mkdir -p $(BUILD) && rm -f $(BUILD)/$(firstword $(subst -, ,$f))-* && touch $(BUILD)/$f; }))
 
 # The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
@@ -152,19 +165,43 @@ $(BUILD)/plots/page.inc: plots/page/page.html plots/page/page.css $(PAGE)
 $(BUILD)/explain/page.o: $(BUILD)/plots/page.inc
 $(BUILD)/explain/page.o: FLAGS += -I$(BUILD)
 
+# The page that translates by itself, for any browser: the C as WebAssembly (library/web/web.h), without the files
+# that need a library, threads or a file system, and the toy's model. Weights are base64 because HTML is text.
+WASM     = $(filter-out $(addprefix base/,block.c columns.c file.c json.c options-json.c workers.c) \
+             data/text.c inference/codepoints.c inference/marian.c explain/page.c explain/tsv.c library/web/pack.c, \
+             $(wildcard $(addsuffix /*.c,base kernels model training data inference explain library/web)) \
+             $(addprefix data/toy/,choose.c corpus.c lexicon.c say.c) plots/colormap.c)
+WASM_FLAGS = --target=wasm32-wasi -O3 -msimd128 $(MATHS) $(WARNINGS) $(CSTD) -I. -Ilibrary/web/include \
+             -D_GNU_SOURCE -D_WASI_EMULATED_SIGNAL -ffunction-sections -fdata-sections -MMD -MP
+LIVE     = $(addprefix plots/page/,engine.js worker.js learn.js live.js)
+$(BUILD)/wasm/%.o: %.c
+	@mkdir -p $(@D)
+	clang $(WASM_FLAGS) -c $< -o $@
+WASI     = $(and $(wildcard /usr/include/wasm32-wasi/stdio.h),$(shell command -v clang),$(shell command -v wasm-ld))
+$(BUILD)/page/qkv.wasm: $(WASM:%.c=$(BUILD)/wasm/%.o)
+	@mkdir -p $(@D)
+	clang --target=wasm32-wasi -mexec-model=reactor -Wl,--gc-sections,-s,-z,stack-size=1048576 $^ -o $@
+$(BUILD)/page/pack: $(BUILD)/library/web/pack.o $(BUILD)/all.a
+	@mkdir -p $(@D)
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/page/qkv.html: $(BUILD)/page/qkv.wasm $(BUILD)/page/pack $(BIN)/translate scripts/page plots/page/live.html plots/page/learn.html $(LIVE)
+	BUILD=$(BUILD) BIN=$(BIN) RUN="$(RUN)" scripts/page $(LIVE)
+page: $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
+page: $(BUILD)/page/qkv.html
+
 # Man pages and completion, from the tables of options.
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(MANUAL): $(BUILD)/manual/generate $(wildcard manual/*.in)
 	$(RUN) $< $(@F) >$@
 
-$(BUILD)/double/%.o: %.c
+$(BUILD)/double/%.o: %.c $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -DREAL_IS_DOUBLE -c $< -o $@
-$(BUILD)/%.o: %.c
+$(BUILD)/%.o: %.c $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(FLAGS) -c $< -o $@
-$(BUILD)/%.o: %.cc
+$(BUILD)/%.o: %.cc $(BUILD)/$(PROCESSOR)
 	@mkdir -p $(@D)
 	$(CXX) -std=c++17 $(CXXFLAGS) $(COMMON) -c $< -o $@
 
@@ -197,7 +234,7 @@ $(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/sentencepiece-model.o
 $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
 tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
-test: all tests
+test: all tests $(if $(filter test,$(MAKECMDGOALS)),$(if $(WASI),page))
 	@BUILD=$(BUILD) BIN=$(BIN) T='$(T)' tests/run
 asan:
 	$(MAKE) BUILD=build/asan BIN=build/asan test \
@@ -225,7 +262,7 @@ format:
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
 DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png docs/*.tsv docs/by-hand/*) \
-           checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h
+           checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h library/qkv.py
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
              $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
@@ -235,6 +272,7 @@ TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
            $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \
            library/qkv.h:$(INCLUDEDIR)/qkv.h $(BUILD)/libqkv.a:$(LIBDIR)/libqkv.a \
+           $(BUILD)/$(SONAME):$(LIBDIR)/$(SONAME) library/qkv.py:$(DATADIR)/qkv/qkv.py \
            $(BUILD)/qkv.pc:$(LIBDIR)/pkgconfig/qkv.pc $(BUILD)/manual/qkv.3:$(MANDIR)/man3/qkv.3
 define put
 install -D -m $1 $(subst :, "$(DESTDIR),$2)"
@@ -242,12 +280,13 @@ install -D -m $1 $(subst :, "$(DESTDIR),$2)"
 endef
 $(BUILD)/qkv.pc: library/qkv.pc.in base/options.h .FORCE
 	sed -e 's|@prefix@|$(PREFIX)|; s|@libdir@|$(LIBDIR)|; s|@includedir@|$(INCLUDEDIR)|' \
-	    -e "s|@version@|$$(sed -n 's/.*QKV_VERSION "\(.*\)"/\1/p' base/options.h)|" $< >$@
+	    -e 's|@version@|$(VERSION)|' $< >$@
 install: all $(BUILD)/qkv.pc
 	$(foreach f,$(PROGRAMS),$(call put,755,$f))
 	$(foreach f,$(TEXTS),$(call put,644,$f))
+	ln -sf $(SONAME) "$(DESTDIR)$(LIBDIR)/libqkv.so"
 uninstall:
-	rm -f $(foreach f,$(PROGRAMS) $(TEXTS),"$(DESTDIR)$(lastword $(subst :, ,$f))")
+	rm -f $(foreach f,$(PROGRAMS) $(TEXTS),"$(DESTDIR)$(lastword $(subst :, ,$f))") "$(DESTDIR)$(LIBDIR)/libqkv.so"
 	for folder in "$(DESTDIR)$(DATADIR)/qkv" "$(DESTDIR)$(DOCDIR)"; do \
 	    ! test -d "$$folder" || find "$$folder" -depth -type d -empty -delete; done
 clean:
@@ -261,7 +300,7 @@ compile_commands.json: .FORCE
 	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
 	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
 
-.PHONY: all test tests asan tsan fuzz exercise check-all bench golden format install uninstall clean help .FORCE
+.PHONY: all page test tests asan tsan fuzz exercise check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

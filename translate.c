@@ -8,9 +8,9 @@
  * Other options select something else: --score prints the log probability of given translations
  * and --align with --target or --gold aligns their words (commands/translate/pairs.h);
  * --hypothesis scores a file of translations, without a model
- * (commands/translate/scores.h); --save-int8 writes the model with quantised weights;
+ * (commands/translate/scores.h); --save-int8 writes the model with quantised weights,
+ * --export in Hugging Face's format;
  * --list-vocabulary and --neighbours print the words it knows. */
-#include <math.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -31,6 +31,8 @@
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
 #include "inference/bundle.h"
+#include "inference/marian.h"
+#include "inference/scoring.h"
 #include "inference/translator.h"
 #include "kernels/matrix.h"
 
@@ -128,18 +130,37 @@ static bool encode_option(Program *p, IdLines *line, const char *option, const c
                               p->bundle->max_length - 1));
 }
 
+/* hypothesis (=) the given translation of the only text, as these models score it. */
+static bool score_given(Hypothesis *hypothesis, const Program *p, const Models *models,
+                        const IdLines *lines, const IdLines *given, Error *error)
+{
+    Packed source = idlines_packed(lines), target = idlines_packed(given);
+    *hypothesis = (Hypothesis){.id = given->ids.id,
+                               .length = target.rows,
+                               .each = malloc((size_t)target.rows * sizeof(double))};
+    if (!hypothesis->each) return error_set(error, "not enough memory for a translation");
+    if (!scoring_run(hypothesis->each, &models->ensemble, &source, &target, p->workers, NULL,
+                     error))
+        return false;
+    for (int t = 0; t < target.rows; t++) hypothesis->log_probability += hypothesis->each[t];
+    hypothesis->score =
+        search_score(&p->request.search, hypothesis->log_probability, target.rows);
+    return true;
+}
+
 /* Answers the only text with the given translation. */
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
-    bool good = encode_option(p, &given, "--given", p->request.given, error);
-    Hypothesis hypothesis = {.id = given.ids.id,
-                             .length = (int)given.ids.count,
-                             .score = NAN,
-                             .log_probability = NAN};
-    Translation translation = {&hypothesis, 1};
+    Hypothesis now = {0}, before = {0};
+    bool good = encode_option(p, &given, "--given", p->request.given, error) &&
+                score_given(&now, p, &p->models, &p->lines, &given, error) &&
+                (!p->view.trained ||
+                 score_given(&before, p, &p->trained, &p->trained_lines, &given, error));
     p->view.given = &given;
-    good = good && answer(p, &translation, &translation, 0, error);
+    good = good && answer(p, &(Translation){&now, 1}, &(Translation){&before, 1}, 0, error);
+    free(now.each);
+    free(before.each);
     idlines_free(&given);
     return good;
 }
@@ -281,6 +302,13 @@ static bool save_int8(Program *p, Error *error)
            bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
 }
 
+static bool export_model(Program *p, Error *error)
+{
+    Bundle *bundle = &p->models.bundle[0];
+    return bundle_load_rows(bundle, p->request.model.item[0], error) &&
+           marian_export(&bundle->model, &bundle->vocabulary, p->request.export, error);
+}
+
 /* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
 static bool list_vocabulary(Program *p, Error *error)
 {
@@ -323,6 +351,7 @@ static bool work(Program *p, Error *error)
     if (r->by_hand) return request_by_hand(r, error);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8) return save_int8(p, error);
+    if (r->export) return export_model(p, error);
     if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->align.gold;
     bool good = prepare(p, error), replace = r->invalid == TEXT_REPLACE;

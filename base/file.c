@@ -226,20 +226,6 @@ FILE *file_restart(const char *path, char *text, Error *error)
     return file;
 }
 
-FILE *textstream_open(TextStream *stream)
-{
-    *stream = (TextStream){0};
-    return stream->out = open_memstream(&stream->text, &stream->length);
-}
-
-char *textstream_close(TextStream *stream)
-{
-    bool good = stream->out && !ferror(stream->out);
-    if (stream->out && fclose(stream->out) == 0 && good) return stream->text;
-    free(stream->text);
-    return NULL;
-}
-
 static bool make_one(const char *part, const char *path, Error *error)
 {
     struct stat found;

@@ -23,14 +23,40 @@ enum { UNK_ID = 40, BOS_ID, EOS_ID, PAD_ID, UNK_SURFACE, EOS_PIECE = 47 };  // o
 
 static const char END[] = "</s>", SURFACE[] = "⁇";
 
-static bool put_end(Message *out)
+static bool put_piece(Message *out, const char *text, PieceType type)
 {
-    Message end = {0};
-    bool good = protobuf_put_bytes(&end, PIECE_TEXT, END, strlen(END)) &&
-                protobuf_put_varint(&end, PIECE_TYPE, PIECE_CONTROL) &&
-                protobuf_put_bytes(out, PIECE, end.bytes, end.count);
-    free(end.bytes);
+    Message piece = {0};
+    bool good = protobuf_put_bytes(&piece, PIECE_TEXT, text, strlen(text)) &&
+                protobuf_put_varint(&piece, PIECE_TYPE, type) &&
+                protobuf_put_bytes(out, PIECE, piece.bytes, piece.count);
+    free(piece.bytes);
     return good;
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const Bytes *x = &((const Piece *)a)->text, *y = &((const Piece *)b)->text;
+    int order = memcmp(x->at, y->at, x->count < y->count ? x->count : y->count);
+    return order ? order : (x->count > y->count) - (x->count < y->count);
+}
+
+/* The pieces with the ids 2 .. count-1, and then those that have none. Sorts `pieces`. */
+static bool put_ordered(Message *out, Pieces *pieces, const char *const *piece, int count)
+{
+    qsort(pieces->piece, (size_t)pieces->count, sizeof *pieces->piece, by_text);
+    for (int id = ID_UNKNOWN + 1; id < count - 1; id++) {
+        Piece key = {.text = {(const unsigned char *)piece[id], strlen(piece[id])}};
+        Piece *found = bsearch(&key, pieces->piece, (size_t)pieces->count, sizeof key, by_text);
+        bool tag = !strncmp(piece[id], ">>", 2) && key.text.count > 4 &&
+                   !strcmp(piece[id] + key.text.count - 2, "<<");
+        bool known =
+            found && !tag && found->type != PIECE_CONTROL && found->type != PIECE_UNKNOWN;
+        if (known ? !protobuf_put_bytes(out, PIECE, found->message.at, found->message.count)
+                  : !put_piece(out, piece[id], PIECE_UNUSED))
+            return false;
+        if (found && found->type != PIECE_UNKNOWN) found->type = PIECE_CONTROL;  // is done
+    }
+    return put_piece(out, piece[count - 1], PIECE_CONTROL);
 }
 
 /* The unknown piece, or all others that a text can contain. */
@@ -57,14 +83,29 @@ static bool put_trainer(Message *out, Message *spec)
            protobuf_put_bytes(out, TRAINER, spec->bytes, spec->count);
 }
 
+/* Appends the fields that put_trainer does not write. What is no field is for tokenizer_load to
+ * refuse. */
+static bool copy_trainer(Message *spec, Bytes from)
+{
+    bool good = true;
+    for (Field field; good && from.count > 0;) {
+        Bytes rest = from;
+        if (!protobuf_field(&from, &field)) from = (Bytes){0};
+        else if ((field.number >= UNK_ID && field.number <= UNK_SURFACE) ||
+                 field.number == EOS_PIECE)
+            continue;
+        good = protobuf_put_fields(spec, rest.at, rest.count - from.count);
+    }
+    return good;
+}
+
 /* Appends the trainer_spec's fields to spec, and all other fields except the pieces to out. */
 static bool copy_fields(Message *out, Message *spec, Bytes model)
 {
     for (Field field; model.count > 0;) {
         const unsigned char *begin = model.at;
         bool good = protobuf_field(&model, &field);
-        if (good && field.number == TRAINER)
-            good = protobuf_put_fields(spec, field.bytes.at, field.bytes.count);
+        if (good && field.number == TRAINER) good = copy_trainer(spec, field.bytes);
         else if (good && field.number != PIECE)
             good = protobuf_put_fields(out, begin, (size_t)(model.at - begin));
         if (!good) return false;
@@ -73,14 +114,15 @@ static bool copy_fields(Message *out, Message *spec, Bytes model)
 }
 
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
-                     size_t size, Error *error)
+                     size_t size, const char *const *piece, int count, Error *error)
 {
     Pieces pieces;
     Message out = {0}, spec = {0};
     if (!pieces_read(&pieces, model, size, error)) return false;
-    bool good = copy_fields(&out, &spec, (Bytes){model, size}) && put_end(&out) &&
-                put_pieces(&out, &pieces, true) && put_pieces(&out, &pieces, false) &&
-                put_trainer(&out, &spec);
+    bool good = copy_fields(&out, &spec, (Bytes){model, size}) &&
+                put_piece(&out, END, PIECE_CONTROL) && put_pieces(&out, &pieces, true) &&
+                (!piece || put_ordered(&out, &pieces, piece, count)) &&
+                put_pieces(&out, &pieces, false) && put_trainer(&out, &spec);
     pieces_free(&pieces);
     free(spec.bytes);
     if (!good) error_set(error, "not enough memory for its pieces");

@@ -30,6 +30,8 @@ struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
     TokenizerType type;
+    bool
+        mapped;  // pieces have ids of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
      * space before a text, [1] puts one. */
     mutable SentencePieceProcessor follower[2];
@@ -76,7 +78,9 @@ static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *er
     for (int id = 0; id < pieces; id++)
         if (!std::isfinite(processor.GetScore(id)))
             return error_set(error, "the score of piece %d is not a number", id);
-    tokenizer->vocab_size = pieces + 1;
+    const int pad = processor.PieceToId("<pad>");
+    tokenizer->mapped = processor.IsControl(pad);
+    tokenizer->vocab_size = (tokenizer->mapped ? pad : pieces) + 1;
     return true;
 }
 
@@ -159,6 +163,31 @@ bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, si
     return tokenizer_encode_begins(tokenizer, ids, nullptr, text, length, error);
 }
 
+/* The length of a tag ">>fra<<" that the text begins with and that is a token, or 0. */
+static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_view text)
+{
+    const size_t end = text.substr(0, 2) == ">>" ? text.find("<<", 3) : std::string_view::npos;
+    if (!tokenizer->mapped || end == std::string_view::npos) return 0;
+    *id = tokenizer->processor.PieceToId(text.substr(0, end + 2));
+    return tokenizer->processor.IsUnused(*id) ? end + 2 : 0;
+}
+
+/* The id of a piece of a text. What the model does not know may be a token nevertheless, if the
+ * ids are those of another program. */
+static int32_t token_of(const Tokenizer *tokenizer, int32_t id, const std::string &piece)
+{
+    if (!tokenizer->mapped) return id;
+    if (id >= tokenizer->vocab_size) return ID_UNKNOWN;
+    const int other = id == ID_UNKNOWN ? tokenizer->processor.PieceToId(piece) : id;
+    return tokenizer->processor.IsUnused(other) ? other : id;
+}
+
+static void push(Ids *ids, int32_t id)
+{
+    if (!GROW(ids->id, ids->size, ids->count + 1)) throw std::bad_alloc();
+    ids->id[ids->count++] = id;
+}
+
 /* Unknown tokens beside each other are one, also where two parts meet. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error)
@@ -169,7 +198,10 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     const SentencePieceProcessor *processor = &tokenizer->processor;
     int32_t last = ID_END;
     return guarded(error, [&] {
-        for (size_t from = 0, space = 0;;) {
+        size_t from = tag_length(tokenizer, &last, std::string_view(text, length));
+        if (from) push(ids, last);
+        if (from && begin) push(begin, 0);
+        for (size_t space = 0;;) {
             size_t count = part_length(text + from, length - from);
             sentencepiece::ImmutableSentencePieceText split;
             if (!done(processor->Encode(std::string_view(text + from, count),
@@ -181,11 +213,8 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
                 const size_t place = from + piece.begin() - space;
                 last = (int32_t)piece.id(), space = 0;
                 if (joined) continue;
-                if (!GROW(ids->id, ids->size, ids->count + 1) ||
-                    (begin && !GROW(begin->id, begin->size, begin->count + 1)))
-                    throw std::bad_alloc();
-                ids->id[ids->count++] = last;
-                if (begin) begin->id[begin->count++] = (int32_t)place;
+                push(ids, token_of(tokenizer, last, piece.piece()));
+                if (begin) push(begin, (int32_t)place);
             }
             from += count;
             if (from == length) return true;

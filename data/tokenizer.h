@@ -71,9 +71,13 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 /* Rewrites a model that was made elsewhere, with its pieces in the order above: </s>, <unk>,
  * then the others in their order. Control pieces other than </s> are left out. *adopted [*size]
  * is malloc'ed bytes for tokenizer_load. The tokens of every text stay the same; only their ids
- * change. */
+ * change.
+ *
+ * piece [count] or NULL: the pieces by their ids, with </s>, <unk> and <pad> as 0, 1 and count-1.
+ * Of these, pieces that the model lacks are no tokens of a text, except a ">>fra<<" at its
+ * beginning. Pieces that only the model has become <unk>. */
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
-                     size_t size, Error *error);
+                     size_t size, const char *const *piece, int count, Error *error);
 
 /* The handler is called where SentencePiece gets no memory, in any thread, and must end the
  * program: SentencePiece goes on with broken objects (0.1.97). Without one that is an error. */

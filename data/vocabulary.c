@@ -41,8 +41,8 @@ static bool read_model(Vocabulary *vocabulary, CorpusSide side, const char *path
     size_t size;
     char *bytes = file_read(path, SENTENCEPIECE_LIMIT, &size, error);
     if (!bytes) return false;
-    bool good =
-        tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes, size, error);
+    bool good = tokenizer_adopt(&vocabulary->model[side], &vocabulary->size[side], bytes, size,
+                                NULL, 0, error);
     free(bytes);
     return good || error_prefix(error, "'%s' is no SentencePiece model that can be used", path);
 }

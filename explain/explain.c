@@ -135,7 +135,8 @@ static void put_embeddings(const Explanation *e, TokenSide side)
                     k == SHOWN       ? "  +"
                     : k == 2 * SHOWN ? "  ="
                                      : "",
-                    x[k / SHOWN] ? (k < SHOWN ? sqrt(D) : 1) * (double)x[k / SHOWN][k % SHOWN]
+                    x[k / SHOWN] ? (k < SHOWN ? config_embedding_scale(e->config) : 1) *
+                                       (double)x[k / SHOWN][k % SHOWN]
                                  : 0);
         fputc('\n', e->out);
     }
@@ -145,18 +146,21 @@ static void step_embeddings(const Explanation *e)
 {
     int D = e->config->d_model;
     Positions positions = e->config->positions;
+    bool scaled = e->config->embedding_scale == EMBEDDING_SCALE_SQRT;
+    char scale[32] = "1";
+    if (scaled) snprintf(scale, sizeof scale, "√%d = %.3f", D, sqrt(D));
     step(e, "2. Token ids become vectors: embedding and position",
          "The embedding is a table with one row of %d learned numbers for each token. The row "
-         "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
-         D, D, sqrt(D),
+         "is multiplied by %s. %s These are the first %d numbers of each vector:",
+         D, scale,
          positions == POSITIONS_SINUSOIDAL
              ? "The positional encoding is added: sines and cosines of the token's position."
          : positions == POSITIONS_LEARNED
              ? "The positional embedding is added: a learned vector for each position."
              : "This model adds no positional encoding.",
          SHOWN);
-    fprintf(e->out, "  %-*s embedding × √%-5d    position             vector\n", LABEL, "token",
-            D);
+    fprintf(e->out, "  %-*s embedding × %s%-*d    position             vector\n", LABEL,
+            "token", scaled ? "√" : "", scaled ? 5 : 6, scaled ? D : 1);
     if (e->kind != ATTENTION_DECODER) put_embeddings(e, TOKENS_SOURCE);
     if (e->kind == ATTENTION_CROSS) fputs("  … and those that the decoder reads:\n", e->out);
     if (e->kind != ATTENTION_ENCODER) put_embeddings(e, TOKENS_READ);

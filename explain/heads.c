@@ -31,7 +31,7 @@ bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
     const int layers[HEAD_KINDS] = {config->encoder_layers, L, L};
     Head *head = calloc((size_t)((layers[0] + 2 * L) * H + HEAD_KINDS), sizeof *head);
     heads->kind[0] = head;
-    heads->pair = calloc(HEAD_PAIRS, sizeof *heads->pair);
+    heads->pair = calloc(HEAD_PAIRS, sizeof(HeadPair *));
     if (!head || !heads->pair || !hcreate_r(HEAD_PAIRS, &heads->table))
         return error_set(error, "not enough memory to report on heads");
     for (int kind = 0; kind < HEAD_KINDS; heads->kind[++kind] = head)
@@ -133,7 +133,7 @@ static bool add_kind(Heads *heads, const Snapshot *snapshot, AttentionKind kind,
     Head *first = heads->kind[kind], *last = heads->kind[kind + 1] - 1;
     size_t cells = (size_t)rows->count * (size_t)columns->count;
     Map equal = {0}, map;
-    HeadPair **pair = calloc(cells, sizeof *pair);
+    HeadPair **pair = calloc(cells, sizeof(HeadPair *));
     bool good = make_map(&equal, snapshot, last, rows, columns, error) &&
                 (pair || error_set(error, "not enough memory for pairs of words"));
     for (size_t c = 0; good && c < cells; c++) {
@@ -275,7 +275,7 @@ static void print_json(FILE *out, const Heads *heads, const Head *head, int leas
 
 void heads_print(FILE *out, const Heads *heads, int least, bool json)
 {
-    qsort(heads->pair, (size_t)heads->pairs, sizeof *heads->pair, by_key);
+    qsort(heads->pair, (size_t)heads->pairs, sizeof(HeadPair *), by_key);
     if (!json) fprintf(out, "%lld sentence pairs\n", heads->sentences);
     for (AttentionKind k = ATTENTION_ENCODER; k <= ATTENTION_CROSS; k++)
         if (!json) print_kind(out, heads, k, least);

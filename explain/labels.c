@@ -1,6 +1,7 @@
 /* labels.c -- tokens to the text that is shown; see labels.h. */
 #include "explain/labels.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,26 +101,32 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
                  TokenSide side, LabelsUnit unit, Error *error)
 {
     const Tokenizer *tokenizer = labels_tokenizer(vocabulary, side);
+    const double *each = side == TOKENS_TARGET ? snapshot->each : NULL;
     int count = labels_tokens(snapshot, side);
     size_t n = (size_t)count;
     *labels = (Labels){.text = calloc(n, sizeof *labels->text),
                        .special = calloc(n, sizeof *labels->special),
                        .unknown = calloc(n, sizeof *labels->unknown),
+                       .probability = calloc(n, sizeof *labels->probability),
                        .word = calloc(n, sizeof *labels->word)};
     int *id = calloc(n, sizeof *id);
     const char **unknown = calloc(n, sizeof *unknown);
-    bool good =
-        (labels->text && labels->special && labels->unknown && labels->word && id && unknown) ||
-        error_set(error, "not enough memory for the words of a picture");
+    bool good = (labels->text && labels->special && labels->unknown && labels->probability &&
+                 labels->word && id && unknown) ||
+                error_set(error, "not enough memory for the words of a picture");
     for (int i = 0; i < count && good; i++) {
         id[i] = labels_id(snapshot, side, i);
         unknown[i] = labels_unknown(snapshot, side, i);
     }
+    double log_probability = 0;
     for (int first = 0, i = 1; i <= count && good; i++) {
         labels->word[i - 1] = labels->count;
         labels->unknown[labels->count] |= id[i - 1] == ID_UNKNOWN;
+        log_probability += each ? each[i - 1] : NAN;
         if (i < count && joins(tokenizer, unit, id[i], id[i - 1])) continue;
         labels->special[labels->count] = is_special(tokenizer, id[first]);
+        labels->probability[labels->count] = (float)exp(log_probability);
+        log_probability = 0;
         labels->text[labels->count] =
             word_text(tokenizer, id + first, unknown + first, i - first, error);
         good = labels->text[labels->count++] != NULL;
@@ -135,6 +142,7 @@ void labels_hide(Labels *labels)
     int kept = 0;
     for (int i = 0; i < labels->count; i++) {
         labels->unknown[kept] = labels->unknown[i];
+        labels->probability[kept] = labels->probability[i];
         if (labels->special[i]) free(labels->text[i]);
         else labels->text[kept++] = labels->text[i];
     }
@@ -148,6 +156,7 @@ void labels_free(Labels *labels)
     free(labels->text);
     free(labels->special);
     free(labels->unknown);
+    free(labels->probability);
     free(labels->word);
     *labels = (Labels){0};
 }

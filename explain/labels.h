@@ -41,8 +41,10 @@ typedef struct Labels {
     char **text;    // [count]
     bool *special;  // [count] </s> or <pad>
     bool *unknown;  // [count] not in the vocabulary; text is what <unk> stands for, if known
-    int count;      // of tokens; or of words, if tokens are joined
-    int *word;      // [tokens] the index in text of each token's label: non-decreasing, from 0
+    float
+        *probability;  // [count] in the translation, the product of its tokens'; NaN: not known
+    int count;         // of tokens; or of words, if tokens are joined
+    int *word;  // [tokens] the index in text of each token's label: non-decreasing, from 0
 } Labels;
 
 /* What one label stands for. */

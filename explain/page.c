@@ -1,262 +1,13 @@
-/* page.c -- attention weights and vectors to JSON, and the page with it; see page.h. */
+/* page.c -- the page with its data; see page.h. */
 #include "explain/page.h"
 
 #include "base/file.h"
-#include "base/json.h"
-#include "explain/labels.h"
-#include "explain/maps.h"
-#include "plots/colormap.h"
 
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { COLORS = 33 };  // of the 256 of a colour map, evenly spaced
-
-static const char *const SIDE[] = {
-    [TOKENS_SOURCE] = "source", [TOKENS_TARGET] = "target", [TOKENS_READ] = "read"};
-
-static const struct {
-    AttentionKind kind;
-    const char *short_title, *row_is, *column_is, *caption;
-} KIND[] = {
-    {ATTENTION_CROSS, "cross-attention", "word being generated (query)", "source word (key)",
-     "How much each word of the translation attends to each source word while it is generated. "
-     "The weights of a word sum to 1."},
-    {ATTENTION_ENCODER, "encoder self-attention", "source word (query)", "source word (key)",
-     "How much each source word attends to each source word. The weights of a word sum to 1."},
-    {ATTENTION_DECODER, "decoder self-attention", "word being generated (query)",
-     "word generated before (key)",
-     "How much each word of the translation attends to the words before it while it is "
-     "generated. The weights of a word sum to 1."},
-};
-enum { KINDS = sizeof KIND / sizeof *KIND };
-
-typedef struct PageWriter {
-    JsonWriter json;
-    const PictureInput *input;
-    const Snapshot *snapshot;
-    bool vectors;
-    bool pieces;  // some word consists of several tokens
-} PageWriter;
-
-/* value with at most `digits` digits, so that its shortest text is short. */
-static double rounded(double value, int digits)
-{
-    char text[REAL_TEXT];
-    snprintf(text, sizeof text, "%.*g", digits, value);
-    return strtod(text, NULL);
-}
-
-/* ---- words ---- */
-
-static void put_bools(JsonWriter *json, const char *key, const bool *value, int count)
-{
-    json_open_array(json, key);
-    for (int i = 0; i < count; i++) json_put_bool(json, NULL, value[i]);
-    json_close(json);
-}
-
-static bool put_side(PageWriter *page, TokenSide side, Error *error)
-{
-    const Vocabulary *vocabulary = page->input->vocabulary;
-    Labels token, word = {0};
-    bool good = labels_make(&token, page->snapshot, vocabulary, side, LABELS_TOKENS, error) &&
-                labels_make(&word, page->snapshot, vocabulary, side, LABELS_WORDS, error);
-    JsonWriter *json = &page->json;
-    if (good) {
-        json_open(json, SIDE[side]);
-        json_put_texts(json, "text", token.text, token.count);
-        put_bools(json, "special", token.special, token.count);
-        put_bools(json, "unknown", token.unknown, token.count);
-        json_open_array(json, "word");
-        for (int i = 0; i < token.count; i++) json_put_integer(json, NULL, word.word[i]);
-        json_close(json);
-        json_put_texts(json, "joined", word.text, word.count);
-        json_close(json);
-        page->pieces |= word.count < token.count;
-    }
-    labels_free(&token);
-    labels_free(&word);
-    return good;
-}
-
-static bool put_sentence(PageWriter *page, CorpusSide side, const char *key, Error *error)
-{
-    char *text = labels_sentence(page->snapshot, page->input->vocabulary, side, error);
-    if (!text) return false;
-    json_put_text(&page->json, key, text);
-    free(text);
-    return true;
-}
-
-/* ---- numbers ---- */
-
-/* decimals: round to 4 decimals, else to 5 digits. */
-static void put_matrix(JsonWriter *json, const char *key, SnapshotRows rows, bool decimals)
-{
-    json_open_array(json, key);
-    for (int i = 0; i < rows.rows; i++) {
-        const real *x = rows.at + (size_t)i * (size_t)rows.stride;
-        json_open_array(json, NULL);
-        for (int j = 0; j < rows.columns; j++)
-            json_put_real(json, NULL, decimals ? round(1e4 * x[j]) / 1e4 : rounded(x[j], 5));
-        json_close(json);
-    }
-    json_close(json);
-}
-
-static void put_map(JsonWriter *json, const char *key, AttentionMap map, bool decimals)
-{
-    put_matrix(json, key, (SnapshotRows){map.at, map.rows, map.columns, map.width}, decimals);
-}
-
-static void put_head(PageWriter *page, AttentionKind kind, int layer, int head)
-{
-    JsonWriter *json = &page->json;
-    json_open(json, NULL);
-    put_map(json, "weights", snapshot_map(page->snapshot, kind, layer, head), true);
-    if (page->vectors) {
-        HeadVectors x = snapshot_vectors(page->snapshot, kind, layer, head);
-        json_put_real(json, "scale", x.scale);
-        put_matrix(json, "q", x.Q, false);
-        put_matrix(json, "k", x.K, false);
-        put_matrix(json, "v", x.V, false);
-    }
-    if (page->vectors && page->input->gradients) {
-        HeadGradients d = snapshot_gradients(page->input->gradients, kind, layer, head);
-        put_matrix(json, "do", d.x.O, false);
-        put_matrix(json, "dq", d.x.Q, false);
-        put_matrix(json, "dk", d.x.K, false);
-        put_matrix(json, "dv", d.x.V, false);
-        put_map(json, "dP", d.P, false);
-        put_map(json, "dS", d.S, false);
-    }
-    json_close(json);
-}
-
-static void put_kind(PageWriter *page, int k)
-{
-    JsonWriter *json = &page->json;
-    AttentionKind kind = KIND[k].kind;
-    json_open(json, NULL);
-    json_put_text(json, "name", attention_kind_names[kind]);
-    json_put_text(json, "title", choice_kind_titles[kind]);
-    json_put_text(json, "short", KIND[k].short_title);
-    json_put_text(json, "rows", SIDE[labels_rows(kind)]);
-    json_put_text(json, "columns", SIDE[labels_columns(kind)]);
-    json_put_text(json, "row_is", KIND[k].row_is);
-    json_put_text(json, "column_is", KIND[k].column_is);
-    json_put_text(json, "caption", KIND[k].caption);
-    json_put_bool(json, "causal", kind == ATTENTION_DECODER);
-    json_open_array(json, "layers");
-    for (int l = 0; l < snapshot_layers(page->snapshot, kind); l++) {
-        json_open_array(json, NULL);
-        for (int h = 0; h < page->snapshot->model->config.heads; h++)
-            put_head(page, kind, l, h);
-        json_close(json);
-    }
-    json_close(json);
-    json_close(json);
-}
-
-static void put_colors(JsonWriter *json, const char *key, Theme theme)
-{
-    Colormap map = colormap_make(theme);
-    json_open_array(json, key);
-    for (int i = 0; i < COLORS; i++) {
-        Color c = map.color[i * (COLORMAP_SIZE - 1) / (COLORS - 1)];
-        char text[8];
-        snprintf(text, sizeof text, "#%02x%02x%02x", c.r, c.g, c.b);
-        json_put_text(json, NULL, text);
-    }
-    json_close(json);
-}
-
-/* ---- the page ---- */
-
-/* What the page shows first. */
-static void put_start(PageWriter *page, const PictureBest *best)
-{
-    JsonWriter *json = &page->json;
-    const Choice *choice = page->input->choice;
-    const PictureConfig *config = &page->input->config;
-    int layer, head, row = -1;
-    Choice first = *choice;
-    if (first.layer < 0) first.layer = first.head == CHOICE_BEST ? best->layer : best->shown;
-    if (first.head == CHOICE_BEST) first.head = best->head;
-    json_open(json, "start");
-    json_put_text(json, "kind", attention_kind_names[choice->kind]);
-    json_put_integer(json, "layer", first.layer);
-    maps_follow(&layer, &head, &row, page->snapshot, &first);
-    json_put_integer(json, "head", head);
-    json_put_integer(json, "query", row);
-    json_open_array(json, "heads");
-    for (int h = 0; h < page->snapshot->model->config.heads; h++)
-        if (choice_has(&first, h)) json_put_integer(json, NULL, h);
-    json_close(json);
-    json_put_bool(json, "words", config->words);
-    json_put_bool(json, "hide", config->hide_special);
-    json_put_text(json, "theme", config->theme == THEME_DARK ? "dark" : "auto");
-    json_close(json);
-}
-
-static bool put_data(PageWriter *page, Error *error)
-{
-    JsonWriter *json = &page->json;
-    const ModelConfig *config = &page->snapshot->model->config;
-    const ScoreFunction *score = &score_functions[config->attention_score];
-    PictureBest best;
-    json_open(json, NULL);
-    json_put_text(json, "model", page->input->model_name);
-    if (!put_sentence(page, SOURCE, "source", error) ||
-        !put_sentence(page, TARGET, "target", error) ||
-        !picture_best(&best, page->input, error))
-        return false;
-    json_open(json, "sides");
-    for (int side = 0; side < TOKEN_SIDES; side++)
-        if (!put_side(page, (TokenSide)side, error)) return false;
-    json_close(json);
-    json_put_bool(json, "given", page->input->given);
-    json_put_bool(json, "pieces", page->pieces);
-    json_put_bool(json, "vectors", page->vectors);
-    json_put_bool(json, "backward", page->vectors && page->input->gradients);
-    json_put_integer(json, "heads", config->heads);
-    json_put_integer(json, "size", config->d_model / config->heads);
-    json_put_text(json, "comparison", score->comparison);
-    json_put_text(json, "score", score->formula);
-    json_open(json, "best");
-    json_put_integer(json, "layer", best.layer);
-    json_put_integer(json, "head", best.aligns ? best.head : -1);
-    json_close(json);
-    put_start(page, &best);
-    json_open(json, "colors");
-    put_colors(json, "light", THEME_LIGHT);
-    put_colors(json, "dark", THEME_DARK);
-    json_close(json);
-    json_open_array(json, "kinds");
-    for (int k = 0; k < KINDS; k++) put_kind(page, k);
-    json_close(json);
-    json_close(json);
-    return true;
-}
-
-/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
-static void count_numbers(double *weights, double *vectors, const Snapshot *snapshot)
-{
-    *weights = *vectors = 0;
-    for (int k = 0; k < KINDS; k++) {
-        AttentionMap map = snapshot_map(snapshot, KIND[k].kind, 0, 0);
-        double layers = snapshot_layers(snapshot, KIND[k].kind), rows = map.rows,
-               columns = map.columns;
-        *weights += layers * snapshot->model->config.heads * rows * columns;
-        *vectors += layers * (rows + 2 * columns) * snapshot->model->config.d_model;
-    }
-}
-
 /* The page, with the data in place of the marker. */
-static bool put_html(PageWriter *page, Error *error)
+static bool put_html(JsonWriter *json, const PictureInput *input, bool vectors, Error *error)
 {
     static const unsigned char template[] = {
 #include "plots/page.inc"
@@ -264,9 +15,11 @@ static bool put_html(PageWriter *page, Error *error)
     static const char marker[] = "@data@";
     const unsigned char *data = memmem(template, sizeof template, marker, strlen(marker));
     const unsigned char *rest = data + strlen(marker);
-    fwrite(template, 1, (size_t)(data - template), page->json.out);
-    bool good = put_data(page, error);
-    fwrite(rest, 1, (size_t)(template + sizeof template - rest), page->json.out);
+    fwrite(template, 1, (size_t)(data - template), json->out);
+    PictureBest best;
+    bool good =
+        picture_best(&best, input, error) && page_data(json, input, &best, vectors, error);
+    fwrite(rest, 1, (size_t)(template + sizeof template - rest), json->out);
     return good;
 }
 
@@ -274,7 +27,7 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
 {
     const Snapshot *snapshot = input->snapshot;
     double weights, vectors;
-    count_numbers(&weights, &vectors, snapshot);
+    page_numbers(&weights, &vectors, snapshot);
     if (input->gradients) vectors = 2 * vectors + 2 * weights;
     if (weights > PAGE_WEIGHTS)
         return error_set(error,
@@ -282,11 +35,8 @@ bool page_save(const char *path, const PictureInput *input, Error *error)
                          "page: give `attention` the name of a .png file",
                          snapshot->source.rows, snapshot->target.rows, weights);
     TextStream stream;
-    PageWriter page = {.json = {.out = textstream_open(&stream), .html = true},
-                       .input = input,
-                       .snapshot = snapshot,
-                       .vectors = vectors <= PAGE_VECTORS};
-    bool good = !page.json.out || put_html(&page, error);
+    JsonWriter json = {.out = textstream_open(&stream), .html = true};
+    bool good = !json.out || put_html(&json, input, vectors <= PAGE_VECTORS, error);
     char *text = textstream_close(&stream);
     if (good) return file_replace_text(path, text, error);
     free(text);

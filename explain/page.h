@@ -27,6 +27,7 @@
  * PAGE_VECTORS numbers of them, the page leaves them out, and the view that needs them. */
 #pragma once
 
+#include "base/jsonwriter.h"
 #include "explain/picture.h"
 
 enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
@@ -34,3 +35,10 @@ enum { PAGE_VECTORS = 4000000, PAGE_WEIGHTS = 20000000 };
 /* Writes a page with all kinds, layers and heads; it opens with those that input->choice
  * names. The file is replaced as a whole or not at all. */
 bool page_save(const char *path, const PictureInput *input, Error *error);
+
+/* Writes the data alone. vectors: with queries, keys and values. */
+bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *best,
+               bool vectors, Error *error);
+
+/* How many numbers the weights, and the queries, keys and values, of all kinds are. */
+void page_numbers(double *weights, double *vectors, const Snapshot *snapshot);

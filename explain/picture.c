@@ -225,6 +225,12 @@ static void describe_heads(char text[NOTE], const Section *s, const Drawing *d, 
     }
 }
 
+/* Whether the probabilities of the words stand beside map i: where they are known, once. */
+static bool has_numbers(const Section *s, const Drawing *d, int i)
+{
+    return i == 0 && d->input->snapshot->each && s->kind == ATTENTION_CROSS;
+}
+
 /* Of the large map. share: of its special tokens */
 static void describe(Section *s, const Drawing *d, int head, double share)
 {
@@ -242,10 +248,11 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     snprintf(
         s->caption, REMARK,
         rollout
-            ? "Row: %s. Column: %s. Attention rollout through all layers up to this one; a "
+            ? "Row: %s%s. Column: %s. Attention rollout through all layers up to this one; a "
               "row sums to 1.%s"
-            : "Row: %s (query). Column: %s (key). The attention weights of a row sum to 1.%s",
+            : "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1.%s",
         s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
+        has_numbers(s, d, 0) ? ", with its probability" : "",
         decoder ? "word generated before it" : "source word", fixed);
     if (d->hide)
         snprintf(
@@ -299,6 +306,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
                   .row_labels = labelled ? (const char *const *)rows->text : NULL,
                   .row_special = rows->special,
                   .row_unknown = rows->unknown,
+                  .row_numbers = has_numbers(s, d, i) ? rows->probability : NULL,
                   .column_labels = labelled ? (const char *const *)columns->text : NULL,
                   .column_special = columns->special,
                   .column_unknown = columns->unknown,

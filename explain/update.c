@@ -89,7 +89,7 @@ bool update_open(Update *u, const char *path, const Snapshot *snapshot, Error *e
     if (snapshot->target.rows > LOSS_ROWS)
         return error_set(error, "`backward` takes a translation of at most %d tokens, not %d",
                          LOSS_ROWS, snapshot->target.rows);
-    if (!bundle_find(name, sizeof name, path, error) || !checkpoint_open(&file, name, error))
+    if (!bundle_find(name, sizeof name, path, error) || !bundle_open(&file, name, error))
         return false;
     bool good = read_file(u, &file, &snapshot->model->config, error);
     checkpoint_close(&file);

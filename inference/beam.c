@@ -139,11 +139,10 @@ static void report(Translation *found, const BeamSearch *search, const Finished 
 {
     int place = found->count++;
     Hypothesis last = found->hypothesis[place];
-    last.length = finished->length;
+    last.length = cache_hypothesis(last.id, last.each, search->predictor.cache, finished->node,
+                                   finished->log_probability);
     last.score = finished->score;
     last.log_probability = finished->log_probability;
-    int length = cache_tokens(last.id, search->predictor.cache, finished->node);
-    last.id[length] = ID_END;
     for (; place > 0 && found->hypothesis[place - 1].score < last.score; place--)
         found->hypothesis[place] = found->hypothesis[place - 1];
     found->hypothesis[place] = last;

@@ -1,6 +1,7 @@
 /* bundle.c -- loads and saves checkpoints for inference; see bundle.h. */
 #include "inference/bundle.h"
 
+#include "inference/marian.h"
 #include "model/checkpoint.h"
 #include "model/quantised.h"
 
@@ -21,7 +22,16 @@ bool bundle_find(char *file, size_t size, const char *path, Error *error)
         snprintf(file, size, "%s/%s", path, names[i]);
         if (access(file, F_OK) == 0) return true;
     }
+    if (marian_is_folder(path)) return snprintf(file, size, "%s", path), true;
     return error_set(error, "no model in '%s' (neither %s nor %s)", path, names[0], names[1]);
+}
+
+bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode)
+               ? marian_open(checkpoint, path, error)
+               : checkpoint_open(checkpoint, path, error);
 }
 
 /* Creates the network that a checkpoint describes, and reads its weights: prepared, or if they
@@ -58,28 +68,28 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
 static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkpoint,
                             Error *error)
 {
-    const void *const model[SIDES] = {checkpoint->source_tokenizer, checkpoint->tokenizer};
-    const size_t size[SIDES] = {checkpoint->source_tokenizer_size, checkpoint->tokenizer_size};
-    return vocabulary_copy(vocabulary, model, size, error) &&
+    return vocabulary_copy(vocabulary, (const void *const *)checkpoint->tokenizer,
+                           checkpoint->tokenizer_size, error) &&
            vocabulary_load(vocabulary, error);
 }
 
 /* Fills the bundle and closes the checkpoint. */
-static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8,
+static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool prepare,
                  const Intervention *change, Error *error)
 {
     const char *name = checkpoint->file.path;
     Transformer *model = &bundle->model;
     bool good = (read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
                  error_prefix(error, "%s", name)) &&
-                read_model(model, checkpoint, &bundle->vocabulary, int8, change && change->any,
-                           name, error) &&
+                read_model(model, checkpoint, &bundle->vocabulary, int8,
+                           !prepare || (change && change->any), name, error) &&
                 (!change || intervention_apply(change, model, error) ||
                  error_prefix(error, "%s", name)) &&
                 ((bundle->config = strdup(checkpoint->config)) ||
                  error_set(error, "not enough memory for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
-    good = good && (model->prepared.count || transformer_prepare(model, int8, error));
+    good =
+        good && (!prepare || model->prepared.count || transformer_prepare(model, int8, error));
     bundle->max_length = model->config.max_length;
     if (!good) bundle_free(bundle);
     return good;
@@ -92,8 +102,18 @@ bool bundle_load(Bundle *bundle, const char *path, bool int8, const Intervention
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return bundle_find(file, sizeof file, path, error) &&
-           checkpoint_open(&checkpoint, file, error) &&
-           load(bundle, &checkpoint, int8, change, error);
+           bundle_open(&checkpoint, file, error) &&
+           load(bundle, &checkpoint, int8, true, change, error);
+}
+
+bool bundle_load_rows(Bundle *bundle, const char *path, Error *error)
+{
+    char file[PATH_MAX + 32];
+    CheckpointFile checkpoint;
+    *bundle = (Bundle){0};
+    return bundle_find(file, sizeof file, path, error) &&
+           bundle_open(&checkpoint, file, error) &&
+           load(bundle, &checkpoint, false, false, NULL, error);
 }
 
 bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const char *name,
@@ -102,7 +122,7 @@ bool bundle_load_bytes(Bundle *bundle, const void *bytes, size_t length, const c
     CheckpointFile checkpoint;
     *bundle = (Bundle){0};
     return checkpoint_open_bytes(&checkpoint, bytes, length, name, error) &&
-           load(bundle, &checkpoint, int8, NULL, error);
+           load(bundle, &checkpoint, int8, true, NULL, error);
 }
 
 void bundle_free(Bundle *bundle)
@@ -116,14 +136,13 @@ void bundle_free(Bundle *bundle)
 bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error)
 {
     const Vocabulary *vocabulary = &bundle->vocabulary;
-    Checkpoint checkpoint = {.params = &bundle->model.params,
-                             .weights = bundle->model.block,
-                             .prepared = &bundle->model.prepared,
-                             .config = bundle->config,
-                             .tokenizer = vocabulary->model[TARGET],
-                             .tokenizer_size = vocabulary->size[TARGET],
-                             .source_tokenizer = vocabulary->model[SOURCE],
-                             .source_tokenizer_size = vocabulary->size[SOURCE]};
+    Checkpoint checkpoint = {
+        .params = &bundle->model.params,
+        .weights = bundle->model.block,
+        .prepared = &bundle->model.prepared,
+        .config = bundle->config,
+        .tokenizer = {vocabulary->model[SOURCE], vocabulary->model[TARGET]},
+        .tokenizer_size = {vocabulary->size[SOURCE], vocabulary->size[TARGET]}};
     return checkpoint_save(&checkpoint, path, error);
 }
 

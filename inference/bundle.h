@@ -6,6 +6,7 @@
 #include "inference/ensemble.h"
 #include "inference/idlines.h"
 #include "inference/intervention.h"
+#include "model/checkpoint.h"
 
 typedef struct Bundle {
     Transformer model;
@@ -15,8 +16,11 @@ typedef struct Bundle {
 } Bundle;
 
 /* file (=) the checkpoint that `path` means: a file, or best.safetensors (else
- * last.safetensors) of a run's folder. false: there is none. */
+ * last.safetensors) of a run's folder, or a folder of MarianMT (marian.h). false: there is none. */
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
+
+/* Opens what bundle_find found: a checkpoint, or a folder of MarianMT (marian.h). */
+bool bundle_open(CheckpointFile *checkpoint, const char *path, Error *error);
 
 /* Loads the checkpoint that bundle_find finds, and prepares its matrices for inference
  * (model/quantised.h): quantised to int8, or as they are. change: made before that; or NULL */
@@ -35,6 +39,10 @@ bool bundle_save_int8(const Bundle *bundle, const char *path, Error *error);
 /* Appends a line of text of a side (idlines.h). */
 bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const char *text,
                    size_t length, size_t *cut, Error *error);
+
+/* The same, but floats stay in bundle->model.block, not prepared: the model can be saved, but
+ * cannot translate. */
+bool bundle_load_rows(Bundle *bundle, const char *path, Error *error);
 
 /* The models of one translation: one, or an ensemble with one vocabulary. */
 typedef struct Models {

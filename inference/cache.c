@@ -122,7 +122,8 @@ void cache_encode(Cache *cache, const Transformer *model)
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &memory, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
-                          model->source_positions, NULL, D);
+                          (real)config_embedding_scale(config), model->source_positions, NULL,
+                          D);
         const real *X =
             stack_forward(&encoded->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
@@ -155,6 +156,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
         if (packed_length(source, s) > longest) longest = packed_length(source, s);
     cache->parent = ARENA_TAKE(arena, int, nodes);
     cache->token = ARENA_TAKE(arena, int, nodes);
+    cache->log_probability = ARENA_TAKE(arena, double, nodes);
     cache->first = ARENA_TAKE(arena, int, (size_t)steps + 1);
     cache->id = ARENA_TAKE(arena, int, R);
     cache->start = ARENA_TAKE(arena, int, R + 1);
@@ -311,6 +313,7 @@ static void add_nodes(Cache *cache, const Prefix *prefix, int count)
         int node = cache->nodes + r, *path = cache->path + (size_t)r * (size_t)cache->steps;
         cache->parent[node] = prefix[r].parent;
         cache->token[node] = cache->id[r] = prefix[r].token;
+        cache->log_probability[node] = prefix[r].log_probability;
         for (int t = cache->step; t >= 0; t--, node = cache->parent[node]) path[t] = node;
         assert(node == NO_NODE);
     }
@@ -329,6 +332,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     ProfilePart part = profile_enter(PROFILE_LINEAR);
     add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
+                      (real)config_embedding_scale(config),
                       P ? P + (size_t)cache->step * d : NULL, NULL, D);
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
@@ -376,4 +380,16 @@ int cache_tokens(int *id, const Cache *cache, int node)
     for (int up = cache->parent[node]; up != NO_NODE; up = cache->parent[up]) count++;
     for (int i = count - 1; i >= 0; i--, node = cache->parent[node]) id[i] = cache->token[node];
     return count;
+}
+
+int cache_hypothesis(int *id, double *each, const Cache *cache, int node,
+                     double log_probability)
+{
+    int count = cache_tokens(id, cache, node);
+    id[count] = ID_END;
+    for (int i = count; i >= 0; i--, node = cache->parent[node]) {
+        each[i] = log_probability - cache->log_probability[node];
+        log_probability = cache->log_probability[node];
+    }
+    return count + 1;
 }

@@ -45,14 +45,15 @@ typedef struct Encoded {
 
 typedef struct Cache {
     Encoded encoded;
-    int rows;      // largest number in a step
-    int steps;     // largest number
-    int capacity;  // largest number of nodes
-    int step;      // steps done
-    int nodes;     // nodes in use
-    int *parent;   // [capacity]
-    int *token;    // [capacity] the node's input
-    int *first;    // [steps+1] the first node of each step, and the end of the last
+    int rows;                 // largest number in a step
+    int steps;                // largest number
+    int capacity;             // largest number of nodes
+    int step;                 // steps done
+    int nodes;                // nodes in use
+    int *parent;              // [capacity]
+    int *token;               // [capacity] the node's input
+    double *log_probability;  // [capacity] of the tokens up to it (Prefix)
+    int *first;               // [steps+1] the first node of each step, and the end of the last
 
     int *id, *start;     // [rows] [rows+1] the rows of a step as sentences of one token
     int *path;           // [rows,steps] each row's nodes, from the root to its own
@@ -86,3 +87,8 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 
 /* id (=) the tokens from the root to `node`, without <pad>. Returns their number. */
 int cache_tokens(int *id, const Cache *cache, int node);
+
+/* A hypothesis of `log_probability` that ends after `node`: id [n] (=) its tokens with </s>,
+ * each [n] (=) ln p of each. Returns n. */
+int cache_hypothesis(int *id, double *each, const Cache *cache, int node,
+                     double log_probability);

@@ -60,13 +60,12 @@ static void report(const Greedy *greedy, const Prefix *prefix)
 {
     Translation *found = greedy->batch->found[prefix->sentence];
     Hypothesis *hypothesis = &found->hypothesis[prefix->search];
-    double log_probability = prefix->log_probability;
-    int *id = hypothesis->id;
-    int length = cache_tokens(id, greedy->predictor.cache, prefix->parent);
-    id[length++] = ID_END;
-    *hypothesis =
-        (Hypothesis){id, length, search_score(greedy->batch->config, log_probability, length),
-                     log_probability};
+    hypothesis->log_probability = prefix->log_probability;
+    hypothesis->length =
+        cache_hypothesis(hypothesis->id, hypothesis->each, greedy->predictor.cache,
+                         prefix->parent, prefix->log_probability);
+    hypothesis->score =
+        search_score(greedy->batch->config, prefix->log_probability, hypothesis->length);
     found->count = search_rows(greedy->batch->config);
 }
 

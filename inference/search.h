@@ -68,6 +68,7 @@ typedef struct Hypothesis {
     int length;
     double score;            // log_probability / lp(length); NAN if not computed
     double log_probability;  // nats
+    double *each;            // [length] ln p of each token, their sum is log_probability
 } Hypothesis;
 
 /* The result for one sentence. */
@@ -91,7 +92,7 @@ typedef struct SearchBatch {
     const SearchConfig *config;
     Packed source;
     const SearchTask *task;  // [S]
-    Translation **found;     // [S] the results; each hypothesis has memory for `limit` ids
+    Translation **found;     // [S] the results; each hypothesis has memory for `limit` tokens
 } SearchBatch;
 
 /* The limit of a translation, </s> included, for a source of `length` tokens:

@@ -68,7 +68,9 @@ const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error)
     if (!lazy->taken)
         lazy->taken = snapshot_open(lazy->model, lazy->source, lazy->source_length,
                                     lazy->target, lazy->target_length, error);
-    if (lazy->taken) memcpy(lazy->taken->unknown, lazy->unknown, sizeof lazy->unknown);
+    if (!lazy->taken) return NULL;
+    memcpy(lazy->taken->unknown, lazy->unknown, sizeof lazy->unknown);
+    lazy->taken->each = lazy->each;
     return lazy->taken;
 }
 

@@ -28,6 +28,7 @@ typedef struct Snapshot {
     int source_start[2], target_start[2];
     Pass pass;
     const char *const *unknown[2];  // [n] [m] the texts of <unk> (IdLines.unknown); or NULL
+    const double *each;             // [m] ln p of the target's tokens; or NULL
 } Snapshot;
 
 typedef struct AttentionMap {
@@ -54,7 +55,8 @@ typedef struct LazySnapshot {
     const int *source, *target;  // [n] [m] ids
     int source_length, target_length;
     Snapshot *taken;                // NULL until then
-    const char *const *unknown[2];  // for the snapshot; may be set later
+    const char *const *unknown[2];  // for the snapshot; may be set later, as `each`
+    const double *each;
 } LazySnapshot;
 
 /* The snapshot; NULL as from snapshot_open. */

@@ -62,12 +62,13 @@ static void result_layout(const TranslatorRun *run, Arena *arena)
     Hypothesis *hypothesis = ARENA_TAKE(arena, Hypothesis, S * results);
     for (size_t s = 0; s < S; s++) ids += results * (size_t)task_of(run, (int)s).limit;
     int *id = ARENA_TAKE(arena, int, ids);
-    if (!id) return;
+    double *each = ARENA_TAKE(arena, double, ids);
+    if (!each) return;
     for (size_t s = 0; s < S; s++, hypothesis += results) {
         int limit = task_of(run, (int)s).limit;
         sentence[s] = (Translation){.hypothesis = hypothesis};
-        for (size_t i = 0; i < results; i++, id += limit)
-            hypothesis[i] = (Hypothesis){.id = id};
+        for (size_t i = 0; i < results; i++, id += limit, each += limit)
+            hypothesis[i] = (Hypothesis){.id = id, .each = each};
     }
 }
 

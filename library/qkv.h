@@ -99,6 +99,11 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
                                const char *const *beginnings, int count, QkvError *error);
 void qkv_translations_free(QkvTranslations *translations);
 
+/* log_probability [count] (=) ln p(translation | text) of given translations, in nats, </s>
+ * included. false, with an error, if a text or a translation is too long for the model. */
+bool qkv_score(double *log_probability, QkvTranslator *translator, const char *const *texts,
+               const char *const *translations, int count, QkvError *error);
+
 /* ---- attention ---- */
 
 typedef enum {

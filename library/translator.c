@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "inference/copying.h"
+#include "inference/scoring.h"
 #include "inference/translator.h"
 #include "library/internal.h"
 
@@ -96,18 +97,24 @@ static bool encode_texts(TranslationResult *result, const Bundle *bundle, IdLine
     return true;
 }
 
+/* Appends a text as ids, if it need not be cut. */
+static bool encode_whole(const Bundle *bundle, IdLines *lines, CorpusSide side,
+                         const char *text, const char *what, int number, Error *error)
+{
+    size_t cut;
+    if (!library_encode(bundle, lines, side, text, what, number, &cut, error)) return false;
+    return !cut || error_set(error, "%s %d has %zu tokens, and the model takes %d", what,
+                             number, cut, bundle->max_length - 1);
+}
+
 /* Appends the forced beginnings as ids without </s>. */
 static bool encode_beginnings(const Bundle *bundle, IdLines *lines,
                               const char *const *beginnings, int count, Error *error)
 {
     for (int i = 0; beginnings && i < count; i++) {
-        size_t cut;
-        if (!library_encode(bundle, lines, TARGET, beginnings[i] ? beginnings[i] : "",
-                            "beginning", i + 1, &cut, error))
+        if (!encode_whole(bundle, lines, TARGET, beginnings[i] ? beginnings[i] : "",
+                          "beginning", i + 1, error))
             return false;
-        if (cut)
-            return error_set(error, "beginning %d has %zu tokens, and the model takes %d",
-                             i + 1, cut, bundle->max_length - 1);
         lines->ids.count--;
         lines->start[lines->count]--;
     }
@@ -133,8 +140,10 @@ static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int 
                    const Hypothesis *from, Error *error)
 {
     int first = lines->start[s], length = lines->start[s + 1] - first;
-    LazySnapshot lazy = {
-        &bundle->model, lines->ids.id + first, from->id, length, from->length, NULL, {NULL}};
+    LazySnapshot lazy = {&bundle->model, lines->ids.id + first,
+                         from->id,       length,
+                         from->length,   NULL,
+                         {NULL},         NULL};
     const char **copied;
     bool good = copying_choose(&copied, lines, s, from, &lazy, error) &&
                 tokenizer_decode_unknown(bundle->vocabulary.tokenizer[TARGET], text, from->id,
@@ -197,13 +206,20 @@ static bool translate(TranslationResult *result, QkvTranslator *translator,
     return good;
 }
 
+/* Whether a call can have this translator and this list of texts [count]. */
+static bool can_take(const QkvTranslator *translator, const char *const *texts,
+                     const char *what, int count, Error *error)
+{
+    if (count < 0) return error_set(error, "there cannot be %d texts", count);
+    return library_given(translator, "the translator", error) &&
+           (!count || library_given(texts, what, error));
+}
+
 QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *texts,
                                const char *const *beginnings, int count, QkvError *to)
 {
     Error error;
-    if (count < 0) error_set(&error, "there cannot be %d texts", count);
-    if (count < 0 || !library_given(translator, "the translator", &error) ||
-        (count && !library_given(texts, "the list of texts", &error)))
+    if (!can_take(translator, texts, "the list of texts", count, &error))
         return library_fail(to, &error);
     error_set(&error, "not enough memory for %d translations", count);
     locale_t before = library_enter();
@@ -218,4 +234,49 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
     }
     result->out = (QkvTranslations){count, result->sentence};
     return &result->out;
+}
+
+/* ---- scoring ---- */
+
+static bool score(double *log_probability, QkvTranslator *translator, const char *const *texts,
+                  const char *const *translations, int count, Error *error)
+{
+    const Bundle *bundle = translator->bundle;
+    IdLines source = {0}, target = {0};
+    bool good = true;
+    for (int i = 0; good && i < count; i++)
+        good =
+            encode_whole(bundle, &source, SOURCE, texts[i], "text", i + 1, error) &&
+            encode_whole(bundle, &target, TARGET, translations[i], "translation", i + 1, error);
+    double *each = calloc(target.ids.count + 1, sizeof *each);
+    if (good && !each) good = error_set(error, "not enough memory to score %d texts", count);
+    if (good) {
+        Packed x = idlines_packed(&source), y = idlines_packed(&target);
+        good =
+            scoring_run(each, &translator->ensemble, &x, &y, translator->workers, NULL, error);
+    }
+    for (int s = 0; good && s < count; s++) {
+        log_probability[s] = 0;
+        for (int t = target.start[s]; t < target.start[s + 1]; t++)
+            log_probability[s] += each[t];
+    }
+    free(each);
+    idlines_free(&source);
+    idlines_free(&target);
+    return good;
+}
+
+bool qkv_score(double *log_probability, QkvTranslator *translator, const char *const *texts,
+               const char *const *translations, int count, QkvError *to)
+{
+    Error error = {""};
+    locale_t before = library_enter();
+    bool good =
+        can_take(translator, texts, "the list of texts", count, &error) &&
+        (!count || (library_given(translations, "the list of translations", &error) &&
+                    library_given(log_probability, "the array of scores", &error) &&
+                    score(log_probability, translator, texts, translations, count, &error)));
+    library_leave(before);
+    if (!good) library_fail(to, &error);
+    return good;
 }

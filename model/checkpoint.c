@@ -18,6 +18,9 @@ enum {
     TOKENIZER_LIMIT = 256 << 20
 };
 
+/* of the source and of the target */
+static const char *const TOKENIZER[2] = {"tokenizer.source", "tokenizer"};
+
 /* ---- saving ---- */
 
 /* The tensors of a file being made. */
@@ -118,19 +121,14 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
     add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, NULL);
     if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
-    add_tokenizer(draft, "tokenizer", c->tokenizer, c->tokenizer_size);
-    add_tokenizer(draft, "tokenizer.source", c->source_tokenizer, c->source_tokenizer_size);
+    for (int i = 1; i >= 0; i--)
+        add_tokenizer(draft, TOKENIZER[i], c->tokenizer[i], c->tokenizer_size[i]);
     return true;
 }
 
-bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
+static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, const char *path,
+                 Error *error)
 {
-    assert(c->params && c->weights && c->config && c->tokenizer);
-    SafeMetadata metadata[] = {{"format", "qkv"},
-                               {"version", VERSION},
-                               {"config", c->config},
-                               {"progress", c->progress}};
-    int count = c->progress ? 4 : 3;
     Draft draft = {0};
     bool good = make_draft(&draft, c)
                     ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
@@ -141,21 +139,38 @@ bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
     return good;
 }
 
+bool checkpoint_save(const Checkpoint *c, const char *path, Error *error)
+{
+    assert(c->params && c->weights && c->config && c->tokenizer[1]);
+    const SafeMetadata metadata[] = {{"format", "qkv"},
+                                     {"version", VERSION},
+                                     {"config", c->config},
+                                     {"progress", c->progress}};
+    return save(c, metadata, c->progress ? 4 : 3, path, error);
+}
+
+bool checkpoint_save_weights(const Params *params, const real *weights, const char *path,
+                             Error *error)
+{
+    const SafeMetadata metadata = {"format", "pt"};
+    return save(&(Checkpoint){.params = params, .weights = weights}, &metadata, 1, path, error);
+}
+
 /* ---- loading ---- */
 
-static bool read_tokenizer(CheckpointFile *c, const char *name, unsigned char **bytes,
-                           size_t *size, Error *error)
+static bool read_tokenizer(CheckpointFile *c, int i, Error *error)
 {
-    const SafeTensor *tensor = safetensors_find(&c->file, name);
+    const SafeTensor *tensor = safetensors_find(&c->file, TOKENIZER[i]);
+    if (!tensor && i == 0) return true;
     if (!tensor || tensor->dtype != DTYPE_U8 || !tensor->bytes ||
         tensor->bytes > TOKENIZER_LIMIT)
         return error_set(error, "'%s' has no tokenizer: a tensor '%s' of dtype U8",
-                         c->file.path, name);
-    *size = (size_t)tensor->bytes;
-    *bytes = malloc(*size);
-    if (!*bytes)
+                         c->file.path, TOKENIZER[i]);
+    c->tokenizer_size[i] = (size_t)tensor->bytes;
+    c->tokenizer[i] = malloc(c->tokenizer_size[i]);
+    if (!c->tokenizer[i])
         return error_set(error, "not enough memory for the tokenizer of '%s'", c->file.path);
-    return safetensors_read(&c->file, tensor, *bytes, error);
+    return safetensors_read(&c->file, tensor, c->tokenizer[i], error);
 }
 
 static bool read_metadata(CheckpointFile *c, Error *error)
@@ -179,11 +194,7 @@ static bool read_metadata(CheckpointFile *c, Error *error)
 
 static bool read_rest(CheckpointFile *c, Error *error)
 {
-    static const char *const SOURCE = "tokenizer.source";
-    if (read_metadata(c, error) &&
-        read_tokenizer(c, "tokenizer", &c->tokenizer, &c->tokenizer_size, error) &&
-        (!safetensors_find(&c->file, SOURCE) ||
-         read_tokenizer(c, SOURCE, &c->source_tokenizer, &c->source_tokenizer_size, error)))
+    if (read_metadata(c, error) && read_tokenizer(c, 1, error) && read_tokenizer(c, 0, error))
         return true;
     checkpoint_close(c);
     return false;
@@ -202,10 +213,17 @@ bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
     return safetensors_open_bytes(&c->file, bytes, length, name, error) && read_rest(c, error);
 }
 
+bool checkpoint_open_weights(CheckpointFile *c, const char *path, Error *error)
+{
+    *c = (CheckpointFile){0};
+    return safetensors_open(&c->file, path, error);
+}
+
 void checkpoint_close(CheckpointFile *c)
 {
-    free(c->tokenizer);
-    free(c->source_tokenizer);
+    free(c->own_config);
+    free(c->row);
+    for (int i = 0; i < 2; i++) free(c->tokenizer[i]);
     safetensors_close(&c->file);
     *c = (CheckpointFile){.file.fd = -1};
 }
@@ -228,13 +246,28 @@ static void write_shape(char *text, size_t size, Dtype dtype, const int64_t *sha
     snprintf(text + used, size - used, "]");
 }
 
+static bool is_embedding(const Tensor *tensor)
+{
+    return strstr(tensor->name, "embed_tokens") || !strcmp(tensor->name, "model.shared.weight");
+}
+
+static bool is_float(const CheckpointFile *c, Dtype dtype)
+{
+    return dtype == DTYPE_F32 || (c->row && (dtype == DTYPE_F16 || dtype == DTYPE_BF16));
+}
+
 /* "adam.m.model.shared.weight", "model.shared.weight.int8" */
 static const SafeTensor *find(const CheckpointFile *c, const char *prefix, const Tensor *tensor,
                               const char *suffix)
 {
     char name[NAME_SIZE];
     snprintf(name, NAME_SIZE, "%s%s%s", prefix, tensor->name, suffix);
-    return safetensors_find(&c->file, name);
+    const SafeTensor *found = safetensors_find(&c->file, name);
+    if (found || !c->row || !is_embedding(tensor) || *suffix) return found;
+    static const char *const other[] = {"model.shared.weight",
+                                        "model.decoder.embed_tokens.weight", "lm_head.weight"};
+    for (int i = 0; i < 3 && !found; i++) found = safetensors_find(&c->file, other[i]);
+    return found;
 }
 
 /* Whether the file has the tensor in its first `dimensions` dimensions. */
@@ -244,7 +277,8 @@ static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *pref
     const SafeTensor *found = find(c, prefix, tensor, suffix);
     int64_t wanted[2] = {tensor->shape[0], tensor->shape[1]};
     char is[256], should_be[256];
-    if (found && found->dtype == dtype && found->dimensions == dimensions &&
+    if (found && (dtype == DTYPE_F32 ? is_float(c, found->dtype) : found->dtype == dtype) &&
+        found->dimensions == dimensions &&
         !memcmp(found->shape, wanted, (size_t)dimensions * sizeof *wanted))
         return true;
     write_shape(should_be, sizeof should_be, dtype, wanted, dimensions);
@@ -292,6 +326,7 @@ typedef struct Source {
     const CheckpointFile *file;
     const SafeTensor *tensor;
     uint64_t at;        // bytes read so far
+    bool jumped;        // they were not all in order: there is no checksum
     unsigned long crc;  // of them
     double least;       // number allowed
     double wrong;       // the first that is not allowed, or 0
@@ -332,24 +367,52 @@ static bool next_bytes(Source *from, void *to, size_t count, Error *error)
                                  &from->crc, error);
 }
 
-/* The floats in the front half of x [count] become reals, the last one first. */
+/* A float from the bits of a number with 5 bits of exponent, or with 8. Integers, because the
+ * threads of workers.h take subnormal floats for zero. */
+static float from_half(uint16_t half, bool bfloat)
+{
+    uint32_t bits = (uint32_t)half << 16, exponent = half >> 10 & 31, rest = half & 1023;
+    float number;
+    if (!bfloat && !exponent) return (half & 0x8000 ? -0x1p-24f : 0x1p-24f) * (float)rest;
+    if (!bfloat)  // 127 and 15 are the biases of the exponents; 31: infinity, not-a-number
+        bits = (bits & 0x80000000) | (exponent == 31 ? 255 : exponent + 127 - 15) << 23 |
+               rest << 13;
+    memcpy(&number, &bits, sizeof number);
+    return number;
+}
+
+/* The numbers in the front part of x [count] become reals, the last one first. */
 static bool next_floats(Source *from, real *x, size_t count, Error *error)
 {
     real least = (real)from->least, most = FLT_MAX;
-    size_t first = from->at / sizeof(float);
+    Dtype dtype = from->tensor->dtype;
+    size_t size = dtypes[dtype].size, first = from->at / size;
     int wrong = 0;
-    if (!next_bytes(from, x, count * sizeof(float), error)) return false;
-#ifdef REAL_IS_DOUBLE
-    for (size_t i = count; i-- > 0;) {
-        float number;
-        memcpy(&number, (const char *)x + i * sizeof number, sizeof number);
-        x[i] = number;
+    if (!next_bytes(from, x, count * size, error)) return false;
+    for (size_t i = count; size != sizeof(real) && i-- > 0;) {
+        float number = 0;
+        uint16_t half;
+        memcpy(dtype == DTYPE_F32 ? (void *)&number : &half, (const char *)x + i * size, size);
+        x[i] = dtype == DTYPE_F32 ? number : from_half(half, dtype == DTYPE_BF16);
     }
-#endif
 #pragma omp simd reduction(| : wrong)
     for (size_t i = 0; i < count; i++) wrong |= !(x[i] >= least && x[i] <= most);
     for (size_t i = 0; wrong && !from->wrong; i++)
         if (!(x[i] >= least && x[i] <= most)) from->wrong = x[i], from->place = first + i;
+    return true;
+}
+
+/* The same of tokens `first` .. in a file whose tokens have another order; `size` numbers each. */
+static bool next_tokens(Source *from, real *x, int first, int count, size_t size, Error *error)
+{
+    const int32_t *row = from->file->row + first;
+    for (int i = 0, run; i < count; i += run) {
+        for (run = 1; i + run < count && row[i + run] == row[i] + run; run++) {}
+        uint64_t at = (uint64_t)row[i] * size * dtypes[from->tensor->dtype].size;
+        from->jumped |= at != from->at;
+        from->at = at;
+        if (!next_floats(from, x + (size_t)i * size, (size_t)run * size, error)) return false;
+    }
     return true;
 }
 
@@ -369,7 +432,8 @@ static bool finish(const Source *from, Error *error)
                        : isinf(from->wrong)              ? "infinity"
                        : from->tensor->dtype == DTYPE_I8 ? "-128"
                                                          : "a negative number";
-    if (!safetensors_verify(&from->file->file, from->tensor, from->crc, error)) return false;
+    if (!from->jumped && !safetensors_verify(&from->file->file, from->tensor, from->crc, error))
+        return false;
     return !from->wrong ||
            error_set(error, "'%s': tensor '%s' holds %s at place %llu", from->file->file.path,
                      from->tensor->name, what, (unsigned long long)from->place);
@@ -382,11 +446,14 @@ static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Er
     real *block = r->block + tensor->offset;
     PreparedRows in = {0};
     if (r->prepared) in = prepared_rows(r->prepared, tensor);
-    bool stays = in.matrix ? in.matrix->looked_up : tensor->layout == MATRIX_ROWS;
+    bool stays = !in.matrix && tensor->layout == MATRIX_ROWS;
     Matrix to = in.matrix ? in.matrix->W : (Matrix){tensor->layout, block, NULL};
     Source from = {.file = r->file, .least = -FLT_MAX}, scales = from;
     from.tensor = find(r->file, r->prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
     scales.tensor = find(r->file, r->prefix, tensor, CHECKPOINT_SCALE);
+    bool is_bias = !strcmp(tensor->name, "final_logits_bias"),
+         by_token = r->file->row && (is_bias || is_embedding(tensor) ||
+                                     !strcmp(tensor->name, "lm_head.weight"));
     if (!strcmp(r->prefix, CHECKPOINT_ADAM_V)) from.least = 0;
     scales.least = 0;
     if (int8 && !in.matrix)
@@ -398,11 +465,13 @@ static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Er
         int8_t *q = (int8_t *)(buffer + count);
         if (int8 ? !next_floats(&scales, buffer, (size_t)count, error) ||
                        !next_int8(&from, q, numbers, error)
-                 : !next_floats(&from, x, numbers, error))
+            : by_token ? !next_tokens(&from, x, is_bias ? 0 : row, is_bias ? columns : count,
+                                      is_bias ? 1 : (size_t)columns, error)
+                       : !next_floats(&from, x, numbers, error))
             return false;
         for (int i = 0; int8 && i < count; i++, q += columns)
             int8_put(to.int8, in.first + row + i, q, (float)buffer[i]);
-        if (!int8 && (in.matrix || !stays)) matrix_set(&to, in.first + row, x, count, columns);
+        if (!int8 && !stays) matrix_set(&to, in.first + row, x, count, columns);
     }
     return finish(&from, error) && (!int8 || finish(&scales, error));
 }

@@ -37,25 +37,28 @@ typedef struct Checkpoint {
     const Prepared *prepared;  // or NULL; its matrices, which are int8, replace their weights
     const char *config;        // JSON
     const char *progress;      // JSON, or NULL
-    const void *tokenizer;     // [tokenizer_size] bytes
-    size_t tokenizer_size;
-    const void *source_tokenizer;  // [source_tokenizer_size] or NULL: the same for both
-    size_t source_tokenizer_size;
+    const void *tokenizer[2];  // of source and target, or NULL and one for both
+    size_t tokenizer_size[2];
 } Checkpoint;
 
 /* Replaces the file at `path` in one instant. */
 bool checkpoint_save(const Checkpoint *checkpoint, const char *path, Error *error);
 
+/* The same with a block alone, as Hugging Face's programs read it. */
+bool checkpoint_save_weights(const Params *params, const real *weights, const char *path,
+                             Error *error);
+
 /* Loading takes two steps, because the table of parameters follows from the configuration: open
  * the file, build the table from `config`, then read the blocks. */
 typedef struct CheckpointFile {
     SafeFile file;
-    const char *config;        // JSON
-    const char *progress;      // JSON, or NULL
-    unsigned char *tokenizer;  // [tokenizer_size]
-    size_t tokenizer_size;
-    unsigned char *source_tokenizer;  // [source_tokenizer_size] or NULL
-    size_t source_tokenizer_size;
+    const char *config;           // JSON
+    const char *progress;         // JSON, or NULL
+    unsigned char *tokenizer[2];  // of source and target, or NULL and one for both
+    size_t tokenizer_size[2];
+    /* of a file of another program (checkpoint_open_weights), both malloc'ed: */
+    char *own_config;  // what `config` points to
+    int32_t *row;      // [V] the row of each token in embeddings and output bias; or NULL
 } CheckpointFile;
 
 /* Reads all but the blocks. Close it only if this succeeded. */
@@ -65,6 +68,11 @@ bool checkpoint_open(CheckpointFile *checkpoint, const char *path, Error *error)
 bool checkpoint_open_bytes(CheckpointFile *checkpoint, const void *bytes, size_t length,
                            const char *name, Error *error);
 void checkpoint_close(CheckpointFile *checkpoint);
+
+/* Opens a file of MarianMT, which has weights alone: the caller sets the other fields.
+ * Its tensors can be F16 and BF16, too. A matrix that is missing because it equals another one
+ * is found under the other's name. */
+bool checkpoint_open_weights(CheckpointFile *checkpoint, const char *path, Error *error);
 
 /* Whether any tensor of a block is there. */
 bool checkpoint_has(const CheckpointFile *checkpoint, const char *prefix);

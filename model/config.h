@@ -32,6 +32,9 @@ typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positio
  * last two; none. */
 typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 
+/* What rows of the embeddings are multiplied by: √D or 1. */
+typedef enum { EMBEDDING_SCALE_SQRT, EMBEDDING_SCALE_NONE } EmbeddingScale;
+
 enum { MAX_LAYERS = 64, MAX_D_MODEL = 8192 };  // layers: of each stack
 
 typedef struct ModelConfig {
@@ -49,6 +52,7 @@ typedef struct ModelConfig {
     int norm;             // a Norm
     int positions;        // a Positions
     int tying;            // a Tying
+    int embedding_scale;  // an EmbeddingScale
     bool output_bias;     // learn final_logits_bias, or leave it zero
 } ModelConfig;
 
@@ -59,6 +63,9 @@ extern const int model_option_count;
 
 /* Rows of the source's embedding: source_vocab, or vocab where that is 0. */
 int config_source_vocab(const ModelConfig *config);
+
+/* The factor of an EmbeddingScale. */
+double config_embedding_scale(const ModelConfig *config);
 
 /* Whether the options fit each other; if not, the error names the one to change. */
 bool config_check(const ModelConfig *config, Error *error);

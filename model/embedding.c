@@ -34,9 +34,8 @@ void position_table(real *P, int count, int D)
 }
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       const real *P, const DropoutMask *mask, int D)
+                       real scale, const real *P, const DropoutMask *mask, int D)
 {
-    real root = (real)sqrt(D);
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
@@ -48,10 +47,10 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
             if (P) {
                 const real *p = P + (size_t)position * d;
 #pragma omp simd
-                for (int k = 0; k < D; k++) x[k] = root * e[k] + p[k];
+                for (int k = 0; k < D; k++) x[k] = scale * e[k] + p[k];
             } else {
 #pragma omp simd
-                for (int k = 0; k < D; k++) x[k] = root * e[k];
+                for (int k = 0; k < D; k++) x[k] = scale * e[k];
             }
             const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
             if (!keep) continue;
@@ -74,17 +73,17 @@ static void add_row(real *d, real factor, const real *dx, const uint8_t *keep, r
 }
 
 void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
-                        const DropoutMask *mask, int D)
+                        real scale, const DropoutMask *mask, int D)
 {
-    real root = (real)sqrt(D), scale = mask ? mask->scale : 1;
+    real kept = mask ? mask->scale : 1;
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
             int position = n - rows->start[s];
             const real *dx = dX + (size_t)n * d;
             const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
-            if (dP) add_row(dP + (size_t)position * d, 1, dx, keep, scale, D);
+            if (dP) add_row(dP + (size_t)position * d, 1, dx, keep, kept, D);
             if (position >= shifted)
-                add_row(dE + (size_t)rows->id[n - shifted] * d, root, dx, keep, scale, D);
+                add_row(dE + (size_t)rows->id[n - shifted] * d, scale, dx, keep, kept, D);
         }
 }

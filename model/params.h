@@ -125,7 +125,6 @@ typedef struct PreparedMatrix {
     int rows, columns;
     size_t offset;     // in a block, of the tensors that it replaces
     Matrix *original;  // in the network's Weights
-    bool looked_up;    // rows of it are read in the block, which therefore keeps them
 } PreparedMatrix;
 
 typedef struct Prepared {

@@ -33,16 +33,14 @@ static void add_stack(Transformer *model, LayerWeights *layer, int layers, bool 
     }
 }
 
-/* Rows of int8 embeddings are looked up in the prepared matrix, rows of floats in the block. */
+/* Embeddings that are the output layer, too, are looked up in its prepared matrix. */
 static void add_all(Transformer *model, MatrixLayout layout)
 {
     const ModelConfig *c = &model->config;
     Weights *w = &model->weights;
-    Prepared *p = &model->prepared;
     bool int8 = layout == MATRIX_INT8;
     int V = c->vocab, D = c->d_model;
     add(model, &w->output, V, D, layout);
-    if (p->count) p->matrix[0].looked_up = !int8 && c->tying != TYING_NONE;
     if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, V, D, layout);
     if (int8 && c->tying != TYING_ALL)
         add(model, &w->source_embedding, config_source_vocab(c), D, layout);
@@ -78,18 +76,18 @@ static bool create(Transformer *model, bool int8, Error *error)
 static void release(const Transformer *model, const PreparedMatrix *matrix)
 {
     size_t count = (size_t)matrix->rows * (size_t)matrix->columns;
-    if (!matrix->looked_up) block_release(model->block + matrix->offset, count * sizeof(real));
+    block_release(model->block + matrix->offset, count * sizeof(real));
 }
 
 /* The network computes with the prepared matrices from now on. */
-static void use(Transformer *model, bool int8)
+static void use(Transformer *model)
 {
     Weights *w = &model->weights;
     int tying = model->config.tying;
     for (int i = 0; i < model->prepared.count; i++)
         *model->prepared.matrix[i].original = model->prepared.matrix[i].W;
-    if (int8 && tying != TYING_NONE) w->target_embedding = w->output;
-    if (int8 && tying == TYING_ALL) w->source_embedding = w->output;
+    if (tying != TYING_NONE) w->target_embedding = w->output;
+    if (tying == TYING_ALL) w->source_embedding = w->output;
 }
 
 bool transformer_prepare(Transformer *model, bool int8, Error *error)
@@ -103,7 +101,7 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
         matrix_set(&to->W, 0, from.at, to->rows, to->columns);
         release(model, to);
     }
-    use(model, int8);
+    use(model);
     return true;
 }
 
@@ -113,7 +111,7 @@ bool transformer_read(Transformer *model, const CheckpointFile *file, bool int8,
     int8 = int8 || checkpoint_has_int8(file, NULL);
     if (!create(model, int8, error)) return false;
     for (int i = 0; i < p->count; i++) release(model, &p->matrix[i]);
-    use(model, int8);
+    use(model);
     return checkpoint_read_prepared(file, &model->params, CHECKPOINT_WEIGHTS, p, model->block,
                                     error);
 }

@@ -2,7 +2,7 @@
  * packed as floats (kernels/matrix.h), and the memory that they took in model->block is
  * released.
  *
- * The block keeps biases, norms, learned positions and, with floats, the embeddings. A prepared
+ * The block keeps biases, norms, learned positions and embeddings that are no output layer. A prepared
  * network translates, scores and shows its attention. It cannot be trained, saved by its block,
  * or given other weights (transformer_use). */
 #pragma once

@@ -1,6 +1,6 @@
 /* transformer.c -- embeddings, encoder, decoder, output: the whole network.
  *
- *   forward    (1)  X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
+ *   forward    (1)  X = dropout(scale E[source] + P)      Z = dropout(scale E[<pad> target] + P)
  *              (2)  encoded = Encoder(X)
  *              (3)  output  = Decoder(Z, encoded)        teacher forcing: Z has the reference
  *              (4)  loss    = cross-entropy(output Eᵀ + bias, target </s>), or with R-Drop two
@@ -102,13 +102,14 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Weights *w = &model->weights;
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
+    real scale = (real)config_embedding_scale(config);
     ProfilePart before = profile_enter(PROFILE_EMBEDDING);
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
     dropout_rows(&pass->mask_source, pass->source, D, dropout, PLACE_EMBEDDING);
     dropout_rows(&pass->mask_target, pass->target, D, dropout, PLACE_EMBEDDING + 1);
-    embedding_forward(pass->X_source, pass->source, false, pad, &w->source_embedding,
+    embedding_forward(pass->X_source, pass->source, false, pad, &w->source_embedding, scale,
                       model->source_positions, &pass->mask_source, D);
-    embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding,
+    embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding, scale,
                       model->target_positions, &pass->mask_target, D);
     profile_enter(PROFILE_LINEAR);
     // (2) encoded = Encoder(X)
@@ -158,10 +159,11 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     pipeline_next(place, 1);
     profile_enter(PROFILE_EMBEDDING);
     // (1) the embeddings
+    real factor = (real)config_embedding_scale(config);
     embedding_backward(dw->target_embedding.at, dw->target_positions, pass->dX, pass->target,
-                       true, &pass->mask_target, config->d_model);
+                       true, factor, &pass->mask_target, config->d_model);
     embedding_backward(dw->source_embedding.at, dw->source_positions, pass->dencoded,
-                       pass->source, false, &pass->mask_source, config->d_model);
+                       pass->source, false, factor, &pass->mask_source, config->d_model);
     profile_leave(before);
 }
 

@@ -97,6 +97,11 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
+    if (rows > 0 && map->row_numbers) {
+        TextStyle style = canvas_style(canvas, NOTE_SIZE, true, 0);
+        plan.number_width = (int)ceil(canvas_measure(canvas, "0.00", &style)) + LABEL_SPACE;
+        plan.left += plan.number_width;
+    }
     plan.top = (int)ceil(band);
     int cells = cell * map->columns, over = (int)ceil(title) - cells;
     if (over > plan.overhang) plan.overhang = over;
@@ -107,6 +112,18 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
 
 /* ---- paint ---- */
 
+/* Right-aligned at (x,y); a number below 0.5 is bold. */
+static void paint_row_number(Canvas *canvas, double x, double y, float value)
+{
+    char text[16];
+    TextStyle style = canvas_style(canvas, NOTE_SIZE, value < 0.5f, 0);
+    if (isnan(value)) return;
+    style.across = ALIGN_END;
+    style.down = ALIGN_CENTRE;
+    snprintf(text, sizeof text, "%.2f", (double)value);
+    canvas_text(canvas, text, x, y, &style);
+}
+
 static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                          const HeatMap *map)
 {
@@ -114,8 +131,11 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
     for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
         TextStyle style = label_style(canvas, plan, map->row_special && map->row_special[i]);
         style.underlined = map->row_unknown && map->row_unknown[i];
-        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE, y + i * plan->cell + half,
-                    &style);
+        canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width,
+                    y + i * plan->cell + half, &style);
+        if (plan->number_width)
+            paint_row_number(canvas, x - LABEL_SPACE, y + i * plan->cell + half,
+                             map->row_numbers[i]);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
         TextStyle style =

@@ -20,6 +20,7 @@ typedef struct HeatMap {
     const bool *row_unknown;           // [rows] underlined: not in the vocabulary; or NULL
     const bool *column_unknown;        // [columns] the same
     bool outlined;                     // with a frame: the best map
+    const float *row_numbers;          // [rows] between labels and cells, NaN: none; or NULL
 } HeatMap;
 
 /* The layout of a map, in pixels. Cell [i,j] begins at x + left + j cell, y + top + i cell and
@@ -33,6 +34,7 @@ typedef struct HeatMapPlan {
     int foot;            // the part of height below the last row
     int overhang;        // the part of width at the right that only slanted labels use
     double label_size;   // pixels
+    int number_width;    // of the row numbers; 0: none
     double label_width;  // labels longer than this end in an ellipsis
     double number_size;  // 0: no numbers
     int row_step;        // every row_step-th row has a label

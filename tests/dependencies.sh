@@ -31,11 +31,13 @@ explain    base kernels model training data inference plots explain
 commands   base kernels model training data inference plots explain commands
 manual     base commands manual
 library    base data inference library
+library/web base kernels model training data inference explain library
 benchmark  base kernels model training data inference plots explain commands benchmark
 '
 mains='data/toy/generate.c
 manual/generate.c
 library/example.c
+library/web/pack.c
 benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
 cblas.h             benchmark/peak.c
@@ -135,6 +137,7 @@ arrow() {
     folder=$1
     shift
     list=$(files "$folder")
+    [ "$folder" != library ] || list=$(echo "$list" | grep -v '^library/web/')
     [ -n "$list" ] || { report "arrows from $folder" "no file in $folder/"; return; }
     allowed=$(echo "$*" | tr ' ' '|')
     # shellcheck disable=SC2086  # no file of the folders has a space in its name

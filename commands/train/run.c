@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/hash.h"
 #include "commands/progressbar.h"
+#include "inference/bundle.h"
 #include "kernels/kind.h"
 #include "model/checkpoint.h"
 #include "training/distributed.h"
@@ -71,11 +72,10 @@ static bool read_text(Run *run, Error *error)
 static bool take_vocabulary(Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
-    if (!checkpoint_open(&file, path, error)) return false;
-    const void *const model[SIDES] = {file.source_tokenizer, file.tokenizer};
-    const size_t size[SIDES] = {file.source_tokenizer_size, file.tokenizer_size};
+    if (!bundle_open(&file, path, error)) return false;
     bool good = (!run->resumed || settings_agree(run->settings, file.config, path, error)) &&
-                vocabulary_copy(&run->vocabulary, model, size, error);
+                vocabulary_copy(&run->vocabulary, (const void *const *)file.tokenizer,
+                                file.tokenizer_size, error);
     checkpoint_close(&file);
     return good;
 }
@@ -267,7 +267,7 @@ static bool read_last(Run *run, Error *error)
 bool run_read_weights(real *block, const Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
-    if (!checkpoint_open(&file, path, error)) return false;
+    if (!bundle_open(&file, path, error)) return false;
     bool good = checkpoint_read(&file, &run->model.params, CHECKPOINT_WEIGHTS, block, error);
     checkpoint_close(&file);
     return good;
@@ -302,7 +302,7 @@ static bool init_fits(const Run *run, Error *error)
     Params params;
     if (distributed_rank() > 0 || !run->settings->fine_tuning.init) return true;
     if (!params_table(&params, &run->settings->model, error)) return false;
-    bool opened = checkpoint_open(&file, run->settings->init_file, error);
+    bool opened = bundle_open(&file, run->settings->init_file, error);
     bool good = opened && checkpoint_fits(&file, &params, CHECKPOINT_WEIGHTS, false, error);
     if (opened) checkpoint_close(&file);
     params_free(&params);
@@ -369,6 +369,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
          *progress = progress_to_json(&run->progress);
     bool good =
         (config && progress) || error_set(error, "not enough memory to save '%s'", path);
+    const Vocabulary *v = &run->vocabulary;
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,
                              .adam_m = whole ? run->trainer->optimizer.m : NULL,
@@ -376,10 +377,8 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
                              .average = whole ? run->trainer->optimizer.ema : NULL,
                              .config = config,
                              .progress = progress,
-                             .tokenizer = run->vocabulary.model[TARGET],
-                             .tokenizer_size = run->vocabulary.size[TARGET],
-                             .source_tokenizer = run->vocabulary.model[SOURCE],
-                             .source_tokenizer_size = run->vocabulary.size[SOURCE]};
+                             .tokenizer = {v->model[SOURCE], v->model[TARGET]},
+                             .tokenizer_size = {v->size[SOURCE], v->size[TARGET]}};
     good = good && checkpoint_save(&checkpoint, path, error);
     free(config);
     free(progress);

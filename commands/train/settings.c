@@ -350,7 +350,7 @@ static bool take_model(Settings *s, const Given *given, Error *error)
     if (!s->fine_tuning.init) return true;
     snprintf(path, PATH_MAX, "%s/last.safetensors", s->run.output);
     if ((access(path, F_OK) && !bundle_find(path, PATH_MAX, s->fine_tuning.init, error)) ||
-        !checkpoint_open(&file, path, error))
+        !bundle_open(&file, path, error))
         return false;
     settings_defaults(&model);
     bool good = checkpoint_has_int8(&file, NULL)

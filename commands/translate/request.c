@@ -14,7 +14,7 @@
 // clang-format off
 static const Option request_options[] = {
     {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
-     "a checkpoint or the folder of a run; several translate as an ensemble", OPTION_COMMON},
+     "a checkpoint, the folder of a run or of a MarianMT model; several translate as an ensemble", OPTION_COMMON},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "number of threads; 0: one for each processor. The result is the same for any number",
      OPTION_COMMON},
@@ -22,6 +22,8 @@ static const Option request_options[] = {
      "quantise the weights to 8 bits: faster, nearly the same translations", OPTION_COMMON},
     {"save-int8", OPTION_TEXT, FIELD(save_int8), 0, 0, NULL, "FILE",
      "write the quantised model to FILE, for --model, and exit", 0},
+    {"export", OPTION_TEXT, FIELD(export), 0, 0, NULL, "DIR",
+     "write the model to the folder DIR in the format of Hugging Face's MarianMT, and exit", 0},
     {"list-vocabulary", OPTION_FLAG, FIELD(list_vocabulary), 0, 0, NULL, NULL,
      "print the words or subwords that the model knows, one a line, and exit", 0},
     {"prefix", OPTION_TEXT, FIELD(prefix), 0, 0, NULL, "TEXT",
@@ -111,9 +113,10 @@ static bool check(Request *r, Error *error)
         return false;
     bool page = false, picture = r->attention.count || r->show;
     bool pairs = r->align.align && (r->target || r->align.gold);
-    int dashes = is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) +
-                 is_dash(r->align.gold) +
-                 (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8);
+    int dashes =
+        is_dash(r->reference) + is_dash(r->target) + is_dash(r->hypothesis) +
+        is_dash(r->align.gold) +
+        (!r->texts.count && !r->by_hand && !r->hypothesis && !r->save_int8 && !r->export);
     for (int i = 0; i < r->attention.count; i++) {
         int format = picture_format(r->attention.item[i], error);
         page = page || format == PICTURE_HTML;
@@ -139,6 +142,9 @@ static bool check(Request *r, Error *error)
         {r->save_int8 && (r->texts.count || r->hypothesis || r->score),
          "--save-int8 writes a model and stops: there is nothing to translate or to score with "
          "it"},
+        {r->export && (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->int8 ||
+                       r->intervention.any || r->model.count > 1),
+         "--export writes one model as it was trained, and stops: only --model goes with it"},
         {(r->list_vocabulary || r->neighbours) &&
              (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->exposure),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
@@ -241,7 +247,7 @@ bool request_read(Request *r, int argc, char *const *argv, Error *error)
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);
     if (!check(r, error)) return false;
     r->several = r->search.alternatives || r->search.n_best > 1;
-    r->search.no_scores = !r->json && !r->several;
+    r->search.no_scores = !r->json && !r->several && !r->attention.count;
     return true;
 }
 

@@ -12,7 +12,8 @@ enum { REQUEST_GROUPS = 5 };
 
 typedef struct Request {
     StringList model, attention;
-    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *by_hand;
+    char *prefix, *given, *word, *target, *hypothesis, *reference, *save_int8, *export,
+        *by_hand;
     char *neighbours, *exposure, *from, *to;
     int threads, bleu_tokenize, pair_count;
     int invalid;  // a TextInvalid

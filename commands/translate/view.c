@@ -1,6 +1,7 @@
 /* view.c -- text, links, tables, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,7 +20,9 @@
 typedef struct Answer {
     const Bundle *bundle;  // whose it is
     const Hypothesis *hypothesis;
-    char *text, *links;   // links NULL: no alignment
+    char *text, *links;  // links NULL: no alignment
+    double *confidence;  // [words] the probability of each word; NULL: not needed
+    int words;
     const char **copied;  // unknown words of the source in its place (inference/copying.h)
     LazySnapshot lazy;
 } Answer;
@@ -194,6 +197,22 @@ static bool align(View *view, Answer *answer, const int *source_word, long long 
 
 /* ---- the answer ---- */
 
+/* answer->confidence (=) the probability of each word of the text, the product of its tokens'. */
+static bool find_confidence(Answer *answer, const Tokenizer *tokenizer, Error *error)
+{
+    const Hypothesis *from = answer->hypothesis;
+    int m = from->length - 1, *word = malloc(((size_t)m + 1) * sizeof *word);
+    answer->confidence = calloc((size_t)m + 1, sizeof *answer->confidence);
+    bool good = (word && answer->confidence) ||
+                error_set(error, "not enough memory for the words of a translation");
+    good = good && words_of_ids(word, &answer->words, tokenizer, from->id, m, error);
+    for (int t = 0; good && t < m; t++) answer->confidence[word[t]] += from->each[t];
+    for (int w = 0; good && w < answer->words; w++)
+        answer->confidence[w] = exp(answer->confidence[w]);
+    free(word);
+    return good;
+}
+
 /* The members of one translation, into the object that is open. */
 static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *tokenizer)
 {
@@ -204,6 +223,12 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     json_open_array(json, "tokens");
     for (int t = 0; t < hypothesis->length; t++)
         json_put_text(json, NULL, tokenizer_piece(tokenizer, hypothesis->id[t]));
+    json_close(json);
+    json_open_array(json, "log_probabilities");
+    for (int t = 0; t < hypothesis->length; t++) json_put_real(json, NULL, hypothesis->each[t]);
+    json_close(json);
+    json_open_array(json, "confidence");
+    for (int w = 0; w < answer->words; w++) json_put_real(json, NULL, answer->confidence[w]);
     json_close(json);
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
@@ -257,9 +282,13 @@ static bool make_answer(View *view, Answer *answer, const Bundle *bundle,
                            lines->start[s + 1] - first,
                            hypothesis->length,
                            NULL,
-                           {(const char *const *)lines->unknown + first, NULL}};
+                           {(const char *const *)lines->unknown + first, NULL},
+                           hypothesis->each};
     if (hypothesis->length && view_needs_words(view) &&
         !align(view, answer, lines->word + first, number, error))
+        return false;
+    if (hypothesis->length && view->request->json &&
+        !find_confidence(answer, view->bundle->vocabulary.tokenizer[TARGET], error))
         return false;
     bool copies = view->request->search.copy_unknown && !view->given;
     if (copies && !copying_choose(&answer->copied, lines, s, hypothesis, lazy, error))
@@ -276,6 +305,7 @@ static void answer_free(Answer *answer)
     snapshot_close(answer->lazy.taken);
     free(answer->text);
     free(answer->links);
+    free(answer->confidence);
     free(answer->copied);
 }
 

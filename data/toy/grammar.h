@@ -136,3 +136,8 @@ typedef struct Words {
 
 /* Says a meaning in both languages. */
 void sentence_say(Words *en, Words *fr, Clause *meaning);
+
+/* corpus.c: the next sentence of the corpus, its translation and their alignment. The test set's 500
+ * are the first, then 500 for validation. */
+enum { LINE_BYTES = MAX_WORDS * WORD_BYTES };
+void corpus_next(char en[LINE_BYTES], char fr[LINE_BYTES], char *align);

@@ -5,7 +5,7 @@
  * large, q [rows][size], k and v [columns][size]. DATA.sides has the tokens of rows and columns. As in the
  * program's pictures, the columns of a word's tokens are added and its rows averaged, and a row without
  * special tokens is rescaled to sum to 1. */
-const DATA = JSON.parse(document.getElementById("data").textContent);
+let DATA = JSON.parse(document.getElementById("data").textContent);
 const DARK = matchMedia("(prefers-color-scheme: dark)");
 
 const state = {
@@ -24,14 +24,16 @@ const state = {
 
 const kindNow = () => DATA.kinds[state.kind];
 
-/* The words of a side, {text, special, unknown}, and for each token the place of its word; -1 if it is hidden. */
+/* The words of a side, {text, special, unknown, probability (null: not known)}, and for each token the place of its word; -1 if it is hidden. */
 function side(name) {
   const tokens = DATA.sides[name];
   const words = [], place = [];
   tokens.text.forEach((text, i) => {
     const same = state.words && i > 0 && tokens.word[i] === tokens.word[i - 1];
-    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, special: tokens.special[i], unknown: false });
-    words[words.length - 1].unknown ||= tokens.unknown[i];
+    if (!same) words.push({ text: state.words ? tokens.joined[tokens.word[i]] : text, special: tokens.special[i], unknown: false, probability: 1 });
+    const word = words[words.length - 1], p = tokens.probability[i];
+    word.unknown ||= tokens.unknown[i];
+    word.probability = p === null ? null : word.probability * p;
     place.push(words.length - 1);
   });
   if (!state.hide) return { words, place };
@@ -69,8 +71,11 @@ function maps(heads) {
 
 const NOT_KNOWN = "not in this model's vocabulary";
 /* The class of a word, or of a token. */
-const wordClass = (word) => (word.special ? "special" : word.unknown ? "unknown" : "");
-const wordTitle = (word) => (word.unknown ? `${word.text}: ${NOT_KNOWN}, the model reads <unk>` : word.text);
+const UNSURE = 0.5;  // a word of the translation with a lower probability is marked
+const isKnown = (p) => p !== null && p !== undefined;
+const wordClass = (word) => (word.special ? "special" : word.unknown ? "unknown" : isKnown(word.probability) && word.probability < UNSURE ? "unsure" : "");
+const wordWithProbability = (word) => (isKnown(word.probability) ? `${word.text} (probability ${word.probability.toFixed(2)})` : word.text);
+const wordTitle = (word) => (word.unknown ? `${word.text}: ${NOT_KNOWN}, the model reads <unk>` : wordWithProbability(word));
 
 const chosenHeads = () => [...state.heads].sort((a, b) => a - b);
 

@@ -54,7 +54,7 @@ function opposite(map) {
 function readout(map) {
   if (!state.chosen) return "Point at a word, or move to it with the keys, to see only its lines.";
   const { side: from, at } = state.chosen;
-  const name = (from === "rows" ? map.rows : map.columns)[at].text;
+  const name = wordWithProbability((from === "rows" ? map.rows : map.columns)[at]);
   const most = opposite(map).filter((o) => o.mean >= 0.005).sort((a, b) => b.mean - a.mean).slice(0, 6);
   const list = most.map((o) => `${o.word.text} ${o.mean.toFixed(2)}`).join(", ") || "nothing";
   const of = map.heads.length === 1 ? `head ${map.heads[0] + 1}` : `mean of ${map.heads.length} heads`;

@@ -38,14 +38,14 @@ const COMPARISONS = {
   "cos(q,k)": { name: "q × k ÷ lengths", terms: (q, k) => k.map((value, d) => value * q[d] / (lengthOf(q) * lengthOf(k))) },
   "-‖q-k‖₁": { name: "−|q − k|", terms: (q, k) => k.map((value, d) => -Math.abs(q[d] - value)) },
 };
-const comparison = COMPARISONS[DATA.comparison];
+const comparisonNow = () => COMPARISONS[DATA.comparison];
 
 /* What one head computes for one query: for every key that the causal mask allows, the terms
  * of the comparison, their sum, the scaled score, the softmax, and the value weighted with it; and the output. */
 function attend(head, query, causal) {
   const q = head.q[query];
   const keys = head.k.slice(0, causal ? query + 1 : head.k.length).map((k, j) => {
-    const terms = comparison.terms(q, k);
+    const terms = comparisonNow().terms(q, k);
     const sum = terms.reduce((a, b) => a + b, 0);
     return { k, v: head.v[j], terms, sum, score: sum * head.scale };
   });
@@ -119,7 +119,7 @@ function gradients(name, values, query) {
 function forwardSteps({ q, keys, output }, view) {
   const of = (name) => keys.map((key) => key[name]);
   return [{ title: "1  The query and the keys give the attention weights", columns: [
-    strips("key k", of("k"), q, view), strips(comparison.name, of("terms"), "the query q, the same for all keys", view),
+    strips("key k", of("k"), q, view), strips(comparisonNow().name, of("terms"), "the query q, the same for all keys", view),
     chosenNumbers(of("terms"), q, view), numbers(`${DATA.comparison} (sum)`, of("sum")), numbers(DATA.score, of("score")),
     meters("softmax", keys)] },
   { title: "2  The weights and the values give the output", sum: true, columns: [

@@ -59,7 +59,8 @@ function specialShare(kind) {
 
 function caption() {
   const kind = kindNow(), token = kind.columns === "read" ? "<pad>" : "</s>";
-  const text = kind.caption;
+  const unsure = side(kind.rows).words.some((word) => wordClass(word) === "unsure");
+  const text = kind.caption + (unsure ? ` Wavy line: a word whose probability is below ${UNSURE}.` : "");
   if (state.view === "model") return `${text} One map for each layer and head. Choose one to enlarge it.`;
   if (state.view === "neuron")
     return `The query q of the word and the key k of each word are compared number by number, and the terms are added. ` +
@@ -116,23 +117,28 @@ function applyTheme() {
   render();
 }
 
-new ResizeObserver(hintScrolling).observe(document.body);
+new ResizeObserver(() => requestAnimationFrame(hintScrolling)).observe(document.body);
 document.addEventListener("scroll", hintScrolling, true);
 
-const pair = `${DATA.source} → ${DATA.target}`;
-document.title = `Attention: ${pair}`;
-byId("title").textContent = pair;
-byId("title").classList.toggle("long", pair.length > 120);
-const unknown = Object.values(DATA.sides).some((tokens) => tokens.unknown.includes(true));
-byId("subtitle").textContent = `Attention weights, for the ${DATA.given ? "given" : "model's"} translation` +
-  (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
-byId("made").textContent =
-  `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
-if (!DATA.vectors || !comparison) {
-  byId("tab-neuron").disabled = true;
-  byId("tab-neuron").title = comparison ? "Disabled: these sentences have too many vectors for a page"
-                                        : `Disabled: this page cannot show ${DATA.comparison}`;
+/* The texts around the views. */
+function describe() {
+  const pair = `${DATA.source} → ${DATA.target}`;
+  document.title = `Attention: ${pair}`;
+  byId("title").textContent = pair;
+  byId("title").classList.toggle("long", pair.length > 120);
+  const unknown = Object.values(DATA.sides).some((tokens) => tokens.unknown.includes(true));
+  byId("subtitle").textContent = `Attention weights, for the ${DATA.given ? "given" : "model's"} translation` +
+    (unknown ? `. Underlined: ${NOT_KNOWN}` : "");
+  byId("made").textContent =
+    `Drawn by qkv from ${DATA.model}: ${DATA.heads} heads, vectors of ${DATA.size} numbers a head.`;
+  const tab = byId("tab-neuron");
+  tab.disabled = !DATA.vectors || !comparisonNow();
+  tab.title = !comparisonNow() ? `Disabled: this page cannot show ${DATA.comparison}` :
+    tab.disabled ? "Disabled: these sentences have too many vectors for a page" : "";
+  if (tab.disabled && state.view === "neuron") state.view = "heads";
 }
+
+describe();
 byId("theme").value = DATA.start.theme;
 byId("theme").addEventListener("change", applyTheme);
 DARK.addEventListener("change", applyTheme);

@@ -55,6 +55,9 @@ refuses bart "model_type is 'bart', not 'marian'"
 refuses prenorm "transformer-preprocess is 'n'"
 refuses rnn "type is 's2s', but MarianMT has 'transformer'"
 refuses name "parameter encoder_l1_self_rnn, which MarianMT lacks"
+refuses gap "opus.vocab.yml does not number its tokens from 0 on"
+refuses more "vocabulary has another size"
+refuses word "line 6 of opus.vocab.yml is not a token"
 refuses nothing "needs pytorch_model.bin or one .npz file"
 wrong "a folder that is not there" 1 "'nowhere': No such file" import nowhere new/none
 wrong "one folder is not enough" 2 "usage: import" import torch

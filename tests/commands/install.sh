@@ -33,6 +33,12 @@ check "and they are followed" sh -c '
     cd "$1" && test -x b/qkv-train -a -s d/README.md -a -s m/man1/qkv-train.1 -a -s s/qkv/toy/train.en.gz \
         -a -s s/zsh/site-functions/_qkv-train -a ! -e usr/local/bin -a ! -e usr/local/share' sh "$scratch/x"
 
+# ---- the processor of an earlier build ----
+object() { MAKEFLAGS='' make -s -C "$here" BUILD="$scratch/native" CFLAGS="-O1 $1" ${2:+"$2"} "$scratch/native/base/utf8.o"; }
+check "an object for this processor alone" object -march=native
+check "is kept by the same command" sh -c 'test -z "$1"' sh "$(object -march=native -n)"
+check "and made again for all processors, which make install needs" sh -c 'test -n "$1"' sh "$(object "" -n)"
+
 # ---- the programs, in a folder that has nothing of qkv in it ----
 mkdir -p work/empty && cd work || exit 1
 PATH="$usr/bin:$PATH"

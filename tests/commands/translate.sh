@@ -153,11 +153,11 @@ check "and pieces as SentencePiece shows them" grep -qx "▁" words
 wrong "--list-vocabulary with a text" 2 "nothing to translate" translate --list-vocabulary one
 
 # ---- a filter ----
-translate --json <valid.s | sed 's/^{"line":[0-9]*,"unknown":\[\],"text":"\([^"]*\)","score":-[0-9.e-]*,"log_probability":-.*,"tokens":\[.*"<\/s>"\]}$/\1/' >out
+translate --json <valid.s | sed 's/^{"line":[0-9]*,"unknown":\[\],"text":"\([^"]*\)","score":-[0-9.e-]*,"log_probability":-.*,"tokens":\[.*"<\/s>"\],"log_probabilities":\[-.*\],"confidence":\[0.[^][]*\]}$/\1/' >out
 check "--json has the same text" cmp out beam
 translate --json --n-best 2 "one two" "" >out
 check "--json has the n best" grep -q '^{"line":1,.*"n_best":\[{"text":.*},{"text":.*}\]}$' out
-check "and an empty line" grep -q '^{"line":2,"unknown":\[\],"text":"","score":0,"log_probability":0,"tokens":\[\],"n_best":' out
+check "and an empty line" grep -q '^{"line":2,"unknown":\[\],"text":"","score":0,"log_probability":0,"tokens":\[\],"log_probabilities":\[\],"confidence":\[\],"n_best":' out
 # A line is answered before the next one comes, even if the next has begun.
 mkfifo in out.fifo
 ASAN_OPTIONS=${ASAN_OPTIONS:-}:quarantine_size_mb=1 "$BIN/translate" --model run --threads 1 <in >out.fifo 2>err &  # (what a sanitizer keeps back would count)
@@ -197,3 +197,24 @@ fi
 # ---- scripts that read what it prints ----
 check "why-sqrt reads the explanation" sh -c \
     "cd '$here' && scripts/why-sqrt 16 | awk 'NR == 2 && \$3 > 0 && \$5 > 1 / 6 && \$6 <= \$5 { ok = 1 } END { exit !ok }'"
+
+# ---- the confidence of words ----
+if command -v python3 >/dev/null; then
+    "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json "jane visits africa in september" >out
+    check "a word's confidence is the product of its tokens' probabilities" python3 -c '
+import json, math
+out = json.load(open("out", encoding="utf-8"))
+words, p = out["text"].split(), [math.exp(x) for x in out["log_probabilities"]]
+assert out["tokens"][2:4] == ["\u2581l\u0027", "\u2581afrique"] and words[2] == "l\u0027afrique"
+assert len(out["confidence"]) == len(words) == 5 and len(p) == len(out["tokens"]) == 7
+for found, expected in zip(out["confidence"], [p[0], p[1], p[2] * p[3], p[4], p[5]]):
+    assert abs(found - expected) < 1e-9
+assert abs(sum(out["log_probabilities"]) - out["log_probability"]) < 1e-9'
+    "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --given "jane visite la chine" "jane visits africa in september" >out
+    check "that of a given translation, too" grep -q '"confidence":\[0.9[0-9.]*,0.9[0-9.]*,0.00[0-9.]*,0.000[0-9.]*\]}$' out
+    printf '%s\n' '{"text":"a b","score":-1,"confidence":[0.9,0.1]}' '{"text":"a a d","score":-2,"confidence":[0.85,0.25,0.04]}' >sure
+    printf 'a c\nd a c\n' >reference
+    BIN=$BIN "$here/scripts/calibration" sure reference >out 2>err
+    check "calibration counts words that the reference has" grep -q "^5 words: ECE 0.312, Brier score 0.205, AUC 0.667$" out
+    check "and scores the sentences with the best score" sh -c 'test "$(grep -c "^ *[0-9]* %  *[0-9.]*  *[0-9.]*$" out)" = 4'
+fi

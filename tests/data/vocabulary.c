@@ -30,7 +30,7 @@ static Tokenizer *adopt(const unsigned char *model, size_t size)
 {
     unsigned char *adopted = NULL;
     size_t adopted_size;
-    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, &error))
+    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, NULL, 0, &error))
         fail_msg("%s", error.text);
     Tokenizer *tokenizer = tokenizer_load(adopted, adopted_size, &error);
     if (!tokenizer) fail_msg("%s", error.text);
@@ -176,8 +176,8 @@ TEST(adopted_models)
     size_t size, once_size, twice_size;
     unsigned char *model = model_of(&size, "--model_type=bpe"), *once, *twice;
     char *text;
-    assert_true(tokenizer_adopt(&once, &once_size, model, size, &error));
-    assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, &error));
+    assert_true(tokenizer_adopt(&once, &once_size, model, size, NULL, 0, &error));
+    assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, NULL, 0, &error));
     Tokenizer *a = adopt(model, size), *b = tokenizer_load(twice, twice_size, &error);
     assert_int_equal(tokenizer_vocab_size(a), tokenizer_vocab_size(b));
     for (int id = 0; id < tokenizer_vocab_size(a); id++)
@@ -194,7 +194,7 @@ static bool adopts(const void *model, size_t size, Error *why)
 {
     unsigned char *adopted;
     size_t adopted_size;
-    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, why)) return false;
+    if (!tokenizer_adopt(&adopted, &adopted_size, model, size, NULL, 0, why)) return false;
     free(adopted);
     return true;
 }

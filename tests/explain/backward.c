@@ -39,8 +39,8 @@ static void save(const real *m, const real *v, long long updates)
                                    .adam_v = v,
                                    .config = config_text,
                                    .progress = text,
-                                   .tokenizer = vocabulary.model[TARGET],
-                                   .tokenizer_size = vocabulary.size[TARGET]};
+                                   .tokenizer[TARGET] = vocabulary.model[TARGET],
+                                   .tokenizer_size[TARGET] = vocabulary.size[TARGET]};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
     free(text);
 }

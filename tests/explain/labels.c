@@ -51,6 +51,33 @@ static void assert_labels(LabelsUnit unit, int count, const char *const *text, c
     labels_free(&labels);
 }
 
+/* The probability of a word is the product of its tokens'. Only the translation has one. */
+TEST(test_probabilities)
+{
+    double each[N];
+    Labels labels;
+    for (int i = 0; i < N; i++) each[i] = -0.1 * (i + 1);
+    snapshot->each = each;
+    assert_true(
+        labels_make(&labels, snapshot, &vocabulary, TOKENS_TARGET, LABELS_WORDS, &error));
+    double sum[N] = {0};
+    for (int i = 0; i < N; i++) sum[labels.word[i]] += each[i];
+    assert_true(labels.count > 2 && labels.count < N && labels.word[1] == 0);
+    for (int i = 0; i < labels.count; i++)
+        assert_true(fabs(labels.probability[i] - exp(sum[i])) < 1e-6);
+    labels.special[0] = true;
+    int shown = labels.count - 2;  // without </s>, too
+    labels_hide(&labels);
+    assert_int_equal(labels.count, shown);
+    assert_true(fabs(labels.probability[0] - exp(sum[1])) < 1e-6);
+    labels_free(&labels);
+    assert_true(
+        labels_make(&labels, snapshot, &vocabulary, TOKENS_SOURCE, LABELS_TOKENS, &error));
+    for (int i = 0; i < labels.count; i++) assert_true(isnan(labels.probability[i]));
+    labels_free(&labels);
+    snapshot->each = NULL;
+}
+
 TEST(test_tokens)
 {
     static const char *const text[] = {"word",   "s",      "<0xE7>", "<0xB1>",

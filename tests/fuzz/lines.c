@@ -43,8 +43,10 @@ static void translate(View *view, Input *input, const char *line, size_t length,
         TranslatorInput one = {.source = idlines_packed(&lines), .line = 1};
         Hypothesis best = {0};
         if (given) {
-            best = (Hypothesis){given->ids.id, (int)given->ids.count, NAN, NAN};
+            double *each = calloc(given->ids.count + 1, sizeof *each);
+            best = (Hypothesis){given->ids.id, (int)given->ids.count, NAN, NAN, each};
             answer(view, input, &lines, &(Translation){&best, 1});
+            free(each);
         } else if (accepted(translator_run(&out, &ensemble, &one, &view->request->search,
                                            worker, NULL, &error))) {
             answer(view, input, &lines, out.sentence);

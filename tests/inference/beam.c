@@ -12,6 +12,7 @@ typedef struct Found {
     Translation sentence[64], *at[64];
     Hypothesis hypothesis[64][MAX_BEAM];
     int id[64][MAX_BEAM][MOST_LENGTH];
+    double each[64][MAX_BEAM][MOST_LENGTH];
 } Found;
 
 static bool search(Found *found, const Transformer *model, const Packed *source,
@@ -21,7 +22,8 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
         found->sentence[s] = (Translation){found->hypothesis[s], 0};
         found->at[s] = &found->sentence[s];
         for (int i = 0; i < MAX_BEAM; i++)
-            found->hypothesis[s][i] = (Hypothesis){.id = found->id[s][i]};
+            found->hypothesis[s][i] =
+                (Hypothesis){.id = found->id[s][i], .each = found->each[s][i]};
     }
     union {
         Greedy greedy;
@@ -251,8 +253,8 @@ static int check_simple(const Transformer *model, const Packed *source,
     assert_int_equal(one.sentence[0].count, count < config->n_best ? count : config->n_best);
     for (int i = 0; i < one.sentence[0].count; i++) {
         const Hypothesis *hypothesis = &one.hypothesis[0][i];
-        assert_true(
-            same_ids(hypothesis, &(Hypothesis){expected[i].id, expected[i].length, 0, 0}));
+        assert_true(same_ids(
+            hypothesis, &(Hypothesis){.id = expected[i].id, .length = expected[i].length}));
         assert_true(fabs(hypothesis->score - expected[i].score) < 1e-4);
         assert_true(fabs(hypothesis->log_probability - expected[i].log_probability) < 1e-4);
     }

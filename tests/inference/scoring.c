@@ -1,6 +1,7 @@
 /* Scoring against the training loss, of all and of each token, and an ensemble against the mean
  * of its models' probabilities. */
 #include "inference/scoring.h"
+#include "inference/translator.h"
 #include "tests/fixtures/random-model.h"
 
 enum { V = 60, MOST_LENGTH = 48, S = 90 };
@@ -82,6 +83,45 @@ TEST(equals_the_training_loss)
         free(own);
         transformer_free(&model);
     }
+}
+
+/* What greedy and beam search give each token of a hypothesis is what scoring gives it, also in an
+ * ensemble, and the sum is that of the hypothesis. */
+TEST(equals_the_search)
+{
+    Transformer model[2];
+    Ensemble ensemble = {0};
+    for (int m = 0; m < 2; m++) {
+        model[m] = random_variant(&variants[m], V, MOST_LENGTH, 60 + m);
+        ensemble.model[ensemble.count++] = &model[m];
+        for (int beam = 1; beam <= 5; beam += 4) {
+            Translations out;
+            SearchConfig config = search_default;
+            config.beam = config.n_best = beam;
+            TranslatorInput input = {.source = source};
+            assert_true(
+                translator_run(&out, &ensemble, &input, &config, workers[2], NULL, &error));
+            int compared = 0;
+            for (int s = 0; s < out.sentences; s++)
+                for (int h = 0; h < out.sentence[s].count; h++) {
+                    const Hypothesis *y = &out.sentence[s].hypothesis[h];
+                    Packed x = packed_slice((int[2]){0}, &source, s, s + 1);
+                    Packed one = {1, y->length, y->id, (int[]){0, y->length}};
+                    double *each = malloc((size_t)y->length * sizeof *each), sum = 0;
+                    assert_true(
+                        scoring_run(each, &ensemble, &x, &one, workers[1], NULL, &error));
+                    for (int t = 0; t < y->length; t++, compared++) {
+                        assert_true(fabs(each[t] - y->each[t]) < 1e-4);
+                        sum += y->each[t];
+                    }
+                    assert_true(fabs(sum - y->log_probability) < 1e-9);
+                    free(each);
+                }
+            assert_true(compared > 5 * out.sentences);
+            translations_free(&out);
+        }
+    }
+    for (int m = 0; m < 2; m++) transformer_free(&model[m]);
 }
 
 /* Three models, one of them of another shape: the mean of their probabilities. */

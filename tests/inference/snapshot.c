@@ -156,7 +156,7 @@ TEST(refusals)
 /* A sentence has one snapshot for all views that need it, and none if no view does. */
 TEST(taken_once)
 {
-    LazySnapshot lazy = {&model, source, target, N, M, NULL, {NULL}};
+    LazySnapshot lazy = {&model, source, target, N, M, NULL, {NULL}, NULL};
     const Snapshot *first = snapshot_get(&lazy, &error);
     assert_non_null(first);
     for (int view = 0; view < 4; view++) assert_ptr_equal(snapshot_get(&lazy, &error), first);
@@ -165,7 +165,7 @@ TEST(taken_once)
     assert_memory_equal(first->target.id, target, sizeof target);
     snapshot_close(lazy.taken);
     lazy = (LazySnapshot){&model, source, target, N,
-                          M + 1,  NULL,   {NULL}};  // too long for the model
+                          M + 1,  NULL,   {NULL}, NULL};  // too long for the model
     assert_null(snapshot_get(&lazy, &error));
     assert_null(lazy.taken);
 }

@@ -41,8 +41,8 @@ static bool alphabet_save(Error *error)
     const Checkpoint checkpoint = {.params = &network.params,
                                    .weights = network.block,
                                    .config = config,
-                                   .tokenizer = letters.bytes,
-                                   .tokenizer_size = letters.size};
+                                   .tokenizer[1] = letters.bytes,
+                                   .tokenizer_size[1] = letters.size};
     bool good = checkpoint_save(&checkpoint, path, error);
     free(config);
     transformer_free(&network);
@@ -283,6 +283,48 @@ TEST(translations_begin_as_they_must)
         else if (text[s][0]) assert_memory_equal(a->text, "kc ab", 5);
     }
     qkv_translations_free(bare);
+    qkv_translations_free(out);
+}
+
+/* Alone as with others. python.py compares with the search, for which a text needs the tokens that
+ * a trained model gives it. */
+TEST(given_translations_are_scored)
+{
+    const char *source[TEXTS], *translations[TEXTS];
+    double alone[TEXTS], together[TEXTS];
+    int count = 0;
+    QkvTranslations *out = translate(model, 1, NULL, NULL);
+    QkvTranslator *translator = translator_of(model, 2, NULL);
+    for (int s = 0; s < TEXTS; s++) {
+        const QkvHypothesis *best = out->sentence[s].hypothesis;
+        source[count] = texts[s];
+        translations[count] = best->text;
+        if (!best->tokens ||
+            !qkv_score(&alone[count], translator, &texts[s], &best->text, 1, &wrong))
+            continue;  // the text has more tokens than the translation
+        assert_true(alone[count] < 0);
+        count++;
+    }
+    assert_true(count > TEXTS / 4);
+    assert_true(qkv_score(together, translator, source, translations, count, &wrong));
+    assert_memory_equal(together, alone, (size_t)count * sizeof *alone);
+    assert_true(qkv_score(NULL, translator, NULL, NULL, 0, &wrong));
+
+    const char *long_one = "abababababababababababababababababababababab", *none = NULL;
+    assert_false(qkv_score(alone, translator, &long_one, translations, 1, &wrong));
+    assert_string_equal(wrong.text, "text 1 has 45 tokens, and the model takes 39");
+    assert_false(qkv_score(alone, translator, texts, &none, 1, &wrong));
+    assert_string_equal(wrong.text, "translation 1 is NULL");
+    assert_false(qkv_score(alone, translator, texts, NULL, 1, &wrong));
+    assert_string_equal(wrong.text, "the list of translations is NULL");
+    assert_false(qkv_score(alone, translator, NULL, translations, 1, &wrong));
+    assert_string_equal(wrong.text, "the list of texts is NULL");
+    assert_false(qkv_score(NULL, translator, texts, translations, 1, &wrong));
+    assert_string_equal(wrong.text, "the array of scores is NULL");
+    assert_false(qkv_score(alone, NULL, texts, translations, 1, &wrong));
+    assert_string_equal(wrong.text, "the translator is NULL");
+    assert_false(qkv_score(alone, translator, texts, translations, -1, NULL));
+    qkv_translator_free(translator);
     qkv_translations_free(out);
 }
 

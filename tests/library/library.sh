@@ -12,9 +12,12 @@ flags=$(pkg-config --cflags --libs qkv)
 check "pkg-config knows it" test -n "$flags"
 check "its version is the programs'" sh -c 'echo "qkv $(pkg-config --modversion qkv)" | cmp - version' sh \
     "$("$BIN/translate" --version | cut -d, -f1 >version)"
-for file in include/qkv.h lib/libqkv.a lib/pkgconfig/qkv.pc share/man/man3/qkv.3; do
-    check "$file can be read by all" sh -c 'test -s "$1" && test "$(stat -c %a "$1")" = 644' sh "usr/$file"
+for file in include/qkv.h lib/libqkv.a lib/libqkv.so share/qkv/qkv.py lib/pkgconfig/qkv.pc share/man/man3/qkv.3; do
+    check "$file can be read by all" sh -c 'test -s "$1" && test "$(stat -Lc %a "$1")" = 644' sh "usr/$file"
 done
+check "libqkv.so is a link to the file that programs load" test "$(readlink usr/lib/libqkv.so)" = libqkv.so.1
+LD_LIBRARY_PATH=$scratch/usr/lib
+export LD_LIBRARY_PATH
 # Of what C++ shares among programs (weak, unique), any may be seen.
 check "all that it shows begins with qkv_" sh -c \
     'nm -g --defined-only usr/lib/libqkv.a | awk "NF == 3 && (\$2 !~ /[WVu]/ || \$3 ~ /^[a-z]/) { print \$3 }" | sort >shown &&
@@ -30,6 +33,10 @@ warnings="-Wall -Wextra -Wstrict-prototypes -Werror"
 # shellcheck disable=SC2086
 check "the example compiles as its head says" ${CC:-cc} -std=c11 $warnings example.c -o example $flags
 check "and has some thirty lines" test "$(sed '1,/\*\//d' example.c | grep -c .)" -le 32
+check "it loads libqkv.so.1" sh -c 'readelf -d example | grep -q "NEEDED.*libqkv.so.1"'
+# shellcheck disable=SC2086
+check "it can contain the library" ${CC:-cc} -std=c11 example.c -o contains $(echo "$flags" | sed 's/-lqkv/-l:libqkv.a/')
+check "and then does not load it" sh -c '! readelf -d contains | grep libqkv.so && ./contains nowhere x 2>&1 | grep -q "no model"'
 printf '#include <qkv.h>\n#include <cstdio>\nint main() { std::puts(qkv_version()); }\n' >example.cc
 # shellcheck disable=SC2086
 check "a program in C++ does, too" ${CXX:-c++} -Wall -Wextra -Werror example.cc -o other $flags
@@ -48,4 +55,4 @@ check "it says what is wrong" sh -c '! ./example nowhere x 2>err >out && test ! 
 check "and what it takes" sh -c './example 2>err; test $? = 2 && grep -q ^usage: err'
 
 MAKEFLAGS='' make -s -C "$here" BUILD="$build" BIN="$BIN" uninstall PREFIX="$scratch/usr" >log 2>&1
-check "uninstalled, nothing of it is left" sh -c 'test -z "$(find usr -type f)"'
+check "uninstalled, nothing of it is left" sh -c 'test -z "$(find usr ! -type d)"'

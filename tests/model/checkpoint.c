@@ -45,8 +45,8 @@ static Checkpoint all_of_it(void)
                         .average = blocks[3],
                         .config = "{\"model\":{\"d_model\":6}}",
                         .progress = "{\"update\":12}",
-                        .tokenizer = tokenizer,
-                        .tokenizer_size = sizeof tokenizer};
+                        .tokenizer[1] = tokenizer,
+                        .tokenizer_size[1] = sizeof tokenizer};
 }
 
 static void save(const Checkpoint *checkpoint)
@@ -89,8 +89,8 @@ TEST(everything_comes_back)
     CheckpointFile file = opened();
     assert_string_equal(file.config, checkpoint.config);
     assert_string_equal(file.progress, checkpoint.progress);
-    assert_int_equal(file.tokenizer_size, sizeof tokenizer);
-    assert_memory_equal(file.tokenizer, tokenizer, sizeof tokenizer);
+    assert_int_equal(file.tokenizer_size[1], sizeof tokenizer);
+    assert_memory_equal(file.tokenizer[1], tokenizer, sizeof tokenizer);
     for (int i = 0; i < BLOCKS; i++) same_block(&file, prefixes[i], blocks[i]);
     checkpoint_close(&file);
 

@@ -119,8 +119,8 @@ TEST(saved_in_rows)
                              .weights = large.block,
                              .adam_m = large.block,
                              .config = "{}",
-                             .tokenizer = "x",
-                             .tokenizer_size = 1};
+                             .tokenizer[1] = "x",
+                             .tokenizer_size[1] = 1};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
     assert_true(checkpoint_open(&file, path, &error));
     assert_true(checkpoint_read(&file, &large.params, CHECKPOINT_WEIGHTS, block, &error));

@@ -142,8 +142,8 @@ static void save(const Transformer *model)
                              .weights = model->block,
                              .prepared = &model->prepared,
                              .config = "{}",
-                             .tokenizer = "abc",
-                             .tokenizer_size = 3};
+                             .tokenizer[1] = "abc",
+                             .tokenizer_size[1] = 3};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
 }
 

@@ -122,7 +122,8 @@ TEST(test_known_matrix)
 {
     static const float weight[] = {0, 0.25f, 0.5f, 0.75f, 1, NAN, -3, 7};
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
-    HeatMap map = {weight, 2, 4, rows, columns, "title", "note", NULL, NULL, NULL, NULL, false};
+    HeatMap map = {weight, 2,    4,    rows, columns, "title", "note",
+                   NULL,   NULL, NULL, NULL, false,   NULL};
     for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, theme);
@@ -135,6 +136,32 @@ TEST(test_known_matrix)
         for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
         canvas_free(page);
     }
+}
+
+/* Numbers of rows stand between the labels and the cells; a row without one has nothing there. */
+TEST(test_numbers_of_rows)
+{
+    static const float weight[] = {0, 0, 0}, numbers[] = {0.94f, NAN, 0.03f};
+    static const char *const labels[] = {"a", "b", "</s>"};
+    HeatMap map = {.weight = weight, .rows = 3, .columns = 1, .row_labels = labels};
+    HeatMapPlan without, plan;
+    canvas_free(draw_alone(&without, &map, THEME_LIGHT));
+    map.row_numbers = numbers;
+    Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+    assert_true(plan.number_width > 10);
+    assert_int_equal(plan.left, without.left + plan.number_width);
+    Color paper = theme_palettes[THEME_LIGHT].page;
+    for (int i = 0; i < 3; i++) {
+        int inked = 0, end = plan.x + plan.left;
+        for (int y = plan.y + plan.top + i * plan.cell;
+             y < plan.y + plan.top + (i + 1) * plan.cell; y++)
+            for (int x = end - plan.number_width; x < end; x++) {
+                Color c = canvas_pixel(page, x, y);
+                inked += memcmp(&c, &paper, sizeof c) != 0;
+            }
+        assert_true(i == 1 ? inked == 0 : inked > 10);
+    }
+    canvas_free(page);
 }
 
 /* Large cells show their numbers, small ones are plain. */
@@ -225,8 +252,8 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
     HeatMap *all = calloc(3 * (size_t)maps, sizeof *all);
     assert_true(special && all);
     special[columns - 1] = true;
-    HeatMap large = {weight[0], rows, columns, target, source, "mean",
-                     "%s",      NULL, special, NULL,   NULL,   false};
+    HeatMap large = {weight[0], rows,    columns, target, source, "mean", "%s",
+                     NULL,      special, NULL,    NULL,   false,  NULL};
     HeatMapSection sections[3] = {
         {.title = "Encoder-decoder attention", .caption = "rows, columns", .large = &large},
         {.title = "Encoder self-attention"},
@@ -289,8 +316,8 @@ TEST(test_beside)
     HeatMap large[4], small[4][2];
     HeatMapSection sections[4];
     for (int s = 0; s < 4; s++) {
-        large[s] = (HeatMap){weight, rows[s], M,    labels, labels, "large",
-                             NULL,   NULL,    NULL, NULL,   NULL,   false};
+        large[s] = (HeatMap){weight, rows[s], M,    labels, labels, "large", NULL,
+                             NULL,   NULL,    NULL, NULL,   false,  NULL};
         for (int i = 0; i < 2; i++)
             small[s][i] = (HeatMap){.weight = weight, .rows = rows[s], .columns = M};
         sections[s] = (HeatMapSection){.title = "title",
@@ -382,7 +409,8 @@ TEST(test_small_cells)
     enum { N = 1400 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N, N, labels, labels, NULL, NULL, NULL, NULL, NULL, NULL, false};
+    HeatMap large = {weight, N,    N,    labels, labels, NULL, NULL,
+                     NULL,   NULL, NULL, NULL,   false,  NULL};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &large, THEME_LIGHT);
     assert_true(plan.cell >= 1 && plan.cell < 10);
@@ -401,8 +429,8 @@ TEST(test_speed)
     enum { N = 30, LAYERS = 4, HEADS = 8 };
     float *weight = make_weights(N, N, false);
     const char **labels = make_labels(N);
-    HeatMap large = {weight, N,    N,    labels, labels, "layer 2",
-                     NULL,   NULL, NULL, NULL,   NULL,   false};
+    HeatMap large = {weight, N,    N,    labels, labels, "layer 2", NULL,
+                     NULL,   NULL, NULL, NULL,   false,  NULL};
     HeatMap maps[LAYERS * HEADS];
     for (int i = 0; i < LAYERS * HEADS; i++)
         maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .note = "0.44 bits"};

@@ -16,8 +16,8 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
     static const char *const rows[] = {"un", "deux", "trois"}, *const columns[] = {
                                                                    "one", "two", "three",
                                                                    "four", "</s>"};
-    const HeatMap map = {weight, ROWS, COLUMNS, rows, columns, "map",
-                         "note", 0,    0,       NULL, NULL,    false};
+    const HeatMap map = {weight, ROWS, COLUMNS, rows, columns, "map", "note",
+                         0,      0,    NULL,    NULL, false,   NULL};
     const HeatMapSection section = {.title = "Cross-attention", .large = &map};
     const AttentionPage page = {
         .title = "title", .sections = &section, .count = 1, .scale = scale, .format = format};
