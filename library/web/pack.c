@@ -1,0 +1,90 @@
+/* pack.c -- a model for the page: its options, its words and its weights as three files.
+ *
+ *   pack MODEL.safetensors FOLDER
+ *
+ *   options.txt      lines "name value" of the model's options
+ *   words.txt      a piece a line, in the order of the ids
+ *   weights.bin    for each tensor of the table (model/params.h) row by row: float s, s = max |w| / 131071,
+ *                  then its numbers w as u = round(w/s) + 131072, four in 9 bytes: the low 16 bits of
+ *                  each, little-endian, then 2 high bits of each, the first's lowest
+ *
+ * 16 bits would change attention weights by 0.0001. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "inference/bundle.h"
+
+static void put_options(FILE *out, const ModelConfig *config)
+{
+    for (int i = 0; i < model_option_count; i++) {
+        const Option *option = &model_options[i];
+        const char *at = (const char *)config + option->offset;
+        if (option->flags & OPTION_OLD) continue;
+        if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
+        if (option->kind == OPTION_CHOICE)
+            fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);
+        if (option->kind == OPTION_FLAG)
+            fprintf(out, "%s %s\n", option->name, *(const bool *)at ? "true" : "false");
+    }
+}
+
+static void put_row(FILE *out, const real *w, size_t count)
+{
+    float most = 0;
+    for (size_t i = 0; i < count; i++) most = fmaxf(most, fabsf(w[i]));
+    float scale = most > 0 ? most / 131071 : 1;
+    fwrite(&scale, sizeof scale, 1, out);
+    for (size_t i = 0; i < count; i += 4) {
+        unsigned high = 0;
+        for (size_t j = 0; j < 4; j++) {
+            long number = lrintf(i + j < count ? w[i + j] / scale : 0) + 131072;
+            fputc((int)(number & 255), out);
+            fputc((int)(number >> 8 & 255), out);
+            high |= (unsigned)(number >> 16) << 2 * j;
+        }
+        fputc((int)high, out);
+    }
+}
+
+static void put_tensor(FILE *out, const Tensor *tensor, real *w)
+{
+    size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
+    matrix_unpack(tensor->layout, w, tensor->shape[0], tensor->shape[1]);
+    for (size_t at = 0; at < tensor->count; at += row) put_row(out, w + at, row);
+}
+
+static FILE *file_in(const char *folder, const char *name)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return fopen(path, "wb");
+}
+
+int main(int argc, char **argv)
+{
+    Error error;
+    CheckpointFile file;
+    Bundle bundle;
+    Transformer model;
+    if (argc != 3 || !checkpoint_open(&file, argv[1], &error) ||
+        !bundle_load(&bundle, argv[1], false, NULL, &error) ||
+        !transformer_create(&model, &bundle.model.config, &error) ||
+        !checkpoint_read(&file, &model.params, CHECKPOINT_WEIGHTS, model.block, &error))
+        return fprintf(stderr, "pack: %s\n", argc == 3 ? error.text : "MODEL FOLDER"), 1;
+    FILE *options = file_in(argv[2], "options.txt"), *words = file_in(argv[2], "words.txt"),
+         *weights = file_in(argv[2], "weights.bin");
+    if (!options || !words || !weights) return perror(argv[2]), 1;
+    put_options(options, &model.config);
+    const Tokenizer *tokenizer = bundle.vocabulary.tokenizer[TARGET];
+    for (int id = 0; id < model.config.vocab - 1; id++)
+        fprintf(words, "%s\n", tokenizer_piece(tokenizer, id));
+    for (int t = 0; t < model.params.count; t++)
+        put_tensor(weights, &model.params.tensor[t],
+                   model.block + model.params.tensor[t].offset);
+    transformer_free(&model);
+    bundle_free(&bundle);
+    checkpoint_close(&file);
+    return fclose(options) | fclose(words) | fclose(weights);
+}

@@ -1,0 +1,67 @@
+/* system.c -- what base/block.c and base/workers.c are elsewhere: memory without huge pages, and
+ * one thread. */
+#include "base/arena.h"
+#include "base/workers.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+size_t block_bytes(size_t size)
+{
+    return (size / ARENA_ALIGNMENT + 1) * ARENA_ALIGNMENT;
+}
+
+void *block_allocate(size_t size)
+{
+    return size < PTRDIFF_MAX ? aligned_alloc(ARENA_ALIGNMENT, block_bytes(size)) : NULL;
+}
+
+void *block_zeros(size_t size, Error *error)
+{
+    void *block = block_allocate(size);
+    if (!block)
+        return error_set(error, "not enough memory for %.1f MB", (double)size / 1e6), NULL;
+    return memset(block, 0, size);
+}
+
+void *block_resident(size_t size, Error *error)
+{
+    return block_zeros(size, error);
+}
+
+void block_release(void *at, size_t size)
+{
+    (void)at, (void)size;
+}
+
+struct Workers {
+    int count;
+};
+
+Workers *workers_start(int threads, Error *error)
+{
+    static Workers one = {1};
+    (void)threads, (void)error;
+    return &one;
+}
+
+void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context)
+{
+    (void)workers;
+    work(context, 0);
+}
+
+int workers_count(const Workers *workers)
+{
+    return workers->count;
+}
+
+void workers_stop(Workers *workers)
+{
+    (void)workers;
+}
+
+int workers_processors(void)
+{
+    return 1;
+}

@@ -1,0 +1,110 @@
+/* learn.js -- training in this page: the controls, and what the worker (worker.js) reports. While there is a
+ * worker, the sentence and the views are those of its model. */
+
+const trainer = { worker: null, losses: [], watched: ["she likes the red car", "we do not see the children", "where does he live ?"] };
+
+const drawn = (id, width, height) => {
+  const canvas = byId(id), pen = canvas.getContext("2d");
+  canvas.width = width;
+  canvas.height = height;
+  return pen;
+};
+const color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name);
+
+/* The loss of every update; the height is that of a loss of 8. */
+function drawLosses() {
+  const width = 320, height = 120, pen = drawn("losses", width, height), all = trainer.losses;
+  pen.strokeStyle = color("--accent");
+  pen.beginPath();
+  all.forEach((loss, i) => pen.lineTo((i + 0.5) * width / Math.max(all.length, 50), height * (1 - Math.min(loss, 8) / 8)));
+  pen.stroke();
+}
+
+/* W_Q, W_K and W_V: a row is a number of a query, key or value, a column one of the word's vector. */
+function drawProjections(numbers, size, width) {
+  ["wq", "wk", "wv"].forEach((id, n) => {
+    const part = numbers.subarray(n * size * width, (n + 1) * size * width);
+    const pen = drawn(id, width, size), most = part.reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
+    part.forEach((x, i) => {
+      pen.globalAlpha = Math.abs(x) / most;
+      pen.fillStyle = color(x > 0 ? "--positive" : "--negative");
+      pen.fillRect(i % width, Math.floor(i / width), 1, 1);
+    });
+    byId(`${id}-is`).textContent = `largest ${most.toFixed(2)}`;
+  });
+}
+
+function reported({ data: report }) {
+  if (report.error) { byId("learned").textContent = report.error; return; }
+  trainer.losses.push(...report.losses);
+  const last = trainer.losses.slice(-20), loss = last.reduce((sum, x) => sum + x, 0) / Math.max(last.length, 1);
+  byId("learned").textContent = last.length === 0 ? "No update yet: the weights are random." :
+    `Update ${report.update}, loss ${loss.toFixed(3)} a token, ${(report.update / report.seconds).toFixed(1)} updates a second`;
+  byId("translations").replaceChildren(...report.translations.map(({ text }, i) =>
+    make("li", {}, `${trainer.watched[i]} → `, make("b", { lang: "fr" }, text || "(no word)"))));
+  drawLosses();
+  showAnswer(report.answer);
+  const kind = kindNow();
+  byId("projections-are").textContent = `${kind.short}, layer ${state.layer + 1}, head ${lookedAt().head + 1}`;
+  if (report.projections.length === 3 * DATA.size * DATA.size * DATA.heads)
+    drawProjections(report.projections, DATA.size, DATA.size * DATA.heads);
+}
+
+const lookedAt = () => ({ kind: kindNow().name, layer: state.layer, head: state.view === "neuron" ? state.head : chosenHeads()[0] });
+function look() {
+  const sentence = byId("sentence").value.trim() || DATA.source;
+  trainer.worker.postMessage({ look: { sentence, changes: changes(), sentences: trainer.watched, ...lookedAt() } });
+}
+
+function begin() {
+  const value = (id) => byId(id).value, width = Number(value("width"));
+  stopTraining();
+  const source = `${byId("engine").textContent}\n${byId("worker").textContent}`;
+  trainer.worker = new Worker(URL.createObjectURL(new Blob([source], { type: "text/javascript" })));
+  trainer.worker.onmessage = reported;
+  trainer.losses = [];
+  trainer.worker.postMessage({ start: {
+    program: packed("program"), words: byId("words").textContent.trimStart(), size: width / Number(value("model-heads")), width,
+    model: `${byId("options").textContent}\nd-model ${width}\nffn ${2 * width}\nheads ${value("model-heads")}\nattention-score ${value("score")}\n`,
+    training: `batch-tokens 800\nmicro-tokens 400\naccumulators 1\nwarmup 200\nlearning-rate ${Number(value("rate"))}\n`,
+  } });
+  look();
+}
+
+function setRunning(on) {
+  trainer.worker.postMessage({ run: on });
+  byId("train").textContent = on ? "Pause" : "Go on";
+  byId("step").disabled = on;
+}
+
+/* Back to the model that came with the page. */
+function stopTraining() {
+  if (trainer.worker) trainer.worker.terminate();
+  trainer.worker = null;
+  byId("train").textContent = "Train";
+  byId("step").disabled = false;
+  for (const id of ["width", "model-heads", "score", "rate"]) byId(id).disabled = false;
+}
+
+function started() {
+  if (!trainer.worker) begin();
+  for (const id of ["width", "model-heads", "score", "rate"]) byId(id).disabled = true;
+  byId("shipped").disabled = false;
+}
+
+byId("train").addEventListener("click", () => {
+  started();
+  setRunning(byId("train").textContent !== "Pause");
+});
+byId("step").addEventListener("click", () => {
+  started();
+  trainer.worker.postMessage({ step: true });
+  byId("train").textContent = "Go on";
+});
+byId("shipped").addEventListener("click", () => {
+  stopTraining();
+  byId("shipped").disabled = true;
+  byId("learned").textContent = "";
+  update();
+});
+for (const id of ["kinds", "layers", "choose-heads"]) byId(id).addEventListener("change", () => { if (trainer.worker) look(); });

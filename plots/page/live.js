@@ -1,0 +1,83 @@
+/* live.js -- the page that translates by itself: a sentence, and changes of the model that act at once. */
+
+const packed = (id) => Uint8Array.from(atob(byId(id).textContent), (letter) => letter.charCodeAt(0));
+let engine = null;
+
+/* What of the model the controls change, as engine.change takes it. */
+function changes() {
+  const temperature = 2 ** Number(byId("temperature").value), divided = byId("divided").checked;
+  const scale = (divided ? 1 / Math.sqrt(DATA.size) : 1) / temperature;
+  const list = [];
+  byId("temperature-is").textContent = temperature.toFixed(2).replace(/\.?0+$/, "");
+  if (!byId("positions").checked) list.push("positions=0");
+  if (!divided || temperature !== 1) list.push(`scale=${scale}`);
+  return [byId("off").value && `${byId("off").value}=zero`, list.join(" ")];
+}
+
+/* Shows what engine.answer found. The views keep what was chosen, except the word. */
+function showAnswer({ score, text, trained, data }) {
+  const heads = DATA.heads;
+  DATA = data;
+  if (DATA.heads !== heads) {
+    state.heads = new Set(DATA.start.heads);
+    state.head = 0;
+    listHeads();
+  }
+  const query = Math.min(state.query, DATA.sides.target.text.length - 1);
+  Object.assign(state, { chosen: null, pinned: false, query: Math.max(query, 0) });
+  byId("answer").replaceChildren(make("b", { lang: "fr" }, text || "(no word)"), make("span", {}, `score ${score.toFixed(3)}`));
+  byId("trained").textContent = trained ? `as trained: ${trained.text}, score ${trained.score.toFixed(3)}` : "";
+  byId("as-trained").disabled = !trained;
+  describe();
+  render();
+}
+
+/* Translates again. */
+function update() {
+  const text = byId("sentence").value;
+  if (!engine || !text.trim()) return;
+  if (trainer.worker) { changes(); look(); return; }
+  try {
+    showAnswer(engine.answer(text, changes()));
+  } catch (error) {
+    byId("answer").textContent = error.message;
+  }
+}
+
+function asTrained() {
+  byId("temperature").value = 0;
+  byId("divided").checked = byId("positions").checked = true;
+  byId("off").value = "";
+  update();
+}
+
+/* Every head, and all heads of a layer. */
+function listHeads() {
+  byId("off").replaceChildren(make("option", { value: "" }, "no head"));
+  for (const kind of DATA.kinds)
+    kind.layers.forEach((heads, l) => {
+      const name = `${kind.short}, layer ${l + 1}`;
+      byId("off").append(...heads.map((_, h) =>
+        make("option", { value: `${kind.name}.${l + 1}.${h + 1}` }, `${name}, head ${h + 1}`)),
+        make("option", { value: `${kind.name}.${l + 1}.*` }, `${name}, all heads`));
+    });
+}
+
+async function startLive() {
+  byId("sentence").value = DATA.source;
+  listHeads();
+  try {
+    engine = await startEngine({
+      program: packed("program"), weights: packed("weights"),
+      words: byId("words").textContent.trimStart(), options: byId("options").textContent,
+    });
+  } catch (error) {
+    byId("answer").textContent = `The model does not start in this browser: ${error.message}`;
+    return;
+  }
+  for (const id of ["sentence", "changes"]) byId(id).addEventListener("input", update);
+  byId("learning").hidden = false;
+  byId("as-trained").addEventListener("click", asTrained);
+  update();
+}
+startLive();

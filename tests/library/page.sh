@@ -1,0 +1,36 @@
+#!/bin/sh
+# page.sh -- the page that translates by itself (make page): in node its engine gives the translations, scores and
+# attention of ./translate, and in a browser its controls work. It skips what the machine has no program for.
+cd "$(dirname "$0")/../.." || exit 1
+. tests/fixtures/checks.sh
+. "$here/tests/fixtures/browser.sh"
+page=$here/${BUILD:-build}/page/qkv.html
+[ -e "$page" ] || { echo "skipped the page: make page has not made it; it needs clang, lld and wasi-libc"; exit 0; }
+
+if command -v node >/dev/null; then
+    model=$here/data/toy/model.safetensors
+    { head -n 25 "$here/data/toy/test.en"; echo "JANE's sister visits Zanzibar, (the lake) in 2014 ?"; } >sentences
+    check "./translate translates" sh -c "'$BIN/translate' --model $model --json --quiet <sentences >json"
+    check "./translate writes attention weights" \
+        sh -c "'$BIN/translate' --model $model --attention-tsv weights.tsv --quiet <sentences"
+    check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
+        "$(head -n 1 sentences)"
+    check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 1 \
+        --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --log-every 1 --threads 1 --quiet --output run"
+    node "$here/tests/fixtures/page-engine.js" "$page" sentences json weights.tsv back.html run/metrics.jsonl >checks 2>errors
+    [ -s checks ] && [ ! -s errors ] || fail "the checks in node" "$(tail -n 3 errors)"
+    cat checks
+    failures=$((failures + $(grep -c '^not ok' checks || true)))
+else
+    echo "skipped the page's engine: there is no node"
+fi
+size=$(wc -c <"$page")
+if [ "$size" -le 3000000 ]; then pass "the page has at most 3 MB"; else fail "the page has at most 3 MB" "$size bytes"; fi
+check "the page loads nothing" sh -c "! grep -nE '(src|href)=\"?(https?:|//)|import\\(|fetch\\(|XMLHttp' $page"
+
+if [ -n "$browser" ]; then
+    browse "$page" live-checks.js 1200,900
+    browse "$page" live-checks.js 400,800
+else
+    echo "skipped the page in a browser: there is no Chromium"
+fi
