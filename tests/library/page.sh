@@ -9,12 +9,16 @@ page=$here/${BUILD:-build}/page/qkv.html
 
 if command -v node >/dev/null; then
     model=$here/data/toy/model.safetensors
-    { head -n 25 "$here/data/toy/test.en"; echo "JANE's sister visits Zanzibar, (the lake) in 2014 ?"; } >sentences
+    {
+        head -n 25 "$here/data/toy/test.en"
+        echo "JANE's sister visits Zanzibar, (the lake) in 2014 ?"
+        echo "L’ÉCOLE is zeta zeta,  (JANE’s red car) 3.14 at 10:30 anna aZ example.org! «œuvre» "
+    } >sentences
     check "./translate translates" sh -c "'$BIN/translate' --model $model --json --quiet <sentences >json"
     check "./translate writes attention weights" \
         sh -c "'$BIN/translate' --model $model --attention-tsv weights.tsv --quiet <sentences"
     check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
-        "$(head -n 1 sentences)"
+        "$(tail -n 1 sentences)"
     check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 1 \
         --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --log-every 1 --threads 1 --quiet --output run"
     node "$here/tests/fixtures/page-engine.js" "$page" sentences json weights.tsv back.html run/metrics.jsonl >checks 2>errors
