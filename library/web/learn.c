@@ -76,6 +76,11 @@ bool EXPORT(web_train)(const char *options)
     return learn.trainer;
 }
 
+void EXPORT(web_learning_rate)(double rate)
+{
+    learn.config.learning_rate = rate;  // the trainer reads it at every update
+}
+
 double EXPORT(web_update)(void)
 {
     Packed source, target;

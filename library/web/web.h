@@ -46,6 +46,9 @@ const real *web_projections(int kind, int layer, int head);
  * training/config.h. */
 bool web_train(const char *options);
 
+/* Changes the learning rate of the updates from now on. */
+void web_learning_rate(double rate);
+
 /* One update more. Returns the loss a token, or NaN: web_error. */
 double web_update(void);
 

@@ -85,6 +85,7 @@ async function startEngine({ program, words, options, weights }) {
       }
     },
     train: (model, training) => { call("web_model", model); call("web_train", training); },
+    learningRate: (rate) => c.web_learning_rate(rate),
     update: () => {
       const loss = c.web_update();
       if (Number.isNaN(loss)) throw new Error(textAt(c.web_error()));

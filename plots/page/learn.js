@@ -35,7 +35,11 @@ function drawProjections(numbers, size, width) {
 }
 
 function reported({ data: report }) {
-  if (report.error) { byId("learned").textContent = report.error; return; }
+  if (report.error) {
+    stopTraining();
+    byId("learned").textContent = report.error;
+    return;
+  }
   trainer.losses.push(...report.losses);
   const last = trainer.losses.slice(-20), loss = last.reduce((sum, x) => sum + x, 0) / Math.max(last.length, 1);
   byId("learned").textContent = last.length === 0 ? "No update yet: the weights are random." :
@@ -83,21 +87,26 @@ function stopTraining() {
   trainer.worker = null;
   byId("train").textContent = "Train";
   byId("step").disabled = false;
-  for (const id of ["width", "model-heads", "score", "rate"]) byId(id).disabled = false;
+  for (const id of ["width", "model-heads", "score"]) byId(id).disabled = false;
 }
 
+/* Begins to train unless that has begun. False if the learning rate is none. */
 function started() {
+  if (!byId("rate").reportValidity()) return false;
   if (!trainer.worker) begin();
-  for (const id of ["width", "model-heads", "score", "rate"]) byId(id).disabled = true;
+  for (const id of ["width", "model-heads", "score"]) byId(id).disabled = true;
   byId("shipped").disabled = false;
+  return true;
 }
 
 byId("train").addEventListener("click", () => {
-  started();
-  setRunning(byId("train").textContent !== "Pause");
+  if (started()) setRunning(byId("train").textContent !== "Pause");
+});
+byId("rate").addEventListener("input", ({ target }) => {
+  if (trainer.worker && target.checkValidity()) trainer.worker.postMessage({ rate: target.valueAsNumber });
 });
 byId("step").addEventListener("click", () => {
-  started();
+  if (!started()) return;
   trainer.worker.postMessage({ step: true });
   byId("train").textContent = "Go on";
 });

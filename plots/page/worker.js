@@ -1,6 +1,6 @@
 /* worker.js -- trains in a worker of the page: runs the engine (engine.js) and reports to learn.js.
  *
- *   in    {start: {program, words, model, training, size, width}}, {run: true | false}, {step: true},
+ *   in    {start: {program, words, model, training, size, width}}, {run: true | false}, {step: true}, {rate},
  *         {look: {sentence, changes, sentences, kind, layer, head}}: what the reports show
  *   out   {update, losses, seconds, answer, translations, projections}, or {error} */
 let engine = null, run = null, look = null, losses = [], running = false, update = 0, seconds = 0;
@@ -39,15 +39,18 @@ async function work() {
 
 const failed = (error) => {
   running = false;
+  engine = null;
   postMessage({ error: error.message });
 };
 
-async function take({ start, look: at, step: once, run: on }) {
+async function take({ start, look: at, step: once, run: on, rate }) {
   if (start) {
     run = start;
     engine = await startEngine({ program: run.program, words: run.words, options: run.model });
     engine.train(run.model, run.training);
   }
+  if (!engine) return;
+  if (rate) engine.learningRate(rate);
   if (at) look = at;
   if (once) step();
   if ((at || once) && !running) report();
