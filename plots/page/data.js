@@ -101,5 +101,8 @@ function make(tag, properties = {}, ...children) {
   return element;
 }
 
+/* A table that may be wider than the screen; the arrow keys scroll it. */
+const scrollable = (name, table) => make("div", { class: "scroll", tabindex: 0, role: "group", "aria-label": name }, table);
+
 const byId = (id) => document.getElementById(id);
 const say = (text) => { byId("status").textContent = text; };

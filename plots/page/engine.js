@@ -76,10 +76,10 @@ async function startEngine({ program, words, options, weights }) {
     change: (ablate, intervene) => { call("web_change", ablate, intervene); },
     /* All that the page shows of a sentence, and the translation without the changes, if there are any. */
     answer: (text, [ablate, intervene]) => {
-      const trained = ablate || intervene ? engine.translate(text)[0] : null;
+      const unchanged = ablate || intervene ? engine.translate(text)[0] : null;
       engine.change(ablate, intervene);
       try {
-        return { ...engine.translate(text)[0], trained, data: engine.attention(text) };
+        return { ...engine.translate(text)[0], unchanged, data: engine.attention(text) };
       } finally {
         engine.change("", "");
       }

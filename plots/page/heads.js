@@ -149,11 +149,14 @@ function showHeads(panel) {
   }, left, middle, right);
   const names = map.heads.map((h) => h + 1).join(", ");
   const table = make("details", {}, make("summary", {}, "The same as a table"));
-  table.addEventListener("toggle", () => {
+  const fill = () => {
     if (!table.open || table.querySelector("table")) return;
     const description = `Mean of heads ${names} of layer ${state.layer + 1}`;
-    table.append(make("div", { class: "scroll" }, heatTable(map, description)));
-  });
+    table.append(scrollable(description, heatTable(map, description)));
+  };
+  table.open = panel.querySelector("details")?.open;
+  table.addEventListener("toggle", fill);
+  fill();
   panel.replaceChildren(view.readout, make("div", { class: "scroll" }, lines), table);
   choose(view, state.chosen && view[state.chosen.side][state.chosen.at] ? state.chosen : "free", state.pinned);
 }

@@ -13,7 +13,8 @@ const color = (name) => getComputedStyle(document.documentElement).getPropertyVa
 
 /* The loss of every update; the height is that of a loss of 8. */
 function drawLosses() {
-  const width = 320, height = 120, pen = drawn("losses", width, height), all = trainer.losses;
+  const width = 640, height = 240, pen = drawn("losses", width, height), all = trainer.losses;
+  pen.lineWidth = 2;
   pen.strokeStyle = color("--accent");
   pen.beginPath();
   all.forEach((loss, i) => pen.lineTo((i + 0.5) * width / Math.max(all.length, 50), height * (1 - Math.min(loss, 8) / 8)));
@@ -30,7 +31,7 @@ function drawProjections(numbers, size, width) {
       pen.fillStyle = color(x > 0 ? "--positive" : "--negative");
       pen.fillRect(i % width, Math.floor(i / width), 1, 1);
     });
-    byId(`${id}-is`).textContent = `largest ${most.toFixed(2)}`;
+    byId(`${id}-is`).textContent = `, largest ${most.toFixed(2)}`;
   });
 }
 
@@ -46,8 +47,9 @@ function reported({ data: report }) {
     `Update ${report.update}, loss ${loss.toFixed(3)} a token, ${(report.update / report.seconds).toFixed(1)} updates a second`;
   byId("translations").replaceChildren(...report.translations.map(({ text }, i) =>
     make("li", {}, `${trainer.watched[i]} → `, make("b", { lang: "fr" }, text || "(no word)"))));
+  byId("progress").hidden = false;
   drawLosses();
-  showAnswer(report.answer);
+  if (!document.querySelector("#controls :active, main :active")) showAnswer(report.answer);  // not while a control is pressed
   const kind = kindNow();
   byId("projections-are").textContent = `${kind.short}, layer ${state.layer + 1}, head ${lookedAt().head + 1}`;
   if (report.projections.length === 3 * DATA.size * DATA.size * DATA.heads)
@@ -112,8 +114,10 @@ byId("step").addEventListener("click", () => {
 });
 byId("shipped").addEventListener("click", () => {
   stopTraining();
+  byId("train").focus();
   byId("shipped").disabled = true;
   byId("learned").textContent = "";
+  byId("progress").hidden = true;
   update();
 });
 for (const id of ["kinds", "layers", "choose-heads"]) byId(id).addEventListener("change", () => { if (trainer.worker) look(); });

@@ -15,19 +15,18 @@ function changes() {
 }
 
 /* Shows what engine.answer found. The views keep what was chosen, except the word. */
-function showAnswer({ score, text, trained, data }) {
+function showAnswer({ score, text, unchanged, data }) {
   const heads = DATA.heads;
+  if (data.source !== DATA.source) Object.assign(state, { chosen: null, pinned: false });
   DATA = data;
   if (DATA.heads !== heads) {
     state.heads = new Set(DATA.start.heads);
     state.head = 0;
     listHeads();
   }
-  const query = Math.min(state.query, DATA.sides.target.text.length - 1);
-  Object.assign(state, { chosen: null, pinned: false, query: Math.max(query, 0) });
-  byId("answer").replaceChildren(make("b", { lang: "fr" }, text || "(no word)"), make("span", {}, `score ${score.toFixed(3)}`));
-  byId("trained").textContent = trained ? `as trained: ${trained.text}, score ${trained.score.toFixed(3)}` : "";
-  byId("as-trained").disabled = !trained;
+  byId("answer").replaceChildren(make("b", { lang: "fr" }, text || "(no word)"), make("span", {}, `score ${number(score, 3)} (0 means certain)`));
+  byId("unchanged").textContent = unchanged ? `without the changes: ${unchanged.text}, score ${number(unchanged.score, 3)}` : "";
+  byId("undo").disabled = !unchanged;
   describe();
   render();
 }
@@ -44,10 +43,11 @@ function update() {
   }
 }
 
-function asTrained() {
+function undo() {
   byId("temperature").value = 0;
   byId("divided").checked = byId("positions").checked = true;
   byId("off").value = "";
+  byId("temperature").focus();  // the button becomes disabled
   update();
 }
 
@@ -77,7 +77,7 @@ async function startLive() {
   }
   for (const id of ["sentence", "changes"]) byId(id).addEventListener("input", update);
   byId("learning").hidden = false;
-  byId("as-trained").addEventListener("click", asTrained);
+  byId("undo").addEventListener("click", undo);
   update();
 }
 startLive();

@@ -9,7 +9,7 @@
  * larger it is. A column's heading says which number is fully opaque. */
 
 const STRIP_HEIGHT = 16;
-const number = (value) => value.toFixed(2).replace(/^-(?!0\.00)/, "\u2212").replace("-", "");
+const number = (value, digits = 2) => value.toFixed(digits).replace(/^-(?!0\.0*$)/, "\u2212").replace("-", "");
 
 function drawStrip(canvas, values, most) {
   const bar = Math.max(3, Math.min(7, Math.floor(260 / values.length)));
@@ -176,6 +176,6 @@ function showNeuron(panel) {
   panel.replaceChildren(
     make("div", { class: "neuron-controls" }, make("label", {}, `${kind.row_is} `, select),
       make("label", {}, "dimension ", range), legend()),
-    ...steps(head, { draw, update }).map((table) => make("div", { class: "scroll" }, table)));
+    ...steps(head, { draw, update }).map((table) => scrollable(table.caption.textContent, table)));
   update();
 }

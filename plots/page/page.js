@@ -13,7 +13,7 @@ function choices(id, type, items, change) {
     return make("label", { class: "choice" }, input, make("span", {}, swatch, text));
   }));
   const again = [...box.querySelectorAll("input")].find((input) => input.value === focused);
-  if (again) again.focus();
+  if (again) again.focus({ preventScroll: true });
 }
 
 function chooseHead(h, on) {
@@ -26,10 +26,10 @@ function chooseHead(h, on) {
 
 function drawControls() {
   const kind = kindNow(), neuron = state.view === "neuron";
-  const redraw = (change) => { Object.assign(state, change, { chosen: null, pinned: false }); render(); };
+  const restart = (change) => { Object.assign(state, change, { chosen: null, pinned: false }); render(); };
   const radio = (text, value, now) => ({ text, value, checked: value === now });
   choices("kinds", "radio", DATA.kinds.map((k, i) => radio(k.short, i, state.kind)),
-    (value) => redraw({ kind: value }));
+    (value) => restart({ kind: value }));
   choices("layers", "radio", kind.layers.map((_, l) => radio(`${l + 1}`, l, state.layer)),
     (value) => { state.layer = value; render(); });
   choices("choose-heads", neuron ? "radio" : "checkbox", Array.from({ length: DATA.heads }, (_, h) => ({
@@ -37,7 +37,7 @@ function drawControls() {
   })), chooseHead);
   const extras = [{ text: "</s> and <pad>", value: "hide", checked: !state.hide }];
   if (DATA.pieces) extras.push({ text: "whole words", value: "words", checked: state.words });
-  choices("extras", "checkbox", extras, (name, on) => redraw({ [name]: name === "hide" ? !on : on }));
+  choices("extras", "checkbox", extras, (name, on) => restart({ [name]: name === "hide" ? !on : on }));
   byId("layers").hidden = state.view === "model";
   byId("choose-heads").hidden = state.view === "model";
   byId("extras").hidden = neuron;
@@ -73,6 +73,16 @@ function caption() {
     : `${text} The words give ${token}, in grey, ${percent}: a head that finds nothing to attend to puts its weight there.`;
 }
 
+/* Draws a panel again. Focus and scrolling stay where they were. */
+function redraw(panel, show) {
+  const usable = () => [...panel.querySelectorAll("button, input, select, summary, [tabindex]")];
+  const boxes = () => [...panel.querySelectorAll(".scroll, .grid")];
+  const focused = usable().indexOf(document.activeElement), scrolled = boxes().map((box) => box.scrollLeft);
+  show(panel);
+  boxes().forEach((box, i) => { box.scrollLeft = scrolled[i] || 0; });
+  if (focused >= 0) usable()[focused]?.focus({ preventScroll: true });
+}
+
 function render() {
   state.layer = Math.min(state.layer, kindNow().layers.length - 1);
   drawControls();
@@ -84,7 +94,7 @@ function render() {
   }
   for (const [name, show] of Object.entries(views)) {
     byId(name).hidden = name !== state.view;
-    if (name === state.view) show(byId(name));
+    if (name === state.view) redraw(byId(name), show);
     else byId(name).replaceChildren();
   }
 }
