@@ -83,8 +83,9 @@ function setRunning(on) {
   byId("step").disabled = on;
 }
 
-/* Back to the model that came with the page. */
+/* Back to the model that came with the page, without changes: they are of one model. */
 function stopTraining() {
+  unchange();
   if (trainer.worker) trainer.worker.terminate();
   trainer.worker = null;
   byId("train").textContent = "Train";

@@ -6,7 +6,7 @@ let engine = null;
 /* What of the model the controls change, as engine.change takes it. */
 function changes() {
   const temperature = 2 ** Number(byId("temperature").value), divided = byId("divided").checked;
-  const scale = (divided ? 1 / Math.sqrt(DATA.size) : 1) / temperature;
+  const scale = DATA.kinds[0].layers[0][0].scale * (divided ? 1 : Math.sqrt(DATA.size)) / temperature;
   const list = [];
   byId("temperature-is").textContent = temperature.toFixed(2).replace(/\.?0+$/, "");
   if (!byId("positions").checked) list.push("positions=0");
@@ -27,6 +27,8 @@ function showAnswer({ score, text, unchanged, data }) {
   byId("answer").replaceChildren(make("b", { lang: "fr" }, text || "(no word)"), make("span", {}, `score ${number(score, 3)} (0 means certain)`));
   byId("unchanged").textContent = unchanged ? `without the changes: ${unchanged.text}, score ${number(unchanged.score, 3)}` : "";
   byId("undo").disabled = !unchanged;
+  byId("temperature").disabled = DATA.comparison !== "q·k";  // other scores have no one scale to change
+  byId("divided").disabled = DATA.score !== "q·k/√d_k";
   describe();
   render();
 }
@@ -43,10 +45,14 @@ function update() {
   }
 }
 
-function undo() {
+function unchange() {
   byId("temperature").value = 0;
   byId("divided").checked = byId("positions").checked = true;
   byId("off").value = "";
+}
+
+function undo() {
+  unchange();
   byId("temperature").focus();  // the button becomes disabled
   update();
 }

@@ -75,12 +75,13 @@ function caption() {
 
 /* Draws a panel again. Focus and scrolling stay where they were. */
 function redraw(panel, show) {
-  const usable = () => [...panel.querySelectorAll("button, input, select, summary, [tabindex]")];
   const boxes = () => [...panel.querySelectorAll(".scroll, .grid")];
-  const focused = usable().indexOf(document.activeElement), scrolled = boxes().map((box) => box.scrollLeft);
+  const path = [], scrolled = boxes().map((box) => box.scrollLeft);
+  for (let at = document.activeElement; panel.contains(at) && at !== panel; at = at.parentNode)
+    path.unshift([...at.parentNode.children].indexOf(at));
   show(panel);
   boxes().forEach((box, i) => { box.scrollLeft = scrolled[i] || 0; });
-  if (focused >= 0) usable()[focused]?.focus({ preventScroll: true });
+  if (path.length > 0) path.reduce((at, i) => at?.children[i], panel)?.focus({ preventScroll: true });
 }
 
 function render() {

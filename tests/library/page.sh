@@ -7,6 +7,12 @@ cd "$(dirname "$0")/../.." || exit 1
 page=$here/${BUILD:-build}/page/qkv.html
 [ -e "$page" ] || { echo "skipped the page: make page has not made it; it needs clang, lld and wasi-libc"; exit 0; }
 
+# count_checks: prints the lines of the file checks, and counts those that failed.
+count_checks() {
+    cat checks
+    failures=$((failures + $(grep -c '^not ok' checks || true)))
+}
+
 if command -v node >/dev/null; then
     model=$here/data/toy/model.safetensors
     {
@@ -23,8 +29,7 @@ if command -v node >/dev/null; then
         --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --log-every 1 --threads 1 --quiet --output run"
     node "$here/tests/fixtures/page-engine.js" "$page" sentences json weights.tsv back.html run/metrics.jsonl >checks 2>errors
     [ -s checks ] && [ ! -s errors ] || fail "the checks in node" "$(tail -n 3 errors)"
-    cat checks
-    failures=$((failures + $(grep -c '^not ok' checks || true)))
+    count_checks
 else
     echo "skipped the page's engine: there is no node"
 fi
@@ -35,6 +40,13 @@ check "the page loads nothing" sh -c "! grep -nE '(src|href)=\"?(https?:|//)|imp
 if [ -n "$browser" ]; then
     browse "$page" live-checks.js 1200,900
     browse "$page" live-checks.js 400,800
+    if command -v node >/dev/null; then
+        timeout 200 node "$here/tests/fixtures/keyboard.js" "$browser" "$page" "$scratch/keys" >checks 2>errors
+        [ "$(grep -c '^ok' checks)" -ge 25 ] || fail "the keys' checks" "$(grep -c '^ok' checks) passed: $(tail -n 3 errors)"
+        count_checks
+    else
+        echo "skipped the keyboard: there is no node"
+    fi
 else
     echo "skipped the page in a browser: there is no Chromium"
 fi
