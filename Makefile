@@ -298,7 +298,9 @@ COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c test
 compile_commands.json: .FORCE
 	@{ printf '['; \
 	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
-	       $(foreach f,$(COMPILED),$f $f) | sed '$$s/,$$/]/'; } >$@
+	       $(foreach f,$(COMPILED) library/web/pack.c,$f $f); \
+	   for f in $(if $(WASI),$(filter library/web/%,$(WASM))); do \
+	       echo "{\"directory\":\"$(CURDIR)\",\"file\":\"$$f\",\"command\":\"clang $(WASM_FLAGS) -c $$f\"},"; done; } | sed '$$s/,$$/]/' >$@
 
 .PHONY: all page test tests asan tsan fuzz exercise check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:

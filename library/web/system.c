@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/workers.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
