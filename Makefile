@@ -71,7 +71,7 @@ FOLDERS  = base kernels model training data inference plots explain commands com
            commands/translate manual
 SOURCES  = $(filter-out %/generate.c,$(wildcard $(FOLDERS:%=%/*.c)))
 # The files that compute, and the kinds of processors for which each is compiled (kernels/kind.h).
-VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,gemm int8 matrix panels tile) \
+VECTORS  = $(wildcard $(addsuffix .c,$(addprefix kernels/,bf16 gemm int8 matrix panels tile) \
            $(addprefix model/,attention checkpoint dropout embedding feedforward layernorm linear loss scorefunction) \
            $(addprefix inference/,beam cache choices greedy predictor sampling scoring search)))
 KINDS    = $(if $(filter x86_64%,$(MACHINE)),plain avx2 avx512)

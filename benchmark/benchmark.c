@@ -101,6 +101,7 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
             if (!training_case(&this, preset, corpus, batch_tokens(preset), threads[t], error))
                 return false;
             this.seconds = plan->seconds;
+            this.model.precision = plan->precision;
             this.python = python;
             TrainingRow *row = &report->train[report->trains];
             *row = (TrainingRow){.preset = preset, .threads = threads[t]};

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/workers.h"
+#include "model/config.h"
 
 const char *const plan_presets[] = {"all", "tiny", "small", "base", NULL};
 static const char *const SECTION_NAMES[SECTIONS] = {"train", "peer", "decode", "startup",
@@ -20,6 +21,8 @@ static const Option options[] = {
      "decode, startup, scaling", 0},
     {"only", OPTION_CHOICE, FIELD(only), 0, 0, plan_presets, NULL,
      "the preset to train and decode with", 0},
+    {"precision", OPTION_CHOICE, FIELD(precision), 0, 0, precision_names, NULL,
+     "./train's --precision", 0},
     {"seconds", OPTION_REAL, FIELD(seconds), 0.01, 3600, NULL, NULL,
      "seconds to measure each size and number of threads, at least 3 updates", 0},
     {"threads", OPTION_INT, FIELD(threads), 0, MOST_THREADS, NULL, NULL,

@@ -22,6 +22,7 @@ typedef struct Plan {
     char *corpus, *corpus_target;
     char *programs;  // the folder of ./train and ./translate
     int only;        // of plan_presets
+    int precision;   // a Precision (model/config.h)
     double seconds;
     int threads;  // 0: one, and then all
     bool help;

@@ -57,6 +57,7 @@ const Synonym option_synonyms[] = {
      "here: `valid-every`; each validation saves the run"},
     {"log-every", "log-interval logging-freq logging-steps report-every disp-freq", NULL},
     {"keep-last", "keep-last-epochs keep-checkpoint keep-best-ckpts save-total-limit", NULL},
+    {"precision", "fp16 bf16 half amp mixed-precision", NULL},
     /* ./translate */
     {"model", "checkpoint checkpoint-path ckpt path models model-path model-name", NULL},
     {"model", "src source source-file input input-file i", "give arguments or standard input"},
@@ -81,7 +82,6 @@ const Synonym option_synonyms[] = {
     {"version", "V", NULL},
     {NULL, "device devices gpu gpus gpuid gpu-ranks num-gpus ngpu cuda use-cuda cpu use-cpu",
      "qkv runs on the processor"},
-    {NULL, "fp16 bf16 half amp mixed-precision", "numbers have 32 bits"},
     {NULL, NULL, NULL},
 };
 // clang-format on

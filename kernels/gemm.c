@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "kernels/bf16.h"
 #include "kernels/panels.h"
 #include "kernels/scratch.h"
 
@@ -40,7 +41,7 @@ _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch me
 /* copy->A (=) the block [m,k] of A, and *block (=) where the copy is: row by row, or, if A is
  * stored by columns, tile by tile. Returns the offset from tile to tile, or 0 if it follows
  * from the rows. */
-static size_t copy_block(Copies *copy, Strided *block, int m, int k)
+static size_t copy_floats(Copies *copy, Strided *block, int m, int k)
 {
     Strided A = *block;
     int tile = TILE_ROWS * k + CHUNK - TILE_ROWS;
@@ -62,6 +63,22 @@ static size_t copy_block(Copies *copy, Strided *block, int m, int k)
     }
     *block = (Strided){copy->A, 1, TILE_ROWS};
     return (size_t)tile;
+}
+
+/* The same for a product of a mode. Pairs are copied row by row. */
+static size_t copy_block(Copies *copy, Strided *block, GemmMode mode, int m, int k)
+{
+    if (!(mode & BF16)) return copy_floats(copy, block, m, k);
+    if (!bf16_pairs()) {
+        size_t tile = copy_floats(copy, block, m, k);
+        bf16_round(copy->A, tile ? tile * (size_t)((m + TILE_ROWS - 1) / TILE_ROWS)
+                                 : (size_t)m * block->row);
+        return tile;
+    }
+    size_t row = (size_t)(k + 2 * LINE - 1) / (2 * LINE) * LINE + LINE;
+    bf16_copy(copy->A, row, false, *block, m, k);
+    *block = (Strided){copy->A, row, 1};
+    return 0;
 }
 
 /* The size of the pieces when `size` is cut into equal ones of at most `limit`, a multiple of
@@ -89,7 +106,7 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
             continue;
         }
         Tile whole = tile;
-        whole.mode = SET, whole.C = copy->rest, whole.ldc = TILE_COLUMNS;
+        whole.mode = tile.mode & BF16, whole.C = copy->rest, whole.ldc = TILE_COLUMNS;
         whole.prefetch = 0, whole.start = NULL;
         tile_multiply(&whole, rows, TILE_COLUMNS);
         for (int r = 0; r < rows; r++)
@@ -97,7 +114,7 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
                 real *c = tile.C + (size_t)r * tile.ldc + (size_t)j,
                      sum = copy->rest[r * TILE_COLUMNS + j];
                 if (tile.start) sum += tile.start[j];
-                *c = tile.mode == ADD ? *c + sum : sum;
+                *c = tile.mode & ADD ? *c + sum : sum;
             }
     }
 }
@@ -106,7 +123,7 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
  * panels of Bᵀ, to be copied. */
 typedef struct Right {
     Strided at;
-    const real *panels;  // or NULL
+    const real *panels;  // or NULL; of pairs, with BF16 where there are pairs
     bool transposed;
 } Right;
 
@@ -132,8 +149,24 @@ static Strided by_columns(const real *A, int columns)
     return (Strided){A, 1, (size_t)columns};
 }
 
+/* panels (=) B [k,n], rounded. */
+static void copy_rounded(real *panels, Strided B, int n, int k)
+{
+    if (!bf16_pairs()) {
+        panels_copy(panels, B, n, k);
+        bf16_round(panels, panels_size(n, k));
+        return;
+    }
+    for (int j = 0; j < n; j += TILE_COLUMNS, B.at += TILE_COLUMNS * B.column) {
+        Strided columns = {B.at, B.column, B.row};
+        bf16_copy(panels, TILE_COLUMNS, true, columns, at_most(n - j, TILE_COLUMNS), k);
+        panels += (size_t)((k + 1) / 2) * TILE_COLUMNS;
+    }
+}
+
 /* copy->B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
-static void copy_panels(Copies *copy, Right B, int p, int j, int depth, int columns, int n)
+static void copy_panels(Copies *copy, Right B, GemmMode mode, int p, int j, int depth,
+                        int columns, int n)
 {
     if (B.transposed) {
         panels_transpose(copy->B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n,
@@ -141,7 +174,7 @@ static void copy_panels(Copies *copy, Right B, int p, int j, int depth, int colu
         return;
     }
     B.at.at += (size_t)p * B.at.row + (size_t)j * B.at.column;
-    panels_copy(copy->B, B.at, columns, depth);
+    (mode & BF16 ? copy_rounded : panels_copy)(copy->B, B.at, columns, depth);
 }
 
 /* C [m,n] (mode) = scale · A [m,k] · B [k,n] + bias [n] in every row, or NULL: none; with a bias
@@ -150,9 +183,11 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                             int m, int n, int k, real scale)
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
-    int k_step = piece(k, K_BLOCK, TILE_COLUMNS);
+    bool pairs = mode & BF16 && bf16_pairs();
+    int per = pairs ? 2 : 1;  // numbers of k in a real of a copy
+    int k_step = piece(k, K_BLOCK * per, TILE_COLUMNS);
     bool in_place = B.panels && !B.transposed, one_block = n <= n_step && k <= k_step;
-    bool copied = (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
+    bool copied = mode & BF16 || (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     Copies *copy = scratch_take();
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
@@ -160,15 +195,26 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
             int depth = at_most(k - p, k_step);
             const real *start = p == 0 ? bias : NULL;
             Strided a = {A.at + (size_t)i * A.row + (size_t)p * A.column, A.row, A.column};
-            size_t tile = copied ? copy_block(copy, &a, rows, depth) : 0;
+            size_t tile = copied ? copy_block(copy, &a, mode, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                size_t panel = (size_t)(in_place ? k : depth) * TILE_COLUMNS;
+                int units = (depth + per - 1) / per, all = (k + per - 1) / per;
+                size_t panel = (size_t)(in_place ? all : units) * TILE_COLUMNS;
                 const real *b = copy->B;
-                if (in_place) b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
-                else if (i == 0 || !one_block) copy_panels(copy, B, p, j, depth, columns, n);
-                Tile t = {p > 0 ? ADD : mode,   NULL, C.row, a,    NULL, TILE_COLUMNS,
-                          in_place ? panel : 0, NULL, depth, scale};
+                if (in_place)
+                    b = B.panels + (size_t)j * (size_t)all + p / per * TILE_COLUMNS;
+                else if (i == 0 || !one_block)
+                    copy_panels(copy, B, mode, p, j, depth, columns, n);
+                Tile t = {(p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0),
+                          NULL,
+                          C.row,
+                          a,
+                          NULL,
+                          TILE_COLUMNS,
+                          in_place ? panel : 0,
+                          NULL,
+                          units,
+                          scale};
                 t.C = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, t.C += C.panel) {
                     t.B = b, t.start = start ? start + j + q : NULL;
@@ -204,9 +250,9 @@ size_t gemm_repeated_size(int n, int k)
     return panels_size(n, k);
 }
 
-Repeated gemm_repeated(real *buffer, const real *B, int n, int k)
+Repeated gemm_repeated(GemmMode mode, real *buffer, const real *B, int n, int k)
 {
-    panels_copy(buffer, by_rows(B, n), n, k);
+    (mode & BF16 ? copy_rounded : panels_copy)(buffer, by_rows(B, n), n, k);
     return (Repeated){buffer, n, k};
 }
 

@@ -1,9 +1,10 @@
 /* gemm.h -- matrix products, the three forms that a network needs.
  *
- * All matrices are row-major and dense. SET overwrites C, ADD adds to it. Each product runs on
- * one thread: the parallelism is over micro-batches. An element of C has the same bits whichever
- * rows and columns are computed with it. small_gemm is for attention, whose matrices are a few
- * dozen rows.
+ * All matrices are row-major and dense. SET overwrites C, ADD adds to it; with BF16 the factors
+ * are rounded to bfloat16 as they are copied (bf16.h). Each product runs on one thread: the
+ * parallelism is over micro-batches. An element of C has the same bits whichever rows and
+ * columns are computed with it. small_gemm is for attention, whose matrices are a few dozen
+ * rows.
  *
  * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h
  * chooses between these products and those. */
@@ -28,8 +29,8 @@ typedef struct Repeated {
 /* buffer: gemm_repeated_size(n, k) reals, aligned as arena.h aligns. It must outlive the
  * result. */
 size_t gemm_repeated_size(int n, int k);
-Repeated gemm_repeated(real *buffer, const real *B, int n, int k);
-/* C [m,n] = A [k,m]ᵀ · B [k,n] */
+Repeated gemm_repeated(GemmMode mode, real *buffer, const real *B, int n, int k);
+/* C [m,n] = A [k,m]ᵀ · B [k,n]; with BF16 if gemm_repeated had it, and only then */
 void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
 
 /* The three forms with W in panels.

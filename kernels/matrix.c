@@ -55,7 +55,7 @@ Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns)
     real *at = ARENA_TAKE(arena, real, panels_size(rows, columns));
     size_t whole = (size_t)(rows / TILE_COLUMNS * TILE_COLUMNS) * (size_t)columns;
     if (at) memset(at + whole, 0, (panels_size(rows, columns) - whole) * sizeof *at);
-    return (Matrix){layout, at, NULL};
+    return (Matrix){layout, SET, at, NULL};
 }
 
 void matrix_set(const Matrix *matrix, int first, const real *W, int rows, int columns)
@@ -80,7 +80,7 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
                      int columns)
 {
     switch (W->layout) {
-    case MATRIX_ROWS: gemm_nt(SET, Y, X, W->at, b, N, rows, columns); break;
+    case MATRIX_ROWS: gemm_nt(W->precision, Y, X, W->at, b, N, rows, columns); break;
     case MATRIX_PACKED: gemm_nt_panels(Y, X, W->at, b, N, rows, columns); break;
     case MATRIX_INT8: int8_multiply(Y, X, W->int8, b, N, rows); break;
     }
@@ -93,7 +93,7 @@ void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, 
         gemm_tn_panels(ADD, dW->at, dY, X, rows, columns, N);
         gemm_nn_panels(mode, dX, dY, W->at, N, columns, rows);
     } else {
-        gemm_tn(ADD, dW->at, dY, X, rows, columns, N);
-        gemm_nn(mode, dX, dY, W->at, N, columns, rows);
+        gemm_tn(ADD | W->precision, dW->at, dY, X, rows, columns, N);
+        gemm_nn(mode | W->precision, dX, dY, W->at, N, columns, rows);
     }
 }

@@ -8,7 +8,7 @@
  * nothing, dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of
  * 14. Training `base` becomes 4 % faster (docs/speed.md). Where W has few columns, copying dY
  * costs more than that. For inference, packed and int8 matrices have memory of their own
- * (matrix_take).
+ * (matrix_take). A W whose products round to bfloat16 stays in rows: they copy all factors.
  *
  * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */
 #pragma once
@@ -21,6 +21,7 @@ typedef enum { MATRIX_ROWS, MATRIX_PACKED, MATRIX_INT8 } MatrixLayout;
 
 typedef struct Matrix {
     MatrixLayout layout;
+    GemmMode precision;      // of rows: SET, or BF16 to round the factors of each product
     real *at;                // rows, packed
     const Int8Matrix *int8;  // int8
 } Matrix;

@@ -4,13 +4,29 @@
  * compiler into a function for each size. */
 #include "kernels/tile.h"
 
-#include <stdbool.h>
+#if TILE_OF_PAIRS
+#include <immintrin.h>
+#endif
 
 typedef real Vector
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
+/* sum + a b, of numbers or of pairs */
+static inline __attribute__((always_inline)) Vector add_product(Vector sum, real a, Vector b,
+                                                                const bool pairs)
+{
+#if TILE_OF_PAIRS
+    if (pairs) {
+        __asm__("vdpbf16ps %2, %1, %0" : "+v"(sum) : "v"(_mm512_set1_ps(a)), "v"(b));
+        return sum;
+    }
+#endif
+    (void)pairs;
+    return sum + a * b;
+}
+
 static inline __attribute__((always_inline)) void body(const Tile *tile, const int rows,
-                                                       const int vectors)
+                                                       const int vectors, const bool pairs)
 {
     static const real zeros[TILE_COLUMNS];
     const real *A = tile->A.at, *B = tile->B, *start = tile->start ? tile->start : zeros;
@@ -34,11 +50,11 @@ static inline __attribute__((always_inline)) void body(const Tile *tile, const i
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++) {
             real a = A[(size_t)i * row];
-            sum[i][0] += a * b0;
-            if (vectors > 1) sum[i][1] += a * b1;
+            sum[i][0] = add_product(sum[i][0], a, b0, pairs);
+            if (vectors > 1) sum[i][1] = add_product(sum[i][1], a, b1, pairs);
         }
     }
-    const bool add = tile->mode == ADD;
+    const bool add = tile->mode & ADD;
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++, C += ldc)
         for (int v = 0; v < vectors; v++) {
@@ -54,15 +70,28 @@ static inline __attribute__((always_inline)) void body(const Tile *tile, const i
 #define ALL(DO) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6)
 #endif
 #define KERNELS(rows)                                                         \
-    static void narrow_##rows(const Tile *tile) { body(tile, rows, 1); }      \
-    static void wide_##rows(const Tile *tile) { body(tile, rows, 2); }
+    static void narrow_##rows(const Tile *tile) { body(tile, rows, 1, false); } \
+    static void wide_##rows(const Tile *tile) { body(tile, rows, 2, false); }
 #define NAMES(rows) {narrow_##rows, wide_##rows},
+#define PAIR_KERNELS(rows)                                                    \
+    static void pairs_##rows(const Tile *tile) { body(tile, rows, 2, true); }
+#define PAIR_NAMES(rows) pairs_##rows,
 
 ALL(KERNELS)
 static void (*const kernels[TILE_ROWS][2])(const Tile *) = {ALL(NAMES)};
+#if TILE_OF_PAIRS
+ALL(PAIR_KERNELS)
+static void (*const pair_kernels[TILE_ROWS])(const Tile *) = {ALL(PAIR_NAMES)};
+#endif
 // clang-format on
 
 void tile_multiply(const Tile *tile, int rows, int columns)
 {
+#if TILE_OF_PAIRS
+    if (tile->mode & BF16) {
+        pair_kernels[rows - 1](tile);
+        return;
+    }
+#endif
     kernels[rows - 1][columns > LANES](tile);
 }

@@ -11,9 +11,11 @@
 
 #include "base/real.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
-typedef enum { SET, ADD } GemmMode;
+/* ADD adds to C, else C is overwritten. BF16, added to either, rounds A and B (bf16.h). */
+typedef enum { SET = 0, ADD = 1, BF16 = 2 } GemmMode;
 
 /* A matrix whose element [i,p] is at[i * row + p * column]: a transpose is a swap. */
 typedef struct Strided {
@@ -28,11 +30,17 @@ enum { VECTOR_BYTES = 32, TILE_ROWS = 6 };
 #else
 enum { VECTOR_BYTES = 16, TILE_ROWS = 6 };
 #endif
+/* Whether this code has a tile of pairs. */
+#if defined __AVX512F__ && !defined REAL_IS_DOUBLE
+#define TILE_OF_PAIRS 1
+#else
+#define TILE_OF_PAIRS 0
+#endif
 enum { LANES = VECTOR_BYTES / sizeof(real), TILE_COLUMNS = 2 * LANES };
 
 /* One product: C (mode) = scale · (start + A · B) */
 typedef struct Tile {
-    GemmMode mode;
+    GemmMode mode;  // with BF16 A and B are pairs, and k, row and column count pairs
     real *C;
     size_t ldc;  // from row to row of C
     Strided A;

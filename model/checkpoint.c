@@ -447,7 +447,7 @@ static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Er
     PreparedRows in = {0};
     if (r->prepared) in = prepared_rows(r->prepared, tensor);
     bool stays = !in.matrix && tensor->layout == MATRIX_ROWS;
-    Matrix to = in.matrix ? in.matrix->W : (Matrix){tensor->layout, block, NULL};
+    Matrix to = in.matrix ? in.matrix->W : (Matrix){tensor->layout, SET, block, NULL};
     Source from = {.file = r->file, .least = -FLT_MAX}, scales = from;
     from.tensor = find(r->file, r->prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
     scales.tensor = find(r->file, r->prefix, tensor, CHECKPOINT_SCALE);

@@ -10,6 +10,8 @@ static const char *const POSITIONS[] = {"sinusoidal", "learned", "none", NULL};
 static const char *const TYINGS[] = {"all", "decoder", "none", NULL};
 static const char *const SCALES[] = {"sqrt", "none", NULL};
 
+const char *const precision_names[] = {"float", "bf16", NULL};
+
 #define FIELD(name) offsetof(ModelConfig, name)
 // clang-format off
 const Option model_options[] = {

@@ -35,6 +35,10 @@ typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 /* What rows of the embeddings are multiplied by: √D or 1. */
 typedef enum { EMBEDDING_SCALE_SQRT, EMBEDDING_SCALE_NONE } EmbeddingScale;
 
+/* What the factors of matrix products are rounded to in training (kernels/bf16.h). */
+typedef enum { PRECISION_FLOAT, PRECISION_BF16 } Precision;
+extern const char *const precision_names[];  // NULL at the end
+
 enum { MAX_LAYERS = 64, MAX_D_MODEL = 8192 };  // layers: of each stack
 
 typedef struct ModelConfig {
@@ -53,11 +57,12 @@ typedef struct ModelConfig {
     int positions;        // a Positions
     int tying;            // a Tying
     int embedding_scale;  // an EmbeddingScale
+    int precision;        // a Precision: of a training, not of the model it makes
     bool output_bias;     // learn final_logits_bias, or leave it zero
 } ModelConfig;
 
 /* The table behind --help, the command line and config.json. `vocab` and `source_vocab` are not
- * in it: they follow from the tokenizers. */
+ * in it: they follow from the tokenizers; nor is `precision`, an option of training. */
 extern const Option model_options[];
 extern const int model_option_count;
 

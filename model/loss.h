@@ -25,6 +25,7 @@ typedef struct OutputLayer {
     real *bias;  // [C]; of gradients NULL: the bias is not learned
     int C;       // classes: V - 1, all but <pad>
     int D;
+    GemmMode precision;  // SET, or BF16: round the factors of products
 } OutputLayer;
 
 /* What is minimised. */

@@ -25,6 +25,7 @@ typedef struct Listing {
     real *block;     // what the fields point into; NULL: only list
     int count;       // tensors so far
     size_t size;     // reals so far
+    bool bf16;       // products round to bfloat16
     char prefix[64];
 } Listing;
 
@@ -55,7 +56,8 @@ static Tensor *tensor(Listing *list, real **field, const char *module, const cha
 static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *suffix,
                       int D_out, int D_in, Initializer init)
 {
-    W->layout = matrix_layout_trained(D_out, D_in);
+    W->layout = list->bf16 ? MATRIX_ROWS : matrix_layout_trained(D_out, D_in);
+    W->precision = list->bf16 ? BF16 : SET;
     Tensor *line = tensor(list, &W->at, module, suffix, D_out, D_in, init);
     line->layout = W->layout;
     return line;
@@ -148,6 +150,7 @@ static void embedding(Listing *list, Matrix *E, const char *module, int V, int D
 {
     align(list);
     E->layout = MATRIX_ROWS;
+    E->precision = list->bf16 ? BF16 : SET;
     tensor(list, &E->at, module, ".weight", V, D, INIT_EMBEDDING);
 }
 
@@ -178,6 +181,7 @@ static void positions(Listing *list, real **P, const char *module, const ModelCo
 static void network(Listing *list, Weights *w, const ModelConfig *c)
 {
     int V = c->vocab;
+    list->bf16 = c->precision == PRECISION_BF16;
     embeddings(list, w, c);
     align(list);
     tensor(list, &w->logits_bias, "final_logits_bias", "", 1, V, INIT_ZERO)->trained =

@@ -70,7 +70,8 @@ static bool is_twice(const Pass *pass)
 /* The output layer of the weights, or of their gradients. */
 static OutputLayer output_layer(const Weights *w, const ModelConfig *config)
 {
-    return (OutputLayer){w->output.at, w->logits_bias, config->vocab - 1, config->d_model};
+    return (OutputLayer){w->output.at, w->logits_bias, config->vocab - 1, config->d_model,
+                         w->output.precision};
 }
 
 void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "model/config.h"
+
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};
 
@@ -56,6 +58,9 @@ const Option training_options[] = {
     {"r-drop", OPTION_REAL, FIELD(r_drop), 0, 100, NULL, NULL,
      "weight of R-Drop, the divergence between two passes of a sentence with different "
      "dropout; an update takes twice the time; 0: one pass", OPTION_EXPERT},
+    {"precision", OPTION_CHOICE, FIELD(precision), 0, 0, precision_names, NULL,
+     "what the factors of matrix products are rounded to; bf16 (bfloat16) is faster on processors "
+     "with AVX512-BF16. Sums and weights stay in float", 0},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "updates from one validation to the next", 0},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,

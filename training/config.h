@@ -41,6 +41,7 @@ typedef struct TrainingConfig {
     int average;    // over the weights of this many last validations; 0: none
     int keep_last;  // validations whose weights stay as files
     int log_every;  // updates between two lines of metrics.jsonl
+    int precision;  // a Precision (model/config.h)
 } TrainingConfig;
 
 extern const Option training_options[];

@@ -314,6 +314,7 @@ bool run_prepare(Run *run, Error *error)
     Settings *settings = run->settings;
     const TrainingConfig *training = &settings->training;
     const Vocabulary *vocabulary = &run->vocabulary;
+    settings->model.precision = training->precision;
     settings->model.vocab = tokenizer_vocab_size(vocabulary->tokenizer[TARGET]);
     settings->model.source_vocab = vocabulary_is_joint(vocabulary)
                                        ? 0

@@ -1,6 +1,7 @@
 /* gemm.c -- the three products and attention's own kernel against plain loops in double, for
  * every awkward size. */
 #include "base/arena.h"
+#include "kernels/bf16.h"
 #include "kernels/matrix.h"
 #include "kernels/panels.h"
 #include "tests/fixtures/kinds.h"
@@ -37,24 +38,27 @@ static void assert_product(Form form, const real *C, const real *A, const real *
 
 /* SET overwrites whatever was there, NaN too. NT can start from a bias. dYᵀ X by an X that was
  * packed before has the bits of the product that packs it itself. */
-static void check_forms(int m, int n, int k)
+static void check_forms(int m, int n, int k, GemmMode precision)
 {
     real *A = numbers(m * k), *B = numbers(k * n), *before = numbers(m * n), *bias = numbers(n);
+    real *rounded_A = copy_of(A, m * k), *rounded_B = copy_of(B, k * n);
+    if (precision == BF16) bf16_round(rounded_A, m * k), bf16_round(rounded_B, k * n);
     for (int f = 0; f < 7; f++) {
         Form form = (Form)(f % 3);
         GemmMode mode = f / 3 == 1 ? ADD : SET;
         const real *b = f == 6 ? bias : NULL;
         real *C = copy_of(before, m * n);
         for (int i = 0; i < m * n && mode == SET; i++) C[i] = (real)NAN;
-        if (form == NT) gemm_nt(mode, C, A, B, b, m, n, k);
-        else (form == NN ? gemm_nn : gemm_tn)(mode, C, A, B, m, n, k);
-        assert_product(form, C, A, B, mode == ADD ? before : NULL, b, m, n, k);
+        if (form == NT) gemm_nt(mode | precision, C, A, B, b, m, n, k);
+        else (form == NN ? gemm_nn : gemm_tn)(mode | precision, C, A, B, m, n, k);
+        assert_product(form, C, rounded_A, rounded_B, mode == ADD ? before : NULL, b, m, n, k);
     }
-    Repeated repeated = gemm_repeated(numbers(gemm_repeated_size(n, k)), B, n, k);
+    Repeated repeated =
+        gemm_repeated(precision, numbers(gemm_repeated_size(n, k)), B, n, k);
     real *C = copy_of(before, m * n), *D = copy_of(C, m * n);
     for (int times = 0; times < 2; times++) {
-        gemm_tn(ADD, C, A, B, m, n, k);
-        gemm_tn_repeated(ADD, D, A, &repeated, m);
+        gemm_tn(ADD | precision, C, A, B, m, n, k);
+        gemm_tn_repeated(ADD | precision, D, A, &repeated, m);
         assert_memory_equal(D, C, (size_t)(m * n) * sizeof *D);
     }
     numbers_free();
@@ -62,15 +66,52 @@ static void check_forms(int m, int n, int k)
 
 /* All small sizes; beyond every block of rows, of k and of columns; so wide that A is
  * copied. */
-TEST(forms)
+static void check_all_forms(GemmMode precision)
 {
     for (int s = 0; s < SIZE_COUNT * SIZE_COUNT * SIZE_COUNT; s++)
         check_forms(SIZES[s % SIZE_COUNT], SIZES[s / SIZE_COUNT % SIZE_COUNT],
-                    SIZES[s / SIZE_COUNT / SIZE_COUNT]);
+                    SIZES[s / SIZE_COUNT / SIZE_COUNT], precision);
     const int large[][3] = {{530, 45, 30}, {60, 45, 520},  {33, 1050, 40}, {29, 35, 1030},
                             {540, 33, 61}, {523, 517, 33}, {60, 1050, 520}};
     for (size_t s = 0; s < sizeof large / sizeof *large; s++)
-        check_forms(large[s][0], large[s][1], large[s][2]);
+        check_forms(large[s][0], large[s][1], large[s][2], precision);
+}
+
+TEST(forms)
+{
+    check_all_forms(SET);
+}
+
+/* The factors are rounded to bfloat16 and the sums are not. A row has the same bits alone. */
+TEST(bf16)
+{
+    check_all_forms(BF16);
+    enum { M = 40, N = 70, K = 130 };
+    real *A = numbers(M * K), *B = numbers(N * K), *C = numbers(M * N), *alone = numbers(N);
+    gemm_nt(BF16, C, A, B, NULL, M, N, K);
+    for (int i = 0; i < M; i++) {
+        gemm_nt(BF16, alone, A + i * K, B, NULL, 1, N, K);
+        assert_memory_equal(alone, C + i * N, N * sizeof *alone);
+    }
+    numbers_free();
+}
+
+/* To nearest, ties to even; what is not a number stays so. */
+TEST(rounding)
+{
+    real x[] = {1, 1 + 0x1p-9f, 1 + 0x1p-8f, 1 + 0x3p-8f, -1 - 0x1.02p-8f, 0x1.ffp127f, 0,
+                (real)INFINITY, (real)NAN};
+    const real expected[] = {1, 1, 1, 1 + 0x1p-6f, -1 - 0x1p-7f, (real)INFINITY, 0,
+                             (real)INFINITY};
+    bf16_round(x, sizeof x / sizeof *x);
+    for (int i = 0; i < 8; i++) assert_true(x[i] == expected[i]);
+    assert_true(isnan(x[8]));
+    // a product does the same, in pairs, too
+    real A[] = {1 + 0x1p-8f, 1 + 0x3p-8f, (real)NAN}, one[] = {1, 1, 1}, C;
+    gemm_nt(BF16, &C, A, one, NULL, 1, 1, 2);
+    assert_true(C == 2 + 0x1p-6f);
+    gemm_nt(BF16, &C, A, one, NULL, 1, 1, 3);
+    assert_true(isnan(C));
 }
 
 typedef void Product(GemmMode, real *, int, Strided, const real *, int, int, int, int, real);
