@@ -43,20 +43,25 @@ static inline __m512i round_two(__m512 low, __m512 high)
     return both;
 }
 
-/* T [16,16] (=) the pairs of X [n,k], row by row, with k in order in memory. */
-static void square_of_rows(real *T, size_t ldt, Strided X, int n, int k)
+/* T [16,16] (=) the pairs of X [n,k], row by row. In memory k is in order, and the next block
+ * is `next` further on. */
+static inline __attribute__((always_inline)) void rows_square(real *T, size_t ldt, Strided X,
+                                                              int n, int k, size_t next)
 {
     __mmask16 low = lanes(k), high = lanes(k - SQUARE);
     for (int j = 0; j < SQUARE; j++) {
         const real *x = X.at + (size_t)at_most(j, n - 1) * X.row;
+        __builtin_prefetch(x + next, 0, 3);
+        __builtin_prefetch(x + next + SQUARE, 0, 3);
         __m512 first = _mm512_maskz_loadu_ps(low, x);
         _mm512_storeu_si512(T + (size_t)j * ldt,
                             round_two(first, _mm512_maskz_loadu_ps(high, x + SQUARE)));
     }
 }
 
-/* T [16,16] (=) the pairs of X [n,k], a row for each pair of k, with n in order in memory. */
-static void square_of_columns(real *T, size_t ldt, Strided X, int n, int k)
+/* T [16,16] (=) the pairs of X [n,k], a row for each pair of k. In memory n is in order. */
+static inline __attribute__((always_inline)) void columns_square(real *T, size_t ldt, Strided X,
+                                                                 int n, int k, size_t next)
 {
     static const uint16_t order[] = {0,  16, 1,  17, 2,  18, 3,  19, 4,  20, 5,
                                      21, 6,  22, 7,  23, 8,  24, 9,  25, 10, 26,
@@ -65,6 +70,8 @@ static void square_of_columns(real *T, size_t ldt, Strided X, int n, int k)
     __mmask16 row = lanes(n);
     for (int q = 0; q < SQUARE; q++) {
         const real *x = X.at + 2 * (size_t)q * X.column;
+        __builtin_prefetch(x + next, 0, 3);
+        __builtin_prefetch(x + next + X.column, 0, 3);
         __m512 first = _mm512_maskz_loadu_ps(2 * q < k ? row : 0, x);
         __m512 second = _mm512_maskz_loadu_ps(2 * q + 1 < k ? row : 0, x + X.column);
         _mm512_storeu_si512(T + (size_t)q * ldt,
@@ -72,25 +79,34 @@ static void square_of_columns(real *T, size_t ldt, Strided X, int n, int k)
     }
 }
 
+static void square(real *T, size_t ldt, Strided X, int n, int k, size_t next)
+{
+    bool in_rows = X.column == 1, whole = n >= SQUARE && k >= 2 * SQUARE;
+    if (in_rows && whole) rows_square(T, ldt, X, SQUARE, 2 * SQUARE, next);
+    else if (in_rows) rows_square(T, ldt, X, n, k, next);
+    else if (whole) columns_square(T, ldt, X, SQUARE, 2 * SQUARE, next);
+    else columns_square(T, ldt, X, n, k, next);
+}
+
 void bf16_copy(real *T, size_t ldt, bool transposed, Strided X, int n, int k)
 {
-    _Alignas(VECTOR_BYTES) real square[2][SQUARE * SQUARE];
-    bool in_rows = X.column == 1;
+    _Alignas(VECTOR_BYTES) real before[SQUARE * SQUARE], last[SQUARE * SQUARE];
+    bool turned = (X.column == 1) == transposed;
+    size_t next = 2 * SQUARE * X.column;
     for (int j = 0; j < n; j += SQUARE)
         for (int p = 0; p < k; p += 2 * SQUARE) {
             Strided x = {X.at + (size_t)j * X.row + (size_t)p * X.column, X.row, X.column};
-            size_t across = transposed ? (size_t)p / 2 * ldt + (size_t)j
-                                       : (size_t)j * ldt + (size_t)p / 2;
             int rows = transposed ? at_most((k - p + 1) / 2, SQUARE) : SQUARE;
-            bool whole = rows == SQUARE, turned = in_rows == transposed;
-            real *to = whole ? T + across : square[1];
-            size_t ldto = whole ? ldt : SQUARE;
-            (in_rows ? square_of_rows : square_of_columns)(
-                turned ? square[0] : to, turned ? SQUARE : ldto, x, n - j, k - p);
-            if (turned) transpose_square(to, ldto, square[0], SQUARE, SQUARE);
-            for (int i = 0; !whole && i < rows; i++)
-                memcpy(T + across + (size_t)i * ldt, square[1] + i * SQUARE,
-                       SQUARE * sizeof(real));
+            real *at = T + (transposed ? (size_t)p / 2 * ldt + (size_t)j
+                                       : (size_t)j * ldt + (size_t)p / 2);
+            real *to = rows == SQUARE ? at : last;
+            size_t ldto = rows == SQUARE ? ldt : SQUARE;
+            if (turned) {
+                square(before, SQUARE, x, n - j, k - p, next);
+                transpose_square(to, ldto, before, SQUARE, SQUARE);
+            } else square(to, ldto, x, n - j, k - p, next);
+            for (int i = 0; to == last && i < rows; i++)
+                memcpy(at + (size_t)i * ldt, last + i * SQUARE, SQUARE * sizeof(real));
         }
 }
 #else
