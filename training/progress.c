@@ -44,7 +44,8 @@ typedef enum {
     COUNT,   // long long, 0 to MOST
     NUMBER,  // double; infinity is null
     SCORE,   // double; NaN is null, or a missing key
-    LIST     // UpdateList; a missing key is an empty list
+    LIST,    // UpdateList; a missing key is an empty list
+    NAME     // char [KERNELS_NAME], of a-z, 0-9 and -; a missing key is ""
 } FieldKind;
 
 static const long long MOST = (1LL << 53) - 1;  // exact in every reader of JSON
@@ -73,6 +74,7 @@ static const struct {
     {FIELD(tokens), COUNT},
     {FIELD(updates), COUNT},
     {FIELD(corpus), SCORE},
+    {FIELD(kernels), NAME},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
 
@@ -96,6 +98,7 @@ char *progress_to_json(const Progress *progress)
         case NUMBER:
         case SCORE: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
         case LIST: put_list(&json, FIELDS[f].key, field); break;
+        case NAME: json_put_text(&json, FIELDS[f].key, field); break;
         }
     }
     json_close(&json);
@@ -131,6 +134,13 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
         return none || json_is_number(member);
     }
     case LIST: return read_list(field, member, last);
+    case NAME: {
+        const char *name = member ? json_string_value(member) : "";
+        bool good = name && strlen(name) < KERNELS_NAME &&
+                    !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+        snprintf(field, KERNELS_NAME, "%s", good ? name : "");
+        return good;
+    }
     }
     return false;
 }
@@ -139,7 +149,8 @@ bool progress_from_json(Progress *progress, const char *text, const char *source
 {
     static const char *const wanted[] = {"a whole number, 0 to 2^53 - 1", "a number",
                                          "a number",
-                                         "a short list of updates in order, up to the last"};
+                                         "a short list of updates in order, up to the last",
+                                         "a short name"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     for (int f = 0; good && f < FIELD_COUNT; f++) {

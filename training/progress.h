@@ -20,6 +20,8 @@ typedef struct UpdateList {
     int count;
 } UpdateList;
 
+enum { KERNELS_NAME = 32 };
+
 typedef struct Progress {
     long long update;           // updates done
     long long epoch;            // of the next update, from 0
@@ -34,6 +36,7 @@ typedef struct Progress {
     double nll, objective, norm;
     long long tokens, updates;  // target tokens
     double corpus;              // a hash of token ids and vocabulary, 53 bits; NAN: unknown
+    char kernels[KERNELS_NAME];  // that the last update ran with: "avx2"; "": unknown
     double seconds;             // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;
 

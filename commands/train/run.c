@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "commands/progressbar.h"
 #include "inference/bundle.h"
+#include "kernels/bf16.h"
 #include "kernels/kind.h"
 #include "model/checkpoint.h"
 #include "training/distributed.h"
@@ -156,7 +157,7 @@ static bool same_everywhere(const Run *run, Error *error)
     free(settings);
     mine = hash_word(mine, run->settings->run.dry_run);
     mine = hash_word(mine, run->settings->frozen);
-    mine = hash_word(mine, (uint32_t)kind_current());
+    mine = hash_bytes(mine, run->progress.kernels, strlen(run->progress.kernels));
     first = mine;
     if (!distributed_share(&first, sizeof first, error)) return false;
     if (first != mine)
@@ -210,6 +211,9 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
     if (good) run->progress.corpus = fingerprint(run);
+    bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
+    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kind_name(kind_current()),
+             pairs ? "-bf16" : "");
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 
@@ -220,6 +224,8 @@ static bool read_progress(Run *run, const char *text, Error *error)
     Progress *p = &run->progress;
     const TrainingConfig *now = &run->settings->training, *was = &run->settings->before;
     double corpus = p->corpus;
+    char kernels[KERNELS_NAME];
+    strcpy(kernels, p->kernels);
     size_t in_epoch;
     if (!text)
         return error_set(error,
@@ -235,7 +241,9 @@ static bool read_progress(Run *run, const char *text, Error *error)
                          run->last,
                          seed && run->report.held_out ? " (--seed holds out other pairs)" : "",
                          run->settings->run.output);
+    if (strcmp(p->kernels, kernels)) strcpy(run->moved, p->kernels);
     run->saved = *p;
+    strcpy(p->kernels, kernels);
     p->corpus = corpus;
     if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
     run->reordered = seed                                        ? "--seed"

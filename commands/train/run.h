@@ -49,6 +49,7 @@ typedef struct Run {
     bool resumed;
     bool complete;          // resumed, and only pictures are left to draw
     bool unverified;        // resumed, but the checkpoint does not record its training text
+    char moved[KERNELS_NAME];  // resumed with other kernels than these; "": with the same
     const char *reordered;  // resumed in a new epoch: what has changed the order; or NULL
     int valid_epochs;       // from one validation to the next; 0: only by --valid-every
 } Run;

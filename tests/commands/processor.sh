@@ -25,7 +25,9 @@ for bad in neon:"QKV_KERNEL is 'plain'.*, not 'neon'" $(grep -qw avx512vl /proc/
 done
 ends_as "trained there" there
 train --max-updates 150 --output away
-check "begun here, it goes on there" elsewhere --max-updates 300 --output away
+QKV_KERNEL=plain "$BIN/train" $corpus $tiny --dropout 0.1 --valid-every 100 --max-updates 300 --output away 2>err
+check "begun here, it goes on there" test $? -eq 0
+check "which is said" grep -q "kernels  *plain, no longer avx" err
 ends_as "as well" away
 elsewhere --max-updates 150 --output back
 check "begun there, it goes on here" train --max-updates 300 --output back

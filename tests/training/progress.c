@@ -15,11 +15,13 @@ TEST(test_there_and_back)
     p.best = (Quality){2.125, 34.0625, NAN}, p.best_update = 60;
     p.nll = 0.1, p.objective = 1.0 / 3, p.norm = 1e-9, p.tokens = 1234567890123, p.updates = 4;
     p.corpus = 9007199254740991;
+    strcpy(p.kernels, "avx512-bf16");
     for (int u = 10; u <= 80; u += 10) progress_keep(&p, u, u < 50 ? 4 : 3);
     char *text = progress_to_json(&p);
     assert_true(progress_from_json(&back, text, "p", &error));
     assert_true(back.update == 90 && back.stale == 2 && isnan(back.best.chrf));
     assert_true(back.corpus == p.corpus);
+    assert_string_equal(back.kernels, "avx512-bf16");
     assert_true(back.best.bleu == 34.0625 && back.objective == p.objective);
     assert_int_equal(back.kept.count, 3);
     assert_int_equal(back.kept.update[0], 60);
@@ -36,12 +38,12 @@ TEST(test_of_an_earlier_version)
 {
     Progress p = progress_start(), back;
     Error error;
-    char *text = progress_to_json(&p), *at = strstr(text, ",\"corpus\":null");
+    char *text = progress_to_json(&p), *at = strstr(text, ",\"corpus\":null,\"kernels\":\"\"");
     assert_non_null(at);
-    memmove(at, at + strlen(",\"corpus\":null"), strlen(at + strlen(",\"corpus\":null")) + 1);
-    back.corpus = 5;
+    strcpy(at, "}");
+    back.corpus = 5, *back.kernels = 'x';
     assert_true(progress_from_json(&back, text, "p", &error));
-    assert_true(isnan(back.corpus));
+    assert_true(isnan(back.corpus) && !*back.kernels);
     free(text);
 }
 
@@ -137,6 +139,8 @@ TEST(test_what_cannot_be)
     refused("\"tokens\":0", "\"tokens\":9007199254740992", "'tokens'");
     refused("\"corpus\":null", "\"corpus\":\"7\"", "'corpus'");
     refused("\"stale\":0", "\"stale\":null", "'stale'");
+    refused("\"kernels\":\"\"", "\"kernels\":\"\\u001b[2J\"", "'kernels'");
+    refused("\"kernels\":\"\"", "\"kernels\":7", "'kernels'");
     refused("\"best_bleu\":null", "\"best_bleu\":\"high\"", "'best_bleu'");
 }
 
