@@ -36,7 +36,7 @@ static Loss training_loss(double *own, const Transformer *model)
     Loss loss = {0};
     const Weights *w = &model->weights;
     int D = model->config.d_model;
-    const OutputLayer layer = {w->output.at, w->logits_bias, V - 1, D};
+    const OutputLayer layer = {w->output.at, w->logits_bias, V - 1, D, SET};
     LAYOUT(&arena, transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN));
     transformer_forward(pass, model);
     transformer_loss(&loss, pass, model, 0.1);

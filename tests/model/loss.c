@@ -10,7 +10,7 @@
 enum { M = 2 * LOSS_ROWS + 5, D = 8, V = 300, C = V - 1 };
 
 static real X[M * D], E[V * D], bias[V];
-static OutputLayer layer = {E, bias, C, D};
+static OutputLayer layer = {E, bias, C, D, SET};
 static LossBuffers buffers;
 static Arena arena;
 static int target[M];
@@ -55,7 +55,7 @@ static Loss loss_of(const real *x, real *its_bias, const int *its_target, double
                     int rows)
 {
     Loss loss = {0};
-    OutputLayer w = {E, its_bias, C, D};
+    OutputLayer w = {E, its_bias, C, D, SET};
     loss_forward(&loss, x, &w, &(Objective){its_target, smoothing, 0, 1}, &buffers, rows);
     return loss;
 }
@@ -102,7 +102,7 @@ TEST(test_extreme_logits)
     ahead[sure] = 10000;
     assert_true(fabs(loss_of(zero, ahead, &sure, 0, 1).nll) < 1e-30);
     Loss loss = {0};
-    OutputLayer w = {E, ahead, C, D}, dw = {dE, dbias, C, D};
+    OutputLayer w = {E, ahead, C, D, SET}, dw = {dE, dbias, C, D, SET};
     loss_backward(&loss, dX, &dw, NULL, zero, &w, &(Objective){&wrong, 0, 0, 1}, &buffers, 1);
     assert_true(fabs(loss.nll - 10000) < 1e-2);
     assert_true(dbias[sure] == 1 && dbias[wrong] == -1);
