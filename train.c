@@ -310,8 +310,9 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
     if (run->reordered && !limit)
         console_say("new epoch   the order of the sentences has changed: %s", run->reordered);
     if (*run->moved)
-        console_say("kernels     %s, no longer %s: the results will differ in their last digits",
-                    run->progress.kernels, run->moved);
+        console_say(
+            "kernels     %s, no longer %s: the results will differ in their last digits",
+            run->progress.kernels, run->moved);
     if (run->unverified)
         console_say(
             "warning       the checkpoint does not record its training text, as it is of "

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #if defined AMX_EMULATED
-#include "tests/fixtures/amx.h"
 #define AMX
 #else
 #include <cpuid.h>

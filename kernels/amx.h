@@ -6,8 +6,8 @@
  * them: A row by row, B in panels [units,32] (bf16.h, int8.h). Of the eight tiles, four hold
  * C [32,32], two A and two B, so that each loaded tile is used twice.
  *
- * Linux gives a process AMX if it asks for it. -DAMX_EMULATED makes functions in C of the
- * instructions, for tests on other processors. */
+ * Linux gives a process AMX if it asks for it. AMX_EMULATED is for a test on other processors,
+ * which defines the instructions as functions in C (tests/kernels/amx.c). */
 #pragma once
 
 #include <stdbool.h>

@@ -191,7 +191,8 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
     int per = pairs ? 2 : 1;  // numbers of k in a real of a copy
     int k_step = piece(k, K_BLOCK * per, TILE_COLUMNS);
     bool in_place = B.panels && !B.transposed, one_block = n <= n_step && k <= k_step;
-    bool copied = mode & BF16 || (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
+    bool copied =
+        mode & BF16 || (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     Copies *copy = scratch_take();
     for (int i = 0; i < m; i += m_step) {
         int rows = at_most(m - i, m_step);
@@ -205,8 +206,7 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                 int units = (depth + per - 1) / per, all = (k + per - 1) / per;
                 size_t panel = (size_t)(in_place ? all : units) * TILE_COLUMNS;
                 const real *b = copy->B;
-                if (in_place)
-                    b = B.panels + (size_t)j * (size_t)all + p / per * TILE_COLUMNS;
+                if (in_place) b = B.panels + (size_t)j * (size_t)all + p / per * TILE_COLUMNS;
                 else if (i == 0 || !one_block)
                     copy_panels(copy, B, mode, p, j, depth, columns, n);
                 Tile t = {(p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0),

@@ -21,7 +21,8 @@
 static void amx(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
                 const int32_t *offset, int rows, int groups)
 {
-    amx_multiply(AMX_INT8, C, INT8_PANEL * sizeof *C, offset, 0, u, stride, panel, rows, groups);
+    amx_multiply(AMX_INT8, C, INT8_PANEL * sizeof *C, offset, 0, u, stride, panel, rows,
+                 groups);
 }
 
 /* Four bytes as one number. */

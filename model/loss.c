@@ -239,8 +239,9 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
         real *Z = chunk_logits(b, k, rows);
         // z = X Eᵀ + bias
         for (int i = 0; i < block->pieces; i++)
-            gemm_nt(w->precision, Z + (size_t)(i * block->piece) * width, X + piece_at(block, i, w->D),
-                    chunk.E, chunk.bias, block->piece, chunk.C, w->D);
+            gemm_nt(w->precision, Z + (size_t)(i * block->piece) * width,
+                    X + piece_at(block, i, w->D), chunk.E, chunk.bias, block->piece, chunk.C,
+                    w->D);
         // softmax: m and Σ e^(z - m)
         for (int n = 0; n < rows; n++) {
             real *z = Z + (size_t)n * width;
@@ -307,8 +308,9 @@ static void block_backward(real *dX, const OutputLayer *dw, PipelinePass *place,
     int chunks = loss_chunks(w->C), rows = block->piece, D = w->D;
     Repeated repeated[2];
     for (int i = 0; i < block->pieces; i++)
-        repeated[i] = gemm_repeated(w->precision, b->X + (size_t)i * gemm_repeated_size(D, rows),
-                                    X + piece_at(block, i, D), D, rows);
+        repeated[i] =
+            gemm_repeated(w->precision, b->X + (size_t)i * gemm_repeated_size(D, rows),
+                          X + piece_at(block, i, D), D, rows);
     for (int k = 0; k < chunks; k++) {
         OutputLayer chunk = chunk_of(w, k), dchunk = chunk_of(dw, k);
         int width = chunk.C;
@@ -317,8 +319,8 @@ static void block_backward(real *dX, const OutputLayer *dw, PipelinePass *place,
         logits_backward(dZ, k, width, block, objective, b, w->C);
         // dX = dz E
         for (int i = 0; i < block->pieces; i++)
-            gemm_nn((k == 0 ? SET : ADD) | w->precision, dX + piece_at(block, i, D), dZ + (size_t)i * piece,
-                    chunk.E, rows, D, width);
+            gemm_nn((k == 0 ? SET : ADD) | w->precision, dX + piece_at(block, i, D),
+                    dZ + (size_t)i * piece, chunk.E, rows, D, width);
         pipeline_next(place, 1);
         // dE += dzᵀ X          dbias += Σ_rows dz
         for (int i = 0; i < block->pieces; i++, dZ += piece) {

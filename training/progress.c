@@ -147,10 +147,9 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
-    static const char *const wanted[] = {"a whole number, 0 to 2^53 - 1", "a number",
-                                         "a number",
-                                         "a short list of updates in order, up to the last",
-                                         "a short name"};
+    static const char *const wanted[] = {
+        "a whole number, 0 to 2^53 - 1", "a number", "a number",
+        "a short list of updates in order, up to the last", "a short name"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     for (int f = 0; good && f < FIELD_COUNT; f++) {

@@ -34,10 +34,10 @@ typedef struct Progress {
     UpdateList dropped;         // files to delete once this is saved
     /* sums since the last train line of metrics.jsonl, for the next one */
     double nll, objective, norm;
-    long long tokens, updates;  // target tokens
-    double corpus;              // a hash of token ids and vocabulary, 53 bits; NAN: unknown
+    long long tokens, updates;   // target tokens
+    double corpus;               // a hash of token ids and vocabulary, 53 bits; NAN: unknown
     char kernels[KERNELS_NAME];  // that the last update ran with: "avx2"; "": unknown
-    double seconds;             // spent in training; not in checkpoints, but in metrics.jsonl
+    double seconds;              // spent in training; not in checkpoints, but in metrics.jsonl
 } Progress;
 
 Progress progress_start(void);

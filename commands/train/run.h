@@ -47,11 +47,11 @@ typedef struct Run {
     FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet
     Progress saved;  // of last.safetensors
     bool resumed;
-    bool complete;          // resumed, and only pictures are left to draw
-    bool unverified;        // resumed, but the checkpoint does not record its training text
+    bool complete;             // resumed, and only pictures are left to draw
+    bool unverified;           // resumed, but the checkpoint does not record its training text
     char moved[KERNELS_NAME];  // resumed with other kernels than these; "": with the same
-    const char *reordered;  // resumed in a new epoch: what has changed the order; or NULL
-    int valid_epochs;       // from one validation to the next; 0: only by --valid-every
+    const char *reordered;     // resumed in a new epoch: what has changed the order; or NULL
+    int valid_epochs;          // from one validation to the next; 0: only by --valid-every
 } Run;
 
 /* Locks the folder, if there is one; reads the corpus; learns the tokenizer, or takes that of the

@@ -1,7 +1,10 @@
 /* amx.c -- the tests of gemm.c where AMX multiplies bfloat16, and int8's sums, on any processor: its
  * instructions are functions in C here. */
 #define AMX_EMULATED
+// clang-format off
+#include "tests/fixtures/amx.h"
 #include "kernels/amx.c"  // in place of the library's
+// clang-format on
 #include "kernels/int8.h"
 #include "tests/kernels/gemm.c"
 
@@ -14,7 +17,8 @@ TEST(int8)
     const Int8Kernels *plain = &int8_kernels[int8_kernel_count - 1];
     assert_string_equal(int8_kernels[0].name, "AMX");
     for (size_t i = 0; i < sizeof u; i++) u[i] = (uint8_t)(i * i * 31 % 256);
-    for (size_t i = 0; i < sizeof panel; i++) panel[i] = (int8_t)((int)(i * i * 17 % 255) - 127);
+    for (size_t i = 0; i < sizeof panel; i++)
+        panel[i] = (int8_t)((int)(i * i * 17 % 255) - 127);
     for (int i = 0; i < INT8_PANEL; i++) offset[i] = 1000 * i - 7;
     for (int rows = 1; rows <= INT8_ROWS; rows++)
         for (int groups = 1; groups <= GROUPS; groups++) {

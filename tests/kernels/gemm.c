@@ -53,8 +53,7 @@ static void check_forms(int m, int n, int k, GemmMode precision)
         else (form == NN ? gemm_nn : gemm_tn)(mode | precision, C, A, B, m, n, k);
         assert_product(form, C, rounded_A, rounded_B, mode == ADD ? before : NULL, b, m, n, k);
     }
-    Repeated repeated =
-        gemm_repeated(precision, numbers(gemm_repeated_size(n, k)), B, n, k);
+    Repeated repeated = gemm_repeated(precision, numbers(gemm_repeated_size(n, k)), B, n, k);
     real *C = copy_of(before, m * n), *D = copy_of(C, m * n);
     for (int times = 0; times < 2; times++) {
         gemm_tn(ADD | precision, C, A, B, m, n, k);
@@ -99,10 +98,10 @@ TEST(bf16)
 /* To nearest, ties to even; what is not a number stays so. */
 TEST(rounding)
 {
-    real x[] = {1, 1 + 0x1p-9f, 1 + 0x1p-8f, 1 + 0x3p-8f, -1 - 0x1.02p-8f, 0x1.ffp127f, 0,
-                (real)INFINITY, (real)NAN};
-    const real expected[] = {1, 1, 1, 1 + 0x1p-6f, -1 - 0x1p-7f, (real)INFINITY, 0,
-                             (real)INFINITY};
+    real x[] = {1,           1 + 0x1p-9f, 1 + 0x1p-8f,    1 + 0x3p-8f, -1 - 0x1.02p-8f,
+                0x1.ffp127f, 0,           (real)INFINITY, (real)NAN};
+    const real expected[] = {
+        1, 1, 1, 1 + 0x1p-6f, -1 - 0x1p-7f, (real)INFINITY, 0, (real)INFINITY};
     bf16_round(x, sizeof x / sizeof *x);
     for (int i = 0; i < 8; i++) assert_true(x[i] == expected[i]);
     assert_true(isnan(x[8]));
