@@ -44,14 +44,14 @@ static void draw_stage(void)
 }
 
 /* A thread that draws the stage every second. */
-static void *keep_drawing(void *unused)
+static void *keep_drawing(void *started)
 {
-    for (;; sleep(1)) {
+    for (pthread_barrier_wait(started);; sleep(1)) {
         pthread_mutex_lock(&stage.lock);
         draw_stage();
         pthread_mutex_unlock(&stage.lock);
     }
-    return unused;
+    return NULL;
 }
 
 static void end_stage(void)
@@ -61,12 +61,17 @@ static void end_stage(void)
     pthread_mutex_unlock(&stage.lock);
 }
 
+/* Waits until the thread runs: a process that is forked while the thread starts would find
+ * AddressSanitizer's allocator locked for ever. */
 void console_start(bool quiet)
 {
+    static pthread_barrier_t started;
     pthread_t thread;
     bar = progressbar_start(quiet ? NULL : stderr, clock_seconds());
-    if (!quiet && pthread_create(&thread, NULL, keep_drawing, NULL) == 0)
-        pthread_detach(thread);
+    pthread_barrier_init(&started, NULL, 2);
+    if (quiet || pthread_create(&thread, NULL, keep_drawing, &started) != 0) return;
+    pthread_detach(thread);
+    pthread_barrier_wait(&started);
 }
 
 void console_stage(const char *format, ...)
