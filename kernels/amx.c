@@ -52,6 +52,7 @@ AMX static void configure(int rows, int units)
         config.rows[tile] = (uint8_t)(height > 0 ? height : 0);
         config.bytes[tile] = (uint16_t)(height > 0 ? (of_A ? 4 * units : 64) : 0);
     }
+    __asm__ volatile("" ::"r"(&config) : "memory");  // gcc 12 believes that 8 bytes are read
     _tile_loadconfig(&config);
 }
 
