@@ -9,6 +9,7 @@
  *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O
  *              (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
  *              (3)  dS = P ⊙ (dP - Σ_j P ⊙ dP)
+ *              (3)  dS += P ⊙ Σ_j G - G             of -Σ G ln P, if the head is guided by links G
  *              (2)  dQ = scale · dS K               dK = scale · dSᵀ Q
  *              (1)  dXq = dQ W_Q                    dXkv = dK W_K + dV W_V
  *                   dW_Q += dQᵀ Xq, …               db_Q += Σ_rows dQ, …
@@ -216,6 +217,7 @@ typedef struct Head {
     uint8_t *keep;  // as P, or NULL: no dropout
     size_t first;   // number of P's first element among all weights of the sentence
     real *dP, *dS;  // as P, where backward keeps them; or NULL
+    real *guide;    // as P, or NULL
 } Head;
 
 /* C [m,n] (mode) = scale · A [m,k] · B [k,n] */
@@ -268,6 +270,7 @@ static Head head_of(const Attention *a, const AttentionWeights *w, int s, int h,
         head.sums =
             a->sums + (size_t)h * (size_t)a->queries->rows + a->queries->start[s] + first;
     if (a->kept_dP) head.dP = a->kept_dP + at, head.dS = a->kept_dS + at;
+    if (a->guide && kept && h == 0) head.guide = a->guide + at / (size_t)a->H;
     return head;
 }
 
@@ -324,6 +327,16 @@ static void softmax_backward(real *dP, const Head *h, real keep_scale)
     }
 }
 
+static void guide_backward(real *dS, const Head *h)
+{
+    const real *P = h->P, *G = h->guide;
+    for (int i = 0; i < h->n; i++, dS += h->width, P += h->width, G += h->width) {
+        real sum = 0;
+        for (int j = 0; j < h->width; j++) sum += G[j];
+        for (int j = 0; j < h->width; j++) dS[j] += P[j] * sum - G[j];
+    }
+}
+
 /* d: the gradients of Q (=), of K and V (h->mode); of d->O it reads the gradient of O
  * dscale (+=), or NULL if it is not learned */
 static void head_backward(const HeadRows *d, real *dscale, const Attention *a, const Head *h,
@@ -341,6 +354,8 @@ static void head_backward(const HeadRows *d, real *dscale, const Attention *a, c
     if (h->dP) memcpy(h->dP, dP.at, bytes);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     softmax_backward(dP.at, h, a->mask.scale);
+    // (3) dS += P ⊙ Σ_j G - G
+    if (h->guide) guide_backward(dS.at, h);
     if (h->dS) memcpy(h->dS, dS.at, bytes);
     if (!a->score->product) {
         scores_backward(h->mode, d->Q, d->K, dscale, dS, a->score, Q, K, h->scale, n, m, dh);

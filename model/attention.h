@@ -46,10 +46,11 @@ typedef struct Attention {
     DropoutMask mask;  // as P
     const Dropout *dropout;
     uint32_t place;
-    real *Kt;  // [dh,width] scratch of one head: keys as columns
-    real *Vt;  // [dh,width] backward: values as columns; Kt if all maps fit a block
-    real *Pd;  // [n,width] scratch of one block: attention weights after dropout
-    real *dP;  // [n,width] scratch of one block, when training
+    real *Kt;     // [dh,width] scratch of one head: keys as columns
+    real *Vt;     // [dh,width] backward: values as columns; Kt if all maps fit a block
+    real *Pd;     // [n,width] scratch of one block: attention weights after dropout
+    real *dP;     // [n,width] scratch of one block, when training
+    real *guide;  // NULL, or for each sentence a map of the links G that head 0 learns
     /* what backward keeps of every head, for those who look; NULL in training */
     HeadRows kept;            // dQ, dO [n,D]   dK, dV [m,D]
     real *kept_dP, *kept_dS;  // as P

@@ -32,7 +32,8 @@ typedef struct TrainingConfig {
     double clip_norm;              // 0: no clipping
     double ema;                    // decay of the moving average of the weights; 0: none
     double label_smoothing;
-    double r_drop;  // weight of R-Drop's divergence; 0: no R-Drop
+    double r_drop;           // weight of R-Drop's divergence; 0: no R-Drop
+    double guide_alignment;  // weight of the loss of a guided head (guide.h); 0: none
     double dropout, attention_dropout, activation_dropout;
     int valid_every, valid_epochs;  // updates, epochs; both 0: once an epoch
     int valid_translations;         // validation sentences to translate for scores

@@ -106,6 +106,9 @@ static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKi
 {
     const Dropout *dropout = kind == PASS_TRAIN ? &b->dropout : NULL;
     transformer_layout(&b->pass, arena, model, &b->source, &b->target, dropout, kind);
+    if (!b->guide) return;
+    Attention *a = b->guided = &b->pass.decoder.layer[model->config.decoder_layers - 1].cross;
+    a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)a->H);
 }
 
 size_t microbatch_bytes(MicroBatch *b, const Transformer *model, PassKind kind)

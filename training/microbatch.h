@@ -9,6 +9,7 @@
 #pragma once
 
 #include "model/transformer.h"
+#include "training/guide.h"
 
 /* The sentences of one micro-batch. */
 typedef struct MicroBatchPart {
@@ -43,6 +44,8 @@ typedef struct MicroBatch {
     Packed source, target;
     int *id[2], *start[2];  // of source and target
     size_t id_size[2], start_size[2];
+    const Guide *guide;  // of a training pass, or NULL
+    Attention *guided;   // head 0 of the last decoder layer, if there is a guide
 } MicroBatch;
 
 /* Packs the sentences of `part`; with dropout->r_drop each of them twice, all of the first copy

@@ -95,6 +95,7 @@ static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
                        .seed = c->seed,
                        .update = (uint32_t)p->update,
                        .r_drop = c->r_drop};
+    batch->guide = p->training ? p->guide : NULL;
     return microbatch_pack(batch, p->source, p->target, &p->plan.part[k],
                            p->training ? &dropout : NULL, error);
 }
@@ -111,11 +112,14 @@ static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
 
     Loss loss = {0};
     double share = 1.0 / passes_copies(p);  // the mean of both copies
+    double scale = share / p->target->rows;
     transformer_forward(&batch->pass, p->model);
     if (p->training) {
+        if (batch->guide)
+            guide_fill(batch->guided, batch->guide, (real)(p->config->guide_alignment * scale));
         transformer_backward(&loss, &batch->pass, p->model,
                              gradients_weights(p->gradients, k % accumulators(p)), place,
-                             smoothing, (real)(share / p->target->rows));
+                             smoothing, (real)scale);
     } else {
         transformer_loss(&loss, &batch->pass, p->model, smoothing);
     }

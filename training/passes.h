@@ -31,6 +31,7 @@ typedef struct Passes {
     Gradients *gradients;
     Workers *workers;
     PassWorker *worker;  // [threads]
+    const Guide *guide;  // the links of the guided head; NULL: none
 
     const Packed *source, *target;
     bool training;

@@ -318,6 +318,26 @@ static bool init_fits(const Run *run, Error *error)
     return good;
 }
 
+/* The links of the training text, for `guide-alignment`: the same on every rank. */
+static bool estimate_links(Run *run, Error *error)
+{
+    enum { ROUNDS = 5 };
+    Packed source, target;
+    if (run->settings->training.guide_alignment == 0) return true;
+    run->stage("estimating links …");
+    if (!guide_create(&run->guide, &run->model.config, error)) return false;
+    for (int round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0, end; i < run->corpus.pairs; i = end) {
+            end = batches_fit(&run->batches, i);
+            if (!batches_range(&run->batches, &source, &target, i, end, error)) return false;
+            guide_count(&run->guide, &source, &target);
+        }
+        if (!guide_end_round(&run->guide, &run->model.config, error)) return false;
+    }
+    run->trainer->passes.guide = &run->guide;
+    return true;
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -332,7 +352,8 @@ bool run_prepare(Run *run, Error *error)
                 transformer_create(&run->model, &settings->model, error) &&
                 (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
-                             training->batch_tokens, error);
+                             training->batch_tokens, error) &&
+                estimate_links(run, error);
     if (good) params_freeze(&run->model.params, settings->frozen);
     return distributed_agree(good, error) && start_or_go_on(run, error);
 }
@@ -408,6 +429,7 @@ void run_free(Run *run)
     workers_stop(run->workers);
     transformer_free(&run->model);
     batches_free(&run->batches);
+    guide_free(&run->guide);
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);

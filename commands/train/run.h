@@ -42,6 +42,7 @@ typedef struct Run {
     Workers *workers;
     Trainer *trainer;
     Batches batches;
+    Guide guide;
     Progress progress;
     Metrics metrics;
     FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet

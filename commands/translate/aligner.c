@@ -81,13 +81,18 @@ static bool take(AlignBy *by, const json_t *json, const char *heads_key, const c
 }
 
 bool alignment_load(SavedAlignment *saved, const char *model, const ModelConfig *config,
-                    Error *error)
+                    const char *options, Error *error)
 {
     char path[PATH_MAX];
     size_t length;
-    AlignBy norms = {ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, 0};
-    *saved = (SavedAlignment){false, norms, norms};
-    if (!file_path(path, model, error)) return false;
+    AlignBy by = {ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, 0};
+    json_t *all = json_parse(options, strlen(options), model, error),
+           *training = json_object_get(all, "training");
+    bool guided = json_number_value(json_object_get(training, "guide_alignment")) > 0;
+    json_decref(all);
+    if (!all || !file_path(path, model, error)) return false;
+    if (guided) by = (AlignBy){config->decoder_layers - 1, 0, STEP_WRITES, 0};
+    *saved = (SavedAlignment){guided, by, by};
     if (access(path, F_OK) != 0) return true;
     saved->found = true;
     char *text = file_read(path, 1 << 16, &length, error);

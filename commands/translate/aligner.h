@@ -2,7 +2,8 @@
  *
  * Which layer, heads and decoder step are used? Those of the options; else those of
  * alignment.json in the model's folder, which --align-save writes after a comparison with gold
- * links; else the norms of all heads of all layers, at the step that writes a word.
+ * links; else the head that training guided (--guide-alignment); else the norms of all heads of
+ * all layers, at the step that writes a word.
  *
  *   alignment.json   {"layer":"all","heads":"norm","step":"writes","aer":0.097,
  *                     "best_head":{"layer":2,"head":4,"step":"writes","aer":0.14}}
@@ -36,13 +37,13 @@ typedef struct AlignBy {
 
 /* What alignment.json says; the defaults if there is none. */
 typedef struct SavedAlignment {
-    bool found;
+    bool found;               // a head is known to align
     AlignBy best, best_head;  // of all; of single heads
 } SavedAlignment;
 
-/* model: the path that the model was loaded from. */
+/* model: the path that the model was loaded from   options: the JSON in its checkpoint. */
 bool alignment_load(SavedAlignment *saved, const char *model, const ModelConfig *config,
-                    Error *error);
+                    const char *options, Error *error);
 bool alignment_save(const SavedAlignment *saved, const char *model, Error *error);
 
 typedef struct Aligner {

@@ -49,7 +49,7 @@ bool view_open(View *view, Error *error)
                 "encoder or decoder explains another\n",
                 command_name());
     if ((r->attention.count || r->show || r->align.align || best) &&
-        !alignment_load(&saved, r->model.item[0], config, error))
+        !alignment_load(&saved, r->model.item[0], config, view->bundle->config, error))
         return false;
     if (r->align.align && !aligner_create(&view->aligner, &r->align, &saved, choice,
                                           config->decoder_layers, error))

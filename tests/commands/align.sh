@@ -72,6 +72,21 @@ translate --align --target longer.t --gold longer.gold <longer.s >out 2>err
 check "a pair that is too long is not counted" sh -c \
     'grep -q "^Alignment error rate of 60 pairs" out && grep -q "line 61 has 30 tokens" err'
 
+# The same language, whose pairs teach a head which words are translations.
+"$BIN/train" --train-source train.s --train-target train.t --valid-source valid.s --valid-target valid.t \
+    --tokenizer word --vocab-size 60 --d-model 32 --heads 2 --ffn 64 --encoder-layers 1 \
+    --decoder-layers 2 --max-length 20 --batch-tokens 300 --valid-every 200 --warmup 40 \
+    --learning-rate 0.01 --schedule inverse-sqrt --quiet --max-updates 400 --guide-alignment 0.1 --output guided 2>err
+"$BIN/translate" --model guided --align --target valid.t --gold gold <valid.s >table 2>err
+check "a guided head aligns better than the others" grep -q "^best head  *layer 2, head 1, the step that writes" table
+"$BIN/translate" --model guided --align --target valid.t <valid.s >links 2>err
+"$BIN/translate" --model guided --align --layer 2 --head 1 --target valid.t <valid.s >head.links 2>err
+check "and --align uses it without gold links" cmp links head.links
+"$BIN/translate" --model guided --align --layer 2 --head 2 --target valid.t <valid.s >other.links 2>err
+check "which are not those of the other head" sh -c '! cmp -s links other.links'
+"$BIN/translate" --model guided --attention guided.svg --given "THREE TWO ONE" --quiet "one two three" >out
+check "pictures mark it" grep -q "$frame" guided.svg
+
 wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
     "echo 99-0 >gold1; echo one >s1; '$BIN/translate' --model run --align --gold gold1 --target s1 <s1"
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \

@@ -109,12 +109,12 @@ check "--patience counts by --best" test "$(cat wanted)" = "$(valid patience ble
 train --best bleu --valid-translations 0 --output x 2>err
 check "--best bleu without translations" sh -c 'test $1 = 2 && grep -q "valid-translations" err' sh $?
 
-# ---- R-Drop and weight decay ----
-more="--r-drop 2 --weight-decay 0.1 --valid-every 10"
+# ---- R-Drop, guided alignment and weight decay ----
+more="--r-drop 2 --guide-alignment 0.1 --weight-decay 0.1 --valid-every 10"
 for threads in 1 3; do train $more --max-updates 30 --threads $threads --output "r$threads" 2>err; done
 train $more --max-updates 12 --output r-parts 2>err
 train $more --max-updates 30 --output r-parts 2>err
-check "R-Drop and weight decay, 3 threads: the same bytes" cmp r1/last.safetensors r3/last.safetensors
+check "R-Drop, guided alignment and weight decay, 3 threads: the same bytes" cmp r1/last.safetensors r3/last.safetensors
 numbers r1/last.safetensors >whole.numbers
 numbers r-parts/last.safetensors >parts.numbers
 check "and gone on" cmp whole.numbers parts.numbers

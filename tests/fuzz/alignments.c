@@ -9,6 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     char path[TEMPORARY_SIZE + 32], *text = strndup((const char *)data, size), *rest = text;
     SavedAlignment saved, again;
     const ModelConfig *model = &fuzz_model()->model.config;
+    const char *config = fuzz_model()->config;
     Links links = {0}, before = {0};
     AlignError counts = {0};
     for (char *line; (line = strsep(&rest, "\n"));) {
@@ -21,9 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         before = links, links = swap;
     }
     fuzz_file(path, "alignment.json", data, size);
-    if (accepted(alignment_load(&saved, fuzz_folder, model, &error)))
+    if (accepted(alignment_load(&saved, fuzz_folder, model, config, &error)))
         assert(saved.found && alignment_save(&saved, fuzz_folder, &error) &&
-               alignment_load(&again, fuzz_folder, model, &error) &&
+               alignment_load(&again, fuzz_folder, model, config, &error) &&
                again.best.head == saved.best.head && again.best.layer == saved.best.layer);
     links_free(&links);
     links_free(&before);

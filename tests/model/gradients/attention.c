@@ -1,5 +1,5 @@
 /* attention.c -- gradients of attention in its three uses: encoder self-attention, causal
- * self-attention, encoder-decoder attention. */
+ * self-attention, encoder-decoder attention, whose first head may be guided. */
 #include "model/attention.h"
 #include "tests/fixtures/check.h"
 
@@ -15,11 +15,30 @@ typedef struct Case {
     const Dropout *dropout;
 } Case;
 
+/* -Σ G ln P of the first head, over the maps that are kept; or, to prepare it, makes G an array of
+ * links out of any numbers. */
+static double guided(const Case *c, real *prepare)
+{
+    const Attention *a = &c->a;
+    double sum = 0;
+    for (int s = 0; s < a->keys->sentences; s++) {
+        int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
+        int width = attention_width(m);
+        for (int k = 0; k < n * width && a->map[s] < a->map[s + 1]; k++) {
+            size_t at = a->map[s] / H + (size_t)k;
+            if (prepare) prepare[at] = k % width < m ? (real)fabs(prepare[at]) : 0;
+            else if (k % width < m) sum -= a->guide[at] * log(attention_map(a, s, 0)[k]);
+        }
+    }
+    return sum;
+}
+
 static double loss(void *context)
 {
     Case *c = context;
     attention_forward(c->Y, &c->a, c->Xq, c->Xkv, &c->w, c->dropout, PLACE);
-    return inner(c->Y, c->R, (size_t)c->a.queries->rows * D);
+    double sum = inner(c->Y, c->R, (size_t)c->a.queries->rows * D);
+    return sum + (c->a.guide ? guided(c, NULL) : 0);
 }
 
 /* W [4D,D], b [4D]: W_Q, W_K and W_V are adjacent, and so are their biases. */
@@ -57,6 +76,11 @@ static void check_use(const Use *use, Score score, size_t block)
     Arena arena = {0};
     LAYOUT(&arena, attention_layout(&c.a, &arena, &config, use->queries, use->keys, use->causal,
                                     &dropout, true, block));
+    if (strstr(use->name, "guided")) {
+        real *links = numbers(c.a.numbers / H);
+        guided(&c, links);
+        c.a.guide = links;
+    }
 
     Added dXq = added(n), dXkv = added(m), dW = added(4 * DD), db = added(4 * D),
           dscale = added(H);
@@ -101,8 +125,10 @@ static const Use uses[] = {
     {"cross, dXkv added", &target_rows, &source_rows, false, 0, SET, ADD},
     {"cross, dXq added", &target_rows, &source_rows, false, 0, ADD, SET},
     {"cross, dropout", &target_rows, &source_rows, false, 0.3, ADD, ADD},
+    {"cross, guided", &target_rows, &source_rows, false, 0.3, SET, SET},
     {"causal, 18 tokens", &long_target, NULL, true, 0.1, SET, SET},
     {"cross, 18 to 35 tokens", &long_target, &long_source, false, 0.1, SET, SET},
+    {"cross, 18 to 35 tokens, guided", &long_target, &long_source, false, 0, SET, SET},
 };
 
 static void test_uses(void **state)

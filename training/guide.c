@@ -1,0 +1,89 @@
+/* guide.c -- the links that guide a head of attention; see guide.h. */
+#include "training/guide.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { MOST_CELLS = 16777213 };  // a prime
+
+bool guide_end_round(Guide *g, const ModelConfig *config, Error *error)
+{
+    size_t count = g->cells + (size_t)(g->sources + g->targets + config->max_length);
+    free(g->count);
+    g->count = g->next;
+    g->next = calloc(count, sizeof *g->next);
+    return g->next || error_set(error, "not enough memory to estimate links");
+}
+
+bool guide_create(Guide *g, const ModelConfig *config, Error *error)
+{
+    *g = (Guide){.sources = config_source_vocab(config), .targets = config->vocab};
+    g->cells = (size_t)g->sources * (size_t)g->targets;
+    if (g->cells > MOST_CELLS) g->cells = MOST_CELLS;
+    return guide_end_round(g, config, error);
+}
+
+void guide_free(Guide *g)
+{
+    free(g->count);
+    free(g->next);
+}
+
+static size_t cell(const Guide *g, int source, int target)
+{
+    return ((size_t)source * (size_t)g->targets + (size_t)target) % g->cells;
+}
+
+static real translation(const Guide *g, int source, int target)
+{
+    if (!g->count) return 1;
+    const real *sources = g->count + g->cells, *targets = sources + g->sources;
+    double s = (double)sources[source], t = (double)targets[target];
+    double c = fmin((double)g->count[cell(g, source, target)], fmin(s, t));  // others share it
+    return c > 0 ? (real)(c / sqrt(s * t)) : 0;
+}
+
+/* P [n] (=) w · P_ij of target token i. */
+static void link_token(real *P, const Guide *g, const int *source, int n, int target, int i,
+                       int m, real w)
+{
+    real sum = (real)0.005, at = ((real)i + (real)0.5) / (real)m;
+    for (int j = 0; j < n; j++) {
+        real off = at - ((real)j + (real)0.5) / (real)n;
+        P[j] = translation(g, source[j], target) * (real)exp(-2 * fabs(off));
+        sum += P[j];
+    }
+    for (int j = 0; j < n; j++) P[j] *= w / sum;
+}
+
+void guide_count(Guide *g, const Packed *source, const Packed *target)
+{
+    real *sources = g->next + g->cells, *targets = sources + g->sources;
+    real *P = targets + g->targets;
+    for (int s = 0; s < source->sentences; s++) {
+        const int *id = source->id + source->start[s], *to = target->id + target->start[s];
+        int n = packed_length(source, s) - 1, m = packed_length(target, s) - 1;
+        for (int i = 0; i < m; i++) {
+            link_token(P, g, id, n, to[i], i, m, 1);
+            for (int j = 0; j < n; j++) {
+                g->next[cell(g, id[j], to[i])] += P[j];
+                sources[id[j]] += P[j];
+                targets[to[i]] += P[j];
+            }
+        }
+    }
+}
+
+void guide_fill(const Attention *a, const Guide *g, real w)
+{
+    size_t H = (size_t)a->H;
+    for (size_t k = 0; k < a->numbers / H; k++) a->guide[k] = 0;
+    for (int s = 0; s < a->keys->sentences; s++) {
+        int n = packed_length(a->keys, s), m = packed_length(a->queries, s);
+        real *P = a->guide + a->map[s] / H;
+        if (a->map[s] == a->map[s + 1]) continue;
+        for (int i = 0; i < m - 1; i++, P += attention_width(n))
+            link_token(P, g, a->keys->id + a->keys->start[s], n - 1,
+                       a->queries->id[a->queries->start[s] + i], i, m - 1, w);
+    }
+}

@@ -1,0 +1,31 @@
+/* guide.h -- guided alignment: a head of attention learns which source tokens a target token
+ * translates (Garg et al. 2019, arXiv 1909.02074). Nobody gives the links: rounds of expectation
+ * maximisation estimate them from the corpus.
+ *
+ *   x_ij = t(s_j, t_i) · exp(-2 |(i+½)/m - (j+½)/n|)     target token i < m, source token j < n
+ *   P_ij = x_ij / (0.005 + Σ_j x_ij)                     without </s>
+ *   c(s,t) = Σ P_ij over the corpus, where s_j = s and t_i = t
+ *   t(s,t) = c(s,t) / √(c(s,·) c(·,t))                   in the first round 1
+ *
+ * That is IBM Model 1 (Brown et al. 1993) with the diagonal of Dyer et al. 2013, but for t, which
+ * is the same in both directions: a frequent word does not take what a rare one translates. */
+#pragma once
+
+#include "model/attention.h"
+
+typedef struct Guide {
+    int sources, targets;  // sizes of the vocabularies
+    size_t cells;          // of c; pairs of large vocabularies share them
+    real *count;  // [cells + sources + targets] c(s,t), c(s,·), c(·,t); NULL: the first round
+    real *next;   // the same of this round, then [max_length] scratch
+} Guide;
+
+bool guide_create(Guide *guide, const ModelConfig *config, Error *error);
+void guide_free(Guide *guide);
+
+/* A round counts every sentence, then ends. */
+void guide_count(Guide *guide, const Packed *source, const Packed *target);
+bool guide_end_round(Guide *guide, const ModelConfig *config, Error *error);
+
+/* a->guide (=) w · P of each sentence whose maps are kept. */
+void guide_fill(const Attention *a, const Guide *guide, real w);
