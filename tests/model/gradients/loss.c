@@ -25,7 +25,7 @@ static Case make(int M, int V, double smoothing, double A, bool learn_bias)
                   .r_drop = A >= 0,
                   .learn_bias = learn_bias,
                   .X = numbers(M * D),
-                  .w = {numbers(V * D), numbers(V), V - 1, D},
+                  .w = {numbers(V * D), numbers(V), V - 1, D, SET},
                   .objective = {.smoothing = smoothing, .r_drop = A, .scale = (real)0.7}};
 }
 
