@@ -138,11 +138,18 @@ prompted() { [ "$(tail -c 2 shown)" = "> " ] && [ "$(wc -c <shown)" -gt "$1" ]; 
 terminal() {
     : >shown
     bytes=0
-    for typed; do
-        await prompted $bytes
-        bytes=$(wc -c <shown)
-        printf "$typed"
-    done | env --default-signal script -qefc "trap : INT; '$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
+    {
+        for typed; do
+            await prompted $bytes
+            bytes=$(wc -c <shown)
+            printf "$typed"
+        done
+        for again in 1 2 3 4 5 6 7 8 9; do # what libedit draws may look like a prompt
+            sleep 0.3
+            ! grep -q "^status" shown || break
+            printf '\004'
+        done
+    } 2>/dev/null | env --default-signal script -qefc "trap : INT; '$BIN/translate' --model '$toy'; echo status \$?; stty -a | grep -o -- '-*icanon'" shown >/dev/null 2>&1
     tr -d '\r' <shown >out
 }
 if script -qec true /dev/null </dev/null >script.out 2>&1; then
