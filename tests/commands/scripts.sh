@@ -35,6 +35,7 @@ check "there are fifteen scripts" test $count -eq 15
 wrong "setup --test" 2 "^setup: unknown argument '--test'" tree/scripts/setup --test
 wrong "demo stray" 2 "^demo: unknown argument 'stray'" tree/scripts/demo stray
 wrong "check-all lint" 2 "^check-all: unknown argument 'lint'" tree/scripts/check-all lint
+wrong "fuzz marian" 2 "'marian' is no number of seconds" tree/scripts/fuzz marian
 wrong "get-corpus nowhere" 2 "get-corpus multi30k DIR" tree/scripts/get-corpus nowhere
 wrong "get-model nowhere" 2 "get-model NAME" tree/scripts/get-model ../nowhere
 wrong "rank-heads without a reference" 2 "give MODEL SOURCE TARGET" tree/scripts/rank-heads model source
