@@ -3,8 +3,6 @@
 
 #if defined __x86_64__ && !defined REAL_IS_DOUBLE
 
-#include <string.h>
-
 #if defined AMX_EMULATED
 #define AMX
 #else
@@ -34,6 +32,8 @@ bool amx_runs(void)
 }
 #endif
 
+enum { UNITS = 16 };  // of a row of a tile
+
 /* The operand of LDTILECFG. */
 typedef struct TileConfig {
     uint8_t palette, start_row, reserved[14];
@@ -56,60 +56,47 @@ AMX static void configure(int rows, int units)
     _tile_loadconfig(&config);
 }
 
-/* All steps of one configuration: C (=) start + A · B for `units`, steps · `each`. */
-AMX static inline __attribute__((always_inline)) void
-steps(const AmxNumbers numbers, const bool both, char *C, size_t ldc, const char *start,
-      size_t lds, const char *A, size_t lda, const char *B, int units, int each)
-{
-    _tile_loadd(0, start, lds);
-    _tile_loadd(1, start + 64, lds);
-    if (both) {
-        _tile_loadd(2, start + 16 * lds, lds);
-        _tile_loadd(3, start + 16 * lds + 64, lds);
-    }
-    for (; units > 0; units -= each, A += 4 * each, B += 128 * each) {
-        _tile_loadd(4, A, lda);
-        _tile_loadd(6, B, 128);
-        _tile_loadd(7, B + 64, 128);
-        if (numbers == AMX_BF16) {
-            _tile_dpbf16ps(0, 4, 6);
-            _tile_dpbf16ps(1, 4, 7);
-        } else {
-            _tile_dpbusd(0, 4, 6);
-            _tile_dpbusd(1, 4, 7);
-        }
-        if (!both) continue;
-        _tile_loadd(5, A + 16 * lda, lda);
-        if (numbers == AMX_BF16) {
-            _tile_dpbf16ps(2, 5, 6);
-            _tile_dpbf16ps(3, 5, 7);
-        } else {
-            _tile_dpbusd(2, 5, 6);
-            _tile_dpbusd(3, 5, 7);
-        }
-    }
-    _tile_stored(0, C, ldc);
-    _tile_stored(1, C + 64, ldc);
-    if (!both) return;
-    _tile_stored(2, C + 16 * ldc, ldc);
-    _tile_stored(3, C + 16 * ldc + 64, ldc);
-}
+/* Tile c += tile a · tile b, which the instructions name by constants. */
+#define ADD_PRODUCT(numbers, c, a, b)                                                          \
+    do {                                                                                       \
+        if (numbers == AMX_BF16) _tile_dpbf16ps(c, a, b);                                      \
+        else _tile_dpbusd(c, a, b);                                                            \
+    } while (0)
 
 AMX void amx_multiply(AmxNumbers numbers, void *C, size_t ldc, const void *start, size_t lds,
                       const void *A, size_t lda, const void *B, int rows, int units)
 {
+    const bool below = rows > 16;
     const char *from = start, *a = A, *b = B;
-    for (int part, each; units > 0; units -= part, a += 4 * part, b += 128 * part) {
-        part = units >= AMX_UNITS ? units / AMX_UNITS * AMX_UNITS : units;
-        each = part < AMX_UNITS ? part : AMX_UNITS;
+    char *c = C;
+    while (units > 0) {
+        int each =
+            units < UNITS ? units : UNITS;  // in a step; all steps but the last are equal
         configure(rows, each);
-        if (numbers == AMX_BF16 && rows > 16)
-            steps(AMX_BF16, true, C, ldc, from, lds, a, lda, b, part, each);
-        else if (numbers == AMX_BF16)
-            steps(AMX_BF16, false, C, ldc, from, lds, a, lda, b, part, each);
-        else if (rows > 16) steps(AMX_INT8, true, C, ldc, from, lds, a, lda, b, part, each);
-        else steps(AMX_INT8, false, C, ldc, from, lds, a, lda, b, part, each);
-        from = C, lds = ldc;
+        _tile_loadd(0, from, lds);
+        _tile_loadd(1, from + 64, lds);
+        if (below) {
+            _tile_loadd(2, from + 16 * lds, lds);
+            _tile_loadd(3, from + 16 * lds + 64, lds);
+        }
+        for (; units >= each; units -= each, a += 4 * each, b += 128 * each) {
+            _tile_loadd(4, a, lda);
+            _tile_loadd(6, b, 128);
+            _tile_loadd(7, b + 64, 128);
+            ADD_PRODUCT(numbers, 0, 4, 6);
+            ADD_PRODUCT(numbers, 1, 4, 7);
+            if (!below) continue;
+            _tile_loadd(5, a + 16 * lda, lda);
+            ADD_PRODUCT(numbers, 2, 5, 6);
+            ADD_PRODUCT(numbers, 3, 5, 7);
+        }
+        _tile_stored(0, c, ldc);
+        _tile_stored(1, c + 64, ldc);
+        if (below) {
+            _tile_stored(2, c + 16 * ldc, ldc);
+            _tile_stored(3, c + 16 * ldc + 64, ldc);
+        }
+        from = c, lds = ldc;
     }
     _tile_release();
 }

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { AMX_UNITS = 16, AMX_ROWS = 32, AMX_COLUMNS = 32 };
+enum { AMX_ROWS = 32, AMX_COLUMNS = 32 };
 
 typedef enum { AMX_BF16, AMX_INT8 } AmxNumbers;
 

@@ -13,6 +13,8 @@
 typedef real Vector
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(real)), may_alias));
 
+static const real zeros[TILE_COLUMNS];
+
 /* sum + a b, of numbers or of pairs */
 static inline __attribute__((always_inline)) Vector add_product(Vector sum, real a, Vector b,
                                                                 const bool pairs)
@@ -30,7 +32,6 @@ static inline __attribute__((always_inline)) Vector add_product(Vector sum, real
 static inline __attribute__((always_inline)) void body(const Tile *tile, const int rows,
                                                        const int vectors, const bool pairs)
 {
-    static const real zeros[TILE_COLUMNS];
     const real *A = tile->A.at, *B = tile->B, *start = tile->start ? tile->start : zeros;
     const size_t row = tile->A.row, column = tile->A.column, ldb = tile->ldb, ldc = tile->ldc;
     const size_t prefetch = tile->prefetch;
@@ -96,7 +97,6 @@ int tile_rows(GemmMode mode)
 /* With ADD the sums start from C, which has no start then. */
 static void amx_tile(const Tile *tile, int rows)
 {
-    static const real zeros[TILE_COLUMNS];
     size_t row = tile->ldc * sizeof(real);
     bool add = tile->mode & ADD;
     const real *start = add ? tile->C : tile->start ? tile->start : zeros;
