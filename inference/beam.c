@@ -93,8 +93,9 @@ static bool find_candidates(BeamSearch *search, int r)
     const SearchConfig *config = search->batch->config;
     int places = at_most(most_finished(config) - beam->count, config->beam);
     if (is_fork(search, prefix->sentence)) places = search->searches;
-    double normaliser;
-    int count = choices_find(search->token, places, &normaliser, &search->predictor, prefix, r);
+    double normaliser, least = least_kept(beam, places) - prefix->log_probability;
+    int count =
+        choices_find(search->token, places, least, &normaliser, &search->predictor, prefix, r);
     for (int i = 0; i < count; i++) {
         double candidate = prefix->log_probability + (search->token[i].value - normaliser);
         if (!(candidate > least_kept(beam, places))) break;

@@ -15,15 +15,24 @@ static bool all_finite(const real *z, int C)
     return !infinite;
 }
 
-/* Keeps the best of z [C]. A block is skipped if its largest cannot be kept. */
-static int keep_best(Best *token, int most, const real *z, int C)
+enum { BLOCK = 64 };
+
+/* Whether any of z [BLOCK] is above `least`. */
+static bool any_above(const real *z, real least)
 {
-    enum { BLOCK = 64 };
-    real least = (real)-INFINITY;
+    int above = 0;
+#pragma omp simd reduction(| : above) simdlen(16)
+    for (int c = 0; c < BLOCK; c++) above |= z[c] > least;
+    return above;
+}
+
+/* Keeps the best of those of z [C] that are above `least`. */
+static int keep_best(Best *token, int most, const real *z, int C, real least)
+{
     int count = 0;
     for (int first = 0; first < C; first += BLOCK) {
         int end = first + at_most(C - first, BLOCK);
-        if (!(search_maximum(z + first, end - first) > least)) continue;
+        if (end - first == BLOCK && !any_above(z + first, least)) continue;
         for (int c = first; c < end; c++) {
             if (!(z[c] > least)) continue;
             best_add(token, &count, most, c, z[c]);
@@ -33,7 +42,7 @@ static int keep_best(Best *token, int most, const real *z, int C)
     return count;
 }
 
-int choices_find(Best *token, int most, double *normaliser, Predictor *predictor,
+int choices_find(Best *token, int most, double least, double *normaliser, Predictor *predictor,
                  const Prefix *prefix, int r)
 {
     const SearchBatch *batch = predictor->batch;
@@ -51,5 +60,6 @@ int choices_find(Best *token, int most, double *normaliser, Predictor *predictor
         return 1;
     }
     constraints_apply(z, n, predictor, r, task);
-    return keep_best(token, most, z, C);
+    double bound = least + n;
+    return keep_best(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));  // rounded down
 }

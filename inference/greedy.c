@@ -48,8 +48,8 @@ static int choose(Greedy *greedy, int r, double *log_probability)
     if (config->sample) return draw(greedy, r, log_probability);
     double normaliser = NAN;
     Best best = {ID_END, 0};
-    if (choices_find(&best, 1, config->no_scores ? NULL : &normaliser, &greedy->predictor,
-                     &greedy->live[r], r) < 0)
+    if (choices_find(&best, 1, -INFINITY, config->no_scores ? NULL : &normaliser,
+                     &greedy->predictor, &greedy->live[r], r) < 0)
         return -1;
     *log_probability = best.value - normaliser;
     return best.id;
