@@ -6,7 +6,7 @@ cd "$(dirname "$0")/../.." || exit 1
 command -v python3 >/dev/null || { echo "skipped get-model: python3 is missing"; exit; }
 
 mkdir scripts served
-cp "$here"/scripts/get-model "$here"/scripts/get-model.sums "$here"/scripts/options.sh "$here"/scripts/import "$here"/scripts/marian_npz.py scripts
+cp "$here"/scripts/get-model "$here"/scripts/get-model.sums "$here"/scripts/options.sh "$here"/scripts/import "$here"/scripts/*.py scripts
 folders() { python3 "$here/tests/fixtures/import-folders.py" "$@"; }
 new=served/Helsinki-NLP/opus-mt-xx-yy/resolve/main
 mkdir -p $new
