@@ -196,24 +196,25 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_close(json);
 }
 
-static bool put_data(PageWriter *page, const PictureBest *best, Error *error)
+bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *best,
+               bool vectors, Error *error)
 {
-    JsonWriter *json = page->json;
-    const ModelConfig *config = &page->snapshot->model->config;
+    PageWriter page = {json, input, input->snapshot, vectors, false};
+    const ModelConfig *config = &input->snapshot->model->config;
     const ScoreFunction *score = &score_functions[config->attention_score];
     json_open(json, NULL);
-    json_put_text(json, "model", page->input->model_name);
-    if (!put_sentence(page, SOURCE, "source", error) ||
-        !put_sentence(page, TARGET, "target", error))
+    json_put_text(json, "model", input->model_name);
+    if (!put_sentence(&page, SOURCE, "source", error) ||
+        !put_sentence(&page, TARGET, "target", error))
         return false;
     json_open(json, "sides");
     for (int side = 0; side < TOKEN_SIDES; side++)
-        if (!put_side(page, (TokenSide)side, error)) return false;
+        if (!put_side(&page, (TokenSide)side, error)) return false;
     json_close(json);
-    json_put_bool(json, "given", page->input->given);
-    json_put_bool(json, "pieces", page->pieces);
-    json_put_bool(json, "vectors", page->vectors);
-    json_put_bool(json, "backward", page->vectors && page->input->gradients);
+    json_put_bool(json, "given", input->given);
+    json_put_bool(json, "pieces", page.pieces);
+    json_put_bool(json, "vectors", vectors);
+    json_put_bool(json, "backward", vectors && input->gradients);
     json_put_integer(json, "heads", config->heads);
     json_put_integer(json, "size", config->d_model / config->heads);
     json_put_text(json, "comparison", score->comparison);
@@ -222,23 +223,16 @@ static bool put_data(PageWriter *page, const PictureBest *best, Error *error)
     json_put_integer(json, "layer", best->layer);
     json_put_integer(json, "head", best->aligns ? best->head : -1);
     json_close(json);
-    put_start(page, best);
+    put_start(&page, best);
     json_open(json, "colors");
     put_colors(json, "light", THEME_LIGHT);
     put_colors(json, "dark", THEME_DARK);
     json_close(json);
     json_open_array(json, "kinds");
-    for (int k = 0; k < KINDS; k++) put_kind(page, k);
+    for (int k = 0; k < KINDS; k++) put_kind(&page, k);
     json_close(json);
     json_close(json);
     return true;
-}
-
-bool page_data(JsonWriter *json, const PictureInput *input, const PictureBest *best,
-               bool vectors, Error *error)
-{
-    PageWriter page = {json, input, input->snapshot, vectors, false};
-    return put_data(&page, best, error);
 }
 
 void page_numbers(double *weights, double *vectors, const Snapshot *snapshot)
