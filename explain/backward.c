@@ -1,7 +1,7 @@
-/* backward.c -- the way back through a head, step by step; see backward.h. The gradients are
+/* backward.c -- the way back through a head, step by step; see explanation.h. The gradients are
  * those of the backward pass of training; the steps have the numbers of the equations in
  * model/attention.c. */
-#include "explain/backward.h"
+#include "explain/explanation.h"
 
 #include <math.h>
 

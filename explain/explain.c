@@ -5,7 +5,6 @@
  * columns are computed from these sums. The weights are the pass's own. */
 #include "explain/explain.h"
 
-#include "explain/backward.h"
 #include "explain/explanation.h"
 #include "explain/maps.h"
 #include "plots/blocks.h"
@@ -392,26 +391,6 @@ static bool put_sentence(const Explanation *e, CorpusSide side, const char *afte
     return true;
 }
 
-static bool explain(Explanation *e, const Choice *choice, const char *word,
-                    const Update *update, Error *error)
-{
-    if (!begin(e, choice, word, error) || !put_sentence(e, SOURCE, "    →\n", error) ||
-        !put_sentence(e, TARGET, "\n", error))
-        return false;
-    introduction(e);
-    step_tokens(e);
-    step_embeddings(e);
-    step_projections(e);
-    step_compare(e);
-    step_scale(e);
-    step_softmax(e);
-    step_values(e);
-    step_table(e);
-    bool good = step_map(e, error);
-    if (good && update) backward_print(e, update);
-    return good;
-}
-
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, const Update *update, Error *error)
 {
@@ -419,6 +398,9 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
         return error_set(error,
                          "one head is explained, with its queries and keys: `head` must be a "
                          "number or best");
+    static void (*const steps[])(const Explanation *) = {
+        introduction, step_tokens,  step_embeddings, step_projections, step_compare,
+        step_scale,   step_softmax, step_values,     step_table};
     const ModelConfig *config = &snapshot->model->config;
     Explanation e = {.out = out,
                      .snapshot = snapshot,
@@ -426,7 +408,11 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
                      .score = &score_functions[config->attention_score],
                      .vocabulary = vocabulary,
                      .kind = choice->kind};
-    bool good = explain(&e, choice, word, update, error);
+    bool good = begin(&e, choice, word, error) && put_sentence(&e, SOURCE, "    →\n", error) &&
+                put_sentence(&e, TARGET, "\n", error);
+    for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
+    good = good && step_map(&e, error);
+    if (good && update) backward_print(&e, update);
     free(e.row);
     free(e.compared);
     return good;

@@ -76,3 +76,6 @@ void put_vector(const Explanation *e, const char *name, const char *of, Snapshot
  * number: of a term, for printf */
 void comparison_text(char text[COMPARISON_TEXT], const ScoreFunction *score, const real *q,
                      const real *k, int dh, int shown, const char *number);
+
+/* The way back: the gradients of the head and the word of e, the update, and the new row. */
+void backward_print(const Explanation *e, const Update *update);
