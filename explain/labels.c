@@ -60,13 +60,6 @@ static bool is_special(const Tokenizer *tokenizer, int id)
     return id == ID_END || id == tokenizer_vocab_size(tokenizer) - 1;
 }
 
-/* With a vocabulary of whole words each token is a word, even without a space before it. */
-static bool begins_word(const Tokenizer *tokenizer, int id, int before)
-{
-    return is_special(tokenizer, id) || is_special(tokenizer, before) ||
-           tokenizer_type(tokenizer) == TOKENIZER_WORD || tokenizer_begins_word(tokenizer, id);
-}
-
 /* The byte that the token stands for, "<0xE3>"; -1 if it stands for more. */
 static int byte_of(const Tokenizer *tokenizer, int id)
 {
@@ -76,10 +69,14 @@ static int byte_of(const Tokenizer *tokenizer, int id)
 }
 
 /* Whether the token has one label with the token before. A character in UTF-8 goes on with the
- * bytes 0x80 to 0xBF. */
+ * bytes 0x80 to 0xBF. With a vocabulary of whole words each token is a word, even without a space
+ * before it. */
 static bool joins(const Tokenizer *tokenizer, LabelsUnit unit, int id, int before)
 {
-    if (unit == LABELS_WORDS) return !begins_word(tokenizer, id, before);
+    if (unit == LABELS_WORDS)
+        return !is_special(tokenizer, id) && !is_special(tokenizer, before) &&
+               tokenizer_type(tokenizer) != TOKENIZER_WORD &&
+               !tokenizer_begins_word(tokenizer, id);
     return unit == LABELS_CHARACTERS && byte_of(tokenizer, id) >> 6 == 2 &&
            byte_of(tokenizer, before) >= 0x80;
 }
