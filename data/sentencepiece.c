@@ -251,22 +251,15 @@ static bool check_nesting(const Pieces *pieces, Error *error)
                      MAX_NESTED);
 }
 
-static bool read_field(Pieces *pieces, const Field *field, Error *error)
-{
-    switch (field->number) {
-    case PIECE: return read_piece(pieces, field->bytes, error);
-    case TRAINER: return read_trainer(pieces, field->bytes, error);
-    case NORMALIZER:
-    case DENORMALIZER: return read_normalizer(field->bytes, NULL, NULL, error);
-    default: return true;
-    }
-}
-
 static bool read_model(Pieces *pieces, Bytes model, Error *error)
 {
     for (Field field; model.count > 0;) {
         if (!protobuf_field(&model, &field)) return error_set(error, "it is damaged");
-        if (!read_field(pieces, &field, error)) return false;
+        if ((field.number == PIECE && !read_piece(pieces, field.bytes, error)) ||
+            (field.number == TRAINER && !read_trainer(pieces, field.bytes, error)) ||
+            ((field.number == NORMALIZER || field.number == DENORMALIZER) &&
+             !read_normalizer(field.bytes, NULL, NULL, error)))
+            return false;
     }
     if (pieces->count == 0) return error_set(error, "it has no pieces");
     return check_nesting(pieces, error);
