@@ -105,8 +105,8 @@ static bool add_update(Batches *batches, size_t u, uint32_t first, Error *error)
 /* Sets order, updates and first to those of an epoch. */
 static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
 {
-    if (batches->has_epoch && batches->epoch == epoch) return true;
-    batches->has_epoch = false;
+    if (batches->updates && batches->epoch == epoch) return true;
+    batches->updates = 0;
     const Corpus *corpus = batches->corpus;
     uint32_t pairs = (uint32_t)corpus->pairs;
     shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));
@@ -123,7 +123,6 @@ static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
     if (!add_update(batches, updates, pairs, error)) return false;
     batches->updates = updates;
     batches->epoch = epoch;
-    batches->has_epoch = true;
     return true;
 }
 

@@ -19,10 +19,9 @@ typedef struct Batches {
     const Corpus *corpus;
     uint64_t seed;
     size_t batch_tokens;
-    bool has_epoch;  // order, updates and first are those of `epoch`
-    uint64_t epoch;
-    uint32_t *order;  // [pairs]
-    size_t updates;
+    uint64_t epoch;     // of order, updates and first
+    uint32_t *order;    // [pairs]
+    size_t updates;     // 0: no epoch has begun
     uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1]
     int *id[SIDES];     // [rows] the last update or range that was packed
     int *start[SIDES];  // [sentences+1]
