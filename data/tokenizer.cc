@@ -44,7 +44,6 @@ struct Tokenizer {
 enum { PART = 1 << 12 };
 
 static const char *const TYPE_NAMES[TOKENIZER_TYPES] = {"unigram", "bpe", "word", "char"};
-static const char SPACE_SYMBOL[] = "\xe2\x96\x81";  // U+2581
 
 /* Turns off the library's messages. The only public switch is an option of training, so this
  * starts a training, which fails at once for lack of text. */
@@ -157,12 +156,6 @@ static size_t part_length(const char *text, size_t length)
     return end;
 }
 
-bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
-                      Error *error)
-{
-    return tokenizer_encode_begins(tokenizer, ids, nullptr, text, length, error);
-}
-
 /* The length of a tag ">>fra<<" that the text begins with and that is a token, or 0. */
 static size_t tag_length(const Tokenizer *tokenizer, int32_t *id, std::string_view text)
 {
@@ -225,12 +218,6 @@ bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, c
     });
 }
 
-bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
-                      Error *error)
-{
-    return tokenizer_decode_unknown(tokenizer, text, id, count, nullptr, error);
-}
-
 /* The library decodes a piece that it does not know to the piece itself. */
 bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
                               size_t count, const char *const *unknown, Error *error)
@@ -265,16 +252,4 @@ const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id)
     assert(id >= 0 && id < tokenizer->vocab_size);
     if (id == tokenizer->vocab_size - 1) return "<pad>";
     return tokenizer->processor.IdToPiece(id).c_str();
-}
-
-bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id)
-{
-    return strncmp(tokenizer_piece(tokenizer, id), SPACE_SYMBOL, strlen(SPACE_SYMBOL)) == 0;
-}
-
-const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id)
-{
-    const char *piece = tokenizer_piece(tokenizer, id);
-    const char *rest = piece + strlen(SPACE_SYMBOL);
-    return tokenizer_begins_word(tokenizer, id) && *rest ? rest : piece;
 }

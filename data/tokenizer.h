@@ -25,6 +25,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+#define TOKENIZER_SPACE "\xe2\x96\x81"  // U+2581
 
 typedef struct Tokenizer Tokenizer;
 
@@ -92,33 +95,45 @@ int tokenizer_vocab_size(const Tokenizer *tokenizer);  // V
 TokenizerType tokenizer_type(const Tokenizer *tokenizer);
 
 /* Appends the ids of text to ids, without </s>: the most probable segmentation, always the
- * same. */
-bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text, size_t length,
-                      Error *error);
-
-/* The same, and unless begin is NULL, appends to it for each token the index of its first byte in
- * text, counting a space before the token as part of it. */
+ * same. Unless begin is NULL, appends to it for each token the index of its first byte in text,
+ * counting a space before the token as part of it. */
 bool tokenizer_encode_begins(const Tokenizer *tokenizer, Ids *ids, Ids *begin, const char *text,
                              size_t length, Error *error);
 
-/* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
- * gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside 0..V-1 is an
- * error. */
-bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id, size_t count,
-                      Error *error);
+static inline bool tokenizer_encode(const Tokenizer *tokenizer, Ids *ids, const char *text,
+                                    size_t length, Error *error)
+{
+    return tokenizer_encode_begins(tokenizer, ids, NULL, text, length, error);
+}
 
-/* The same, with the text unknown[i] for an <unk> at place i. It includes the space before it
- * if it begins a word. unknown [count]: NULL gives "⁇". */
+/* *text = the text of count ids, malloc'ed, ended by NUL. </s> and <pad> give no text, <unk>
+ * at place i gives unknown[i], which includes the space before it if it begins a word; NULL, or
+ * unknown = NULL, gives "⁇". The text is valid UTF-8 with nothing below U+0020. An id outside
+ * 0..V-1 is an error. */
 bool tokenizer_decode_unknown(const Tokenizer *tokenizer, char **text, const int32_t *id,
                               size_t count, const char *const *unknown, Error *error);
+
+static inline bool tokenizer_decode(const Tokenizer *tokenizer, char **text, const int32_t *id,
+                                    size_t count, Error *error)
+{
+    return tokenizer_decode_unknown(tokenizer, text, id, count, NULL, error);
+}
 
 /* An id's piece as SentencePiece has it, "▁école": U+2581 stands for the space before. It
  * belongs to the tokenizer. id must be in 0..V-1 (assert). */
 const char *tokenizer_piece(const Tokenizer *tokenizer, int32_t id);
 
 /* Whether the piece begins a word (starts with U+2581). */
-bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id);
+static inline bool tokenizer_begins_word(const Tokenizer *tokenizer, int32_t id)
+{
+    return !strncmp(tokenizer_piece(tokenizer, id), TOKENIZER_SPACE, strlen(TOKENIZER_SPACE));
+}
 
 /* The piece without U+2581, for pictures and tables: "école"; U+2581 alone stays "▁". Points
  * into tokenizer_piece. */
-const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id);
+static inline const char *tokenizer_label(const Tokenizer *tokenizer, int32_t id)
+{
+    const char *piece = tokenizer_piece(tokenizer, id);
+    const char *rest = piece + strlen(TOKENIZER_SPACE);
+    return tokenizer_begins_word(tokenizer, id) && *rest ? rest : piece;
+}

@@ -28,9 +28,6 @@ struct Tokenizer {
     int count, words;
 };
 
-static const char SPACE[] = "\xe2\x96\x81";  // U+2581
-enum { SPACE_BYTES = 3 };
-
 static int by_word(const void *a, const void *b)
 {
     return strcmp(((const Entry *)a)->word, ((const Entry *)b)->word);
@@ -54,8 +51,8 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     for (char *at = t->text, *end; (end = strchr(at, '\n')); at = end + 1, t->count++) {
         *end = '\0';
         t->piece[t->count] = at;
-        if (!strncmp(at, SPACE, SPACE_BYTES))
-            t->entry[t->words++] = (Entry){at + SPACE_BYTES, t->count};
+        if (!strncmp(at, TOKENIZER_SPACE, strlen(TOKENIZER_SPACE)))
+            t->entry[t->words++] = (Entry){at + strlen(TOKENIZER_SPACE), t->count};
     }
     qsort(t->entry, (size_t)t->words, sizeof *t->entry, by_word);
     return t;
@@ -82,17 +79,6 @@ const char *tokenizer_piece(const Tokenizer *t, int32_t id)
 {
     assert(id >= 0 && id <= t->count);
     return id == t->count ? "<pad>" : t->piece[id];
-}
-
-bool tokenizer_begins_word(const Tokenizer *t, int32_t id)
-{
-    return !strncmp(tokenizer_piece(t, id), SPACE, SPACE_BYTES);
-}
-
-const char *tokenizer_label(const Tokenizer *t, int32_t id)
-{
-    const char *piece = tokenizer_piece(t, id);
-    return tokenizer_begins_word(t, id) && piece[SPACE_BYTES] ? piece + SPACE_BYTES : piece;
 }
 
 /* ---- encoding ---- */
@@ -158,12 +144,6 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
     return true;
 }
 
-bool tokenizer_encode(const Tokenizer *t, Ids *ids, const char *text, size_t length,
-                      Error *error)
-{
-    return tokenizer_encode_begins(t, ids, NULL, text, length, error);
-}
-
 /* ---- decoding ---- */
 
 /* A word without the space before it: after an apostrophe, and these marks. */
@@ -189,10 +169,4 @@ bool tokenizer_decode_unknown(const Tokenizer *t, char **text, const int32_t *id
     }
     *text = textstream_close(&stream);
     return *text || error_set(error, "not enough memory for a text");
-}
-
-bool tokenizer_decode(const Tokenizer *t, char **text, const int32_t *id, size_t count,
-                      Error *error)
-{
-    return tokenizer_decode_unknown(t, text, id, count, NULL, error);
 }

@@ -1,7 +1,7 @@
 /* byhand.c -- fuzzes the files of --by-hand. */
-#include "tests/fixtures/fuzz.h"
-
 #include "explain/byhand.h"
+
+#include "tests/fixtures/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

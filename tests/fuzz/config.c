@@ -1,8 +1,8 @@
 /* config.c -- fuzzes config.json, as --config reads it: what is accepted is written and read
  * again. */
-#include "tests/fixtures/fuzz.h"
-
 #include "commands/train/settings.h"
+
+#include "tests/fixtures/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {

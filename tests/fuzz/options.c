@@ -1,8 +1,8 @@
 /* options.c -- fuzzes the command lines of both programs: one word a line. */
-#include "tests/fixtures/fuzz.h"
-
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
+
+#include "tests/fixtures/fuzz.h"
 
 enum { WORDS = 64 };
 

@@ -1,10 +1,10 @@
 /* tokenizer.c -- fuzzes SentencePiece models: those of checkpoints, and those of --tokenizer-model,
  * which are rewritten first. A model that is accepted encodes texts, and decodes what it has
  * made of them. */
-#include "tests/fixtures/fuzz.h"
-
 #include "data/text.h"
 #include "data/vocabulary.h"
+
+#include "tests/fixtures/fuzz.h"
 
 enum { LONG = 5000 };  // bytes; more than one part
 
