@@ -17,6 +17,18 @@
 #include "inference/search.h"
 #include "inference/snapshot.h"
 
+/* Of a translation of line s. */
+static inline LazySnapshot copying_snapshot(const Transformer *model, const IdLines *lines,
+                                            int s, const Hypothesis *translation)
+{
+    int first = lines->start[s];
+    return (LazySnapshot){.model = model,
+                          .source = lines->ids.id + first,
+                          .source_length = lines->start[s + 1] - first,
+                          .target = translation->id,
+                          .target_length = translation->length};
+}
+
 /* *copied (=) the word for each <unk> of a translation of line s, as tokenizer_decode_unknown
  * takes them, or NULL if there is none; to be freed, also after an error. The words belong to
  * lines. lazy: of that line and translation; it is taken only if there is a word to copy. */

@@ -139,11 +139,7 @@ static bool allocate(TranslationResult *result, const Translations *found, Error
 static bool decode(char **text, const Bundle *bundle, const IdLines *lines, int s,
                    const Hypothesis *from, Error *error)
 {
-    int first = lines->start[s], length = lines->start[s + 1] - first;
-    LazySnapshot lazy = {&bundle->model, lines->ids.id + first,
-                         from->id,       length,
-                         from->length,   NULL,
-                         {NULL},         NULL};
+    LazySnapshot lazy = copying_snapshot(&bundle->model, lines, s, from);
     const char **copied;
     bool good = copying_choose(&copied, lines, s, from, &lazy, error) &&
                 tokenizer_decode_unknown(bundle->vocabulary.tokenizer[TARGET], text, from->id,

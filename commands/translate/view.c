@@ -276,14 +276,9 @@ static bool make_answer(View *view, Answer *answer, const Bundle *bundle,
     LazySnapshot *lazy = &answer->lazy;
     answer->bundle = bundle;
     answer->hypothesis = hypothesis;
-    *lazy = (LazySnapshot){&answer->bundle->model,
-                           lines->ids.id + first,
-                           hypothesis->id,
-                           lines->start[s + 1] - first,
-                           hypothesis->length,
-                           NULL,
-                           {(const char *const *)lines->unknown + first, NULL},
-                           hypothesis->each};
+    *lazy = copying_snapshot(&bundle->model, lines, s, hypothesis);
+    lazy->unknown[SOURCE] = (const char *const *)lines->unknown + first;
+    lazy->each = hypothesis->each;
     if (hypothesis->length && view_needs_words(view) &&
         !align(view, answer, lines->word + first, number, error))
         return false;

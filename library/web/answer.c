@@ -42,12 +42,7 @@ static void answer_free(Answer *answer)
 /* What a hypothesis of line s copies; *copied is to be freed. */
 static bool copy(const char ***copied, const Answer *answer, int s, const Hypothesis *best)
 {
-    int first = answer->lines.start[s];
-    LazySnapshot lazy = {.model = &web.model,
-                         .source = answer->lines.ids.id + first,
-                         .source_length = answer->lines.start[s + 1] - first,
-                         .target = best->id,
-                         .target_length = best->length};
+    LazySnapshot lazy = copying_snapshot(&web.model, &answer->lines, s, best);
     bool good = copying_choose(copied, &answer->lines, s, best, &lazy, &web.error);
     snapshot_close(lazy.taken);
     return good;
