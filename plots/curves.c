@@ -227,9 +227,12 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
     return y - PANEL_GAP + X_TICKS + X_LABEL + MARGIN;
 }
 
-static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Error *error)
+bool curves_draw(Canvas **page, const char *title, const char *subtitle,
+                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
 {
+    assert(count >= 1);
+    if (!canvas_new(page, theme, error)) return false;
+    Canvas *canvas = *page;
     int height =
         plan_panels(canvas, charts, panels, count, MARGIN + TITLE_HEIGHT + SUBTITLE_HEIGHT);
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
@@ -240,14 +243,6 @@ static bool draw(Canvas *canvas, Chart *charts, const char *title, const char *s
     for (int p = 0; p < count; p++)
         if (!paint_panel(canvas, &charts[p], &panels[p], p == count - 1, error)) return false;
     return canvas_check(canvas, error);
-}
-
-bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
-{
-    assert(count >= 1);
-    return canvas_new(page, theme, error) &&
-           draw(*page, charts, title, subtitle, panels, count, error);
 }
 
 /* ---- a chart inside another page ---- */
