@@ -67,9 +67,11 @@ scripts/get-corpus multi30k new >out 2>err &
 pid=$!
 until ls new.part.* >/dev/null 2>&1; do sleep 0.05; done
 kill -TERM $pid
-echo >$task/raw/train.en.gz  # the copying ends
+echo >$task/raw/train.en.gz &  # the copying ends, if it had begun
+writer=$!
 wait $pid
 check "interrupted, it leaves nothing" sh -c 'test $0 -ne 0 && test -z "$(ls -d new* 2>/dev/null)"' $?
+kill $writer 2>/dev/null
 
 # ---- tatoeba ----
 folder=mirror/raw.githubusercontent.com/ObadaZay/nmt/e03a55a351e5221579bdc889b72b6cc3e490cbc9
