@@ -150,15 +150,11 @@ static void record_frames(Watch *watch, WeightsHistory *weights, Run *run, doubl
 static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *t, Error *error)
 {
     Progress *p = &run->progress;
-    Packed source, target;
     UpdateStats stats;
     size_t in_epoch;
     double start = clock_seconds();
-    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error) ||
-        !batches_update(&run->batches, &source, &target, (uint64_t)p->epoch,
-                        (size_t)p->update_in_epoch, error))
-        return false;
-    if (!trainer_update(run->trainer, p->update + 1, &source, &target, &stats, error))
+    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
+    if (!run_update(run, &stats, p->update + 1, (size_t)p->update_in_epoch, error))
         return stats.not_finite && run_name_pairs(run, &stats, error);
     double seconds = clock_seconds() - start;
     p->update++;

@@ -139,8 +139,8 @@ static bool score_given(Hypothesis *hypothesis, const Program *p, const Models *
                                .length = target.rows,
                                .each = malloc((size_t)target.rows * sizeof(double))};
     if (!hypothesis->each) return error_set(error, "not enough memory for a translation");
-    if (!scoring_run(hypothesis->each, &models->ensemble, &source, &target, p->workers, NULL,
-                     error))
+    if (!scoring_run(hypothesis->each, NULL, &models->ensemble, &source, &target, p->workers,
+                     NULL, error))
         return false;
     for (int t = 0; t < target.rows; t++) hypothesis->log_probability += hypothesis->each[t];
     hypothesis->score =

@@ -84,6 +84,17 @@ bool vocabulary_load(Vocabulary *vocabulary, Error *error)
     return true;
 }
 
+bool vocabulary_equal(const Vocabulary *a, const Vocabulary *b)
+{
+    for (int side = 0; side < SIDES; side++) {
+        size_t size, other;
+        const unsigned char *x = vocabulary_model(a, (CorpusSide)side, &size);
+        const unsigned char *y = vocabulary_model(b, (CorpusSide)side, &other);
+        if (size != other || memcmp(x, y, size)) return false;
+    }
+    return true;
+}
+
 void vocabulary_free(Vocabulary *vocabulary)
 {
     if (vocabulary->tokenizer[SOURCE] != vocabulary->tokenizer[TARGET])

@@ -40,4 +40,7 @@ bool vocabulary_is_joint(const Vocabulary *vocabulary);
 const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide side,
                                       size_t *size);
 
+/* Whether an id means the same word in both. */
+bool vocabulary_equal(const Vocabulary *a, const Vocabulary *b);
+
 void vocabulary_free(Vocabulary *vocabulary);

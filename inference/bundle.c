@@ -155,17 +155,6 @@ bool bundle_encode(const Bundle *bundle, CorpusSide side, IdLines *lines, const 
 
 /* ---- the models of an ensemble ---- */
 
-static bool same_vocabulary(const Vocabulary *a, const Vocabulary *b)
-{
-    for (int side = 0; side < SIDES; side++) {
-        size_t size, other;
-        const unsigned char *x = vocabulary_model(a, (CorpusSide)side, &size);
-        const unsigned char *y = vocabulary_model(b, (CorpusSide)side, &other);
-        if (size != other || memcmp(x, y, size)) return false;
-    }
-    return true;
-}
-
 bool models_load(Models *models, const StringList *paths, bool int8, const Intervention *change,
                  Error *error)
 {
@@ -176,7 +165,7 @@ bool models_load(Models *models, const StringList *paths, bool int8, const Inter
             return error_set(error, "more than %d models cannot translate together",
                              MAX_MODELS);
         if (!bundle_load(bundle, paths->item[m], int8, change, error)) return false;
-        if (!same_vocabulary(&models->bundle[0].vocabulary, &bundle->vocabulary))
+        if (!vocabulary_equal(&models->bundle[0].vocabulary, &bundle->vocabulary))
             return error_set(error,
                              "'%s' and '%s' have different tokenizers: models that "
                              "translate together must have one vocabulary",

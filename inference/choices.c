@@ -26,8 +26,7 @@ static bool any_above(const real *z, real least)
     return above;
 }
 
-/* Keeps the best of those of z [C] that are above `least`. */
-static int keep_best(Best *token, int most, const real *z, int C, real least)
+int choices_keep(Best *token, int most, const real *z, int C, real least)
 {
     int count = 0;
     for (int first = 0; first < C; first += BLOCK) {
@@ -61,5 +60,5 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
     }
     constraints_apply(z, n, predictor, r, task);
     double bound = least + n;
-    return keep_best(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));  // rounded down
+    return choices_keep(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));  // rounded down
 }

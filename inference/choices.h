@@ -11,3 +11,6 @@
  * Returns how many there are; -1: a score is not finite. */
 int choices_find(Best *token, int most, double least, double *normaliser, Predictor *predictor,
                  const Prefix *prefix, int r);
+
+/* token [most] (=) the best of those of z [C] that are above `least`; returns how many there are. */
+int choices_keep(Best *token, int most, const real *z, int C, real least);

@@ -11,13 +11,14 @@
 #include <math.h>
 #include <stdatomic.h>
 
-#include "inference/search.h"
+#include "inference/choices.h"
 
 enum { BATCH_TOKENS = 512 };
 
 typedef struct PairBatch {
     Packed source, target;
     double *log_probability;  // [target.rows]
+    SoftTarget *soft;         // [target.rows,models,SOFT_TARGETS], or NULL
 } PairBatch;
 
 /* A thread's memory for one batch and model. */
@@ -50,8 +51,9 @@ static int pair_tokens(const Packed *source, const Packed *target, int s)
 
 /* Takes the arrays of the batches; fills them unless the arena only measures. */
 static void batches_layout(ScoringRun *run, Arena *arena, double *log_probability,
-                           const Packed *source, const Packed *target)
+                           SoftTarget *soft, const Packed *source, const Packed *target)
 {
+    size_t each = (size_t)(run->ensemble->count * SOFT_TARGETS);
     int S = source->sentences;
     run->batch = ARENA_TAKE(arena, PairBatch, (size_t)S);
     int *start =
@@ -67,7 +69,8 @@ static void batches_layout(ScoringRun *run, Arena *arena, double *log_probabilit
         run->batch[run->batches++] =
             (PairBatch){packed_slice(start, source, first, end),
                         packed_slice(start + starts, target, first, end),
-                        log_probability + target->start[first]};
+                        log_probability + target->start[first],
+                        soft ? soft + each * (size_t)target->start[first] : NULL};
         start += 2 * starts;
     }
 }
@@ -84,9 +87,25 @@ static void workspace_layout(Workspace *w, Arena *arena, const Transformer *mode
     w->each = ARENA_TAKE(arena, double, (size_t)M);
 }
 
-/* ln p of one model in w->each. */
-static bool score_model(Workspace *w, const Transformer *model, Error *error)
+/* soft [SOFT_TARGETS] (=) the most probable classes of z [C], whose probabilities shall sum to
+ * `sum`. */
+static void soften(SoftTarget *soft, const real *z, int C, double sum)
 {
+    Best best[SOFT_TARGETS] = {{0, 0}};
+    double all = 0;
+    int count = choices_keep(best, SOFT_TARGETS, z, C, (real)-INFINITY);
+    for (int i = 0; i < count; i++) all += exp(best[i].value - best->value);
+    for (int i = 0; i < SOFT_TARGETS; i++) {
+        double e = i < count ? exp(best[i].value - best->value) : 0;
+        soft[i] = (SoftTarget){best[i].id, (real)(sum * e / all)};
+    }
+}
+
+/* ln p of one model in w->each. */
+static bool score_model(Workspace *w, const Ensemble *ensemble, int m, SoftTarget *soft,
+                        Error *error)
+{
+    const Transformer *model = ensemble->model[m];
     const Packed *target = w->pass.target;
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
     transformer_forward(&w->pass, model);
@@ -96,6 +115,9 @@ static bool score_model(Workspace *w, const Transformer *model, Error *error)
         if (!isfinite(w->each[i]))
             return error_set(error, "the model's scores are not numbers (NaN or infinity): it "
                                     "cannot score");
+        if (soft)
+            soften(soft + (i * ensemble->count + m) * SOFT_TARGETS, z, V - 1,
+                   1.0 / ensemble->count);
     }
     return true;
 }
@@ -114,7 +136,7 @@ static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Worksp
                              "fewer `threads` need less",
                              (double)measure.used / 1e6);
         workspace_layout(w, &w->arena, ensemble->model[m], batch);
-        if (!score_model(w, ensemble->model[m], error)) return false;
+        if (!score_model(w, ensemble, m, batch->soft, error)) return false;
         for (int i = 0; i < rows; i++)  // ln(e^sum + e^each)
             sum[i] = m ? fmax(sum[i], w->each[i]) + log1p(exp(-fabs(sum[i] - w->each[i])))
                        : w->each[i];
@@ -154,19 +176,19 @@ static bool pairs_check(const Packed *source, const Packed *target, const ModelC
     return true;
 }
 
-bool scoring_run(double *log_probability, const Ensemble *ensemble, const Packed *source,
-                 const Packed *target, Workers *workers, const volatile sig_atomic_t *stop,
-                 Error *error)
+bool scoring_run(double *log_probability, SoftTarget *soft, const Ensemble *ensemble,
+                 const Packed *source, const Packed *target, Workers *workers,
+                 const volatile sig_atomic_t *stop, Error *error)
 {
     ModelConfig config = ensemble_config(ensemble);
     ScoringRun run = {
         .ensemble = ensemble, .stop = stop, .threads = workers_count(workers), .error = error};
     Arena plan = {0};
     if (!pairs_check(source, target, &config, error)) return false;
-    batches_layout(&run, &plan, log_probability, source, target);
+    batches_layout(&run, &plan, log_probability, soft, source, target);
     if (!arena_reserve(&plan, NULL))
         return error_set(error, "not enough memory for %d sentences", source->sentences);
-    batches_layout(&run, &plan, log_probability, source, target);
+    batches_layout(&run, &plan, log_probability, soft, source, target);
     workers_run(workers, score_batches, &run);
     arena_free(&plan);
     if (atomic_load(&run.failed)) return false;

@@ -14,11 +14,15 @@
 #include "base/workers.h"
 #include "inference/ensemble.h"
 
+enum { SOFT_TARGETS = 8 };  // of each model
+
 /* log_probability [target->rows] (=) ln p(y_t | y_<t, x). Both sides: the same number of
  * sentences, of 1 .. max_length tokens, the last one </s>.
+ * soft [target->rows,models,SOFT_TARGETS] (=) the most probable tokens in place of y_t, for
+ * Objective.soft; NULL: not needed
  * stop: a flag that a signal handler sets, checked between batches; NULL if not needed. If it
  * was set: false, with an empty error. false also for a sentence that a model cannot take, not
  * enough memory, or a number that is not finite. */
-bool scoring_run(double *log_probability, const Ensemble *ensemble, const Packed *source,
-                 const Packed *target, Workers *workers, const volatile sig_atomic_t *stop,
-                 Error *error);
+bool scoring_run(double *log_probability, SoftTarget *soft, const Ensemble *ensemble,
+                 const Packed *source, const Packed *target, Workers *workers,
+                 const volatile sig_atomic_t *stop, Error *error);

@@ -248,8 +248,8 @@ static bool score(double *log_probability, QkvTranslator *translator, const char
     if (good && !each) good = error_set(error, "not enough memory to score %d texts", count);
     if (good) {
         Packed x = idlines_packed(&source), y = idlines_packed(&target);
-        good =
-            scoring_run(each, &translator->ensemble, &x, &y, translator->workers, NULL, error);
+        good = scoring_run(each, NULL, &translator->ensemble, &x, &y, translator->workers, NULL,
+                           error);
     }
     for (int s = 0; good && s < count; s++) {
         log_probability[s] = 0;

@@ -2,11 +2,10 @@
  *
  *   forward    z = X Eᵀ + bias                                          logits
  *              p = softmax(z),   -ln p_c = lse - z_c,   lse = ln Σ_c e^(z_c)
- *              q_c = (1-ε) [c = t] + ε/C                                smoothed target distribution
+ *              q_c = (1-λ) ((1-ε) [c = t] + ε/C) + λ s_c                target distribution, smoothed
  *              objective = Σ_c q_c (-ln p_c)                            cross-entropy of q and p
- *                        = lse - (1-ε) z_t - (ε/C) Σ_c z_c
+ *                        = lse - (1-λ) ((1-ε) z_t + (ε/C) Σ_c z_c) - λ Σ_c s_c z_c
  *   backward   dz_c = scale · (p_c - q_c)
- *                   = scale · (p_c - (1-ε) [c = t] - ε/C)
  *              dX = dz E       dE += dzᵀ X       dbias += Σ_rows dz
  *
  * E is read in chunks of LOSS_CLASSES rows, so that a chunk of E, of dE and of the logits stay
@@ -14,7 +13,9 @@
  * chunk. After the last chunk the lse of a row follows from m and the sum s of each chunk:
  *   lse = L + ln Σ_chunks s e^(m - L),   L = max m;      p_c = e^(z_c - m) · e^(m - lse)
  *
- * Label smoothing: Szegedy et al. 2016, §7. The target's probability in q is 1-ε+ε/C.
+ * Label smoothing: Szegedy et al. 2016, §7. The target's probability in q is 1-ε+ε/C. s is the
+ * distribution of teachers, if there are any: word-level distillation, Kim and Rush 2016 (arXiv
+ * 1606.07947), §3.1.
  *
  * R-Drop adds the KL divergence between the distributions p = softmax(z) of a row and q =
  * softmax(z') of its copy, which had another dropout mask, to the sum of their cross-entropies:
@@ -24,8 +25,8 @@
  *              objective = CE + CE' + a (K + K'),   a = A / 2
  *   backward   ∂K/∂z_k = p_k (d_k - K)         by p (δ - p) of the softmax; Σ p_c ∂d_c/∂z_k = 0
  *              ∂K'/∂z_k = p_k - q_k             as for any cross-entropy against fixed q
- *              dz_k  = scale · (p_k (1 + a (1 + d_k - K))  - a q_k - (1-ε) [k = t] - ε/C)
- *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - (1-ε) [k = t] - ε/C)
+ *              dz_k  = scale · (p_k (1 + a (1 + d_k - K))  - a q_k - target distribution of k)
+ *              dz'_k = scale · (q_k (1 + a (1 - d_k - K')) - a p_k - target distribution of k)
  *
  * Σ p_c (z_c - z'_c) is summed chunk by chunk, as lse is, from e^(z - m). Backward reads the
  * logits, which d needs, and e^(m - lse). Liang et al. 2021 (arXiv 2106.14448), equations 1 to
@@ -54,6 +55,7 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
     buffers->at_target = ARENA_TAKE(arena, real, rows);
+    buffers->at_soft = ARENA_TAKE(arena, double, rows);
     if (!pairs) return;
     buffers->weighted = ARENA_TAKE(arena, real, rows * chunks);
     buffers->lse_change = ARENA_TAKE(arena, real, rows / 2);
@@ -163,16 +165,46 @@ static int own_class(const Objective *objective, const RowBlock *block, int n, i
     return c >= 0 && c < width ? c : -1;
 }
 
-static void add_loss(Loss *loss, double lse, double at_target, double total, double smoothing,
+/* The target distribution, but for the teachers': on the target, and on every class. */
+static double on_target(const Objective *o)
+{
+    return (1 - o->soft.weight) * (1 - o->smoothing);
+}
+static double on_all(const Objective *o, int C)
+{
+    return (1 - o->soft.weight) * o->smoothing / C;
+}
+
+/* Returns Σ s_c z_c of row n over the classes of chunk k; z [width] (+=) factor · s. */
+static double add_soft(real *z, real factor, const Objective *objective, const RowBlock *block,
+                       int n, int k, int width)
+{
+    const SoftTargets *soft = &objective->soft;
+    size_t row = (size_t)(block->first + n % block->own);
+    double sum = 0;
+    for (int i = 0; i < soft->each; i++) {
+        const SoftTarget *s = &soft->at[row * (size_t)soft->each + (size_t)i];
+        int c = s->id - k * LOSS_CLASSES;
+        if (c < 0 || c >= width) continue;
+        sum += (double)s->probability * (double)z[c];
+        z[c] += factor * s->probability;
+    }
+    return sum;
+}
+
+/* Adds the loss of row n with this lse. */
+static void add_loss(Loss *loss, double lse, const LossBuffers *b, int n, const Objective *o,
                      int C)
 {
+    double at_target = (double)b->at_target[n];
     loss->nll += lse - at_target;
-    loss->objective += lse - (1 - smoothing) * at_target - smoothing / C * total;
+    loss->objective += lse - on_target(o) * at_target - on_all(o, C) * b->total[n] -
+                       o->soft.weight * b->at_soft[n];
     loss->tokens++;
 }
 
 /* Adds the loss of row n; its chunks' `largest` become e^(m - lse). */
-static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, int C)
+static void row_loss(Loss *loss, const LossBuffers *b, int n, const Objective *objective, int C)
 {
     int chunks = loss_chunks(C);
     real *largest = b->largest + n * chunks, top = largest[0], all = 0;
@@ -186,7 +218,7 @@ static void row_loss(Loss *loss, const LossBuffers *b, int n, double smoothing, 
     }
 #pragma omp simd
     for (int c = 0; c < chunks; c++) largest[c] /= all;
-    add_loss(loss, (double)top + log(all), (double)b->at_target[n], b->total[n], smoothing, C);
+    add_loss(loss, (double)top + log(all), b, n, objective, C);
 }
 
 /* R-Drop: returns Σ_c p_c (z_c - z'_c) of row n, from its chunks, whose `sum` become e^(m -
@@ -216,8 +248,7 @@ static void pair_loss(Loss *loss, const LossBuffers *b, int n, int m,
     double lse[2], difference[2];
     for (int i = 0; i < 2; i++) {
         difference[i] = row_difference(&lse[i], b, row[i], loss_chunks(C));
-        add_loss(loss, lse[i], (double)b->at_target[row[i]], b->total[row[i]],
-                 objective->smoothing, C);
+        add_loss(loss, lse[i], b, row[i], objective, C);
     }
     // KL(p‖q) and KL(q‖p)
     double change = lse[0] - lse[1], KL[2] = {difference[0] - change, difference[1] + change};
@@ -232,7 +263,7 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
                           const LossBuffers *b)
 {
     int chunks = loss_chunks(w->C), rows = block->rows, own = block->own;
-    for (int n = 0; n < rows; n++) b->total[n] = 0;
+    for (int n = 0; n < rows; n++) b->total[n] = b->at_soft[n] = 0;
     for (int k = 0; k < chunks; k++) {
         OutputLayer chunk = chunk_of(w, k);
         size_t width = (size_t)chunk.C;
@@ -247,6 +278,7 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
             real *z = Z + (size_t)n * width;
             int at = n * chunks + k, target = own_class(objective, block, n, k, chunk.C);
             if (target >= 0) b->at_target[n] = z[target];
+            b->at_soft[n] += add_soft(z, 0, objective, block, n, k, chunk.C);
             if (b->pairs)
                 b->sum[at] =
                     pair_exponentials(z, Z + (size_t)((n + own) % rows) * width,
@@ -256,16 +288,16 @@ static void block_forward(Loss *loss, const RowBlock *block, const real *X,
     }
     for (int n = 0; n < own; n++)
         if (b->pairs) pair_loss(loss, b, n, n + own, objective, w->C);
-        else row_loss(loss, b, n, objective->smoothing, w->C);
+        else row_loss(loss, b, n, objective, w->C);
 }
 
 /* R-Drop: z, copy [width] (=) the gradients of the logits of row n and its copy, row m, in chunk
- * k, but for the (1-ε) of the target. */
+ * k, but for what only some classes have of the target distribution. */
 static void pair_backward(real *z, real *copy, const LossBuffers *b, int n, int m, int k,
                           const Objective *objective, int width, int C)
 {
     int at = n * loss_chunks(C) + k, copy_at = m * loss_chunks(C) + k;
-    real a = (real)(objective->r_drop / 2), uniform = (real)(objective->smoothing / C);
+    real a = (real)(objective->r_drop / 2), uniform = (real)on_all(objective, C);
     real scale = objective->scale, change = b->lse_change[n], K = b->KL[n], K_copy = b->KL[m];
     real top = b->largest[at], factor = b->sum[at];
     real copy_top = b->largest[copy_at], copy_factor = b->sum[copy_at];
@@ -283,20 +315,23 @@ static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
                             const Objective *objective, const LossBuffers *b, int C)
 {
     int chunks = loss_chunks(C), own = block->own;
-    real scale = objective->scale, on_all = scale * (real)(objective->smoothing / C);
-    real on_target = scale * (real)(1 - objective->smoothing);
+    real scale = objective->scale, all = scale * (real)on_all(objective, C);
+    real target_share = scale * (real)on_target(objective);
+    real soft_share = scale * (real)objective->soft.weight;
     for (int n = 0; n < own; n++) {
         real *dz = dZ + (size_t)n * (size_t)width, *copy = dz + (size_t)own * (size_t)width;
         int target = own_class(objective, block, n, k, width);
         if (b->pairs) {
             pair_backward(dz, copy, b, n, n + own, k, objective, width, C);
-            if (target >= 0) copy[target] -= on_target;
+            if (target >= 0) copy[target] -= target_share;
+            add_soft(copy, -soft_share, objective, block, n, k, width);
         } else {
             real p_factor = scale * b->largest[n * chunks + k];
 #pragma omp simd simdlen(16)
-            for (int c = 0; c < width; c++) dz[c] = dz[c] * p_factor - on_all;
+            for (int c = 0; c < width; c++) dz[c] = dz[c] * p_factor - all;
         }
-        if (target >= 0) dz[target] -= on_target;
+        if (target >= 0) dz[target] -= target_share;
+        add_soft(dz, -soft_share, objective, block, n, k, width);
     }
 }
 

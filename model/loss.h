@@ -28,12 +28,27 @@ typedef struct OutputLayer {
     GemmMode precision;  // SET, or BF16: round the factors of products
 } OutputLayer;
 
+/* A token of a teacher's distribution. */
+typedef struct SoftTarget {
+    int id;
+    real probability;
+} SoftTarget;
+
+/* Word-level knowledge distillation: for each row the teachers' tokens, whose probabilities
+ * sum to 1. A token may be there several times. */
+typedef struct SoftTargets {
+    const SoftTarget *at;  // [M,each]; with R-Drop of the first copy
+    int each;              // 0: no teacher
+    double weight;         // λ; 0 without a teacher
+} SoftTargets;
+
 /* What is minimised. */
 typedef struct Objective {
     const int *target;  // [M]
     double smoothing;   // ε of label smoothing
     double r_drop;      // weight A of R-Drop's divergence
     real scale;         // backward computes the gradients of scale · objective
+    SoftTargets soft;
 } Objective;
 
 typedef struct Loss {
@@ -51,6 +66,7 @@ typedef struct LossBuffers {
     real *sum;         // [R,chunks] Σ e^(z - m)
     double *total;     // [R] Σ_c z_c
     real *at_target;   // [R] z of the target
+    double *at_soft;   // [R] Σ_c s_c z_c
     real *weighted;    // [R,chunks] R-Drop only, as the next: Σ e^(z - m) (z - z')
     real *lse_change;  // [R/2] lse of a row less that of its copy
     real *KL;          // [R] from this row's distribution to its copy's

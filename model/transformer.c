@@ -84,6 +84,7 @@ void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
     pass->source = source;
     pass->target = target;
     pass->dropout = dropout;
+    pass->soft = (SoftTargets){0};
     pass->X_source = ARENA_TAKE(arena, real, N * D);
     pass->X_target = ARENA_TAKE(arena, real, M * D);
     pass->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
@@ -125,7 +126,7 @@ void transformer_forward(Pass *pass, const Transformer *model)
 static Objective objective_of(const Pass *pass, double smoothing, real scale)
 {
     return (Objective){pass->target->id, smoothing, is_twice(pass) ? pass->dropout->r_drop : 0,
-                       scale};
+                       scale, pass->soft};
 }
 
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)

@@ -34,8 +34,9 @@ typedef struct Pass {
     const real *output;   // [M,D]
     Scratch scratch;
     LossBuffers loss;
-    real *dX;        // [M,D]
-    real *dencoded;  // [N,D]
+    SoftTargets soft;  // of the target's rows; transformer_layout removes them
+    real *dX;          // [M,D]
+    real *dencoded;    // [N,D]
 } Pass;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */

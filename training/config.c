@@ -64,6 +64,9 @@ const Option training_options[] = {
     {"guide-alignment", OPTION_REAL, FIELD(guide_alignment), 0, 100, NULL, NULL,
      "weight of a loss that teaches head 1 of the last decoder layer which source word each word "
      "translates, as the corpus tells, for --align; 0: none", OPTION_EXPERT},
+    {"teacher-weight", OPTION_REAL, FIELD(teacher_weight), 0, 1, NULL, NULL,
+     "with --teacher: the teachers' share of what the model learns; the translations have the "
+     "rest", OPTION_EXPERT},
     {"valid-every", OPTION_INT, FIELD(valid_every), 0, MILLIARD, NULL, NULL,
      "updates from one validation to the next", 0},
     {"valid-epochs", OPTION_INT, FIELD(valid_epochs), 0, MILLIARD, NULL, NULL,
@@ -99,6 +102,7 @@ TrainingConfig training_defaults(void)
                             .epsilon = 1e-8,
                             .clip_norm = 1,
                             .label_smoothing = 0.1,
+                            .teacher_weight = 0.5,
                             .dropout = 0.1,
                             .valid_translations = 500,
                             .log_every = 50};

@@ -34,6 +34,7 @@ typedef struct TrainingConfig {
     double label_smoothing;
     double r_drop;           // weight of R-Drop's divergence; 0: no R-Drop
     double guide_alignment;  // weight of the loss of a guided head (guide.h); 0: none
+    double teacher_weight;  // λ, the share of the teachers in the target distribution (loss.c)
     double dropout, attention_dropout, activation_dropout;
     int valid_every, valid_epochs;  // updates, epochs; both 0: once an epoch
     int valid_translations;         // validation sentences to translate for scores

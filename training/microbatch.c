@@ -106,6 +106,9 @@ static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKi
 {
     const Dropout *dropout = kind == PASS_TRAIN ? &b->dropout : NULL;
     transformer_layout(&b->pass, arena, model, &b->source, &b->target, dropout, kind);
+    if (b->teacher)
+        b->soft =
+            ARENA_TAKE(arena, SoftTarget, (size_t)b->target.rows * (size_t)b->teacher->each);
     if (!b->guide) return;
     Attention *a = b->guided = &b->pass.decoder.layer[model->config.decoder_layers - 1].cross;
     a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)a->H);
@@ -118,6 +121,17 @@ size_t microbatch_bytes(MicroBatch *b, const Transformer *model, PassKind kind)
     return measure.used;
 }
 
+/* Sets the soft targets; with R-Drop those of the first copies. */
+static void teach(MicroBatch *b, const Teacher *t)
+{
+    size_t each = (size_t)t->each;
+    for (int s = 0; s < (b->dropout.copy ? b->dropout.copy : b->target.sentences); s++)
+        memcpy(b->soft + (size_t)b->target.start[s] * each,
+               t->soft + t->start[t->pair[b->dropout.sentence[s]]] * each,
+               (size_t)packed_length(&b->target, s) * each * sizeof *t->soft);
+    b->pass.soft = (SoftTargets){b->soft, t->each, t->weight};
+}
+
 bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, Error *error)
 {
     size_t bytes = microbatch_bytes(b, model, kind);
@@ -127,6 +141,7 @@ bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, E
                          "`micro-tokens` or `max-length` needs less",
                          (double)bytes / 1e6);
     layout(b, &b->arena, model, kind);
+    if (b->teacher) teach(b, b->teacher);
     return true;
 }
 

@@ -11,6 +11,15 @@
 #include "model/transformer.h"
 #include "training/guide.h"
 
+/* What models say to the target tokens of the corpus (model/loss.h). */
+typedef struct Teacher {
+    SoftTarget *soft;  // [rows of the corpus,each]
+    int each;
+    double weight;
+    const size_t *start;   // [pairs] the first row of each
+    const uint32_t *pair;  // [S] the pairs of the update
+} Teacher;
+
 /* The sentences of one micro-batch. */
 typedef struct MicroBatchPart {
     int *sentence;      // [count] their numbers in the update, the longest first
@@ -44,8 +53,10 @@ typedef struct MicroBatch {
     Packed source, target;
     int *id[2], *start[2];  // of source and target
     size_t id_size[2], start_size[2];
-    const Guide *guide;  // of a training pass, or NULL
-    Attention *guided;   // head 0 of the last decoder layer, if there is a guide
+    const Guide *guide;      // of a training pass, or NULL
+    Attention *guided;       // head 0 of the last decoder layer, if there is a guide
+    const Teacher *teacher;  // of a training pass, or NULL
+    SoftTarget *soft;        // [target rows,each] what it says
 } MicroBatch;
 
 /* Packs the sentences of `part`; with dropout->r_drop each of them twice, all of the first copy
@@ -57,7 +68,7 @@ bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *targ
 /* Bytes of activations of the packed sentences. */
 size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, PassKind kind);
 
-/* Lays out batch->pass for the packed sentences. */
+/* Lays out batch->pass for the packed sentences; sets its soft targets if there is a teacher. */
 bool microbatch_layout(MicroBatch *batch, const Transformer *model, PassKind kind,
                        Error *error);
 

@@ -96,6 +96,7 @@ static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
                        .update = (uint32_t)p->update,
                        .r_drop = c->r_drop};
     batch->guide = p->training ? p->guide : NULL;
+    batch->teacher = p->training ? p->teacher : NULL;
     return microbatch_pack(batch, p->source, p->target, &p->plan.part[k],
                            p->training ? &dropout : NULL, error);
 }

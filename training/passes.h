@@ -30,8 +30,9 @@ typedef struct Passes {
     const TrainingConfig *config;
     Gradients *gradients;
     Workers *workers;
-    PassWorker *worker;  // [threads]
-    const Guide *guide;  // the links of the guided head; NULL: none
+    PassWorker *worker;      // [threads]
+    const Guide *guide;      // the links of the guided head; NULL: none
+    const Teacher *teacher;  // NULL: none
 
     const Packed *source, *target;
     bool training;

@@ -160,6 +160,8 @@ static void print_fine_tuning(const Run *run)
     const FineTuning *f = &run->settings->fine_tuning;
     if (f->init && !run->resumed)
         console_say("begins with   weights and vocabulary of %s", f->init);
+    for (int i = 0; i < f->teacher.count; i++)
+        console_say("teacher       %s", f->teacher.item[i]);
     for (int i = 0; i < f->freeze.count; i++)
         console_say("frozen        %s%s", f->freeze.item[i],
                     strstr(f->freeze.item[i], "embeddings") &&
@@ -275,15 +277,10 @@ bool console_report(Run *run, Validation *validation, Error *error)
  * unless it alone takes longer than TIMING. */
 static bool time_updates(double *each, Run *run, size_t in_epoch, Error *error)
 {
-    uint64_t epoch = (uint64_t)run->progress.epoch;
     double begin = clock_seconds();
     for (int u = 0, more = 1; more; u++) {
-        Packed source, target;
         UpdateStats stats;
-        if (!batches_update(&run->batches, &source, &target, epoch, (size_t)u % in_epoch,
-                            error) ||
-            !trainer_update(run->trainer, run->progress.update + 1 + u, &source, &target,
-                            &stats, error))
+        if (!run_update(run, &stats, run->progress.update + 1 + u, (size_t)u % in_epoch, error))
             return false;
         double seconds = clock_seconds() - begin;
         *each = seconds / (u ? u : 1);

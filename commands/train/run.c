@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "commands/progressbar.h"
 #include "inference/bundle.h"
+#include "inference/scoring.h"
 #include "kernels/bf16.h"
 #include "kernels/kind.h"
 #include "model/checkpoint.h"
@@ -338,6 +339,45 @@ static bool estimate_links(Run *run, Error *error)
     return true;
 }
 
+/* What the models of `teacher` say to each token of the training text: rank 0 asks them. */
+static bool ask_teachers(Run *run, Error *error)
+{
+    const StringList *paths = &run->settings->fine_tuning.teacher;
+    const Corpus *corpus = &run->corpus;
+    Teacher *teacher = &run->teacher;
+    static Models models;
+    Packed source, target;
+    if (!paths->count) return true;
+    size_t rows = corpus->start[TARGET][corpus->pairs], row = 0;
+    *teacher = (Teacher){.each = paths->count * SOFT_TARGETS,
+                         .weight = run->settings->training.teacher_weight,
+                         .start = corpus->start[TARGET]};
+    size_t bytes = rows * (size_t)teacher->each * sizeof *teacher->soft;
+    double *each = malloc(rows * sizeof *each);
+    teacher->soft = malloc(bytes);
+    bool good = (each && teacher->soft) || error_set(error, "not enough memory for teachers");
+    if (good && distributed_rank() == 0) {
+        run->stage("asking the teachers …");
+        good = models_load(&models, paths, false, NULL, error) &&
+               (vocabulary_equal(&models.bundle->vocabulary, &run->vocabulary) ||
+                error_set(error,
+                          "'%s' has another vocabulary: a model and its teachers need "
+                          "the same text and options for it, or one `tokenizer-model`",
+                          paths->item[0]));
+        for (size_t i = 0, end; good && i < corpus->pairs; i = end) {
+            end = batches_fit(&run->batches, i);
+            good = batches_range(&run->batches, &source, &target, i, end, error) &&
+                   scoring_run(each, teacher->soft + row * (size_t)teacher->each,
+                               &models.ensemble, &source, &target, run->workers, NULL, error);
+            row += (size_t)target.rows;
+        }
+        models_free(&models);
+    }
+    free(each);
+    run->trainer->passes.teacher = teacher;
+    return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
+}
+
 bool run_prepare(Run *run, Error *error)
 {
     Settings *settings = run->settings;
@@ -355,7 +395,19 @@ bool run_prepare(Run *run, Error *error)
                              training->batch_tokens, error) &&
                 estimate_links(run, error);
     if (good) params_freeze(&run->model.params, settings->frozen);
-    return distributed_agree(good, error) && start_or_go_on(run, error);
+    return distributed_agree(good, error) && ask_teachers(run, error) &&
+           start_or_go_on(run, error);
+}
+
+bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error)
+{
+    Packed source, target;
+    *stats = (UpdateStats){0};
+    if (!batches_update(&run->batches, &source, &target, (uint64_t)run->progress.epoch, u,
+                        error))
+        return false;
+    run->teacher.pair = run->batches.order + run->batches.first[u];
+    return trainer_update(run->trainer, number, &source, &target, stats, error);
 }
 
 /* ---- the folder ---- */
@@ -430,6 +482,7 @@ void run_free(Run *run)
     transformer_free(&run->model);
     batches_free(&run->batches);
     guide_free(&run->guide);
+    free(run->teacher.soft);
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);

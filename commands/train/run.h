@@ -43,6 +43,7 @@ typedef struct Run {
     Trainer *trainer;
     Batches batches;
     Guide guide;
+    Teacher teacher;
     Progress progress;
     Metrics metrics;
     FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet
@@ -61,6 +62,9 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);
+
+/* Makes update number 1, 2, … from update u of the epoch, as trainer_update does. */
+bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error);
 
 /* The update that the run ends after, as far as that is known yet; 0: no limit. */
 long long run_last_update(Run *run);

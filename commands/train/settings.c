@@ -106,6 +106,9 @@ static const Option fine_tuning_options[] = {
     {"freeze", OPTION_LIST, FIELD(freeze), 0, 0, PART_NAMES, "PART",
      "do not change encoder, decoder (with the output layer) or embeddings; with --tying all the "
      "embedding of source and target is also the output layer", 0},
+    {"teacher", OPTION_LIST, FIELD(teacher), 0, 0, NULL, "MODEL",
+     "learn also what a model with the same vocabulary would say to each word (knowledge "
+     "distillation); several are averaged", 0},
 };
 #undef FIELD
 
@@ -129,8 +132,8 @@ void settings_defaults(Settings *s)
         {"The corpus", "data", data_options, COUNT(data_options), &s->data},
         {"The model", "model", model_options, model_option_count, &s->model},
         {"Training", "training", training_options, training_option_count, &s->training},
-        {"Fine-tuning", "fine_tuning", fine_tuning_options, COUNT(fine_tuning_options),
-         &s->fine_tuning}};
+        {"Fine-tuning and distillation", "fine_tuning", fine_tuning_options,
+         COUNT(fine_tuning_options), &s->fine_tuning}};
     memcpy(s->groups, groups, sizeof groups);
 }
 

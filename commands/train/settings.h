@@ -34,8 +34,9 @@ typedef struct RunConfig {
 } RunConfig;
 
 typedef struct FineTuning {
-    char *init;         // a model to begin from, or NULL
-    StringList freeze;  // names of parts, also several with commas between them
+    char *init;          // a model to begin from, or NULL
+    StringList freeze;   // names of parts, also several with commas between them
+    StringList teacher;  // models to learn from
 } FineTuning;
 
 enum { SETTINGS_GROUPS = 5 };

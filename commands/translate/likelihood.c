@@ -81,7 +81,7 @@ static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *worker
     double *each = realloc(l->each, (size_t)target.rows * sizeof *each);
     if (!each) return error_set(error, "not enough memory to score %d tokens", target.rows);
     l->each = each;
-    if (!scoring_run(each, ensemble, &source, &target, workers, l->pairs->stop, error))
+    if (!scoring_run(each, NULL, ensemble, &source, &target, workers, l->pairs->stop, error))
         return false;
     for (int s = 0; s < source.sentences; s++) answer(l, s);
     return stream_flush(stdout, "the scores", error);

@@ -39,10 +39,10 @@ check "and the metrics" sh -c '
         sed "s/,\"tokens_per_second.*//; s/,\"seconds.*//" $run/metrics.jsonl >$run.lines
     done
     test -s one.lines && cmp one.lines r3.lines'
-one --attention-score cosine --projections qk-shared --r-drop 2 --guide-alignment 0.1 --weight-decay 0.1 --max-updates 10 --output rdrop 2>err
-ranks 3 --quiet --attention-score cosine --projections qk-shared --r-drop 2 --guide-alignment 0.1 --weight-decay 0.1 --max-updates 10 \
+one --attention-score cosine --projections qk-shared --r-drop 2 --guide-alignment 0.1 --teacher one --weight-decay 0.1 --max-updates 10 --output rdrop 2>err
+ranks 3 --quiet --attention-score cosine --projections qk-shared --r-drop 2 --guide-alignment 0.1 --teacher one --weight-decay 0.1 --max-updates 10 \
     --output rdrop3 >out 2>err
-check "R-Drop, weight decay and shared projections: 3 ranks leave the bytes of one process" \
+check "R-Drop, teachers, weight decay and shared projections: 3 ranks leave the bytes of one process" \
     cmp rdrop/last.safetensors rdrop3/last.safetensors
 ranks 2 --threads 2 --max-updates 20 --output r2x2 >out 2>err
 check "2 ranks of 2 threads leave them, too" cmp one/last.safetensors r2x2/last.safetensors

@@ -109,15 +109,26 @@ check "--patience counts by --best" test "$(cat wanted)" = "$(valid patience ble
 train --best bleu --valid-translations 0 --output x 2>err
 check "--best bleu without translations" sh -c 'test $1 = 2 && grep -q "valid-translations" err' sh $?
 
-# ---- R-Drop, guided alignment and weight decay ----
-more="--r-drop 2 --guide-alignment 0.1 --weight-decay 0.1 --valid-every 10"
+# ---- R-Drop, guided alignment, distillation and weight decay ----
+more="--r-drop 2 --guide-alignment 0.1 --teacher by-loss --teacher by-bleu --weight-decay 0.1 --valid-every 10"
 for threads in 1 3; do train $more --max-updates 30 --threads $threads --output "r$threads" 2>err; done
 train $more --max-updates 12 --output r-parts 2>err
 train $more --max-updates 30 --output r-parts 2>err
-check "R-Drop, guided alignment and weight decay, 3 threads: the same bytes" cmp r1/last.safetensors r3/last.safetensors
+check "R-Drop, guided alignment, distillation and weight decay, 3 threads: the same bytes" cmp r1/last.safetensors r3/last.safetensors
 numbers r1/last.safetensors >whole.numbers
 numbers r-parts/last.safetensors >parts.numbers
 check "and gone on" cmp whole.numbers parts.numbers
+train --max-updates 30 --valid-every 10 --output alone 2>err
+train --max-updates 30 --valid-every 10 --teacher by-loss --output taught 2>err
+check "with a teacher it learns faster" sh -c '
+    awk "BEGIN { exit !($(echo "$1" | tail -n 1) < 0.99 * $(echo "$2" | tail -n 1)) }"' sh \
+    "$(valid taught loss)" "$(valid alone loss)"
+train --vocab-size 20 --max-updates 1 --output other 2>err
+train --teacher by-loss --teacher other --max-updates 1 --output x 2>err
+check "teachers with different vocabularies" sh -c 'test $1 = 1 && grep -q "have different tokenizers" err' sh $?
+train --teacher other --max-updates 1 --output x 2>err
+check "a teacher with another vocabulary" sh -c 'test $1 = 1 && grep -q "other. has another vocabulary" err' sh $?
+check "leaves no run" test ! -e x
 train --r-drop 2 --dropout 0 --output x 2>err
 check "R-Drop without dropout" sh -c 'test $1 = 2 && grep -q "give a --dropout" err' sh $?
 

@@ -42,7 +42,8 @@ static Loss training_loss(double *own, const Transformer *model)
     transformer_loss(&loss, pass, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
         Loss one = {0};
-        loss_forward(&one, pass->output + i * D, &layer, &(Objective){target.id + i, 0.1, 0, 1},
+        loss_forward(&one, pass->output + i * D, &layer,
+                     &(Objective){.target = target.id + i, .smoothing = 0.1, .scale = 1},
                      &pass->loss, 1);
         own[i] = one.nll;
     }
@@ -55,7 +56,8 @@ static Loss training_loss(double *own, const Transformer *model)
 static double *score(const Ensemble *ensemble, int threads)
 {
     double *each = malloc((size_t)target.rows * sizeof *each);
-    assert_true(scoring_run(each, ensemble, &source, &target, workers[threads], NULL, &error));
+    assert_true(
+        scoring_run(each, NULL, ensemble, &source, &target, workers[threads], NULL, &error));
     return each;
 }
 
@@ -109,7 +111,7 @@ TEST(equals_the_search)
                     Packed one = {1, y->length, y->id, (int[]){0, y->length}};
                     double *each = malloc((size_t)y->length * sizeof *each), sum = 0;
                     assert_true(
-                        scoring_run(each, &ensemble, &x, &one, workers[1], NULL, &error));
+                        scoring_run(each, NULL, &ensemble, &x, &one, workers[1], NULL, &error));
                     for (int t = 0; t < y->length; t++, compared++) {
                         assert_true(fabs(each[t] - y->each[t]) < 1e-4);
                         sum += y->each[t];
@@ -156,7 +158,7 @@ static void refuse(const Ensemble *ensemble, const Packed *from, const Packed *t
                    const volatile sig_atomic_t *stop, const char *says)
 {
     double *each = malloc((size_t)target.rows * sizeof *each);
-    assert_false(scoring_run(each, ensemble, from, to, workers[3], stop, &error));
+    assert_false(scoring_run(each, NULL, ensemble, from, to, workers[3], stop, &error));
     if (!strstr(error.text, says)) fail_msg("said: %s", error.text);
     free(each);
 }
@@ -175,7 +177,7 @@ TEST(refusals)
     volatile sig_atomic_t stop = 1;
     refuse(&ensemble, &source, &target, &stop, "");
     assert_string_equal(error.text, "");
-    assert_true(scoring_run(NULL, &ensemble, &none, &none, workers[2], NULL, &error));
+    assert_true(scoring_run(NULL, NULL, &ensemble, &none, &none, workers[2], NULL, &error));
 
     model.weights.logits_bias[9] = NAN;
     refuse(&ensemble, &source, &target, NULL, "NaN or infinity");

@@ -56,7 +56,9 @@ static Loss loss_of(const real *x, real *its_bias, const int *its_target, double
 {
     Loss loss = {0};
     OutputLayer w = {E, its_bias, C, D, SET};
-    loss_forward(&loss, x, &w, &(Objective){its_target, smoothing, 0, 1}, &buffers, rows);
+    loss_forward(&loss, x, &w,
+                 &(Objective){.target = its_target, .smoothing = smoothing, .scale = 1},
+                 &buffers, rows);
     return loss;
 }
 
@@ -103,7 +105,8 @@ TEST(test_extreme_logits)
     assert_true(fabs(loss_of(zero, ahead, &sure, 0, 1).nll) < 1e-30);
     Loss loss = {0};
     OutputLayer w = {E, ahead, C, D, SET}, dw = {dE, dbias, C, D, SET};
-    loss_backward(&loss, dX, &dw, NULL, zero, &w, &(Objective){&wrong, 0, 0, 1}, &buffers, 1);
+    loss_backward(&loss, dX, &dw, NULL, zero, &w, &(Objective){.target = &wrong, .scale = 1},
+                  &buffers, 1);
     assert_true(fabs(loss.nll - 10000) < 1e-2);
     assert_true(dbias[sure] == 1 && dbias[wrong] == -1);
     for (int k = 0; k < D; k++)

@@ -1,10 +1,10 @@
-/* loss.c -- gradients of label-smoothed cross-entropy and of R-Drop, over more rows than a
- * block has and more classes than a chunk has; and the objective of R-Drop by its
+/* loss.c -- gradients of label-smoothed cross-entropy, of R-Drop and of distillation, over more
+ * rows than a block has and more classes than a chunk has; and their objective by its
  * definition. */
 #include "model/loss.h"
 #include "tests/fixtures/check.h"
 
-enum { D = 4, MANY_ROWS = LOSS_ROWS + 10, MANY_CLASSES = 260 };
+enum { D = 4, MANY_ROWS = LOSS_ROWS + 10, MANY_CLASSES = 260, TAUGHT = 3 };
 
 typedef struct Case {
     int M, V;
@@ -12,6 +12,7 @@ typedef struct Case {
     real *X;  // [M,D]
     OutputLayer w;
     int target[MANY_ROWS];
+    SoftTarget soft[MANY_ROWS * TAUGHT];
     Objective objective;
     LossBuffers buffers;
     Arena arena;
@@ -29,10 +30,20 @@ static Case make(int M, int V, double smoothing, double A, bool learn_bias)
                   .objective = {.smoothing = smoothing, .r_drop = A, .scale = (real)0.7}};
 }
 
+/* The same with a teacher, who may name a token twice. */
+static Case taught(Case c)
+{
+    for (int i = 0; i < MANY_ROWS * TAUGHT; i++)
+        c.soft[i] = (SoftTarget){i * i / TAUGHT % (c.V - 1), (real)(i % TAUGHT + 1) / 6};
+    c.objective.soft = (SoftTargets){.each = TAUGHT, .weight = 0.6};
+    return c;
+}
+
 static void layout(Case *c)
 {
     loss_layout(&c->buffers, &c->arena, c->M, &c->w, true, c->r_drop);
     c->objective.target = c->target;
+    c->objective.soft.at = c->soft;
 }
 
 static Loss forward(Case *c)
@@ -70,25 +81,33 @@ static void log_softmax(double *ln_p, const Case *c, int n)
     for (int k = 0; k < C; k++) ln_p[k] -= log(sum);
 }
 
-/* Equations 1 to 3 of R-Drop, with label smoothing in the first. */
+/* The probability of class k in the target distribution of row n. */
+static double share(const Case *c, int n, int k)
+{
+    double smoothing = c->objective.smoothing, weight = c->objective.soft.weight;
+    double s = (1 - weight) * ((k == c->target[n] ? 1 - smoothing : 0) + smoothing / c->w.C);
+    for (int i = n * TAUGHT; weight > 0 && i < (n + 1) * TAUGHT; i++)
+        if (c->soft[i].id == k) s += weight * (double)c->soft[i].probability;
+    return s;
+}
+
+/* Equations 1 to 3 of R-Drop, with label smoothing and teacher in the first; without R-Drop the
+ * first alone. */
 static Loss by_definition(const Case *c)
 {
-    int C = c->w.C;
-    double smoothing = c->objective.smoothing;
     Loss sum = {.tokens = c->M};
-    for (int n = 0; n < c->M / 2; n++) {
+    for (int n = 0; n < (c->r_drop ? c->M / 2 : c->M); n++) {
         double ln_p[MANY_CLASSES], ln_q[MANY_CLASSES], p_q = 0, q_p = 0;
         int t = c->target[n];
         log_softmax(ln_p, c, n);
-        log_softmax(ln_q, c, n + c->M / 2);
-        for (int k = 0; k < C; k++) {
-            double share = (k == t ? 1 - smoothing : 0) + smoothing / C;
-            sum.objective -= share * (ln_p[k] + ln_q[k]);
+        log_softmax(ln_q, c, c->r_drop ? n + c->M / 2 : n);
+        for (int k = 0; k < c->w.C; k++) {
+            sum.objective -= share(c, n, k) * (ln_p[k] + (c->r_drop ? ln_q[k] : 0));
             p_q += exp(ln_p[k]) * (ln_p[k] - ln_q[k]);
             q_p += exp(ln_q[k]) * (ln_q[k] - ln_p[k]);
         }
         sum.objective += c->objective.r_drop * (p_q + q_p) / 2;
-        sum.nll -= ln_p[t] + ln_q[t];
+        sum.nll -= ln_p[t] + (c->r_drop ? ln_q[t] : 0);
     }
     return sum;
 }
@@ -106,11 +125,9 @@ static void check_case(const char *layer, Case c)
     Loss seen = forward(&c), again = backward(&c, dX, dE.now, c.learn_bias ? dbias.now : NULL);
     assert_memory_equal(&seen, &again, sizeof seen);
     assert_int_equal(seen.tokens, M);
-    if (c.r_drop) {
-        Loss defined = by_definition(&c);
-        assert_true(fabs(seen.nll - defined.nll) < 1e-9 * fabs(defined.nll));
-        assert_true(fabs(seen.objective - defined.objective) < 1e-9 * fabs(defined.objective));
-    }
+    Loss defined = by_definition(&c);
+    assert_true(fabs(seen.nll - defined.nll) < 1e-9 * fabs(defined.nll));
+    assert_true(fabs(seen.objective - defined.objective) < 1e-9 * fabs(defined.objective));
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, M * D);
     check_added(&check, "E", c.w.E, dE, V * D);
@@ -138,6 +155,16 @@ static void test_r_drop(void **state)
     check_case("R-Drop, bias not learned", make(6, 7, 0.1, 5, false));
     check_case("R-Drop, many rows", make(MANY_ROWS, 7, 0.1, 5, true));
     check_case("R-Drop, many classes", make(6, MANY_CLASSES, 0.1, 5, true));
+}
+
+static void test_distillation(void **state)
+{
+    (void)state;
+    check_case("distillation", taught(make(MANY_ROWS, 7, 0.1, -1, true)));
+    check_case("distillation, many classes", taught(make(5, MANY_CLASSES, 0, -1, true)));
+    check_case("distillation, R-Drop", taught(make(MANY_ROWS, 7, 0.1, 5, true)));
+    check_case("distillation, R-Drop, many classes",
+               taught(make(6, MANY_CLASSES, 0.1, 5, true)));
 }
 
 /* With A = 0, or if both copies are the same, R-Drop is the cross-entropy, with its
@@ -172,6 +199,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_cross_entropy, check_teardown),
         cmocka_unit_test_teardown(test_r_drop, check_teardown),
+        cmocka_unit_test_teardown(test_distillation, check_teardown),
         cmocka_unit_test_teardown(test_without_divergence, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/loss", tests, NULL, NULL);
