@@ -423,10 +423,9 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *s)
     }
 }
 
-static bool other_models(const Settings *s, const Settings *was)
+static bool others(const StringList *now, const StringList *then)
 {
-    const StringList *now = &s->data.tokenizer_model, *then = &was->data.tokenizer_model;
-    bool other = now->count && now->count != then->count;
+    bool other = now->count != then->count;
     for (int i = 0; i < now->count && !other; i++) other = strcmp(now->item[i], then->item[i]);
     return other;
 }
@@ -437,11 +436,14 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     settings_defaults(&was);
     bool good = read_config(&was, config, path, error);
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
+    const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
     const char *other = strcmp(began ? began : "", init ? init : "") ? "init"
-                        : other_models(s, &was) ? "tokenizer-model"
-                        : o                     ? o->name
-                                                : NULL;
+                        : tokenizers->count && others(tokenizers, &was.data.tokenizer_model)
+                            ? "tokenizer-model"
+                        : others(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"
+                        : o                                                         ? o->name
+                                                                                    : NULL;
     if (good && other)
         good = error_set(error,
                          "the run in '%s' was started with another --%s: start a new one with "

@@ -123,6 +123,8 @@ train --max-updates 30 --valid-every 10 --teacher by-loss --output taught 2>err
 check "with a teacher it learns faster" sh -c '
     awk "BEGIN { exit !($(echo "$1" | tail -n 1) < 0.99 * $(echo "$2" | tail -n 1)) }"' sh \
     "$(valid taught loss)" "$(valid alone loss)"
+train --max-updates 40 --output taught 2>err
+check "and goes on only with it" sh -c 'test $1 = 1 && grep -q "was started with another --teacher" err' sh $?
 train --vocab-size 20 --max-updates 1 --output other 2>err
 train --teacher by-loss --teacher other --max-updates 1 --output x 2>err
 check "teachers with different vocabularies" sh -c 'test $1 = 1 && grep -q "have different tokenizers" err' sh $?
