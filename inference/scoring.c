@@ -87,7 +87,7 @@ static void workspace_layout(Workspace *w, Arena *arena, const Transformer *mode
     w->each = ARENA_TAKE(arena, double, (size_t)M);
 }
 
-/* soft [SOFT_TARGETS] (=) the most probable classes of z [C], whose probabilities shall sum to
+/* soft [SOFT_TARGETS] (=) the most probable classes of z [C], with probabilities scaled to sum to
  * `sum`. */
 static void soften(SoftTarget *soft, const real *z, int C, double sum)
 {

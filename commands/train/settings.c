@@ -423,7 +423,7 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *s)
     }
 }
 
-static bool others(const StringList *now, const StringList *then)
+static bool lists_differ(const StringList *now, const StringList *then)
 {
     bool other = now->count != then->count;
     for (int i = 0; i < now->count && !other; i++) other = strcmp(now->item[i], then->item[i]);
@@ -438,12 +438,13 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
-    const char *other = strcmp(began ? began : "", init ? init : "") ? "init"
-                        : tokenizers->count && others(tokenizers, &was.data.tokenizer_model)
-                            ? "tokenizer-model"
-                        : others(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"
-                        : o                                                         ? o->name
-                                                                                    : NULL;
+    const char *other =
+        strcmp(began ? began : "", init ? init : "") ? "init"
+        : tokenizers->count && lists_differ(tokenizers, &was.data.tokenizer_model)
+            ? "tokenizer-model"
+        : lists_differ(&s->fine_tuning.teacher, &was.fine_tuning.teacher) ? "teacher"
+        : o                                                               ? o->name
+                                                                          : NULL;
     if (good && other)
         good = error_set(error,
                          "the run in '%s' was started with another --%s: start a new one with "
