@@ -9,14 +9,14 @@
  * the same way, as paths of characters.
  *
  * The number of edges is bounded beforehand. The table therefore has a fixed size and is at
- * most half full, and an edge's place in it gives the number of the node that it leads to. */
+ * most half full, and an edge's slot gives the number of the node that it leads to. */
 #include "inference/ngrams.h"
 
 #include <stdlib.h>
 
 typedef struct Edge {
     uint32_t from;    // node
-    uint32_t symbol;  // plus 1; 0 marks an empty place
+    uint32_t symbol;  // plus 1; 0: the slot is empty
     int count;        // of the n-gram in the reference, less those found in the hypothesis
 } Edge;
 
@@ -34,7 +34,7 @@ static bool tree_reserve(NgramTree *tree, size_t edges, Error *error)
     return true;
 }
 
-/* The edge of this symbol from this node, or the empty place for it: linear probing from the
+/* The edge of this symbol from this node, or the empty slot for it: linear probing from the
  * top bits of the key times 2^64/φ (Knuth, volume 3, section 6.4). */
 static Edge *tree_edge(const NgramTree *tree, uint32_t node, uint32_t symbol)
 {

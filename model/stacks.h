@@ -42,7 +42,7 @@ typedef enum {
     PASS_SCORE,     // the output only: all layers share the buffers of the first
     PASS_SNAPSHOT,  // also the attention of every layer
     PASS_TRAIN,     // also all that backward needs
-    PASS_TRACE      // also the gradients of every head, for those who look (attention.h)
+    PASS_TRACE      // also the gradients of every head, to show them (attention.h)
 } PassKind;
 
 /* source: NULL for an encoder */

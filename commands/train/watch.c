@@ -73,7 +73,7 @@ static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
     JsonWriter json = {.out = out, .lines = true};
     size_t cells = (size_t)frame->word.count * (size_t)watch->columns;
     json_open(&json, NULL);
-    json_put_text(&json, "type", "look");
+    json_put_text(&json, "type", "frame");
     json_put_integer(&json, "update", frame->update);
     json_put_real(&json, "loss", frame->loss);
     json_put_text(&json, "says", frame->says);
@@ -90,17 +90,16 @@ static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
     json_close(&json);
 }
 
-/* frame (=) a frame of watch.jsonl. On false, the line is none of this watch; free_frame() it
+/* frame (=) a frame of watch.jsonl. False if the line is no frame of this watch; free_frame() it
  * in either case. */
 static bool read_frame(FilmFrame *frame, const Watch *watch, const json_t *json)
 {
     const json_t *target = json_object_get(json, "target"),
                  *share = json_object_get(json, "share");
     const json_t *loss = json_object_get(json, "loss");
-    const char *type = json_string_value(json_object_get(json, "type")),
-               *says = json_string_value(json_object_get(json, "says"));
+    const char *says = json_string_value(json_object_get(json, "says"));
     int rows = (int)json_array_size(target);
-    if (!type || strcmp(type, "look") || !says || rows < 1 || rows > FILM_WORDS ||
+    if (!says || rows < 1 || rows > FILM_WORDS ||
         (watch->target.count && (size_t)rows != watch->target.count) ||
         (int)json_array_size(share) != watch->heads)
         return false;

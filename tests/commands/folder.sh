@@ -62,7 +62,7 @@ for file in metrics.jsonl watch.jsonl weights.tsv; do
     fi
 done
 cp -r run torn
-printf '{"type":"look","says":"\303' >>torn/watch.jsonl
+printf '{"type":"frame","says":"\303' >>torn/watch.jsonl
 printf '{"type":"train","upd\303' >>torn/metrics.jsonl
 train $watched --max-updates 30 --output torn 2>err
 train $watched --max-updates 30 --output run 2>err

@@ -19,7 +19,7 @@ check "snapshots at 0, 10, … 50, then a quarter later, and at validations" tes
     "0 10 20 25 30 40 50 62 70 "
 check "the rows of every snapshot are the given translation" test \
     "$(grep -c '"target":\["THREE","TWO","ONE","</s>"\]' whole/watch.jsonl)" = 9
-check "a row sums to 1" awk -F '"share":' '/"look"/ {
+check "a row sums to 1" awk -F '"share":' '/"frame"/ {
     gsub(/[^0-9]+/, " ", $2); n = split($2, p, " "); if (n != 2 * 4 * 4) bad = 1
     for (i = 1; i <= n; i += 4) { s = p[i] + p[i + 1] + p[i + 2] + p[i + 3]; if (s < 997 || s > 1003) bad = 1 }
     } END { exit bad }' whole/watch.jsonl
@@ -41,7 +41,7 @@ check "and keeps its earlier ones" sh -c 'head -n "$(wc -l <before)" parts/watch
 # Killed: the file has snapshots newer than the checkpoint, and half a line.
 train --max-updates 25 --output killed --watch "$pair"
 sed -n '6,$p' whole/watch.jsonl >>killed/watch.jsonl
-printf '{"type":"look","upd' >>killed/watch.jsonl
+printf '{"type":"frame","upd' >>killed/watch.jsonl
 train --max-updates 70 --output killed --watch "$pair"
 check "a killed run has the same snapshots" cmp whole/watch.jsonl killed/watch.jsonl
 check "and the same animation except for its name" sh -c \
@@ -52,7 +52,7 @@ check "no sentence, no animation" sh -c '! test -e blind/watch.png && ! test -e 
 check "watching does not change the training" cmp whole/last.safetensors blind/last.safetensors
 train --max-updates 80 --output blind --watch "two one"
 check "without a given translation the rows are the model's" sh -c \
-    'head -n 1 blind/watch.jsonl | grep -q "\"given\":false" && test "$(grep -c look blind/watch.jsonl)" -ge 1'
+    'head -n 1 blind/watch.jsonl | grep -q "\"given\":false" && test "$(grep -c frame blind/watch.jsonl)" -ge 1'
 "$BIN/train" $options --max-updates 80 --output long --watch "$(yes one | head -n 30 | tr '\n' ' ')" 2>err
 check "a sentence that is too long" sh -c 'grep -q "^train: --watch: .* 1 to 19 can be watched" err'
 
