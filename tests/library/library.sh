@@ -28,6 +28,7 @@ check "and in the man page" sh -c \
     'for name in $(cat shown); do sed -n "/SYNOPSIS/,/DESCRIPTION/p" usr/share/man/man3/qkv.3 | grep -q "$name(" || exit 1; done'
 
 nm usr/lib/libqkv.a | grep -q __asan_init && flags="$flags -fsanitize=address,undefined"
+nm usr/lib/libqkv.a | grep -q __tsan_init && flags="$flags -fsanitize=thread"
 cp "$here/library/example.c" .
 warnings="-Wall -Wextra -Wstrict-prototypes -Werror"
 # shellcheck disable=SC2086
