@@ -34,8 +34,10 @@ for key in config threads updates tokens tokens_per_second gflops peak_gflops sh
     other; do
     is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
 done
-between "share of peak" 0 1.5 share_of_peak "$json"
-between "median share of peak" 0 1.5 share_of_peak_median "$json"
+# 2: where OpenBLAS is told to use AVX2 (OPENBLAS_CORETYPE=Haswell), vectors of AVX-512 are twice as
+# wide as its own; an EPYC Zen 5 reaches 1.41 to 1.55.
+between "share of peak" 0 2 share_of_peak "$json"
+between "median share of peak" 0 2 share_of_peak_median "$json"
 between "tokens of three updates of at most 8,000" 22500 24001 tokens "$json"
 between "speed" 10 1e8 tokens_per_second "$json"
 between "memory" 10 100000 resident_mb "$json"
