@@ -34,10 +34,12 @@ for key in config threads updates tokens tokens_per_second gflops peak_gflops sh
     other; do
     is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
 done
-# 2: where OpenBLAS is told to use AVX2 (OPENBLAS_CORETYPE=Haswell), vectors of AVX-512 are twice as
-# wide as its own; an EPYC Zen 5 reaches 1.41 to 1.55.
-between "share of peak" 0 2 share_of_peak "$json"
-between "median share of peak" 0 2 share_of_peak_median "$json"
+# OpenBLAS that is told to use AVX2 has half as wide vectors as the program with AVX-512, which reaches
+# 1.41 to 1.55 of its speed on an EPYC Zen 5.
+most=1.5
+[ "${OPENBLAS_CORETYPE:-}" != Haswell ] || most=2
+between "share of peak" 0 $most share_of_peak "$json"
+between "median share of peak" 0 $most share_of_peak_median "$json"
 between "tokens of three updates of at most 8,000" 22500 24001 tokens "$json"
 between "speed" 10 1e8 tokens_per_second "$json"
 between "memory" 10 100000 resident_mb "$json"
