@@ -49,7 +49,8 @@ const Synonym option_synonyms[] = {
     {"clip-norm", "grad-clip clip-grad clip-grad-norm gradient-clip max-grad-norm", NULL},
     {"label-smoothing", "label-smoothing-eps label-smoothing-factor smoothing", NULL},
     {"attention-dropout", "attn-dropout transformer-dropout-attention", NULL},
-    {"beta1", "optimizer optim betas adam-betas adam-beta1 adam-beta2 adam-eps eps",
+    {"optimizer", "optim", NULL},
+    {"beta1", "betas adam-betas adam-beta1 adam-beta2 adam-eps eps",
      "AdamW has `beta1`, `beta2`, `epsilon` and `weight-decay`"},
     {"patience", "early-stopping early-stop early-stopping-patience", NULL},
     {"valid-every", "save-interval save-freq save-steps save-interval-updates valid-freq "

@@ -155,8 +155,8 @@ static void step_adam(const Explanation *e, const Entry *at)
          "column) with the largest gradients:",
          u->number,
          u->moments ? "the file has Adam's moments m and v"
-                    : "the file has no moments, so Adam begins with m = v = 0 (the "
-                      "last.safetensors of a run has them)",
+                    : "the file has none of Adam's moments, so it begins with m = v = 0 (the "
+                      "last.safetensors of a run with Adam has them)",
          c->beta1, c->beta2, c->epsilon, c->weight_decay, rate,
          u->ended ? ", that of the first update, as the schedule has come to 0" : "",
          clip < 1 ? "The norm is above the limit of the training, so g is clipped to it. "

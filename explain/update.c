@@ -27,8 +27,10 @@ static bool read_config(Update *u, const CheckpointFile *file, Error *error)
     if (!options_from_json(&group, 1, file->config, file->file.path, true, error)) return false;
     c->dropout = c->attention_dropout = c->activation_dropout = c->r_drop = c->ema = 0;
     c->accumulators = 1;
-    u->moments = checkpoint_has(file, CHECKPOINT_ADAM_M) && file->progress &&
+    u->moments = c->optimizer == OPTIMIZER_ADAM && checkpoint_has(file, CHECKPOINT_ADAM_M) &&
+                 file->progress &&
                  progress_from_json(&progress, file->progress, file->file.path, &ignored);
+    c->optimizer = OPTIMIZER_ADAM;
     u->number = u->moments ? progress.update + 1 : 1;
     u->ended = rate_of(c, u->number) <= 0;
     if (u->ended)

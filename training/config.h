@@ -18,6 +18,8 @@ typedef enum {
     SCHEDULE_CONSTANT
 } Schedule;
 
+typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
+
 typedef struct TrainingConfig {
     uint64_t seed;
     int max_updates, max_epochs;   // 0: no limit
@@ -27,6 +29,7 @@ typedef struct TrainingConfig {
     double learning_rate;          // the peak of the schedule
     int schedule;                  // a Schedule
     int warmup;                    // updates
+    int optimizer;                 // an OptimizerName
     double beta1, beta2, epsilon;  // Adam's
     double weight_decay;           // decoupled, of matrices; 0: none
     double clip_norm;              // 0: no clipping

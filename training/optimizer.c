@@ -1,5 +1,5 @@
-/* optimizer.c -- Adam (Kingma and Ba 2015, algorithm 1), decoupled weight decay and a moving
- * average, slice by slice; see optimizer.h.
+/* optimizer.c -- Adam (Kingma and Ba 2015, algorithm 1) or Muon (muon.c), decoupled weight decay
+ * and a moving average; see optimizer.h.
  *
  *   w = w - rate · decay · w                         decoupled weight decay of matrices
  *
@@ -80,14 +80,34 @@ void ema_update(real *ema, const real *w, size_t count, real share)
     for (size_t i = 0; i < count; i++) ema[i] += share * (w[i] - ema[i]);
 }
 
+/* The embeddings, which include the output layer, stay with Adam. */
+static bool by_muon(const Optimizer *o, const Tensor *tensor)
+{
+    return o->config->optimizer == OPTIMIZER_MUON &&
+           (tensor->init == INIT_XAVIER || tensor->init == INIT_ATTENTION ||
+            tensor->init == INIT_IDENTITY);
+}
+
 bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradients,
-                      const TrainingConfig *config, Error *error)
+                      const TrainingConfig *config, int threads, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
+    for (int i = 0; i < model->params.count; i++) {
+        const Tensor *t = &model->params.tensor[i];
+        size_t size = by_muon(o, t) ? muon_workspace(t->shape[0], t->shape[1]) : 0;
+        if (size > o->workspace_size) o->workspace_size = size;
+    }
+    if (o->workspace_size && distributed_ranks() > 1)
+        return error_set(error,
+                         "`optimizer` muon needs whole matrices: train with one process, "
+                         "or with adam");
     const Gradients *g = gradients;
     size_t size = sizeof(real) * (distributed_rank() ? g->own.end - g->own.begin : g->size);
     return (o->m = block_resident(size, error)) && (o->v = block_resident(size, error)) &&
-           (config->ema == 0 || (o->ema = block_resident(size, error)));
+           (config->ema == 0 || (o->ema = block_resident(size, error))) &&
+           (o->workspace_size == 0 ||
+            (o->workspace =
+                 block_resident(sizeof(real) * o->workspace_size * (size_t)threads, error)));
 }
 
 void optimizer_free(Optimizer *o)
@@ -95,33 +115,46 @@ void optimizer_free(Optimizer *o)
     free(o->m);
     free(o->v);
     free(o->ema);
+    free(o->workspace);
     *o = (Optimizer){0};
 }
 
-/* Weight decay is for matrices, not for biases (initialised to 0), gains (initialised to 1) and
- * the scales of scores. */
-static void decay_matrices(const Optimizer *o, Range slice)
+/* Updates a range of a tensor; with Muon, which needs `workspace`, all of it. Weight decay is
+ * for matrices, not for biases (initialised to 0), gains (initialised to 1) and the scales of
+ * scores. */
+static void update_range(const Optimizer *o, const Tensor *tensor, Range r, real *workspace)
 {
-    const Params *params = &o->model->params;
-    for (int i = 0; i < params->count; i++) {
-        const Tensor *tensor = &params->tensor[i];
-        Range r = range_common(range_of(tensor), slice);
-        if (r.begin < r.end && tensor->init != INIT_ZERO && tensor->init != INIT_ONE &&
-            tensor->init != INIT_SCORE)
-            decay_update(o->model->block + r.begin, r.end - r.begin, o->decay_share);
-    }
+    size_t at = r.begin - o->gradients->own.begin, n = r.end - r.begin;
+    const real *g = gradients_from(o->gradients, r.begin);
+    real *w = o->model->block + r.begin;
+    if (o->decay_share > 0 && tensor->init != INIT_ZERO && tensor->init != INIT_ONE &&
+        tensor->init != INIT_SCORE)
+        decay_update(w, n, o->decay_share);
+    if (workspace)
+        muon_update(w, o->m + at, g, tensor->layout, tensor->shape[0], tensor->shape[1],
+                    &o->muon, workspace);
+    else adam_update(w, o->m + at, o->v + at, g, n, &o->step);
+    if (o->ema) ema_update(o->ema + at, w, n, o->ema_share);
 }
 
 static void update_slice(void *context, size_t begin, size_t count)
 {
+    const Optimizer *o = context;
+    const Params *params = &o->model->params;
+    for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
+        Range r = range_common(range_of(t), (Range){begin, begin + count});
+        if (!t->frozen && r.begin < r.end && !by_muon(o, t)) update_range(o, t, r, NULL);
+    }
+}
+
+static void update_matrices(void *context, int worker)
+{
     Optimizer *o = context;
-    for (Range r = {begin, begin}; range_trained(&r, begin + count, &o->model->params, true);) {
-        size_t at = r.begin - o->gradients->own.begin, n = r.end - r.begin;
-        real *w = o->model->block + r.begin;
-        if (o->decay_share > 0) decay_matrices(o, r);
-        adam_update(w, o->m + at, o->v + at, gradients_from(o->gradients, r.begin), n,
-                    &o->step);
-        if (o->ema) ema_update(o->ema + at, w, n, o->ema_share);
+    const Params *params = &o->model->params;
+    real *workspace = o->workspace + (size_t)worker * o->workspace_size;
+    for (int i; (i = atomic_fetch_add(&o->next, 1)) < params->count;) {
+        const Tensor *t = &params->tensor[i];
+        if (!t->frozen && by_muon(o, t)) update_range(o, t, range_of(t), workspace);
     }
 }
 
@@ -134,6 +167,9 @@ void optimizer_update(Optimizer *o, long long update, double rate, double scale,
     o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
+    o->muon = (MuonStep){rate, scale, c->precision == PRECISION_BF16 ? BF16 : SET};
+    o->next = 0;
+    if (o->workspace) workers_run(workers, update_matrices, o);
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);
 }
 

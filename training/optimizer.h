@@ -1,13 +1,17 @@
 /* optimizer.h -- from the sum of an update's gradients to new weights, and to their average.
  *
  * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with
- * --ema, a moving average of the weights. A rank holds and updates its own part of them
- * (gradients.h); rank 0, which writes checkpoints, allocates the whole. */
+ * --ema, a moving average of the weights. For a matrix that Muon updates, m is its momentum and
+ * v stays zero. A rank holds and updates its own part of them (gradients.h); rank 0, which
+ * writes checkpoints, allocates the whole. */
 #pragma once
 
 #include "training/config.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
+#include "training/muon.h"
+
+#include <stdatomic.h>
 
 /* ---- loops over the numbers of a slice ---- */
 
@@ -37,12 +41,17 @@ typedef struct Optimizer {
     real *ema;      // in the same way; NULL without --ema
     AdamStep step;  // of the current update
     real decay_share, ema_share;
+    MuonStep muon;
+    real *workspace;  // [threads][workspace_size] of muon_update, or NULL
+    size_t workspace_size;
+    atomic_int next;  // the tensor that the next free thread updates
 } Optimizer;
 
-/* Borrows its arguments, which must outlive it; every block starts at zero. Call optimizer_free
- * even if this fails. */
+/* Borrows its arguments, which must outlive it; every block starts at zero. `threads`: those
+ * that will update. False, too, if Muon has more than one rank. Call optimizer_free even if
+ * this fails. */
 bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients *gradients,
-                      const TrainingConfig *config, Error *error);
+                      const TrainingConfig *config, int threads, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
 /* The learning rate of `update`, 1, 2, …. Cosine and linear decay reach 0 at update `last`;

@@ -2,7 +2,7 @@
  *
  *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator (passes.h)
  *   (2)  slices of the parameter block: sum the accumulators, and their squares (gradients.h)
- *   (3)  slices again: clip, decay, Adam, the moving average (optimizer.h)
+ *   (3)  slices again: clip, decay, Adam or Muon, the moving average (optimizer.h)
  *   (4)  the new weights, from their owners to all ranks
  *
  * All threads of all ranks wait for each other between these: no weight may change before the
@@ -40,7 +40,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     Gradients *g = &t->gradients;
     if (gradients_create(g, model, accumulators, error) &&
         passes_create(&t->passes, model, config, g, workers, error) &&
-        optimizer_create(&t->optimizer, model, g, config, error))
+        optimizer_create(&t->optimizer, model, g, config, workers_count(workers), error))
         return t;
     trainer_free(t);
     return NULL;

@@ -66,6 +66,12 @@ for updates in 5 10; do
 done
 check "fine-tuned by 3 ranks, and resumed: the same bytes" cmp tuned/last.safetensors tuned3/last.safetensors
 
+# ---- whole matrices ----
+ranks 2 --quiet --optimizer muon --output muon >out 2>err
+status=$?
+check "Muon on several ranks is refused, and what to do is said" sh -c '
+    test $1 -eq 1 && grep -q "^train: .*--optimizer muon needs whole matrices.*one process" err && ! test -e muon/last.safetensors' sh $status
+
 # ---- going on ----
 ranks 3 --quiet --max-updates 7 --output on 2>err
 ranks 2 --quiet --max-updates 13 --output on 2>>err

@@ -106,7 +106,7 @@ TEST(test_decay_is_for_matrices)
     assert_true(model.params.size > 4 * SLICE);
     Workers *workers = workers_start(2, &error);
     assert_true(gradients_create(&gradients, &model, 2, &error));
-    assert_true(optimizer_create(&optimizer, &model, &gradients, &config, &error));
+    assert_true(optimizer_create(&optimizer, &model, &gradients, &config, 2, &error));
     assert_true(gradients_sum(&gradients, &norm, 2, workers, &error));
     for (size_t i = 0; i < model.params.size; i++) model.block[i] = (real)(i % 1000 + 1);
     optimizer_update(&optimizer, 1, 0.5, 1, workers);

@@ -1,0 +1,144 @@
+/* muon.c -- Muon against its definition in double: the iteration line by line, and what it is
+ * for, singular values near 1 along the singular vectors of the momentum. */
+#include <math.h>
+#include <string.h>
+
+#include "base/rng.h"
+#include "tests/fixtures/test.h"
+#include "training/muon.h"
+
+enum { UPDATES = 3, LARGEST = 576 * 768 };
+
+static real W[LARGEST], m[LARGEST], g[LARGEST], rows_of_W[LARGEST];
+static real workspace[4 * LARGEST];
+
+/* C [n,p] = A [n,k] · B [k,p], or A · Bᵀ with B [p,k] */
+static void product(double *C, const double *A, const double *B, int n, int k, int p,
+                    bool transposed)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < p; j++) {
+            double sum = 0;
+            for (int q = 0; q < k; q++)
+                sum += A[i * k + q] * (transposed ? B[j * k + q] : B[q * p + j]);
+            C[i * p + j] = sum;
+        }
+}
+
+/* X [rows,columns] (=) its five iterations of a X + (b A + c A²) X with A = X Xᵀ, also where
+ * muon_update takes Xᵀ X. */
+static void iterate(double *X, int rows, int columns)
+{
+    size_t square = (size_t)(rows * rows), count = (size_t)(rows * columns);
+    double *A = malloc(square * sizeof *A), *B = malloc(square * sizeof *B),
+           *Y = malloc(count * sizeof *Y);
+    for (int iteration = 0; iteration < 5; iteration++) {
+        product(A, X, X, rows, columns, rows, true);
+        product(B, A, A, rows, rows, rows, false);
+        for (size_t i = 0; i < square; i++) B[i] = -4.775 * A[i] + 2.0315 * B[i];
+        product(Y, B, X, rows, rows, columns, false);
+        for (size_t i = 0; i < count; i++) X[i] = 3.4445 * X[i] + Y[i];
+    }
+    free(A), free(B), free(Y);
+}
+
+static void check(int rows, int columns, GemmMode precision, double tolerance)
+{
+    size_t count = (size_t)(rows * columns);
+    double *theta = malloc(count * sizeof *theta), *first = calloc(count, sizeof *first),
+           *X = malloc(count * sizeof *X);
+    Rng rng = rng_stream(11, RNG_TEST, 0);
+    for (size_t i = 0; i < count; i++) {
+        theta[i] = (double)(W[i] = (real)(2 * rng_uniform(&rng) - 1));
+        m[i] = 0;
+    }
+    for (int u = 1; u <= UPDATES; u++) {
+        double rate = 0.1 / u, squares = 0;
+        for (size_t i = 0; i < count; i++) {
+            g[i] = (real)(2 * rng_uniform(&rng) - 1);
+            first[i] = 0.95 * first[i] + 0.5 * (double)g[i];
+            X[i] = 0.5 * (double)g[i] + 0.95 * first[i];
+            squares += X[i] * X[i];
+        }
+        for (size_t i = 0; i < count; i++) X[i] /= sqrt(squares);
+        iterate(X, rows, columns);
+        for (size_t i = 0; i < count; i++)
+            theta[i] -= rate * 0.2 * sqrt(rows > columns ? rows : columns) * X[i];
+        muon_update(W, m, g, MATRIX_ROWS, rows, columns, &(MuonStep){rate, 0.5, precision},
+                    workspace);
+    }
+    for (size_t i = 0; i < count; i++)
+        if (!(fabs((double)W[i] - theta[i]) < tolerance))
+            fail_msg("%d x %d: element %zu is %.9g, should be %.9g", rows, columns, i,
+                     (double)W[i], theta[i]);
+    free(theta), free(first), free(X);
+}
+
+TEST(test_it_is_its_definition)
+{
+    static const int sizes[][2] = {{1, 1},   {1, 9},   {9, 1},  {24, 24},
+                                   {24, 40}, {40, 24}, {33, 70}};
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        check(sizes[i][0], sizes[i][1], SET, 2e-5);
+        check(sizes[i][0], sizes[i][1], BF16, 0.02);
+    }
+}
+
+/* With g = U S Vᵀ, here of two singular values, 1 and 0.05, the update is along U Vᵀ: u₁ v₁ᵀ and
+ * u₂ v₂ᵀ have nearly the same share of it. */
+TEST(test_all_directions_move_alike)
+{
+    enum { N = 16 };
+    memset(W, 0, sizeof W), memset(m, 0, sizeof m), memset(g, 0, sizeof g);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double u1 = 0.25, u2 = i % 2 ? 0.25 : -0.25, v1 = 0.25,
+                   v2 = j < N / 2 ? 0.25 : -0.25;
+            g[i * N + j] = (real)(u1 * v1 + 0.05 * u2 * v2);
+        }
+    muon_update(W, m, g, MATRIX_ROWS, N, N, &(MuonStep){1, 1, SET}, workspace);
+    double share[2] = {0}, squares = 0;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            double w = -(double)W[i * N + j] / (0.2 * sqrt(N));
+            share[0] += w / N;
+            share[1] += (i % 2 == (j < N / 2) ? w : -w) / N;
+            squares += w * w;
+        }
+    for (int k = 0; k < 2; k++) assert_true(share[k] > 0.65 && share[k] < 1.25);
+    assert_true(fabs(share[0] * share[0] + share[1] * share[1] - squares) < 1e-3);
+}
+
+/* A matrix whose gradient has always been zero does not move. */
+TEST(test_no_gradient_is_no_update)
+{
+    memset(m, 0, sizeof m), memset(g, 0, sizeof g);
+    for (int i = 0; i < 64; i++) W[i] = (real)i;
+    muon_update(W, m, g, MATRIX_ROWS, 8, 8, &(MuonStep){1, 1, SET}, workspace);
+    for (int i = 0; i < 64; i++) assert_true(W[i] == (real)i);
+}
+
+/* A packed matrix gets the update of its rows. */
+TEST(test_packed_matrices)
+{
+    enum { ROWS = 768, COLUMNS = 576 };
+    MatrixLayout layout = matrix_layout_trained(ROWS, COLUMNS);
+    const MuonStep step = {0.1, 1, SET};
+    if (layout != MATRIX_PACKED) skip();
+    for (int packed = 0; packed < 2; packed++) {
+        Rng rng = rng_stream(12, RNG_TEST, 0);
+        for (int i = 0; i < LARGEST; i++) m[i] = W[i] = 0;
+        for (int i = 0; i < LARGEST; i++) g[i] = (real)(2 * rng_uniform(&rng) - 1);
+        if (packed)
+            matrix_pack(layout, W, ROWS, COLUMNS), matrix_pack(layout, g, ROWS, COLUMNS);
+        muon_update(W, m, g, packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, &step, workspace);
+        if (packed) matrix_unpack(layout, W, ROWS, COLUMNS);
+        else memcpy(rows_of_W, W, sizeof W);
+    }
+    for (int i = 0; i < LARGEST; i++) {
+        assert_true(rows_of_W[i] != 0);
+        assert_true(fabs((double)W[i] - (double)rows_of_W[i]) < 1e-5);
+    }
+}
+
+TEST_MAIN("muon", NULL, NULL)

@@ -1,0 +1,60 @@
+/* muon.c -- momentum, orthogonalised (Jordan et al. 2024, "Muon: an optimizer for hidden layers
+ * in neural networks").
+ *
+ *   m = μ m + g,    u = g + μ m                    μ = 0.95; Nesterov's momentum
+ *   X = u / ‖u‖                                    Frobenius: no singular value exceeds 1
+ *   X = a X + (b A + c A²) X,    A = X Xᵀ          five times
+ *   W = W - rate · 0.2 √max(rows, columns) · X
+ *
+ * With u = U S Vᵀ, an iteration keeps U and V, and maps each singular value s to
+ * a s + b s³ + c s⁵ (Newton-Schulz). Jordan's a, b and c bring all but the smallest to between
+ * 0.7 and 1.2, so X is near U Vᵀ: an update moves W equally far in all directions of the
+ * gradient, also in those that few sentences need. If W has more rows than columns, A is Xᵀ X,
+ * on the right, which is smaller.
+ *
+ * 0.2 √max(rows, columns) gives the elements of an update the mean square of Adam's (Liu et al.
+ * 2025, arXiv 2502.16982, §2.2), so that both use one learning rate. */
+#include "training/muon.h"
+
+#include <math.h>
+
+enum { ITERATIONS = 5 };
+static const real MOMENTUM = 0.95f, a = 3.4445f, b = -4.775f, c = 2.0315f;
+
+size_t muon_workspace(int rows, int columns)
+{
+    size_t n = (size_t)at_most(rows, columns);
+    return 2 * ((size_t)rows * (size_t)columns + n * n);
+}
+
+void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows, int columns,
+                 const MuonStep *step, real *workspace)
+{
+    int n = at_most(rows, columns);
+    size_t count = (size_t)rows * (size_t)columns, square = (size_t)n * (size_t)n;
+    real *X = workspace, *Y = X + count, *A = Y + count, *B = A + square;
+    real scale = (real)step->gradient_scale;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        real gradient = scale * g[i];
+        m[i] = MOMENTUM * m[i] + gradient;
+        X[i] = gradient + MOMENTUM * m[i];
+        squares += (double)X[i] * (double)X[i];
+    }
+    if (squares == 0) return;
+    real norm = (real)sqrt(squares);
+    for (size_t i = 0; i < count; i++) X[i] /= norm;
+    matrix_unpack(layout, X, rows, columns);
+    for (int iteration = 0; iteration < ITERATIONS; iteration++) {
+        if (rows > columns) gemm_tn(step->precision, A, X, X, n, n, rows);
+        else gemm_nt(step->precision, A, X, X, NULL, n, n, columns);
+        gemm_nn(step->precision, B, A, A, n, n, n);
+        for (size_t i = 0; i < square; i++) B[i] = b * A[i] + c * B[i];
+        if (rows > columns) gemm_nn(step->precision, Y, X, B, rows, n, n);
+        else gemm_nn(step->precision, Y, B, X, n, columns, n);
+        for (size_t i = 0; i < count; i++) X[i] = a * X[i] + Y[i];
+    }
+    matrix_pack(layout, X, rows, columns);
+    real rate = (real)(step->rate * 0.2 * sqrt(rows > columns ? rows : columns));
+    for (size_t i = 0; i < count; i++) W[i] -= rate * X[i];
+}
