@@ -98,16 +98,6 @@ static void add_int8(Draft *draft, const Params *params, const Prepared *prepare
                 ->convert = to_int8_rows;
 }
 
-static void add_tokenizer(Draft *draft, const char *name, const void *bytes, size_t size)
-{
-    if (!bytes) return;
-    draft->tensor[draft->count++] = (SafeTensor){.name = name,
-                                                 .dtype = DTYPE_U8,
-                                                 .dimensions = 1,
-                                                 .shape = {(int64_t)size},
-                                                 .data = bytes};
-}
-
 static bool make_draft(Draft *draft, const Checkpoint *c)
 {
     size_t tensors = (size_t)c->params->count, most = tensors * (BLOCKS + 1) + 2;
@@ -122,7 +112,13 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
     if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
     for (int i = 1; i >= 0; i--)
-        add_tokenizer(draft, TOKENIZER[i], c->tokenizer[i], c->tokenizer_size[i]);
+        if (c->tokenizer[i])
+            draft->tensor[draft->count++] =
+                (SafeTensor){.name = TOKENIZER[i],
+                             .dtype = DTYPE_U8,
+                             .dimensions = 1,
+                             .shape = {(int64_t)c->tokenizer_size[i]},
+                             .data = c->tokenizer[i]};
     return true;
 }
 
@@ -202,8 +198,7 @@ static bool read_rest(CheckpointFile *c, Error *error)
 
 bool checkpoint_open(CheckpointFile *c, const char *path, Error *error)
 {
-    *c = (CheckpointFile){0};
-    return safetensors_open(&c->file, path, error) && read_rest(c, error);
+    return checkpoint_open_weights(c, path, error) && read_rest(c, error);
 }
 
 bool checkpoint_open_bytes(CheckpointFile *c, const void *bytes, size_t length,
@@ -290,20 +285,16 @@ static bool fits(const CheckpointFile *c, const Tensor *tensor, const char *pref
                      c->file.path, found->name, is, should_be);
 }
 
-static bool fits_int8(const CheckpointFile *c, const Tensor *tensor, Error *error)
-{
-    return fits(c, tensor, "", CHECKPOINT_INT8, DTYPE_I8, tensor->dimensions, error) &&
-           fits(c, tensor, "", CHECKPOINT_SCALE, DTYPE_F32, 1, error);
-}
-
 bool checkpoint_fits(const CheckpointFile *c, const Params *params, const char *prefix,
                      bool int8, Error *error)
 {
     for (int i = 0; i < params->count; i++) {
         const Tensor *tensor = &params->tensor[i];
+        int dimensions = tensor->dimensions;
         if (!(int8 && checkpoint_has_int8(c, tensor)
-                  ? fits_int8(c, tensor, error)
-                  : fits(c, tensor, prefix, "", DTYPE_F32, tensor->dimensions, error)))
+                  ? fits(c, tensor, "", CHECKPOINT_INT8, DTYPE_I8, dimensions, error) &&
+                        fits(c, tensor, "", CHECKPOINT_SCALE, DTYPE_F32, 1, error)
+                  : fits(c, tensor, prefix, "", DTYPE_F32, dimensions, error)))
             return false;
     }
     return true;

@@ -110,12 +110,6 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
         score_scale(score, D / H);
 }
 
-static void feedforward(Listing *list, FeedforwardWeights *p, int D, int F)
-{
-    linear(list, &p->fc1, "fc1", F, D);
-    linear(list, &p->fc2, "fc2", D, F);
-}
-
 /* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own
  * norm stands before it, after the sum of the sublayer before. For the first sublayer that sum
  * is in the layer below, whose norm is `under`. */
@@ -131,7 +125,8 @@ static void layer_of(Listing *list, LayerWeights *layer, NormWeights *under, boo
         norm(list, pre ? above : &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
         above = &layer->cross_norm;
     }
-    feedforward(list, &layer->ffn, c->d_model, c->ffn);
+    linear(list, &layer->ffn.fc1, "fc1", c->ffn, c->d_model);
+    linear(list, &layer->ffn.fc2, "fc2", c->d_model, c->ffn);
     norm(list, pre ? above : &layer->final_norm, "final_layer_norm", c->d_model);
 }
 
