@@ -65,28 +65,23 @@ static bool read_model(Transformer *model, const CheckpointFile *checkpoint,
     return false;
 }
 
-static bool read_vocabulary(Vocabulary *vocabulary, const CheckpointFile *checkpoint,
-                            Error *error)
-{
-    return vocabulary_copy(vocabulary, (const void *const *)checkpoint->tokenizer,
-                           checkpoint->tokenizer_size, error) &&
-           vocabulary_load(vocabulary, error);
-}
-
 /* Fills the bundle and closes the checkpoint. */
 static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool prepare,
                  const Intervention *change, Error *error)
 {
     const char *name = checkpoint->file.path;
     Transformer *model = &bundle->model;
-    bool good = (read_vocabulary(&bundle->vocabulary, checkpoint, error) ||
-                 error_prefix(error, "%s", name)) &&
-                read_model(model, checkpoint, &bundle->vocabulary, int8,
-                           !prepare || (change && change->any), name, error) &&
-                (!change || intervention_apply(change, model, error) ||
-                 error_prefix(error, "%s", name)) &&
-                ((bundle->config = strdup(checkpoint->config)) ||
-                 error_set(error, "not enough memory for the configuration of '%s'", name));
+    Vocabulary *vocabulary = &bundle->vocabulary;
+    bool good = vocabulary_copy(vocabulary, (const void *const *)checkpoint->tokenizer,
+                                checkpoint->tokenizer_size, error) &&
+                vocabulary_load(vocabulary, error);
+    good = (good || error_prefix(error, "%s", name)) &&
+           read_model(model, checkpoint, vocabulary, int8, !prepare || (change && change->any),
+                      name, error) &&
+           (!change || intervention_apply(change, model, error) ||
+            error_prefix(error, "%s", name)) &&
+           ((bundle->config = strdup(checkpoint->config)) ||
+            error_set(error, "not enough memory for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
     good =
         good && (!prepare || model->prepared.count || transformer_prepare(model, int8, error));

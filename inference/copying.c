@@ -6,13 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int count_unknown(const Hypothesis *translation)
-{
-    int count = 0;
-    for (int t = 0; t < translation->length; t++) count += translation->id[t] == ID_UNKNOWN;
-    return count;
-}
-
 /* Greedy assignment in the order of decreasing weight: the largest share of all <unk> and
  * unused words decides the next pair.
  * copied [m] (=) a text for each <unk> of the translation; NULL where no word is left.
@@ -41,10 +34,12 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
 {
     size_t m = (size_t)translation->length, first = (size_t)lines->start[s],
            n = (size_t)lines->start[s + 1] - first;
-    bool none = true;
+    bool from = false, to = false;  // unknown words of the source, <unk> to replace
     *copied = NULL;
-    for (size_t w = 0; lines->find_unknown && w < n; w++) none &= !lines->unknown[first + w];
-    if (none || !count_unknown(translation)) return true;
+    for (size_t w = 0; lines->find_unknown && w < n; w++)
+        from |= lines->unknown[first + w] != NULL;
+    for (size_t t = 0; t < m; t++) to |= translation->id[t] == ID_UNKNOWN;
+    if (!from || !to) return true;
 
     const Snapshot *snapshot = snapshot_get(lazy, error);
     if (!snapshot) return false;

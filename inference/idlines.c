@@ -109,15 +109,6 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
 
 /* ---- lines ---- */
 
-/* Grows all lists for a line that ends at row `rows`. */
-static bool reserve(IdLines *lines, size_t rows)
-{
-    return GROW(lines->ids.id, lines->ids.size, rows) &&
-           GROW(lines->start, lines->start_size, (size_t)lines->count + 2) &&
-           (!lines->find_words || GROW(lines->word, lines->word_size, rows)) &&
-           (!lines->find_unknown || GROW(lines->unknown, lines->unknown_size, rows));
-}
-
 /* Cuts the line that begins at row `first` to `most` tokens, and ends it. */
 static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, size_t most,
                      const Ids *begin, const char *text, size_t length, Error *error)
@@ -125,7 +116,10 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
     size_t kept = begin->count > most ? most : begin->count;
     size_t end = lines->ids.count = first + kept;
     if (end >= INT_MAX) return error_set(error, "too much text at once");
-    if (!reserve(lines, end + 1))
+    if (!GROW(lines->ids.id, lines->ids.size, end + 1) ||
+        !GROW(lines->start, lines->start_size, (size_t)lines->count + 2) ||
+        (lines->find_words && !GROW(lines->word, lines->word_size, end + 1)) ||
+        (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
         return error_set(error, "not enough memory for %d lines", lines->count);
     if (lines->find_words) {
         words_of_text(lines->word + first, begin->id, (int)kept, text, length);

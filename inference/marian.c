@@ -312,18 +312,15 @@ static json_t *make_tokenizer(const ModelConfig *c)
                      "separate_vocabs", false, "model_max_length", c->max_length);
 }
 
-static bool write_json(const char *folder, int file, const json_t *json, Error *error)
-{
-    char path[PATH_MAX], *text = json ? json_dumps(json, JSON_INDENT(2)) : NULL;
-    return file_replace_text(file_in(path, folder, file), text, error);
-}
-
 static bool write_files(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                         json_t *const json[SOURCE_SPM], Error *error)
 {
     char path[PATH_MAX];
     bool good = true;
-    for (int i = 0; i < SOURCE_SPM; i++) good = good && write_json(folder, i, json[i], error);
+    for (int i = 0; i < SOURCE_SPM && good; i++) {
+        char *text = json[i] ? json_dumps(json[i], JSON_INDENT(2)) : NULL;
+        good = file_replace_text(file_in(path, folder, i), text, error);
+    }
     for (int side = SOURCE; side < SIDES && good; side++) {
         size_t size;
         const unsigned char *bytes = vocabulary_model(vocabulary, (CorpusSide)side, &size);
@@ -334,17 +331,10 @@ static bool write_files(Transformer *model, const Vocabulary *vocabulary, const 
                                            file_in(path, folder, WEIGHTS), error);
 }
 
-static void remove_files(const char *folder)
-{
-    char path[PATH_MAX];
-    for (int i = 0; i < FILE_COUNT; i++) remove(file_in(path, folder, i));
-    rmdir(folder);
-}
-
 bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char *folder,
                    Error *error)
 {
-    char temporary[PATH_MAX - 32];
+    char temporary[PATH_MAX - 32], path[PATH_MAX];
     const ModelConfig *c = &model->config;
     int length = (int)strnlen(folder, PATH_MAX);
     while (length > 1 && folder[length - 1] == '/') length--;
@@ -362,7 +352,8 @@ bool marian_export(Transformer *model, const Vocabulary *vocabulary, const char 
         folder_make(temporary, error) && write_files(model, vocabulary, temporary, json, error);
     if (good && rename(temporary, folder))
         good = error_set(error, "cannot write the folder '%s': %s", folder, strerror(errno));
-    if (!good) remove_files(temporary);
+    for (int i = 0; i < FILE_COUNT && !good; i++) remove(file_in(path, temporary, i));
+    if (!good) rmdir(temporary);
     for (int i = 0; i < SOURCE_SPM; i++) json_decref(json[i]);
     return good;
 }
