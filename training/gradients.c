@@ -240,16 +240,6 @@ static void sum_own(void *context, size_t begin, size_t count)
     g->squares[begin / SLICE] = squares;
 }
 
-/* *norm (=) the root of the squares of all slices; each rank has those of its own part. */
-static bool norm_of_slices(Gradients *g, double *norm, Error *error)
-{
-    double squares = 0;
-    if (!distributed_sum(g->squares, g->slices, error)) return false;
-    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
-    *norm = sqrt(squares);
-    return true;
-}
-
 bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error *error)
 {
     int rank = distributed_rank();
@@ -265,7 +255,12 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     memset(g->squares, 0, g->slices * sizeof *g->squares);
     g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, true);
     slices_run(workers, g->own.begin, g->own.end, sum_own, g);  // (c)
-    return norm_of_slices(g, norm, error);
+    // each rank has the squares of its own part
+    double squares = 0;
+    if (!distributed_sum(g->squares, g->slices, error)) return false;
+    for (size_t s = 0; s < g->slices; s++) squares += g->squares[s];
+    *norm = sqrt(squares);
+    return true;
 }
 
 bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)

@@ -167,15 +167,6 @@ static const char *snapshot_path(char path[PATH_MAX], const Run *run, long long 
     return run_path(path, run, name);
 }
 
-/* block (=) the weights of a snapshot */
-static bool read_snapshot(real *block, const Run *run, long long update, Error *error)
-{
-    char path[PATH_MAX];
-    return run_read_weights(block, run, snapshot_path(path, run, update), error) ||
-           error_prefix(error, "the weights that --average %d needs cannot be read",
-                        run->settings->training.average);
-}
-
 /* mean (=) the mean of the last `count` kept snapshots and the model's weights, which are the
  * newest; summed in double in `sum`, which is zero at first, oldest first. */
 static bool find_mean(real *mean, double *sum, const Run *run, int count, Error *error)
@@ -183,7 +174,10 @@ static bool find_mean(real *mean, double *sum, const Run *run, int count, Error 
     size_t size = run->model.params.size;
     const UpdateList *list = &run->progress.kept;
     for (int i = list->count - count; i < list->count; i++) {
-        if (!read_snapshot(mean, run, list->update[i], error)) return false;
+        char path[PATH_MAX];
+        if (!run_read_weights(mean, run, snapshot_path(path, run, list->update[i]), error))
+            return error_prefix(error, "the weights that --average %d needs cannot be read",
+                                run->settings->training.average);
         for (size_t k = 0; k < size; k++) sum[k] += (double)mean[k];
     }
     for (size_t k = 0; k < size; k++)
