@@ -209,16 +209,10 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
                 if (in_place) b = B.panels + (size_t)j * (size_t)all + p / per * TILE_COLUMNS;
                 else if (i == 0 || !one_block)
                     copy_panels(copy, B, mode, p, j, depth, columns, n);
-                Tile t = {(p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0),
-                          NULL,
-                          C.row,
-                          a,
-                          NULL,
-                          TILE_COLUMNS,
-                          in_place ? panel : 0,
-                          NULL,
-                          units,
-                          scale};
+                Tile t = {
+                    .ldc = C.row, .A = a, .ldb = TILE_COLUMNS, .k = units, .scale = scale};
+                t.mode = (p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0);
+                t.prefetch = in_place ? panel : 0;
                 t.C = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
                 for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, t.C += C.panel) {
                     t.B = b, t.start = start ? start + j + q : NULL;
