@@ -134,16 +134,12 @@ static bool gz_error(TextReader *reader, Error *error)
 {
     int code = Z_OK;
     const char *message = gzerror(reader->gz, &code);
-    switch (code) {
-    case Z_ERRNO: message = strerror(errno); break;
-    case Z_BUF_ERROR:
+    if (code == Z_ERRNO) message = strerror(errno);
+    if (code == Z_MEM_ERROR) message = "out of memory";
+    if (code == Z_BUF_ERROR)
         message = "the compressed file is cut off: copy or download it again";
-        break;
-    case Z_DATA_ERROR:
+    if (code == Z_DATA_ERROR)
         message = "the compressed file is damaged: copy or download it again";
-        break;
-    case Z_MEM_ERROR: message = "out of memory"; break;
-    }
     return error_set(error, "%s:%zu: cannot read on: %s", reader->name, reader->line + 1,
                      message);
 }

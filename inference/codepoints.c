@@ -152,14 +152,9 @@ bool codepoints_lower(Codepoints *text, Error *error)
     int n = 0;
     for (int i = 0; i < text->length; i++) {
         uint32_t c = text->at[i];
-        if (c == 0x130) {
-            lower[n++] = 'i';
-            lower[n++] = 0x307;
-        } else if (c == 0x3A3) {
-            lower[n++] = is_final_sigma(text, i) ? 0x3C2 : 0x3C3;
-        } else {
-            lower[n++] = simple_lower(c);
-        }
+        if (c == 0x130) lower[n++] = 'i', lower[n++] = 0x307;
+        else if (c == 0x3A3) lower[n++] = is_final_sigma(text, i) ? 0x3C2 : 0x3C3;
+        else lower[n++] = simple_lower(c);
     }
     free(text->at);
     *text = (Codepoints){lower, n};

@@ -18,18 +18,11 @@ static double nice_above(double x)
 static void format_tick(char text[16], double value, double step)
 {
     double size = fabs(value);
-    if (size == 0) {
-        snprintf(text, 16, "0");
-    } else if (step >= 1e9 || size >= 1e10 || step < 1e-5) {
-        snprintf(text, 16, "%.4g", value);
-    } else if (step >= 1e5) {
-        snprintf(text, 16, "%gM", value / 1e6);
-    } else if (step >= 1e3) {
-        snprintf(text, 16, "%gk", value / 1e3);
-    } else {
-        int decimals = step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9);
-        snprintf(text, 16, "%.*f", decimals, value);
-    }
+    if (size == 0) snprintf(text, 16, "0");
+    else if (step >= 1e9 || size >= 1e10 || step < 1e-5) snprintf(text, 16, "%.4g", value);
+    else if (step >= 1e5) snprintf(text, 16, "%gM", value / 1e6);
+    else if (step >= 1e3) snprintf(text, 16, "%gk", value / 1e3);
+    else snprintf(text, 16, "%.*f", step >= 1 ? 0 : (int)ceil(-log10(step) - 1e-9), value);
 }
 
 static void add_tick(Axis *axis, double value, double step)

@@ -15,11 +15,8 @@ Progress progress_start(void)
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion)
 {
     const Quality *best = &progress->best;
-    switch (criterion) {
-    case BEST_BLEU: return !(quality->bleu <= best->bleu);  // best->bleu may be NAN
-    case BEST_CHRF: return !(quality->chrf <= best->chrf);
-    case BEST_LOSS: break;
-    }
+    if (criterion == BEST_BLEU) return !(quality->bleu <= best->bleu);  // best->bleu may be NAN
+    if (criterion == BEST_CHRF) return !(quality->chrf <= best->chrf);
     return quality->loss < best->loss;
 }
 
