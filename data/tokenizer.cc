@@ -30,8 +30,7 @@ struct Tokenizer {
     SentencePieceProcessor processor;
     int vocab_size;
     TokenizerType type;
-    bool
-        mapped;  // pieces have ids of another program: <pad> is a piece, those after it are <unk>
+    bool mapped;  // ids are of another program: <pad> is a piece, those after it are <unk>
     /* For the parts of a long text that follow its first; loaded when one comes. [0] puts no
      * space before a text, [1] puts one. */
     mutable SentencePieceProcessor follower[2];

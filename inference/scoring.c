@@ -56,8 +56,7 @@ static void batches_layout(ScoringRun *run, Arena *arena, double *log_probabilit
     size_t each = (size_t)(run->ensemble->count * SOFT_TARGETS);
     int S = source->sentences;
     run->batch = ARENA_TAKE(arena, PairBatch, (size_t)S);
-    int *start =
-        ARENA_TAKE(arena, int, 4 * (size_t)S);  // one more than sentences for each side
+    int *start = ARENA_TAKE(arena, int, 4 * (size_t)S);  // a side: one more than sentences
     run->workspace = ARENA_TAKE(arena, Workspace, (size_t)run->threads);
     if (!start) return;
     for (int t = 0; t < run->threads; t++) run->workspace[t] = (Workspace){0};

@@ -108,9 +108,7 @@ double search_score(const SearchConfig *config, double log_probability, int leng
 
 double search_normaliser(const real *z, int C)
 {
-    enum {
-        PIECE = 512
-    };  // numbers that are still in the first-level cache when they are summed
+    enum { PIECE = 512 };  // numbers, still in the first-level cache when they are summed
     real largest = z[0], all = 0;
     for (int first = 0; first < C; first += PIECE, z += PIECE) {
         int count = at_most(C - first, PIECE);

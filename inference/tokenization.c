@@ -107,8 +107,7 @@ const char *const tokenization_names[] = {
 
 static bool rule_apply(const Rule *rule, Codepoints *text, Error *error)
 {
-    uint32_t *out =
-        codepoints_reserve(3 * text->length, error);  // at most 3 for each character
+    uint32_t *out = codepoints_reserve(3 * text->length, error);  // at most 3 for each
     if (!out) return false;
     int n = 0;
     for (int i = 0; i < text->length; i++) {

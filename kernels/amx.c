@@ -70,8 +70,7 @@ AMX void amx_multiply(AmxNumbers numbers, void *C, size_t ldc, const void *start
     const char *from = start, *a = A, *b = B;
     char *c = C;
     while (units > 0) {
-        int each =
-            units < UNITS ? units : UNITS;  // in a step; all steps but the last are equal
+        int each = units < UNITS ? units : UNITS;  // in all steps but the last
         configure(rows, each);
         _tile_loadd(0, from, lds);
         _tile_loadd(1, from + 64, lds);

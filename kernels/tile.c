@@ -42,8 +42,7 @@ static inline __attribute__((always_inline)) void body(const Tile *tile, const i
            s1 = vectors > 1 ? *(const Vector *)(start + LANES) : s0;
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++) sum[i][0] = s0, sum[i][1] = s1;
-    const real *next =
-        C;  // only into the second-level cache, so that A and B need not wait for C
+    const real *next = C;  // for the second-level cache alone: A and B need not wait for it
 #pragma GCC unroll 14
     for (int i = 0; i < rows; i++, next += ldc)
         for (int v = 0; v < vectors; v++) __builtin_prefetch(next + v * LANES, 0, 2);

@@ -372,8 +372,8 @@ static bool parse_header(SafeFile *file, char *bytes, uint64_t length, Error *er
 static bool open_file(SafeFile *file, Error *error)
 {
     struct stat found;
-    file->fd = open(file->path,
-                    O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // do not wait for the writer of a pipe
+    // a pipe is refused without waiting for its writer
+    file->fd = open(file->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file->fd < 0 || fstat(file->fd, &found))
         return error_set(error, "cannot read '%s': %s", file->path, strerror(errno));
     if (!S_ISREG(found.st_mode))

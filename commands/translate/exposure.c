@@ -10,9 +10,7 @@
 #include "plots/curves.h"
 #include "plots/png.h"
 
-// clang-format off
 enum { POSITION, SENTENCES, RUNNING, FORCED, FORCED_RIGHT, FREE, FREE_RIGHT, PARTED, NUMBERS };
-// clang-format on
 
 typedef struct Exposure {
     const char *path;
