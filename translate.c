@@ -34,7 +34,6 @@
 #include "inference/marian.h"
 #include "inference/scoring.h"
 #include "inference/translator.h"
-#include "kernels/matrix.h"
 
 enum { CHUNK = 2000 };
 

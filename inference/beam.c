@@ -33,8 +33,6 @@
 
 #include <math.h>
 
-#include "inference/constraints.h"
-
 /* How many hypotheses of a search end. */
 static int most_finished(const SearchConfig *config)
 {
