@@ -182,16 +182,13 @@ static void show_progress(void *context, int sentences)
 static bool translate_chunk(Program *p, Error *error)
 {
     if (p->request.given) return answer_given(p, error);
+    Packed prefix = p->prefix.count ? idlines_packed(&p->prefix) : (Packed){0};
     TranslatorInput input = {.source = idlines_packed(&p->lines),
+                             .prefix = p->prefix.count ? &prefix : NULL,
                              .line = (uint64_t)(p->input.lines - p->lines.count + 1),
                              .done = show_progress,
                              .context = p};
-    Packed prefix;
     Translations out = {0}, trained = {0};
-    if (p->request.prefix) {
-        prefix = idlines_packed(&p->prefix);
-        input.prefix = &prefix;
-    }
     bool good = translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &stop_signal, error);
     if (good && p->view.trained) {
@@ -295,12 +292,6 @@ static bool score_file(Program *p, Error *error)
     return stream_flush(stdout, "the scores", error);
 }
 
-static bool save_int8(Program *p, Error *error)
-{
-    return request_load_models(&p->models, &p->request, error) &&
-           bundle_save_int8(&p->models.bundle[0], p->request.save_int8, error);
-}
-
 static bool export_model(Program *p, Error *error)
 {
     Bundle *bundle = &p->models.bundle[0];
@@ -349,7 +340,9 @@ static bool work(Program *p, Error *error)
         .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
     if (r->by_hand) return request_by_hand(r, error);
     if (r->hypothesis) return score_file(p, error);
-    if (r->save_int8) return save_int8(p, error);
+    if (r->save_int8)
+        return request_load_models(&p->models, r, error) &&
+               bundle_save_int8(&p->models.bundle[0], r->save_int8, error);
     if (r->export) return export_model(p, error);
     if (r->list_vocabulary || r->neighbours) return list_vocabulary(p, error);
     bool pairs = r->score || r->target || r->align.gold;
