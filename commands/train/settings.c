@@ -384,8 +384,7 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
     if (!s->run.output) {
         char path[64];
         snprintf(path, sizeof path, "checkpoints/%s", preset_names[preset]);
-        s->run.output = strdup(path);
-        if (!s->run.output) return error_set(error, "not enough memory for the options");
+        if (!options_set(s->groups, SETTINGS_GROUPS, "output", path, error)) return false;
     }
     if (!s->run.preset)
         s->default_preset = corpus ? "tiny (default for a corpus of your own)"
