@@ -43,14 +43,9 @@ static AttentionResult *take(const Bundle *bundle, const IdLines *source, const 
         to[i] = tokenizer_piece(tokenizer[TARGET], target[i]);
         read[i] = i ? to[i - 1] : tokenizer_piece(tokenizer[TARGET], pad);
     }
-    QkvAttention out = {sources,
-                        targets,
-                        from,
-                        to,
-                        read,
-                        snapshot_layers(snapshot, ATTENTION_ENCODER),
-                        snapshot_layers(snapshot, ATTENTION_DECODER),
-                        snapshot->model->config.heads};
+    const ModelConfig *c = &bundle->model.config;
+    QkvAttention out = {sources,           targets,           from,    to, read,
+                        c->encoder_layers, c->decoder_layers, c->heads};
     *a = (AttentionResult){out, snapshot, from};
     return a;
 }

@@ -195,10 +195,7 @@ Apng *apng_begin(const char *path, int width, int height, int frames, const PngT
                  int count, Error *error)
 {
     Apng *apng = calloc(1, sizeof *apng);
-    if (!apng) {
-        error_set(error, "not enough memory for a picture");
-        return NULL;
-    }
+    if (!apng) return error_set(error, "not enough memory for a picture"), NULL;
     apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) return release(apng);
     if (put_head(apng, texts, count, error)) return apng;

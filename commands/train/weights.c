@@ -24,8 +24,7 @@ static const char *const captions[PROJECTION_MAPS][2] = {
      "no sentence has both words."},
     {"W_V: the translation that the value of each source word makes likely",
      "softmax of the logits e·W_O v over the target words. On the diagonal, the value of a "
-     "word "
-     "carries its translation."}};
+     "word carries its translation."}};
 
 static const char *label_of(const WeightsHistory *history, const Run *run, int side, int i)
 {

@@ -38,8 +38,7 @@ function drawControls() {
   const extras = [{ text: "</s> and <pad>", value: "hide", checked: !state.hide }];
   if (DATA.pieces) extras.push({ text: "whole words", value: "words", checked: state.words });
   choices("extras", "checkbox", extras, (name, on) => restart({ [name]: name === "hide" ? !on : on }));
-  byId("layers").hidden = state.view === "model";
-  byId("choose-heads").hidden = state.view === "model";
+  byId("layers").hidden = byId("choose-heads").hidden = state.view === "model";
   byId("extras").hidden = neuron;
 }
 
