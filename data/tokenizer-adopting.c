@@ -113,16 +113,29 @@ static bool copy_fields(Message *out, Message *spec, Bytes model)
     return true;
 }
 
+/* Whether </s> is the first piece, <unk> the second, and no other is of their types. */
+static bool in_order(const Pieces *pieces)
+{
+    for (int i = 0; i < pieces->count; i++)
+        if ((pieces->piece[i].type == PIECE_CONTROL) != (i == ID_END) ||
+            (pieces->piece[i].type == PIECE_UNKNOWN) != (i == ID_UNKNOWN))
+            return false;
+    return true;
+}
+
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
                      size_t size, const char *const *piece, int count, Error *error)
 {
     Pieces pieces;
     Message out = {0}, spec = {0};
     if (!pieces_read(&pieces, model, size, error)) return false;
-    bool good = copy_fields(&out, &spec, (Bytes){model, size}) &&
-                put_piece(&out, END, PIECE_CONTROL) && put_pieces(&out, &pieces, true) &&
-                (!piece || put_ordered(&out, &pieces, piece, count)) &&
-                put_pieces(&out, &pieces, false) && put_trainer(&out, &spec);
+    bool good = !piece && in_order(&pieces)
+                    ? protobuf_put_fields(&out, model, size)
+                    : copy_fields(&out, &spec, (Bytes){model, size}) &&
+                          put_piece(&out, END, PIECE_CONTROL) &&
+                          put_pieces(&out, &pieces, true) &&
+                          (!piece || put_ordered(&out, &pieces, piece, count)) &&
+                          put_pieces(&out, &pieces, false) && put_trainer(&out, &spec);
     pieces_free(&pieces);
     free(spec.bytes);
     if (!good) error_set(error, "not enough memory for its pieces");

@@ -131,6 +131,10 @@ check "teachers with different vocabularies" sh -c 'test $1 = 1 && grep -q "have
 train --teacher other --max-updates 1 --output x 2>err
 check "a teacher with another vocabulary" sh -c 'test $1 = 1 && grep -q "other. has another vocabulary" err' sh $?
 check "leaves no run" test ! -e x
+"$BIN/translate" --model other --export exported 2>err
+train --teacher other --tokenizer-model exported/target.spm --max-updates 1 --output x 2>err
+check "a teacher's exported vocabulary" test $? -eq 0
+rm -rf x
 train --r-drop 2 --dropout 0 --output x 2>err
 check "R-Drop without dropout" sh -c 'test $1 = 2 && grep -q "give a --dropout" err' sh $?
 

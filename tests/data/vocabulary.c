@@ -178,6 +178,8 @@ TEST(adopted_models)
     char *text;
     assert_true(tokenizer_adopt(&once, &once_size, model, size, NULL, 0, &error));
     assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, NULL, 0, &error));
+    assert_int_equal(once_size, twice_size);
+    assert_memory_equal(once, twice, once_size);
     Tokenizer *a = adopt(model, size), *b = tokenizer_load(twice, twice_size, &error);
     assert_int_equal(tokenizer_vocab_size(a), tokenizer_vocab_size(b));
     for (int id = 0; id < tokenizer_vocab_size(a); id++)
