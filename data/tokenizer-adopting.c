@@ -113,14 +113,25 @@ static bool copy_fields(Message *out, Message *spec, Bytes model)
     return true;
 }
 
-/* Whether </s> is the first piece, <unk> the second, and no other is of their types. */
-static bool in_order(const Pieces *pieces)
+/* Whether a model is as tokenizer_train makes them: </s> is the first piece, <unk> the second, no
+ * other is of their types, and an unknown word is decoded as SURFACE, perhaps after a space. */
+static bool is_own(const Pieces *pieces, Bytes model)
 {
+    Field field, inner;
     for (int i = 0; i < pieces->count; i++)
         if ((pieces->piece[i].type == PIECE_CONTROL) != (i == ID_END) ||
             (pieces->piece[i].type == PIECE_UNKNOWN) != (i == ID_UNKNOWN))
             return false;
-    return true;
+    bool own = false;
+    while (model.count > 0 && protobuf_field(&model, &field))
+        while (field.number == TRAINER && field.bytes.count > 0 &&
+               protobuf_field(&field.bytes, &inner)) {
+            Bytes text = inner.bytes;
+            if (inner.number != UNK_SURFACE) continue;
+            if (text.count > 0 && *text.at == ' ') text.at++, text.count--;
+            own = text.count == strlen(SURFACE) && !memcmp(text.at, SURFACE, text.count);
+        }
+    return own;
 }
 
 bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *model,
@@ -129,7 +140,7 @@ bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *
     Pieces pieces;
     Message out = {0}, spec = {0};
     if (!pieces_read(&pieces, model, size, error)) return false;
-    bool good = !piece && in_order(&pieces)
+    bool good = !piece && is_own(&pieces, (Bytes){model, size})
                     ? protobuf_put_fields(&out, model, size)
                     : copy_fields(&out, &spec, (Bytes){model, size}) &&
                           put_piece(&out, END, PIECE_CONTROL) &&

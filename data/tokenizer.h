@@ -73,8 +73,8 @@ bool tokenizer_train(unsigned char **model, size_t *size, const Sentences *sente
 
 /* Rewrites a model that was made elsewhere, with its pieces in the order above: </s>, <unk>,
  * then the others in their order. Control pieces other than </s> are left out. *adopted [*size]
- * is malloc'ed bytes for tokenizer_load: those of the model if its pieces are in this order. The
- * tokens of every text stay the same; only their ids change.
+ * is malloc'ed bytes for tokenizer_load; a model that is as tokenizer_train makes it keeps its
+ * bytes. The tokens of every text stay the same; only their ids change.
  *
  * piece [count] or NULL: the pieces by their ids, with </s>, <unk> and <pad> as 0, 1 and count-1.
  * Of these, pieces that the model lacks are no tokens of a text, except a ">>fra<<" at its

@@ -170,11 +170,12 @@ TEST(long_unknown_words)
     tokenizer_free(tokenizer);
 }
 
-/* An adopted model decodes <unk> as all do, and is the same when it is adopted again. */
-TEST(adopted_models)
+/* An adopted model decodes <unk> as all do, also if its pieces were in order before, and is the
+ * same when it is adopted again. */
+static void check_adopted(const char *options)
 {
     size_t size, once_size, twice_size;
-    unsigned char *model = model_of(&size, "--model_type=bpe"), *once, *twice;
+    unsigned char *model = model_of(&size, options), *once, *twice;
     char *text;
     assert_true(tokenizer_adopt(&once, &once_size, model, size, NULL, 0, &error));
     assert_true(tokenizer_adopt(&twice, &twice_size, once, once_size, NULL, 0, &error));
@@ -190,6 +191,12 @@ TEST(adopted_models)
     free(text), free(ids.id);
     tokenizer_free(a), tokenizer_free(b);
     free(model), free(once), free(twice);
+}
+
+TEST(adopted_models)
+{
+    check_adopted("--model_type=bpe");
+    check_adopted("--model_type=bpe --eos_id=0 --unk_id=1 --bos_id=-1");
 }
 
 static bool adopts(const void *model, size_t size, Error *why)
