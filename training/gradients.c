@@ -50,12 +50,14 @@ Range range_of(const Tensor *tensor)
     return (Range){tensor->offset, tensor->offset + tensor->count};
 }
 
-bool range_trained(Range *range, size_t end, const Params *params, bool copies)
+/* range (=) the next numbers from range->end to `end` that are in no frozen tensor and in no
+ * copy of another; false if there are none. */
+static bool range_trained(Range *range, size_t end, const Params *params)
 {
     *range = (Range){range->end, end};
     for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
         Range frozen = range_common(range_of(t), *range);
-        if (!(t->frozen || (t->copy && !copies)) || frozen.begin >= frozen.end) continue;
+        if (!(t->frozen || t->copy) || frozen.begin >= frozen.end) continue;
         if (frozen.begin == range->begin) range->begin = frozen.end;
         else range->end = frozen.begin;
     }
@@ -233,7 +235,7 @@ static void sum_own(void *context, size_t begin, size_t count)
             lookups.end - lookups.begin);
     const real *sum = g->node[0] + at;
     double squares = 0;
-    for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params, false);)
+    for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params);)
 #pragma omp simd reduction(+ : squares)
         for (size_t i = r.begin - begin; i < r.end - begin; i++)
             squares += (double)sum[i] * (double)sum[i];

@@ -51,10 +51,6 @@ typedef struct Range {
 Range range_common(Range a, Range b);
 Range range_of(const Tensor *tensor);
 
-/* range (=) the next numbers from range->end to `end` that are in no frozen tensor and, unless
- * `copies`, in no copy of another; false if there are none. */
-bool range_trained(Range *range, size_t end, const Params *params, bool copies);
-
 /* ---- gradients ---- */
 
 typedef struct Gradients {

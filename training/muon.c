@@ -28,15 +28,14 @@ size_t muon_workspace(int rows, int columns)
 }
 
 void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows, int columns,
-                 const MuonStep *step, real *workspace)
+                 double rate, double scale, GemmMode precision, real *workspace)
 {
     int n = at_most(rows, columns);
     size_t count = (size_t)rows * (size_t)columns, square = (size_t)n * (size_t)n;
     real *X = workspace, *Y = X + count, *A = Y + count, *B = A + square;
-    real scale = (real)step->gradient_scale;
     double squares = 0;
     for (size_t i = 0; i < count; i++) {
-        real gradient = scale * g[i];
+        real gradient = (real)scale * g[i];
         m[i] = MOMENTUM * m[i] + gradient;
         X[i] = gradient + MOMENTUM * m[i];
         squares += (double)X[i] * (double)X[i];
@@ -46,15 +45,15 @@ void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows,
     for (size_t i = 0; i < count; i++) X[i] /= norm;
     matrix_unpack(layout, X, rows, columns);
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
-        if (rows > columns) gemm_tn(step->precision, A, X, X, n, n, rows);
-        else gemm_nt(step->precision, A, X, X, NULL, n, n, columns);
-        gemm_nn(step->precision, B, A, A, n, n, n);
+        if (rows > columns) gemm_tn(precision, A, X, X, n, n, rows);
+        else gemm_nt(precision, A, X, X, NULL, n, n, columns);
+        gemm_nn(precision, B, A, A, n, n, n);
         for (size_t i = 0; i < square; i++) B[i] = b * A[i] + c * B[i];
-        if (rows > columns) gemm_nn(step->precision, Y, X, B, rows, n, n);
-        else gemm_nn(step->precision, Y, B, X, n, columns, n);
+        if (rows > columns) gemm_nn(precision, Y, X, B, rows, n, n);
+        else gemm_nn(precision, Y, B, X, n, columns, n);
         for (size_t i = 0; i < count; i++) X[i] = a * X[i] + Y[i];
     }
     matrix_pack(layout, X, rows, columns);
-    real rate = (real)(step->rate * 0.2 * sqrt(rows > columns ? rows : columns));
-    for (size_t i = 0; i < count; i++) W[i] -= rate * X[i];
+    real length = (real)(rate * 0.2 * sqrt(rows > columns ? rows : columns));
+    for (size_t i = 0; i < count; i++) W[i] -= length * X[i];
 }

@@ -3,16 +3,11 @@
 
 #include "kernels/matrix.h"
 
-typedef struct MuonStep {
-    double rate;            // learning rate of this update
-    double gradient_scale;  // g is multiplied by it: gradient norm clipping
-    GemmMode precision;     // of the products: SET or BF16
-} MuonStep;
-
 /* The numbers of `workspace` for a matrix of this size. */
 size_t muon_workspace(int rows, int columns);
 
 /* W, m [rows,columns] (=) after one update with gradient g [rows,columns], all three in
- * `layout`; m starts at zero. */
+ * `layout`; m starts at zero. g is multiplied by `scale`: gradient norm clipping. precision: SET or
+ * BF16, of the products. */
 void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows, int columns,
-                 const MuonStep *step, real *workspace);
+                 double rate, double scale, GemmMode precision, real *workspace);

@@ -132,7 +132,8 @@ static void update_range(const Optimizer *o, const Tensor *tensor, Range r, real
         decay_update(w, n, o->decay_share);
     if (workspace)
         muon_update(w, o->m + at, g, tensor->layout, tensor->shape[0], tensor->shape[1],
-                    &o->muon, workspace);
+                    o->step.rate, o->step.gradient_scale,
+                    o->config->precision == PRECISION_BF16 ? BF16 : SET, workspace);
     else adam_update(w, o->m + at, o->v + at, g, n, &o->step);
     if (o->ema) ema_update(o->ema + at, w, n, o->ema_share);
 }
@@ -167,7 +168,6 @@ void optimizer_update(Optimizer *o, long long update, double rate, double scale,
     o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
-    o->muon = (MuonStep){rate, scale, c->precision == PRECISION_BF16 ? BF16 : SET};
     o->next = 0;
     if (o->workspace) workers_run(workers, update_matrices, o);
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);

@@ -41,7 +41,6 @@ typedef struct Optimizer {
     real *ema;      // in the same way; NULL without --ema
     AdamStep step;  // of the current update
     real decay_share, ema_share;
-    MuonStep muon;
     real *workspace;  // [threads][workspace_size] of muon_update, or NULL
     size_t workspace_size;
     atomic_int next;  // the tensor that the next free thread updates

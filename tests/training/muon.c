@@ -64,8 +64,7 @@ static void check(int rows, int columns, GemmMode precision, double tolerance)
         iterate(X, rows, columns);
         for (size_t i = 0; i < count; i++)
             theta[i] -= rate * 0.2 * sqrt(rows > columns ? rows : columns) * X[i];
-        muon_update(W, m, g, MATRIX_ROWS, rows, columns, &(MuonStep){rate, 0.5, precision},
-                    workspace);
+        muon_update(W, m, g, MATRIX_ROWS, rows, columns, rate, 0.5, precision, workspace);
     }
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)W[i] - theta[i]) < tolerance))
@@ -96,7 +95,7 @@ TEST(test_all_directions_move_alike)
                    v2 = j < N / 2 ? 0.25 : -0.25;
             g[i * N + j] = (real)(u1 * v1 + 0.05 * u2 * v2);
         }
-    muon_update(W, m, g, MATRIX_ROWS, N, N, &(MuonStep){1, 1, SET}, workspace);
+    muon_update(W, m, g, MATRIX_ROWS, N, N, 1, 1, SET, workspace);
     double share[2] = {0}, squares = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -114,7 +113,7 @@ TEST(test_no_gradient_is_no_update)
 {
     memset(m, 0, sizeof m), memset(g, 0, sizeof g);
     for (int i = 0; i < 64; i++) W[i] = (real)i;
-    muon_update(W, m, g, MATRIX_ROWS, 8, 8, &(MuonStep){1, 1, SET}, workspace);
+    muon_update(W, m, g, MATRIX_ROWS, 8, 8, 1, 1, SET, workspace);
     for (int i = 0; i < 64; i++) assert_true(W[i] == (real)i);
 }
 
@@ -123,7 +122,6 @@ TEST(test_packed_matrices)
 {
     enum { ROWS = 768, COLUMNS = 576 };
     MatrixLayout layout = matrix_layout_trained(ROWS, COLUMNS);
-    const MuonStep step = {0.1, 1, SET};
     if (layout != MATRIX_PACKED) skip();
     for (int packed = 0; packed < 2; packed++) {
         Rng rng = rng_stream(12, RNG_TEST, 0);
@@ -131,7 +129,8 @@ TEST(test_packed_matrices)
         for (int i = 0; i < LARGEST; i++) g[i] = (real)(2 * rng_uniform(&rng) - 1);
         if (packed)
             matrix_pack(layout, W, ROWS, COLUMNS), matrix_pack(layout, g, ROWS, COLUMNS);
-        muon_update(W, m, g, packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, &step, workspace);
+        muon_update(W, m, g, packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, 0.1, 1, SET,
+                    workspace);
         if (packed) matrix_unpack(layout, W, ROWS, COLUMNS);
         else memcpy(rows_of_W, W, sizeof W);
     }
