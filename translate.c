@@ -137,7 +137,7 @@ static bool score_given(Hypothesis *hypothesis, const Program *p, const Models *
     *hypothesis = (Hypothesis){.id = given->ids.id,
                                .length = target.rows,
                                .each = malloc((size_t)target.rows * sizeof(double))};
-    if (!hypothesis->each) return error_set(error, "not enough memory for a translation");
+    if (!hypothesis->each) return error_memory(error, "for a translation");
     if (!scoring_run(hypothesis->each, NULL, &models->ensemble, &source, &target, p->workers,
                      NULL, error))
         return false;

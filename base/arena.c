@@ -21,8 +21,7 @@ bool arena_reserve(Arena *arena, Error *error)
     assert(!arena->base);
     size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
     arena->base = block_allocate(size);
-    if (!arena->base)
-        return error_set(error, "not enough memory for %.1f MB", (double)size / 1e6);
+    if (!arena->base) return error_memory(error, "for %.1f MB", (double)size / 1e6);
     arena->size = size;
     arena->used = 0;
     return true;

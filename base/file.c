@@ -213,7 +213,7 @@ bool stream_flush(FILE *out, const char *what, Error *error)
 bool file_replace_text(const char *path, char *text, Error *error)
 {
     bool good = text ? file_replace(path, text, strlen(text), error)
-                     : error_set(error, "not enough memory to write '%s'", path);
+                     : error_memory(error, "to write '%s'", path);
     free(text);
     return good;
 }
@@ -242,7 +242,7 @@ bool folder_make(const char *path, Error *error)
 {
     if (!*path) return error_set(error, "cannot make a folder without a name");
     char *part = strdup(path);
-    if (!part) return error_set(error, "not enough memory for the name of a folder");
+    if (!part) return error_memory(error, "for the name of a folder");
     bool made = true;
     for (size_t i = 1; made && path[i - 1]; i++) {
         if (path[i] && path[i] != '/') continue;

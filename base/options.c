@@ -20,7 +20,7 @@ bool strings_add(StringList *list, const char *text, Error *error)
     char **item = realloc(list->item, sizeof *item * ((size_t)list->count + 1));
     if (item) list->item = item;
     char *copy = item ? strdup(text) : NULL;
-    if (!copy) return error_set(error, "not enough memory for a list of texts");
+    if (!copy) return error_memory(error, "for a list of texts");
     list->item[list->count++] = copy;
     return true;
 }
@@ -100,7 +100,7 @@ static bool read_whole(long long *whole, const char *text, const Option *option)
 static bool store_text(char **field, const char *text, Error *error)
 {
     char *copy = text ? strdup(text) : NULL;
-    if (text && !copy) return error_set(error, "not enough memory for the options");
+    if (text && !copy) return error_memory(error, "for the options");
     free(*field);
     *field = copy;
     return true;

@@ -83,8 +83,7 @@ static void *thread_main(void *argument)
 Workers *workers_start(int threads, Error *error)
 {
     Workers *workers = calloc(1, sizeof *workers + (size_t)threads * sizeof(Thread));
-    if (!workers)
-        return error_set(error, "not enough memory to start %d threads", threads), NULL;
+    if (!workers) return error_memory(error, "to start %d threads", threads), NULL;
     pthread_mutex_init(&workers->lock, NULL);
     pthread_cond_init(&workers->start, NULL);
     pthread_cond_init(&workers->done, NULL);

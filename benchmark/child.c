@@ -41,7 +41,7 @@ bool child_run(ChildWork work, const void *context, void *result, size_t size, E
     pid_t parent = getpid();
     Answer *answer = mmap(NULL, sizeof *answer + size, PROT_READ | PROT_WRITE,
                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (answer == MAP_FAILED) return error_set(error, "not enough memory for a result");
+    if (answer == MAP_FAILED) return error_memory(error, "for a result");
     pid_t child = fork();
     if (child == 0) be_child(answer, parent, work, context);
     int status = child > 0 ? wait_for(child) : -1;

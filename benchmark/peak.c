@@ -58,7 +58,7 @@ Peak *peak_create(Workers *workers, Error *error)
         if (good) worker->B = worker->A + NUMBERS, worker->C = worker->B + NUMBERS;
     }
     if (!good) {
-        error_set(error, "not enough memory for the matrices of %zu threads", threads);
+        error_memory(error, "for the matrices of %zu threads", threads);
         if (peak) peak->workers = workers, peak_free(peak);
         return NULL;
     }

@@ -46,8 +46,7 @@ static bool defaults(Plan *plan, Error *error)
         (OptionGroup){"Options", NULL, options, sizeof options / sizeof *options, plan};
     plan->sections = strdup("train,peer,decode,startup,scaling");
     plan->programs = strdup(".");
-    return (plan->sections && plan->programs) ||
-           error_set(error, "not enough memory for the options");
+    return (plan->sections && plan->programs) || error_memory(error, "for the options");
 }
 
 /* Turns "train,scaling" into wants. */

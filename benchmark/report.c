@@ -310,8 +310,7 @@ bool report_json(const Report *report, const char *path, Error *error)
     size_t size = 0;
     JsonWriter json = {.out = open_memstream(&text, &size), .indent = 2};
     if (json.out) put_report(&json, report);
-    bool good = (json.out && fclose(json.out) == 0) ||
-                error_set(error, "not enough memory for '%s'", path);
+    bool good = (json.out && fclose(json.out) == 0) || error_memory(error, "for '%s'", path);
     good = good && file_replace(path, text, size, error);
     free(text);
     return good;

@@ -36,7 +36,7 @@ static double *token_frequencies(int count, Error *error)
 {
     double *cumulative = malloc((size_t)count * sizeof *cumulative), sum = 0;
     if (!cumulative) {
-        error_set(error, "not enough memory for a vocabulary of %d", count);
+        error_memory(error, "for a vocabulary of %d", count);
         return NULL;
     }
     for (int r = 0; r < count; r++) cumulative[r] = sum += pow(r + 1 + 1.9, -1.08);
@@ -85,5 +85,5 @@ bool synthetic_corpus(Corpus *corpus, size_t pairs, int length, int vocab, uint6
     free(cumulative);
     if (good) return true;
     corpus_free(corpus);
-    return error_set(error, "not enough memory for a corpus of %zu pairs", pairs);
+    return error_memory(error, "for a corpus of %zu pairs", pairs);
 }

@@ -179,7 +179,7 @@ static bool read_charsmap(Bytes table, void *context, CharsmapRule *rule, Error 
 static bool read_piece(Pieces *pieces, Bytes message, Error *error)
 {
     if (!GROW(pieces->piece, pieces->size, (size_t)pieces->count + 1))
-        return error_set(error, "not enough memory for %d pieces", pieces->count);
+        return error_memory(error, "for %d pieces", pieces->count);
     Piece *piece = &pieces->piece[pieces->count++];
     *piece = (Piece){.message = message, .type = PIECE_NORMAL};
     for (Field field; message.count > 0;) {
@@ -233,7 +233,7 @@ static bool check_nesting(const Pieces *pieces, Error *error)
     Bytes stack[MAX_NESTED], *text = malloc((size_t)pieces->count * sizeof *text);
     size_t count = 0;
     int depth = 0;
-    if (!text) return error_set(error, "not enough memory for %d pieces", pieces->count);
+    if (!text) return error_memory(error, "for %d pieces", pieces->count);
     for (int i = 0; i < pieces->count; i++)
         if (pieces->piece[i].type == PIECE_USER_DEFINED) text[count++] = pieces->piece[i].text;
     qsort(text, count, sizeof *text, by_text);

@@ -149,7 +149,7 @@ bool tokenizer_adopt(unsigned char **adopted, size_t *adopted_size, const void *
                           put_pieces(&out, &pieces, false) && put_trainer(&out, &spec);
     pieces_free(&pieces);
     free(spec.bytes);
-    if (!good) error_set(error, "not enough memory for its pieces");
+    if (!good) error_memory(error, "for its pieces");
     Tokenizer *tokenizer = good ? tokenizer_load(out.bytes, out.count, error) : NULL;
     if (!tokenizer) {
         free(out.bytes);

@@ -63,8 +63,7 @@ bool vocabulary_copy(Vocabulary *vocabulary, const void *const model[SIDES],
     for (int side = 0; side < SIDES; side++) {
         if (!model[side]) continue;
         vocabulary->model[side] = malloc(size[side] ? size[side] : 1);
-        if (!vocabulary->model[side])
-            return error_set(error, "not enough memory for the tokenizer");
+        if (!vocabulary->model[side]) return error_memory(error, "for the tokenizer");
         memcpy(vocabulary->model[side], model[side], size[side]);
         vocabulary->size[side] = size[side];
     }

@@ -46,8 +46,7 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
     int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
     e->row = malloc(((size_t)rows + (size_t)columns) * sizeof *e->row);
     e->compared = malloc((size_t)columns * sizeof *e->compared);
-    if (!e->row || !e->compared)
-        return error_set(error, "not enough memory to explain the attention");
+    if (!e->row || !e->compared) return error_memory(error, "to explain the attention");
     e->column = e->row + rows;
     for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
     for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
@@ -366,7 +365,7 @@ static void step_table(const Explanation *e)
 static bool step_map(const Explanation *e, Error *error)
 {
     float *weight = malloc((size_t)e->map.rows * (size_t)e->map.columns * sizeof *weight);
-    if (!weight) return error_set(error, "not enough memory to explain the attention");
+    if (!weight) return error_memory(error, "to explain the attention");
     snapshot_weights(weight, e->snapshot, e->kind, e->layer, e->head);
     HeatMap map = {.weight = weight,
                    .rows = e->map.rows,

@@ -33,7 +33,7 @@ bool heads_create(Heads *heads, const ModelConfig *config, Error *error)
     heads->kind[0] = head;
     heads->pair = calloc(HEAD_PAIRS, sizeof(HeadPair *));
     if (!head || !heads->pair || !hcreate_r(HEAD_PAIRS, &heads->table))
-        return error_set(error, "not enough memory to report on heads");
+        return error_memory(error, "to report on heads");
     for (int kind = 0; kind < HEAD_KINDS; heads->kind[++kind] = head)
         for (int k = 0; k <= layers[kind] * H; k++)
             *head++ = (Head){.kind = (AttentionKind)kind,
@@ -135,14 +135,14 @@ static bool add_kind(Heads *heads, const Snapshot *snapshot, AttentionKind kind,
     Map equal = {0}, map;
     HeadPair **pair = calloc(cells, sizeof(HeadPair *));
     bool good = make_map(&equal, snapshot, last, rows, columns, error) &&
-                (pair || error_set(error, "not enough memory for pairs of words"));
+                (pair || error_memory(error, "for pairs of words"));
     for (size_t c = 0; good && c < cells; c++) {
         int i = (int)c / columns->count, j = (int)c % columns->count;
         if (rows->special[i] || columns->special[j] || equal.at[c] <= 0) continue;
         bool full = heads->pairs == HEAD_PAIRS;
         pair[c] =
             find_pair(heads, kind, rows->text[i], columns->text[j], full ? NULL : example);
-        good = pair[c] || full || error_set(error, "not enough memory for pairs of words");
+        good = pair[c] || full || error_memory(error, "for pairs of words");
         if (pair[c]) pair[c]->count++;
     }
     for (Head *head = first; good && head <= last; head++) {
@@ -169,7 +169,7 @@ bool heads_add(Heads *heads, const Snapshot *snapshot, const Vocabulary *vocabul
     char *target = source ? labels_sentence(snapshot, vocabulary, TARGET, error) : NULL;
     char *both = NULL;
     if (target && asprintf(&both, "%s → %s", source, target) < 0)
-        both = NULL, error_set(error, "not enough memory for pairs of words");
+        both = NULL, error_memory(error, "for pairs of words");
     good = both != NULL;
     for (AttentionKind k = ATTENTION_ENCODER; good && k <= ATTENTION_CROSS; k++)
         good = add_kind(heads, snapshot, k, &labels[labels_rows(k)], &labels[labels_columns(k)],
@@ -290,7 +290,7 @@ bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error
     int total = (int)(heads->kind[HEAD_KINDS] - all), count = 0;
     const HeadPair *pair[HEAD_KINDS];
     Best *best = calloc((size_t)total, sizeof *best);
-    if (!best) return error_set(error, "not enough memory to rank %d heads", total);
+    if (!best) return error_memory(error, "to rank %d heads", total);
     for (int k = 0; k < HEAD_KINDS; k++)
         pair[k] = find_pair(heads, (AttentionKind)k, from, to, NULL);
     for (int i = 0; i < total; i++)
@@ -317,8 +317,7 @@ bool heads_draw(const char *path, const Heads *heads, const PictureConfig *confi
     char(*name)[32] = calloc((size_t)columns, sizeof *name);
     const char **label = calloc((size_t)columns, sizeof *label);
     float *weight = calloc((size_t)columns * ROWS, sizeof *weight);
-    bool good =
-        (name && label && weight) || error_set(error, "not enough memory to draw heads");
+    bool good = (name && label && weight) || error_memory(error, "to draw heads");
     for (int i = 0; good && i < columns; i++, head++) {
         label[i] = head->number < 0 ? "uniform" : name[i];
         snprintf(name[i], sizeof *name, "%s %d.%d", attention_kind_names[head->kind],

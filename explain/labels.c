@@ -90,7 +90,7 @@ static char *word_text(const Tokenizer *tokenizer, const int *id, const char *co
     if (count > 1 || unknown[0])
         tokenizer_decode_unknown(tokenizer, &text, id, (size_t)count, unknown, error);
     else if (!(text = strdup(tokenizer_label(tokenizer, id[0]))))
-        error_set(error, "not enough memory for the words of a picture");
+        error_memory(error, "for the words of a picture");
     return text;
 }
 
@@ -110,7 +110,7 @@ bool labels_make(Labels *labels, const Snapshot *snapshot, const Vocabulary *voc
     const char **unknown = calloc(n, sizeof *unknown);
     bool good = (labels->text && labels->special && labels->unknown && labels->probability &&
                  labels->word && id && unknown) ||
-                error_set(error, "not enough memory for the words of a picture");
+                error_memory(error, "for the words of a picture");
     for (int i = 0; i < count && good; i++) {
         id[i] = labels_id(snapshot, side, i);
         unknown[i] = labels_unknown(snapshot, side, i);

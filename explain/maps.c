@@ -7,8 +7,7 @@
 static bool map_create(Map *map, int rows, int columns, Error *error)
 {
     *map = (Map){calloc((size_t)rows * (size_t)columns, sizeof *map->at), rows, columns};
-    return map->at ||
-           error_set(error, "not enough memory for attention of %d x %d words", rows, columns);
+    return map->at || error_memory(error, "for attention of %d x %d words", rows, columns);
 }
 
 void map_free(Map *map)

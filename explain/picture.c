@@ -104,7 +104,7 @@ static bool drawing_begin(Drawing *d)
     const PictureInput *in = d->input;
     int heads = in->snapshot->model->config.heads;
     d->head = calloc((size_t)heads, sizeof *d->head);
-    if (!d->head) return error_set(d->error, "not enough memory for a picture");
+    if (!d->head) return error_memory(d->error, "for a picture");
     for (int h = 0; h < heads; h++)
         if (in->choice->head >= 0 || choice_has(in->choice, h)) d->head[d->heads++] = h;
     d->hide = in->config.hide_special;
@@ -326,8 +326,7 @@ static bool section_make(HeatMapSection *page, Section *s, const Drawing *d)
     s->map = calloc((size_t)count, sizeof *s->map);
     s->heat = calloc((size_t)count, sizeof *s->heat);
     s->text = calloc((size_t)count, sizeof *s->text);
-    if (!s->map || !s->heat || !s->text)
-        return error_set(d->error, "not enough memory for a picture");
+    if (!s->map || !s->heat || !s->text) return error_memory(d->error, "for a picture");
     for (int i = 0; i < count; i++)
         if (!section_map(s, d, &best, i)) return false;
     bool halved = s->layers == 1 && s->heads > 2 && s->heads % 2 == 0;  // one layer: two rows
@@ -371,7 +370,7 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
     if ((sides == 1 ? asprintf(&title, "%s → %s", d->from, d->to)
                     : asprintf(&title, "before: %s → %s · after: %s → %s", d[-1].from, d[-1].to,
                                d->from, d->to)) < 0)
-        return error_set(d->error, "not enough memory for a picture");
+        return error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              d->input->given ? "given" : "model's",
              d->unknown ? ". Underlined: not in this model's vocabulary" : "");

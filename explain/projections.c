@@ -188,8 +188,7 @@ bool projections_find(Projections *out, const FrequentWords *words, const Transf
     size_t count = (size_t)WORDS * (size_t)model->config.d_model;
     real *vectors = calloc(5 * count, sizeof *vectors);
     Sums sums = {.Q = vectors, .K = vectors + count, .V = vectors + 2 * count};
-    bool good =
-        vectors || error_set(error, "not enough memory for the projections of frequent words");
+    bool good = vectors || error_memory(error, "for the projections of frequent words");
     good = good && pass_pairs(&sums, &out->loss, words, model, layer, corpus, error);
     if (good)
         find_maps(out, &sums, words, model, layer, vectors + 3 * count, vectors + 4 * count);

@@ -69,7 +69,7 @@ bool table_add(AttentionTable *table, const Snapshot *snapshot, const Vocabulary
     size_t n = (size_t)snapshot->source.rows, m = (size_t)snapshot->target.rows,
            most = n > m ? n : m;
     float *weight = malloc(most * most * sizeof *weight);
-    if (!weight) return error_set(error, "not enough memory to write '%s'", table->path);
+    if (!weight) return error_memory(error, "to write '%s'", table->path);
     for (AttentionKind kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++)
         if (choice->all_kinds || choice->kind == kind)
             write_kind(table->out, (TableMap){snapshot, vocabulary, sentence, kind, 0, 0},

@@ -32,7 +32,7 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, A
     size_t columns = (size_t)map.columns, first = step == STEP_READS ? columns : 0;
     size_t count = (size_t)map.rows * columns;
     float *all = malloc(2 * count * sizeof *all);
-    if (!all) return error_set(error, "not enough memory to align %d words", map.rows);
+    if (!all) return error_memory(error, "to align %d words", map.rows);
     bool good = weights(all, all + count, count, snapshot, layer, head, error);  // (1)
     memcpy(share, all + first, (size_t)(map.rows - 1) * columns * sizeof *share);
     free(all);
@@ -46,7 +46,7 @@ bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, A
 static bool links_add(Links *links, Link link, Error *error)
 {
     if (!GROW(links->link, links->size, (size_t)links->count + 1))
-        return error_set(error, "not enough memory for %d links", links->count + 1);
+        return error_memory(error, "for %d links", links->count + 1);
     links->link[links->count++] = link;
     return true;
 }

@@ -81,7 +81,7 @@ static bool load(Bundle *bundle, CheckpointFile *checkpoint, bool int8, bool pre
            (!change || intervention_apply(change, model, error) ||
             error_prefix(error, "%s", name)) &&
            ((bundle->config = strdup(checkpoint->config)) ||
-            error_set(error, "not enough memory for the configuration of '%s'", name));
+            error_memory(error, "for the configuration of '%s'", name));
     checkpoint_close(checkpoint);
     good =
         good && (!prepare || model->prepared.count || transformer_prepare(model, int8, error));

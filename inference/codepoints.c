@@ -25,7 +25,7 @@
 uint32_t *codepoints_reserve(int length, Error *error)
 {
     uint32_t *at = malloc(((size_t)length + 1) * sizeof *at);
-    if (!at) error_set(error, "not enough memory for a sentence of %d characters", length);
+    if (!at) error_memory(error, "for a sentence of %d characters", length);
     return at;
 }
 

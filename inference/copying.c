@@ -46,9 +46,8 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
     float *share = malloc(m * n * sizeof *share);
     const char **left = malloc(n * sizeof *left);
     *copied = calloc(m, sizeof **copied);
-    bool good =
-        ((share && left && *copied) || error_set(error, "not enough memory to copy words")) &&
-        align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, error);
+    bool good = ((share && left && *copied) || error_memory(error, "to copy words")) &&
+                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, error);
     if (good) {
         memcpy(left, lines->unknown + first, n * sizeof *left);
         assign(*copied, share, left, translation, (int)n);

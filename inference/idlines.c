@@ -102,7 +102,7 @@ static bool find_unknown(IdLines *lines, const Tokenizer *tokenizer, size_t firs
         size_t next = t - first + 1, from = (size_t)begin->id[t - first];
         size_t to = next < begin->count ? (size_t)begin->id[next] : length;
         if (!add_unknown(lines, tokenizer, t, text, length, from, to))
-            return error_set(error, "not enough memory for an unknown word");
+            return error_memory(error, "for an unknown word");
     }
     return true;
 }
@@ -120,7 +120,7 @@ static bool end_line(IdLines *lines, const Tokenizer *tokenizer, size_t first, s
         !GROW(lines->start, lines->start_size, (size_t)lines->count + 2) ||
         (lines->find_words && !GROW(lines->word, lines->word_size, end + 1)) ||
         (lines->find_unknown && !GROW(lines->unknown, lines->unknown_size, end + 1)))
-        return error_set(error, "not enough memory for %d lines", lines->count);
+        return error_memory(error, "for %d lines", lines->count);
     if (lines->find_words) {
         words_of_text(lines->word + first, begin->id, (int)kept, text, length);
         lines->word[end] = -1;  // of </s>

@@ -134,7 +134,7 @@ static bool read_config(CheckpointFile *c, const Folder *f, Error *error)
                              get_flag(f, "scale_embedding", false) ? "sqrt" : "none");
     c->config = c->own_config = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
-    return c->config || error_set(error, "not enough memory for the configuration");
+    return c->config || error_memory(error, "for the configuration");
 }
 
 /* c->row and f->piece (=) </s>, <unk>, all others in their order, <pad>; the decoder begins with
@@ -156,8 +156,7 @@ static bool order_tokens(CheckpointFile *c, Folder *f, Error *error)
     const char **by_id = calloc((size_t)f->V, sizeof *by_id);
     f->piece = calloc((size_t)f->V, sizeof *f->piece);
     c->row = calloc((size_t)f->V, sizeof *c->row);
-    bool good = (by_id && f->piece && c->row) ||
-                error_set(error, "not enough memory for %d tokens", f->V);
+    bool good = (by_id && f->piece && c->row) || error_memory(error, "for %d tokens", f->V);
     json_object_foreach(f->vocab, piece, value)
     {
         json_int_t id = json_integer_value(value);
@@ -270,7 +269,7 @@ static json_t *make_vocab(const Vocabulary *vocabulary, Error *error)
     }
     if (id == V && same) return vocab;
     json_decref(vocab);
-    if (same) error_set(error, "not enough memory for the vocabulary");
+    if (same) error_memory(error, "for the vocabulary");
     else
         error_set(error, "this model cannot be exported: MarianMT has one vocabulary, and here "
                          "source and target have their own (`vocabulary separate`), or a "

@@ -30,7 +30,7 @@ static bool tree_reserve(NgramTree *tree, size_t edges, Error *error)
     tree->bits = 4;
     while (((size_t)1 << tree->bits) < 2 * edges) tree->bits++;
     tree->edge = calloc((size_t)1 << tree->bits, sizeof *tree->edge);
-    if (!tree->edge) return error_set(error, "not enough memory to count %zu n-grams", edges);
+    if (!tree->edge) return error_memory(error, "to count %zu n-grams", edges);
     return true;
 }
 

@@ -130,10 +130,10 @@ static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Worksp
         Arena measure = {0};
         workspace_layout(w, &measure, ensemble->model[m], batch);
         if (!arena_fit(&w->arena, measure.used))
-            return error_set(error,
-                             "not enough memory to score with %.1f MB: shorter sentences or "
-                             "fewer `threads` need less",
-                             (double)measure.used / 1e6);
+            return error_memory(error,
+                                "to score with %.1f MB: shorter sentences or "
+                                "fewer `threads` need less",
+                                (double)measure.used / 1e6);
         workspace_layout(w, &w->arena, ensemble->model[m], batch);
         if (!score_model(w, ensemble, m, batch->soft, error)) return false;
         for (int i = 0; i < rows; i++)  // ln(e^sum + e^each)
@@ -186,7 +186,7 @@ bool scoring_run(double *log_probability, SoftTarget *soft, const Ensemble *ense
     if (!pairs_check(source, target, &config, error)) return false;
     batches_layout(&run, &plan, log_probability, soft, source, target);
     if (!arena_reserve(&plan, NULL))
-        return error_set(error, "not enough memory for %d sentences", source->sentences);
+        return error_memory(error, "for %d sentences", source->sentences);
     batches_layout(&run, &plan, log_probability, soft, source, target);
     workers_run(workers, score_batches, &run);
     arena_free(&plan);

@@ -41,8 +41,8 @@ Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
         layout(snapshot, source, target, kind);
     }
     if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
-        error_set(error, "not enough memory for the attention of %d and %d tokens",
-                  source->rows, target->rows);
+        error_memory(error, "for the attention of %d and %d tokens", source->rows,
+                     target->rows);
         return snapshot_close(snapshot), NULL;
     }
     layout(snapshot, source, target, kind);
@@ -210,7 +210,7 @@ bool snapshot_norms(float *out, const Snapshot *snapshot, int layer, Error *erro
     double *G = malloc(((size_t)H * (size_t)H + (size_t)H * (size_t)D) * sizeof *G);
     real *row = malloc((size_t)D * sizeof *row);
     AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, layer, 0);
-    bool good = (G && row) || error_set(error, "not enough memory for the norms of values");
+    bool good = (G && row) || error_memory(error, "for the norms of values");
     for (int j = 0; good && j < map.columns; j++) {
         output_of_column(G, G + H * H, row, snapshot, layer, j);
         for (int i = 0; i < map.rows; i++) {

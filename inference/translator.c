@@ -79,10 +79,10 @@ static bool result_create(const TranslatorRun *run, Error *error)
     result_layout(run, block);
     size_t bytes = block->used;
     if (!arena_reserve(block, NULL))
-        return error_set(error,
-                         "not enough memory for %.1f MB of translations: fewer sentences "
-                         "at a time, or a smaller `n-best`, need less",
-                         (double)bytes / 1e6);
+        return error_memory(error,
+                            "for %.1f MB of translations: fewer sentences "
+                            "at a time, or a smaller `n-best`, need less",
+                            (double)bytes / 1e6);
     result_layout(run, block);
     return true;
 }
@@ -163,7 +163,7 @@ static bool plan_create(TranslatorRun *run, Error *error)
     plan_layout(run, &run->plan);
     if (arena_reserve(&run->plan, NULL)) return plan_layout(run, &run->plan), true;
     translations_free(run->out);
-    return error_set(error, "not enough memory for %d sentences", run->input->source.sentences);
+    return error_memory(error, "for %d sentences", run->input->source.sentences);
 }
 
 static TranslatorRun run_of(Translations *out, const Ensemble *ensemble,
@@ -209,10 +209,10 @@ static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
     Search search;
     size_t bytes = search_bytes(batch);
     if (!arena_fit(arena, bytes))
-        return error_set(error,
-                         "not enough memory to search with %.1f MB: a smaller `beam` or "
-                         "`max-length-ratio`, or fewer `threads`, need less",
-                         (double)bytes / 1e6);
+        return error_memory(error,
+                            "to search with %.1f MB: a smaller `beam` or "
+                            "`max-length-ratio`, or fewer `threads`, need less",
+                            (double)bytes / 1e6);
     search_layout(&search, arena, batch);
     if (is_greedy(batch->config) ? greedy_search(&search.greedy) : beam_search(&search.beam))
         return true;

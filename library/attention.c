@@ -35,7 +35,7 @@ static AttentionResult *take(const Bundle *bundle, const IdLines *source, const 
         free(a);
         free(from);
         snapshot_close(snapshot);
-        return error_set(error, "not enough memory for an attention map"), NULL;
+        return error_memory(error, "for an attention map"), NULL;
     }
     const char **to = from + sources, **read = to + targets;
     for (int i = 0; i < sources; i++) from[i] = tokenizer_piece(tokenizer[SOURCE], id[i]);

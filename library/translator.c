@@ -132,7 +132,7 @@ static bool allocate(TranslationResult *result, const Translations *found, Error
     result->token = calloc(tokens + 1, sizeof *result->token);
     result->id = calloc(tokens + 1, sizeof *result->id);
     return (result->hypothesis && result->token && result->id) ||
-           error_set(error, "not enough memory for %zu translations", hypotheses);
+           error_memory(error, "for %zu translations", hypotheses);
 }
 
 /* Text, with unknown words copied, of a translation of line s. */
@@ -217,7 +217,7 @@ QkvTranslations *qkv_translate(QkvTranslator *translator, const char *const *tex
     Error error;
     if (!can_take(translator, texts, "the list of texts", count, &error))
         return library_fail(to, &error);
-    error_set(&error, "not enough memory for %d translations", count);
+    error_memory(&error, "for %d translations", count);
     locale_t before = library_enter();
     TranslationResult *result = calloc(1, sizeof *result);
     if (result) result->sentence = calloc((size_t)count + 1, sizeof *result->sentence);
@@ -245,7 +245,7 @@ static bool score(double *log_probability, QkvTranslator *translator, const char
             encode_whole(bundle, &source, SOURCE, texts[i], "text", i + 1, error) &&
             encode_whole(bundle, &target, TARGET, translations[i], "translation", i + 1, error);
     double *each = calloc(target.ids.count + 1, sizeof *each);
-    if (good && !each) good = error_set(error, "not enough memory to score %d texts", count);
+    if (good && !each) good = error_memory(error, "to score %d texts", count);
     if (good) {
         Packed x = idlines_packed(&source), y = idlines_packed(&target);
         good = scoring_run(each, NULL, &translator->ensemble, &x, &y, translator->workers, NULL,

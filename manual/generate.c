@@ -63,7 +63,7 @@ static bool write_page(FILE *out, const char *name, const CompletedProgram *prog
         else if (program && !strcmp(line, "@presets@\n")) write_presets(out);
         else write_line(out, line);
     }
-    if (!good) error_set(error, "not enough memory for %s", name);
+    if (!good) error_memory(error, "for %s", name);
     if (good && ferror(in))
         good = error_set(error, "cannot read %s: %s", path, strerror(errno));
     free(line);
@@ -82,7 +82,7 @@ static bool write_file(FILE *out, const char *name, const CompletedProgram *prog
         for (int s = 0; s < SHELL_COUNT; s++)
             if (!strcmp(name + length + 1, SHELLS[s]))
                 return completion_write(out, (Shell)s, &program[p]) ||
-                       error_set(error, "not enough memory for %s", name);
+                       error_memory(error, "for %s", name);
         return write_page(out, name, &program[p], error);
     }
     return write_page(out, name, NULL, error);

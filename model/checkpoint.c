@@ -128,7 +128,7 @@ static bool save(const Checkpoint *c, const SafeMetadata *metadata, int count, c
     Draft draft = {0};
     bool good = make_draft(&draft, c)
                     ? safetensors_write(path, draft.tensor, draft.count, metadata, count, error)
-                    : error_set(error, "not enough memory to write '%s'", path);
+                    : error_memory(error, "to write '%s'", path);
     free(draft.tensor);
     free(draft.name);
     free(draft.prepared);
@@ -164,8 +164,7 @@ static bool read_tokenizer(CheckpointFile *c, int i, Error *error)
                          c->file.path, TOKENIZER[i]);
     c->tokenizer_size[i] = (size_t)tensor->bytes;
     c->tokenizer[i] = malloc(c->tokenizer_size[i]);
-    if (!c->tokenizer[i])
-        return error_set(error, "not enough memory for the tokenizer of '%s'", c->file.path);
+    if (!c->tokenizer[i]) return error_memory(error, "for the tokenizer of '%s'", c->file.path);
     return safetensors_read(&c->file, tensor, c->tokenizer[i], error);
 }
 
@@ -493,7 +492,7 @@ bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, con
         if (size > r.size) r.size = size;
     }
     r.buffer = malloc((size_t)threads * r.size);
-    if (!r.buffer) return error_set(error, "not enough memory to read '%s'", c->file.path);
+    if (!r.buffer) return error_memory(error, "to read '%s'", c->file.path);
     Workers *workers = threads > 1 ? workers_start(threads, NULL) : NULL;
     if (workers) workers_run(workers, read_tensors, &r);
     else read_tensors(&r, 0);  // one thread is enough, or there is none to be had

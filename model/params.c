@@ -196,7 +196,7 @@ bool params_table(Params *params, const ModelConfig *config, Error *error)
     network(&counted, &unused, config);
     Listing list = {.tensor = calloc((size_t)counted.count, sizeof(Tensor))};
     *params = (Params){counted.count, list.tensor, counted.size};
-    if (!list.tensor) return error_set(error, "not enough memory for the parameter table");
+    if (!list.tensor) return error_memory(error, "for the parameter table");
     network(&list, &unused, config);
     return true;
 }

@@ -25,7 +25,7 @@ void pipeline_free(Pipeline *pipeline)
 bool pipeline_begin(Pipeline *pipeline, int passes, Error *error)
 {
     if (!GROW(pipeline->left, pipeline->capacity, (size_t)passes))
-        return error_set(error, "not enough memory for %d micro-batches", passes);
+        return error_memory(error, "for %d micro-batches", passes);
     memset(pipeline->left, 0, (size_t)passes * sizeof *pipeline->left);
     return true;
 }

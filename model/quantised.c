@@ -66,7 +66,7 @@ static bool create(Transformer *model, bool int8, Error *error)
         if (pass == 0) good = arena_reserve(&p->arena, NULL);
     }
     if (good) return true;
-    error_set(error, "not enough memory for %.1f MB of weights", (double)p->arena.used / 1e6);
+    error_memory(error, "for %.1f MB of weights", (double)p->arena.used / 1e6);
     prepared_free(p);
     return false;
 }

@@ -146,7 +146,7 @@ bool safetensors_write(const char *path, const SafeTensor *tensors, int count,
     Content content = {tensors, count, metadata, metadata_count, malloc(largest)};
     char *header = content.buffer ? make_header(&size, &content) : NULL;
     bool good = header ? write_file(path, &content, header, size, error)
-                       : error_set(error, "not enough memory to write '%s'", path);
+                       : error_memory(error, "to write '%s'", path);
     free(header);
     free(content.buffer);
     return good;
@@ -220,8 +220,7 @@ static bool read_header(const SafeFile *file, char **bytes, uint64_t *length, Er
         return error_set(error, "'%s' is cut off: its header of %llu bytes is not all there",
                          file->path, (unsigned long long)*length);
     *bytes = calloc(1, LENGTH_BYTES + *length + 1);
-    if (!*bytes)
-        return error_set(error, "not enough memory for the header of '%s'", file->path);
+    if (!*bytes) return error_memory(error, "for the header of '%s'", file->path);
     return read_at(file, 0, *bytes, LENGTH_BYTES + *length, error);
 }
 
@@ -349,8 +348,7 @@ static bool read_tensors(SafeFile *file, Error *error)
     json_t *value;
     const char *name;
     file->tensor = calloc(json_object_size(file->header) + 1, sizeof *file->tensor);
-    if (!file->tensor)
-        return error_set(error, "not enough memory for the header of '%s'", file->path);
+    if (!file->tensor) return error_memory(error, "for the header of '%s'", file->path);
     json_object_foreach(file->header, name,
                         value) if (strcmp(name, "__metadata__") &&
                                    !read_tensor(file, &file->tensor[file->count++], name, value,
@@ -387,8 +385,7 @@ static bool open_any(SafeFile *file, const char *name, Error *error)
 {
     char *header = NULL;
     uint64_t length = 0;
-    if (!(file->path = strdup(name)))
-        return error_set(error, "not enough memory to read '%s'", name);
+    if (!(file->path = strdup(name))) return error_memory(error, "to read '%s'", name);
     bool good = (file->bytes || open_file(file, error)) &&
                 read_header(file, &header, &length, error) &&
                 parse_header(file, header, length, error);

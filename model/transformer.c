@@ -30,8 +30,7 @@ static bool make_sinusoids(Transformer *model, Error *error)
     size_t count = (size_t)config->max_length * (size_t)config->d_model;
     if (config->positions != POSITIONS_SINUSOIDAL) return true;
     model->sinusoids = malloc(count * sizeof *model->sinusoids);
-    if (!model->sinusoids)
-        return error_set(error, "not enough memory for the table of positions");
+    if (!model->sinusoids) return error_memory(error, "for the table of positions");
     position_table(model->sinusoids, config->max_length, config->d_model);
     return true;
 }

@@ -60,7 +60,7 @@ static bool put_text(Apng *apng, const PngText *text, Error *error)
                : ascii ? asprintf(&data, "%s%c%s", text->key, 0, clean)
                        : asprintf(&data, "%s%c%c%c%c%c%s", text->key, 0, 0, 0, 0, 0, clean);
     free(clean);
-    if (size < 0) return error_set(error, "not enough memory for a picture");
+    if (size < 0) return error_memory(error, "for a picture");
     bool good = put_chunk(apng, ascii ? "tEXt" : "iTXt", data, (size_t)size, error);
     free(data);
     return good;
@@ -142,7 +142,7 @@ static bool pack(Apng *apng, Area area, size_t *length, Error *error)
     size_t other;
     if (!compress_rows(apng, apng->packed, length, area, FILTER_UP) ||
         !compress_rows(apng, apng->other, &other, area, FILTER_NONE))
-        return error_set(error, "not enough memory for a picture");
+        return error_memory(error, "for a picture");
     if (other >= *length) return true;
     uint8_t *swap = apng->packed;
     apng->packed = apng->other;
@@ -160,8 +160,7 @@ static bool allocate(Apng *apng, Error *error)
     apng->packed_size = compressBound(rows) + 4;
     apng->before = apng->memory = malloc(3 * pixels + rows + 2 * apng->packed_size);
     if (!apng->memory)
-        return error_set(error, "not enough memory for a picture of %d x %d", apng->width,
-                         apng->height);
+        return error_memory(error, "for a picture of %d x %d", apng->width, apng->height);
     apng->now = apng->before + pixels;
     apng->shown = apng->now + pixels;
     apng->filtered = apng->shown + pixels;
@@ -195,7 +194,7 @@ Apng *apng_begin(const char *path, int width, int height, int frames, const PngT
                  int count, Error *error)
 {
     Apng *apng = calloc(1, sizeof *apng);
-    if (!apng) return error_set(error, "not enough memory for a picture"), NULL;
+    if (!apng) return error_memory(error, "for a picture"), NULL;
     apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, error) || !file_begin(&apng->file, path, error)) return release(apng);
     if (put_head(apng, texts, count, error)) return apng;

@@ -227,13 +227,13 @@ static bool make_plan(PagePlan *plan, Canvas *canvas, const AttentionPage *page,
     assert(page->count > 0);
     *plan = (PagePlan){.count = page->count};
     plan->section = calloc((size_t)page->count, sizeof *plan->section);
-    if (!plan->section) return error_set(error, "not enough memory for a picture");
+    if (!plan->section) return error_memory(error, "for a picture");
     for (int s = 0; s < page->count; s++) {
         const HeatMapSection *section = &page->sections[s];
         assert(section->large || section->layers * section->heads > 0);
         plan->section[s].maps =
             calloc((size_t)(section->layers * section->heads) + 1, sizeof(HeatMapPlan));
-        if (!plan->section[s].maps) return error_set(error, "not enough memory for a picture");
+        if (!plan->section[s].maps) return error_memory(error, "for a picture");
     }
     return fit_page(canvas, page, plan, error);
 }

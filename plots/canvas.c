@@ -55,7 +55,7 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
 {
     *canvas = NULL;
     Canvas *new = calloc(1, sizeof *new + sizeof *new->state);
-    if (!new) return error_set(error, "not enough memory for a picture");
+    if (!new) return error_memory(error, "for a picture");
     new->state = (struct CanvasState *)(new + 1);
     new->theme = theme;
     new->scale = 1;
@@ -120,8 +120,8 @@ bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
     canvas->state->surface = create_surface(canvas);
     canvas->state->cairo = cairo_create(canvas->state->surface);
     if (cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
-        return error_set(error, "not enough memory for a picture of %d x %d pixels",
-                         canvas->width, canvas->height);
+        return error_memory(error, "for a picture of %d x %d pixels", canvas->width,
+                            canvas->height);
     double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
     cairo_scale(canvas->state->cairo, unit, unit);
     canvas_rectangle(canvas, 0, 0, width, height, theme_palettes[canvas->theme].page);
@@ -149,8 +149,7 @@ void canvas_free(Canvas *canvas)
 
 bool canvas_check(const Canvas *canvas, Error *error)
 {
-    if (canvas->state->failed)
-        return error_set(error, "not enough memory for the words of a picture");
+    if (canvas->state->failed) return error_memory(error, "for the words of a picture");
     cairo_status_t status =
         canvas->state->cairo ? cairo_status(canvas->state->cairo) : CAIRO_STATUS_SUCCESS;
     if (status == CAIRO_STATUS_SUCCESS) return true;
@@ -187,8 +186,8 @@ bool canvas_save_document(const char *path, Canvas *canvas, const char *title, E
     size_t length;
     char *clean = utf8_clean(title, 0, false);
     char *bytes = clean ? finish_document(canvas, &length, clean) : NULL;
-    bool good = bytes ? file_replace(path, bytes, length, error)
-                      : error_set(error, "not enough memory for a picture");
+    bool good =
+        bytes ? file_replace(path, bytes, length, error) : error_memory(error, "for a picture");
     free(clean);
     free(bytes);
     return good;

@@ -188,7 +188,7 @@ static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *pa
     size_t most = 4 * ((size_t)chart->width + 2);  // four points a column of pixels
     Trace trace = {.canvas = canvas, .chart = chart};
     trace.x = malloc(2 * most * sizeof *trace.x);
-    if (!trace.x) return error_set(error, "not enough memory for a picture");
+    if (!trace.x) return error_memory(error, "for a picture");
     trace.y = trace.x + most;
     for (int s = panel->count - 1; s >= 0; s--) {  // the first one on top
         trace.color = series_color(canvas, &panel->series[s]);
@@ -261,7 +261,7 @@ static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series,
                        Error *error)
 {
     double *x = malloc(2 * ((size_t)series->count + 1) * sizeof *x);
-    if (!x) return error_set(error, "not enough memory for a picture");
+    if (!x) return error_memory(error, "for a picture");
     double *y = x + series->count + 1;
     int count = 0;
     for (int i = 0; i < series->count && series->x[i] <= chart->until; i++) {

@@ -15,7 +15,7 @@ enum { STEPS = 32, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000 };
 
 static bool no_memory(Error *error)
 {
-    return error_set(error, "not enough memory to draw the film");
+    return error_memory(error, "to draw the film");
 }
 
 /* ---- plan ---- */

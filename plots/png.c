@@ -47,7 +47,7 @@ static bool encode(AtomicFile *file, const Canvas *canvas, uint8_t *row, png_tex
     png_infop info = png ? png_create_info_struct(png) : NULL;
     if (!info) {
         png_destroy_write_struct(&png, NULL);
-        return error_set(error, "not enough memory");
+        return error_memory(error, "for a picture");
     }
     if (setjmp(png_jmpbuf(png))) {
         png_destroy_write_struct(&png, &info);
@@ -78,7 +78,7 @@ static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error
 {
     for (int i = 0; i < count; i++) {
         char *text = utf8_clean(texts[i].text, 0, true);
-        if (!text) return error_set(error, "not enough memory");
+        if (!text) return error_memory(error, "for a picture");
         bool ascii = utf8_is_ascii(text);
         chunks[i] = (png_text){
             .compression = ascii ? PNG_TEXT_COMPRESSION_NONE : PNG_ITXT_COMPRESSION_NONE,
@@ -98,7 +98,7 @@ static bool encode_with_texts(AtomicFile *file, const Canvas *canvas, const PngT
     png_text *chunks = calloc((size_t)count + 1, sizeof *chunks);
     bool done = row && chunks ? make_chunks(chunks, texts, count, error) &&
                                     encode(file, canvas, row, chunks, count, error)
-                              : error_set(error, "not enough memory");
+                              : error_memory(error, "for a picture");
     for (int i = 0; chunks && i < count; i++) free(chunks[i].text);
     free(chunks);
     free(row);

@@ -12,7 +12,7 @@ bool guide_end_round(Guide *g, const ModelConfig *config, Error *error)
     free(g->count);
     g->count = g->next;
     g->next = calloc(count, sizeof *g->next);
-    return g->next || error_set(error, "not enough memory to estimate links");
+    return g->next || error_memory(error, "to estimate links");
 }
 
 bool guide_create(Guide *g, const ModelConfig *config, Error *error)

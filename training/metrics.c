@@ -52,7 +52,7 @@ static void put(FILE *out, const MetricsLine *line)
 static bool keep(Metrics *m, const MetricsLine *line, Error *error)
 {
     if (!GROW(m->line, m->size, m->count + 1))
-        return error_set(error, "not enough memory for the lines of %s", m->path);
+        return error_memory(error, "for the lines of %s", m->path);
     m->line[m->count] = *line;
     m->line[m->count++].ppl = exp(line->loss);
     return true;
@@ -95,7 +95,7 @@ static bool read_lines(Metrics *metrics, long long update, Error *error)
 bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error)
 {
     *metrics = (Metrics){.path = strdup(path)};
-    if (!metrics->path) return error_set(error, "not enough memory to open '%s'", path);
+    if (!metrics->path) return error_memory(error, "to open '%s'", path);
     if (update == 0 || read_lines(metrics, update, error)) {
         TextStream stream;
         FILE *out = textstream_open(&stream);

@@ -37,7 +37,7 @@ bool microbatch_plan(MicroBatchPlan *plan, const Packed *source, const Packed *t
     if (!GROW(plan->part, plan->part_size, (size_t)count) ||
         !GROW(plan->sentence, plan->sentence_size, (size_t)S) ||
         !GROW(plan->planned, plan->planned_size, (size_t)S))
-        return error_set(error, "not enough memory for %d micro-batches", count);
+        return error_memory(error, "for %d micro-batches", count);
     MicroBatchPart *part = plan->part;
     PlannedSentence *planned = plan->planned;
     for (int s = 0; s < S; s++)
@@ -79,7 +79,7 @@ static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
         rows += copies * packed_length(all, part->sentence[i]);
     if (!GROW(b->id[side], b->id_size[side], (size_t)rows) ||
         !GROW(b->start[side], b->start_size[side], (size_t)sentences + 1))
-        return error_set(error, "not enough memory for a micro-batch");
+        return error_memory(error, "for a micro-batch");
     int *id = b->id[side], *start = b->start[side];
     start[0] = 0;
     for (int i = 0; i < sentences; i++) {
@@ -136,10 +136,10 @@ bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, E
 {
     size_t bytes = microbatch_bytes(b, model, kind);
     if (!arena_fit(&b->arena, bytes))
-        return error_set(error,
-                         "not enough memory for %.1f MB of activations: a smaller model, "
-                         "`micro-tokens` or `max-length` needs less",
-                         (double)bytes / 1e6);
+        return error_memory(error,
+                            "for %.1f MB of activations: a smaller model, "
+                            "`micro-tokens` or `max-length` needs less",
+                            (double)bytes / 1e6);
     layout(b, &b->arena, model, kind);
     if (b->teacher) teach(b, b->teacher);
     return true;

@@ -28,7 +28,7 @@ bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *co
     p->worker = calloc((size_t)workers_count(workers), sizeof *p->worker);
     p->taken = calloc((size_t)accumulators(p), sizeof *p->taken);
     p->done = calloc((size_t)accumulators(p), sizeof *p->done);
-    return (p->worker && p->taken && p->done) || error_set(error, "not enough memory to train");
+    return (p->worker && p->taken && p->done) || error_memory(error, "to train");
 }
 
 void passes_free(Passes *p)
@@ -80,7 +80,7 @@ static bool plan(Passes *p, long long update, const Packed *source, const Packed
     if (!microbatch_plan(&p->plan, source, target, tokens, multiple, error)) return false;
     int count = p->plan.count;
     if (!GROW(p->nll, p->nll_size, 2 * (size_t)count))
-        return error_set(error, "not enough memory for %d micro-batches", count);
+        return error_memory(error, "for %d micro-batches", count);
     p->objective = p->nll + count;
     memset(p->nll, 0, 2 * (size_t)count * sizeof *p->nll);
     return true;

@@ -31,7 +31,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
                         Error *error)
 {
     Trainer *t = calloc(1, sizeof *t);
-    if (!t) return error_set(error, "not enough memory to train"), NULL;
+    if (!t) return error_memory(error, "to train"), NULL;
     t->model = model;
     t->config = config;
     t->workers = workers;

@@ -37,7 +37,7 @@ bool pictures_loss(const void *unused, const Run *run, const char *path, Error *
     int T = metrics_column(NULL, metrics, METRICS_TRAIN, "loss");
     int V = metrics_column(NULL, metrics, METRICS_VALID, "loss");
     double *number = malloc((3 * metrics->count + 1) * sizeof *number);
-    if (!number) return error_set(error, "not enough memory to draw the loss");
+    if (!number) return error_memory(error, "to draw the loss");
     double *tx = number, *loss = tx + T, *rate = loss + T;
     double *vx = rate + T, *valid = vx + V, *bleu = valid + V;
     metrics_column(tx, metrics, METRICS_TRAIN, "update");

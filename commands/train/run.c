@@ -116,7 +116,7 @@ static bool share_tokenizer(Run *run, CorpusSide side, Error *error)
     if (!distributed_share(&v->size[side], sizeof v->size[side], error)) return false;
     if (v->size[side] == 0) return true;
     if (distributed_rank() > 0) v->model[side] = malloc(v->size[side]);
-    bool good = v->model[side] || error_set(error, "not enough memory for the tokenizer");
+    bool good = v->model[side] || error_memory(error, "for the tokenizer");
     return distributed_agree(good, error) &&
            distributed_share(v->model[side], v->size[side], error);
 }
@@ -355,7 +355,7 @@ static bool ask_teachers(Run *run, Error *error)
     size_t bytes = rows * (size_t)teacher->each * sizeof *teacher->soft;
     double *each = malloc(rows * sizeof *each);
     teacher->soft = malloc(bytes);
-    bool good = (each && teacher->soft) || error_set(error, "not enough memory for teachers");
+    bool good = (each && teacher->soft) || error_memory(error, "for teachers");
     if (good && distributed_rank() == 0) {
         run->stage("asking the teachers …");
         good = models_load(&models, paths, false, NULL, error) &&
@@ -450,8 +450,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     if (distributed_rank() > 0) return true;
     char *config = options_to_json(run->settings->groups, SETTINGS_GROUPS),
          *progress = progress_to_json(&run->progress);
-    bool good =
-        (config && progress) || error_set(error, "not enough memory to save '%s'", path);
+    bool good = (config && progress) || error_memory(error, "to save '%s'", path);
     const Vocabulary *v = &run->vocabulary;
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,

@@ -94,7 +94,7 @@ static bool score_translations(Validation *v, Error *error)
         size_t length;
         const char *text = corpus_sentence(&v->run->valid_text, TARGET, (size_t)s, &length);
         char *reference = strndup(text, length);
-        if (!reference) return error_set(error, "not enough memory to score translations");
+        if (!reference) return error_memory(error, "to score translations");
         bool good = bleu_add(&bleu, v->hypothesis[s], reference, error) &&
                     chrf_add(&chrf, v->hypothesis[s], reference, error);
         if (!strcmp(v->hypothesis[s], reference)) v->exact++;
@@ -126,7 +126,7 @@ static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *e
         v->ids.stopped)
         return false;
     v->hypothesis = calloc((size_t)v->translations, sizeof *v->hypothesis);
-    if (!v->hypothesis) return error_set(error, "not enough memory for translations");
+    if (!v->hypothesis) return error_memory(error, "for translations");
     for (; v->translated < v->translations; v->translated++) {
         const Hypothesis *best = v->ids.sentence[v->translated].hypothesis;
         if (!tokenizer_decode(v->run->vocabulary.tokenizer[TARGET],
@@ -190,10 +190,8 @@ static bool use_mean(Validation *v, int count, Error *error)
 {
     double *sum = calloc(v->run->model.params.size, sizeof *sum);
     v->mean = block_resident(v->run->model.params.size * sizeof(real), error);
-    bool good =
-        v->mean &&
-        (sum || error_set(error, "not enough memory to average %d models", count + 1)) &&
-        find_mean(v->mean, sum, v->run, count, error);
+    bool good = v->mean && (sum || error_memory(error, "to average %d models", count + 1)) &&
+                find_mean(v->mean, sum, v->run, count, error);
     free(sum);
     if (good) transformer_use(&v->run->model, v->mean);
     return good;

@@ -34,7 +34,7 @@ static void free_frame(FilmFrame *frame)
 
 static bool no_memory(Error *error)
 {
-    return error_set(error, "not enough memory to watch a sentence");
+    return error_memory(error, "to watch a sentence");
 }
 
 static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int *id, int count,

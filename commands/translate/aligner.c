@@ -122,7 +122,7 @@ bool alignment_save(const SavedAlignment *saved, const char *model, Error *error
     TextStream stream;
     if (!file_path(path, model, error)) return false;
     JsonWriter json = {.out = textstream_open(&stream), .indent = 2, .lines = true};
-    if (!json.out) return error_set(error, "not enough memory to write '%s'", path);
+    if (!json.out) return error_memory(error, "to write '%s'", path);
     json_open(&json, NULL);
     put_by(&json, &saved->best, "heads");
     json_open(&json, "best_head");
@@ -169,7 +169,7 @@ bool aligner_link(Aligner *a, const Snapshot *snapshot, const int *source_word,
     a->links.count = 0;
     if (m < 2 || n < 2) return true;
     float *share = realloc(a->share, (size_t)(m - 1) * (size_t)n * sizeof *share);
-    if (!share) return error_set(error, "not enough memory to align %d words", m);
+    if (!share) return error_memory(error, "to align %d words", m);
     a->share = share;
     return align_shares(share, snapshot, a->by.layer, a->by.head, a->by.step, error) &&
            align_links(&a->links, share, m - 1, n - 1, target_word, source_word, a->threshold,

@@ -175,7 +175,7 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
     a.ways.a_step = a.ways.layers * a.ways.heads + 2;
     a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);
     bool good =
-        (a.ways.counts || error_set(error, "not enough memory to align")) &&
+        (a.ways.counts || error_memory(error, "to align")) &&
         (!path || text_open(&gold, path, error)) && align_all(&a, error) &&
         (path && !view->request->head_report ? report(&a, error)
                                              : stream_flush(stdout, "the alignments", error));

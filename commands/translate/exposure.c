@@ -134,7 +134,7 @@ bool exposure_run(const Pairs *pairs, const char *path, Error *error)
                   .greedy = malloc(rows * sizeof *e.greedy),
                   .logits = malloc((size_t)config->vocab * sizeof *e.logits)};
     bool good = (numbers && e.greedy && e.logits) ||
-                error_set(error, "not enough memory to compare with greedy search");
+                error_memory(error, "to compare with greedy search");
     TextResult result = TEXT_ERROR;
     Pair pair = {0};
     for (size_t k = 0; good && k < NUMBERS; k++) e.column[k] = numbers + k * rows;

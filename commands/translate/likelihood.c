@@ -79,7 +79,7 @@ static bool score_chunk(Likelihood *l, const Ensemble *ensemble, Workers *worker
 {
     Packed source = idlines_packed(&l->source), target = idlines_packed(&l->target);
     double *each = realloc(l->each, (size_t)target.rows * sizeof *each);
-    if (!each) return error_set(error, "not enough memory to score %d tokens", target.rows);
+    if (!each) return error_memory(error, "to score %d tokens", target.rows);
     l->each = each;
     if (!scoring_run(each, NULL, ensemble, &source, &target, workers, l->pairs->stop, error))
         return false;

@@ -96,7 +96,7 @@ bool neighbours_print(const Bundle *bundle, const char *word, Error *error)
         if (strcmp(similar, word) != 0) continue;
         found = true;
         Line *line = calloc((size_t)c->heads + 1, sizeof *line);
-        if (!line) return error_set(error, "not enough memory for %d heads", c->heads);
+        if (!line) return error_memory(error, "for %d heads", c->heads);
         good = compare(line, bundle, (CorpusSide)side, end, id, error);
         for (int k = side == TARGET && c->tying == TYING_ALL; good && k <= c->heads; k++) {
             char name[NAME_WIDTH + 16];

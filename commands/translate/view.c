@@ -171,7 +171,7 @@ static bool find_links(View *view, Answer *answer, const Snapshot *snapshot,
     FILE *out = textstream_open(&stream);
     if (out) links_print(out, &view->aligner.links);
     answer->links = textstream_close(&stream);
-    return answer->links || error_set(error, "not enough memory to align words");
+    return answer->links || error_memory(error, "to align words");
 }
 
 /* Adds the attention of a translation to the table, and finds its links. source_word [n-1]: the
@@ -182,7 +182,7 @@ static bool align(View *view, Answer *answer, const int *source_word, long long 
     const Vocabulary *vocabulary = &view->bundle->vocabulary;
     const AlignConfig *config = &view->request->align;
     int words, m = answer->hypothesis->length, *word = malloc((size_t)m * sizeof *word);
-    if (!word) return error_set(error, "not enough memory to align %d words", m);
+    if (!word) return error_memory(error, "to align %d words", m);
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
     bool good =
         snapshot &&
@@ -203,8 +203,8 @@ static bool find_confidence(Answer *answer, const Tokenizer *tokenizer, Error *e
     const Hypothesis *from = answer->hypothesis;
     int m = from->length - 1, *word = malloc(((size_t)m + 1) * sizeof *word);
     answer->confidence = calloc((size_t)m + 1, sizeof *answer->confidence);
-    bool good = (word && answer->confidence) ||
-                error_set(error, "not enough memory for the words of a translation");
+    bool good =
+        (word && answer->confidence) || error_memory(error, "for the words of a translation");
     good = good && words_of_ids(word, &answer->words, tokenizer, from->id, m, error);
     for (int t = 0; good && t < m; t++) answer->confidence[word[t]] += from->each[t];
     for (int w = 0; good && w < answer->words; w++)
@@ -316,7 +316,7 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
     int count = empty || !r->several ? 1 : translation->count;
     Answer *answers = calloc((size_t)count + 1, sizeof *answers);
-    if (!answers) return error_set(error, "not enough memory for %d texts", count);
+    if (!answers) return error_memory(error, "for %d texts", count);
     Answer *before = view->trained ? &answers[count] : NULL;
     if (empty) good = show_nothing(view, number, error);
     if (good && before)

@@ -107,7 +107,7 @@ bool EXPORT(web_change)(const char *ablate, const char *intervene)
     }
     if (!*ablate && !*intervene) return true;
     web.kept = block_allocate(bytes);
-    if (!web.kept) return error_set(&web.error, "not enough memory for a changed model");
+    if (!web.kept) return error_memory(&web.error, "for a changed model");
     memcpy(web.kept, web.model.block, bytes);
     bool good = split(&change.ablate, ablate) && split(&change.intervene, intervene) &&
                 intervention_parse(&change, &web.error) &&

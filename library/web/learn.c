@@ -45,8 +45,7 @@ static bool make_corpus(void)
         text.start[side] = calloc(TRAIN_PAIRS + 1, sizeof *text.start[side]);
         good = good && text.bytes[side] && text.start[side];
     }
-    if (!good)
-        return corpus_text_free(&text), error_set(&web.error, "not enough memory for a corpus");
+    if (!good) return corpus_text_free(&text), error_memory(&web.error, "for a corpus");
     for (size_t i = 0; i < TEST_PAIRS + VALID_PAIRS; i++) corpus_next(en, fr, align);
     for (size_t i = 0; i < TRAIN_PAIRS; i++) {
         corpus_next(en, fr, align);

@@ -20,8 +20,7 @@ void *block_allocate(size_t size)
 void *block_zeros(size_t size, Error *error)
 {
     void *block = block_allocate(size);
-    if (!block)
-        return error_set(error, "not enough memory for %.1f MB", (double)size / 1e6), NULL;
+    if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
     return memset(block, 0, size);
 }
 

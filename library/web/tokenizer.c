@@ -47,7 +47,7 @@ Tokenizer *tokenizer_load(const void *model, size_t size, Error *error)
     if (t) t->piece = calloc(size + 1, sizeof *t->piece);
     if (t) t->entry = calloc(size + 1, sizeof *t->entry);
     if (!t || !t->text || !t->piece || !t->entry)
-        return tokenizer_free(t), error_set(error, "not enough memory for a vocabulary"), NULL;
+        return tokenizer_free(t), error_memory(error, "for a vocabulary"), NULL;
     for (char *at = t->text, *end; (end = strchr(at, '\n')); at = end + 1, t->count++) {
         *end = '\0';
         t->piece[t->count] = at;
@@ -137,7 +137,7 @@ bool tokenizer_encode_begins(const Tokenizer *t, Ids *ids, Ids *begin, const cha
         if (id == ID_UNKNOWN && after_unknown) continue;
         if (!GROW(ids->id, ids->size, ids->count + 1) ||
             (begin && !GROW(begin->id, begin->size, begin->count + 1)))
-            return error_set(error, "not enough memory for a text's tokens");
+            return error_memory(error, "for a text's tokens");
         ids->id[ids->count++] = id;
         if (begin) begin->id[begin->count++] = (int32_t)at;
     }
@@ -168,5 +168,5 @@ bool tokenizer_decode_unknown(const Tokenizer *t, char **text, const int32_t *id
         if (*word) before = word[strlen(word) - 1];
     }
     *text = textstream_close(&stream);
-    return *text || error_set(error, "not enough memory for a text");
+    return *text || error_memory(error, "for a text");
 }
