@@ -18,7 +18,7 @@ LC_ALL=C
 export LC_ALL
 cd "${1:-$(dirname "$0")/..}" || exit 1
 
-folders='base kernels model training data inference plots explain commands manual library benchmark'
+folders='base kernels model training data inference scores plots explain commands manual library benchmark'
 arrows='
 base       base
 kernels    base kernels
@@ -26,13 +26,14 @@ model      base kernels model
 training   base kernels model training
 data       base data
 inference  base kernels model data inference
+scores     base scores
 plots      base plots
 explain    base kernels model training data inference plots explain
-commands   base kernels model training data inference plots explain commands
+commands   base kernels model training data inference scores plots explain commands
 manual     base commands manual
 library    base data inference library
 library/web base kernels model training data inference explain library
-benchmark  base kernels model training data inference plots explain commands benchmark
+benchmark  base kernels model training data inference scores plots explain commands benchmark
 '
 mains='data/toy/generate.c
 manual/generate.c
@@ -44,7 +45,7 @@ cblas.h             benchmark/peak.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
 editline/readline.h commands/translate/input.c
-glib.h              base/columns.c inference/codepoints.c
+glib.h              base/columns.c scores/codepoints.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
@@ -204,7 +205,7 @@ report 'only kernels/ names panels of matrices' "$({
     sed 's/:  */: /')"
 # shellcheck disable=SC2046
 report 'no error message below commands names a --option' "$(dashes $(files \
-    base kernels model training data inference plots explain library | grep -v '^base/options'))"
+    base kernels model training data inference scores plots explain library | grep -v '^base/options'))"
 report 'the Makefile compiles vector loops for each kind of processor' "$(
     for file in $(grep -rl --include='*.c' 'omp simd' kernels model inference 2>/dev/null); do
         ! [ -f Makefile ] || sed -n '/^VECTORS/,/^KINDS/p' Makefile | grep -qw "$(basename "$file" .c)" ||

@@ -6,8 +6,8 @@
 #include "commands/train/presets.h"
 #include "data/text.h"
 #include "inference/bundle.h"
-#include "inference/tokenization.h"
 #include "model/checkpoint.h"
+#include "scores/tokenization.h"
 #include "training/distributed.h"
 #include "training/trainer.h"
 

@@ -1,8 +1,8 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
 
-#include "inference/bleu.h"
-#include "inference/chrf.h"
+#include "scores/bleu.h"
+#include "scores/chrf.h"
 #include "training/distributed.h"
 
 #include <errno.h>

@@ -8,7 +8,7 @@
 
 #include "commands/command.h"
 #include "data/text.h"
-#include "inference/tokenization.h"
+#include "scores/tokenization.h"
 
 #define FIELD(name) offsetof(Request, name)
 // clang-format off

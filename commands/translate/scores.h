@@ -2,8 +2,8 @@
 #pragma once
 
 #include "data/text.h"
-#include "inference/bleu.h"
-#include "inference/chrf.h"
+#include "scores/bleu.h"
+#include "scores/chrf.h"
 
 #include <stdio.h>
 

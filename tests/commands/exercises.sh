@@ -9,7 +9,7 @@ if [ "${BUILD:-build}" != build ] || ! [ -e "$here/build/double.a" ] || ! comman
     exit 0
 fi
 # A copy, so that nobody's exercises are touched; its objects are those of the build.
-mkdir copy && (cd "$here" && cp -a Makefile scripts base kernels model training data inference plots explain commands \
+mkdir copy && (cd "$here" && cp -a Makefile scripts base kernels model training data inference scores plots explain commands \
     manual library benchmark tests docs ./*.c "$scratch/copy") && cd copy || exit 1
 exercise() { make -s BUILD="$here/build" exercise E="$1" >../out 2>&1; }
 for e in 1 2 3 4 5 6; do

@@ -16,7 +16,7 @@
  * A character that is both cased and case-ignorable (U+02B0, U+0345) is skipped. "Cased"
  * therefore only has to be right for the others: Lu, Ll, Lt and the letter-like ones of
  * DerivedCoreProperties.txt. */
-#include "inference/codepoints.h"
+#include "scores/codepoints.h"
 
 #include <glib.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@
  * Each rule goes over the whole text, from left to right, before the next one begins. It does
  * not test the characters of a match again. This makes a difference for rules such as 13a 6 and
  * 7 in runs like "1,.2", so the rules are applied one by one and not merged. */
-#include "inference/tokenization.h"
+#include "scores/tokenization.h"
 
 #include <stdlib.h>
 #include <string.h>

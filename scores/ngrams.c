@@ -10,7 +10,7 @@
  *
  * The number of edges is bounded beforehand. The table therefore has a fixed size and is at
  * most half full, and an edge's slot gives the number of the node that it leads to. */
-#include "inference/ngrams.h"
+#include "scores/ngrams.h"
 
 #include <stdlib.h>
 

@@ -13,9 +13,9 @@
  * White space separates words. In a word of two characters or more, the last character becomes
  * a word of its own if it is ASCII punctuation; otherwise the first one does, if it is. "(so)"
  * becomes "(so" and ")". */
-#include "inference/chrf.h"
+#include "scores/chrf.h"
 
-#include "inference/ngrams.h"
+#include "scores/ngrams.h"
 
 #include <assert.h>
 #include <stdio.h>

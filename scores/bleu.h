@@ -7,7 +7,7 @@
  * To join the counts of two parts of a corpus, add them field by field. */
 #pragma once
 
-#include "inference/tokenization.h"
+#include "scores/tokenization.h"
 
 #include <stddef.h>
 

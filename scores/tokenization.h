@@ -5,7 +5,7 @@
  * rules (Post 2018, arXiv 1804.08771). */
 #pragma once
 
-#include "inference/codepoints.h"
+#include "scores/codepoints.h"
 
 typedef enum {
     TOKENIZATION_13A,   // the rules of WMT: ASCII punctuation; the default

@@ -12,9 +12,9 @@
  * Tokenization, smoothing and case are those of sacrebleu (Post 2018, arXiv 1804.08771), and
  * the scores agree with it. Identical texts get exactly 100, because the logarithms are of
  * fractions. */
-#include "inference/bleu.h"
+#include "scores/bleu.h"
 
-#include "inference/ngrams.h"
+#include "scores/ngrams.h"
 
 #include <math.h>
 #include <stdio.h>

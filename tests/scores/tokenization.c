@@ -1,6 +1,6 @@
 /* Where BLEU's words begin and end, rule by rule: the expected words follow from the rules in
- * inference/tokenization.c, and the cases of letters from Unicode's SpecialCasing.txt. */
-#include "inference/tokenization.h"
+ * scores/tokenization.c, and the cases of letters from Unicode's SpecialCasing.txt. */
+#include "scores/tokenization.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
 

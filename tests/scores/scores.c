@@ -9,8 +9,8 @@
  * 6. */
 #include "base/json.h"
 #include "base/rng.h"
-#include "inference/bleu.h"
-#include "inference/chrf.h"
+#include "scores/bleu.h"
+#include "scores/chrf.h"
 #include "tests/fixtures/test.h"
 
 static void add_bleu(Bleu *bleu, const char *hypothesis, const char *reference)

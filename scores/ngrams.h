@@ -5,7 +5,7 @@
  * times: the "clipped" count of Papineni et al. 2002, section 2.1. */
 #pragma once
 
-#include "inference/codepoints.h"
+#include "scores/codepoints.h"
 
 /* The version in the signatures of the scores. Change it when a score changes. */
 #define SCORE_VERSION "qkv-1.0"
