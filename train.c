@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/options.h"
-#include "base/profile.h"
 #include "commands/command.h"
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"

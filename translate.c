@@ -18,9 +18,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/options.h"
-#include "base/profile.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"

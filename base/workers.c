@@ -1,8 +1,6 @@
 /* workers.c -- a pool of threads; see workers.h. */
 #include "base/workers.h"
 
-#include "base/profile.h"
-
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -63,13 +61,11 @@ static void *thread_main(void *argument)
     Workers *workers = thread->workers;
     denormals_off();
     for (unsigned long round = 1;; round++) {
-        ProfilePart before = profile_enter(PROFILE_WAITING);
         pthread_mutex_lock(&workers->lock);
         while (workers->round < round && !workers->stopping)
             pthread_cond_wait(&workers->start, &workers->lock);
         bool stopping = workers->stopping;
         pthread_mutex_unlock(&workers->lock);
-        profile_leave(before);
         if (stopping) return NULL;
 
         workers->work(workers->context, thread->number);
@@ -123,11 +119,9 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
     work(context, 0);
     denormals_restore(mode);
 
-    ProfilePart before = profile_enter(PROFILE_WAITING);
     pthread_mutex_lock(&workers->lock);
     while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
-    profile_leave(before);
 }
 
 int workers_count(const Workers *workers)

@@ -1,7 +1,7 @@
 /* decoding.c -- passes over the sentences, alternating with bursts of sgemm; see decoding.h. */
 #include "benchmark/decoding.h"
 
-#include "base/profile.h"
+#include "base/clock.h"
 #include "benchmark/child.h"
 #include "data/batches.h"
 #include "inference/translator.h"
@@ -30,8 +30,7 @@ typedef struct Bench {
     Batches batches;
     Packed source;
     SearchConfig search;
-    double flops;                // of a pass
-    double part[PROFILE_PARTS];  // seconds of all workers
+    double flops;  // of a pass
 } Bench;
 
 static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
@@ -99,7 +98,6 @@ static bool measure_single(DecodingResult *result, const Bench *bench, double mo
     return true;
 }
 
-/* The clocks of profile.h are read right before and right after the pieces of work. */
 static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *plan,
                     Error *error)
 {
@@ -113,9 +111,7 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
     rate_begin(&meter, bench->peak, seconds);
     do {
-        rate_profile(NULL, bench->workers);
         if (!translate(&seconds, bench, &bench->source, error)) return false;
-        rate_profile(bench->part, bench->workers);
         rate_add(&meter, bench->flops, seconds);
     } while (meter.seconds < plan->seconds && meter.pieces < MOST_PIECES);
     result->rate = rate_end(&meter);
@@ -123,7 +119,6 @@ static bool measure(DecodingResult *result, Bench *bench, const DecodingCase *pl
     result->sentences_per_second =
         (double)result->sentences * result->rate.pieces / result->rate.seconds;
     result->tokens_per_second = OUTPUT_TOKENS * result->sentences_per_second;
-    rate_shares(result->part, bench->part);
     return true;
 }
 

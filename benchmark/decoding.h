@@ -6,7 +6,6 @@
  * included. */
 #pragma once
 
-#include "base/profile.h"
 #include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
@@ -26,9 +25,8 @@ typedef struct DecodingResult {
     Rate rate;  // a piece of work is a pass over all sentences
     int sentences;
     double sentences_per_second;
-    double tokens_per_second;    // of the output
-    double memory;               // bytes, the most that was resident
-    double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
+    double tokens_per_second;  // of the output
+    double memory;             // bytes, the most that was resident
     double single;  // seconds of one sentence alone, the median; 0: with several threads
 } DecodingResult;
 

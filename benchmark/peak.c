@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
-#include "base/profile.h"
+#include "base/clock.h"
 #include "base/rng.h"
 
 enum { SIDE = 1024, NUMBERS = SIDE * SIDE };

@@ -1,9 +1,8 @@
-/* rate.c -- sums, medians and the profile; see rate.h. */
+/* rate.c -- sums and medians; see rate.h. */
 #include "benchmark/rate.h"
 
 #include <assert.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 static const double BURST_SHARE = 0.1, SHORTEST_BURST = 0.04;
@@ -47,26 +46,4 @@ Rate rate_end(RateMeter *meter)
     rate.share = rate.flops / rate.peak;
     rate.share_median = rate_median(meter->share, meter->pieces);
     return rate;
-}
-
-static void read_profile(void *seconds, int number)
-{
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    (void)number;
-    pthread_mutex_lock(&lock);
-    profile_read(seconds);
-    pthread_mutex_unlock(&lock);
-}
-
-void rate_profile(double *seconds, Workers *workers)
-{
-    double unused[PROFILE_PARTS] = {0};
-    workers_run(workers, read_profile, seconds ? seconds : unused);
-}
-
-void rate_shares(double share[PROFILE_PARTS], const double seconds[PROFILE_PARTS])
-{
-    double total = 0;
-    for (int p = 0; p < PROFILE_PARTS; p++) total += seconds[p];
-    for (int p = 0; p < PROFILE_PARTS; p++) share[p] = seconds[p] / total;
 }

@@ -9,7 +9,6 @@
  * median. If the two differ, the machine was busy. */
 #pragma once
 
-#include "base/profile.h"
 #include "benchmark/peak.h"
 
 enum { MOST_PIECES = 4096 };
@@ -40,13 +39,6 @@ void rate_begin(RateMeter *meter, Peak *peak, double seconds);
 void rate_add(RateMeter *meter, double operations, double seconds);
 
 Rate rate_end(RateMeter *meter);
-
-/* Reads and resets the profile (base/profile.h) of all workers: seconds [PROFILE_PARTS] (+=),
- * or NULL. */
-void rate_profile(double *seconds, Workers *workers);
-
-/* share [PROFILE_PARTS] (=) of all seconds, sum 1. */
-void rate_shares(double share[PROFILE_PARTS], const double seconds[PROFILE_PARTS]);
 
 /* The median; sorts values [count]. */
 double rate_median(double *values, int count);

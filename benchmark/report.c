@@ -52,23 +52,6 @@ static const Column decoding_columns[] = {
 // clang-format on
 #define COUNT(array) ((int)(sizeof(array) / sizeof *(array)))
 
-/* The profile's columns: the network's parts first. In decoding the loss is the output
- * layer. */
-static const ProfilePart training_parts[] = {
-    PROFILE_EMBEDDING, PROFILE_LINEAR,    PROFILE_ATTENTION, PROFILE_LOSS,
-    PROFILE_NORM,      PROFILE_OPTIMIZER, PROFILE_WAITING,   PROFILE_OTHER};
-static const ProfilePart decoding_parts[] = {PROFILE_ENCODER, PROFILE_LINEAR, PROFILE_ATTENTION,
-                                             PROFILE_NORM,    PROFILE_LOSS,   PROFILE_SEARCH,
-                                             PROFILE_WAITING};
-
-static const char *part_name(ProfilePart part, bool decoding)
-{
-    static const char *const names[PROFILE_PARTS] = {
-        "other", "embedding", "linear",  "attention", "loss",
-        "norm",  "optimizer", "waiting", "encoder",   "search"};
-    return decoding && part == PROFILE_LOSS ? "output" : names[part];
-}
-
 static double value(const Column *column, const void *result)
 {
     return *(const double *)((const char *)result + column->offset) * column->scale;
@@ -92,18 +75,6 @@ static void print_values(FILE *out, const Column *columns, int count, const void
         else snprintf(text, sizeof text, "%.*f", columns[c].format - WHOLE, number);
         fprintf(out, "  %*s", (int)strlen(columns[c].title), text);
     }
-}
-
-static void print_part_titles(FILE *out, const ProfilePart *parts, int count, bool decoding)
-{
-    for (int p = 0; p < count; p++) fprintf(out, "  %9s", part_name(parts[p], decoding));
-    fputc('\n', out);
-}
-
-static void print_parts(FILE *out, const ProfilePart *parts, int count, const double *share)
-{
-    for (int p = 0; p < count; p++) fprintf(out, "  %9.1f", 100 * share[parts[p]]);
-    fputc('\n', out);
 }
 
 /* What /proc/cpuinfo calls the processor, or "". */
@@ -141,12 +112,6 @@ void report_training(const Report *report, FILE *out)
         print_values(out, peer_columns, peer, &row->result);
         fputc('\n', out);
     }
-    fprintf(out, "\nTime, %%       threads");
-    print_part_titles(out, training_parts, COUNT(training_parts), false);
-    for (int i = 0; i < report->trains; i++) {
-        fprintf(out, "%-12s  %7d", report->train[i].preset, report->train[i].threads);
-        print_parts(out, training_parts, COUNT(training_parts), report->train[i].result.part);
-    }
 }
 
 static void print_search(FILE *out, const DecodingRow *row)
@@ -171,12 +136,6 @@ void report_decoding(const Report *report, FILE *out)
         print_search(out, &report->decode[i]);
         print_values(out, decoding_columns, COUNT(decoding_columns) - !result->single, result);
         fputc('\n', out);
-    }
-    fprintf(out, "\nTime, %%       search  weights  threads");
-    print_part_titles(out, decoding_parts, COUNT(decoding_parts), true);
-    for (int i = 0; i < report->decodes; i++) {
-        print_search(out, &report->decode[i]);
-        print_parts(out, decoding_parts, COUNT(decoding_parts), report->decode[i].result.part);
     }
 }
 
@@ -229,15 +188,6 @@ static void put_values(JsonWriter *json, const Column *columns, int count, const
         json_put_real(json, columns[c].key, value(&columns[c], result));
 }
 
-static void put_parts(JsonWriter *json, const ProfilePart *parts, int count,
-                      const double *share, bool decoding)
-{
-    json_open(json, "parts");
-    for (int p = 0; p < count; p++)
-        json_put_real(json, part_name(parts[p], decoding), share[parts[p]]);
-    json_close(json);
-}
-
 static void put_training(JsonWriter *json, const TrainingResult *r)
 {
     json_put_integer(json, "updates", r->rate.pieces);
@@ -248,7 +198,6 @@ static void put_training(JsonWriter *json, const TrainingResult *r)
         put_values(json, peer_columns, COUNT(peer_columns), r);
         json_close(json);
     }
-    put_parts(json, training_parts, COUNT(training_parts), r->part, false);
 }
 
 static void put_decoding(JsonWriter *json, const DecodingRow *row)
@@ -260,7 +209,6 @@ static void put_decoding(JsonWriter *json, const DecodingRow *row)
     json_put_integer(json, "threads", row->threads);
     put_values(json, decoding_columns, COUNT(decoding_columns) - !row->result.single,
                &row->result);
-    put_parts(json, decoding_parts, COUNT(decoding_parts), row->result.part, true);
     json_close(json);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/profile.h"
+#include "base/clock.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
 #include "commands/command.h"

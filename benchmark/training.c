@@ -1,13 +1,12 @@
 /* training.c -- a warm-up, then updates, alternating with bursts of sgemm; see training.h.
  *
  * What is timed is the update alone: cutting the next batch is outside of it (some 0.1 ms), and
- * so are the bursts. The clocks of profile.h are read right before and right after. */
+ * so are the bursts. */
 #include "benchmark/training.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "base/profile.h"
+#include "base/clock.h"
 #include "benchmark/child.h"
 #include "benchmark/peer.h"
 #include "commands/train/settings.h"
@@ -44,7 +43,6 @@ typedef struct Bench {
     Peer peer;
     size_t count;  // batches, which are taken in turn
     long long update;
-    double part[PROFILE_PARTS];  // seconds of all workers
 } Bench;
 
 static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
@@ -87,12 +85,10 @@ static bool update(Timed *timed, Bench *bench, Error *error)
     size_t u = (size_t)bench->update % bench->count;
     if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
     bench->update++;
-    rate_profile(NULL, bench->workers);
     double begin = clock_seconds();
     if (!trainer_update(bench->trainer, bench->update, &source, &target, &timed->stats, error))
         return false;
     timed->seconds = clock_seconds() - begin;
-    rate_profile(bench->part, bench->workers);
     return true;
 }
 
@@ -130,7 +126,6 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
         return false;                // warm up
     result->memory = memory_most();  // before the sgemm measurement allocates its own
     if (!(bench->peak = peak_create(bench->workers, error))) return false;
-    memset(bench->part, 0, sizeof bench->part);
     if (plan->python && !start_peer(bench, plan, error)) return false;
     rate_begin(&meter, bench->peak, timed.seconds);
     for (int n = 0; n < MOST_PIECES; n++) {
@@ -148,7 +143,6 @@ static bool measure(TrainingResult *result, Bench *bench, const TrainingCase *pl
         peer->padding = 1 - peer->tokens / peer->places;
         peer->ratio = result->tokens_per_second / peer->tokens_per_second;
     }
-    rate_shares(result->part, bench->part);
     return true;
 }
 

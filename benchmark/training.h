@@ -1,7 +1,6 @@
 /* training.h -- the speed of the trainer, and its share of the peak (rate.h). */
 #pragma once
 
-#include "base/profile.h"
 #include "benchmark/rate.h"
 #include "data/corpus.h"
 #include "model/config.h"
@@ -31,7 +30,6 @@ typedef struct TrainingResult {
     double tokens_per_second;
     double memory;  // bytes, the most that was resident
     PeerResult peer;
-    double part[PROFILE_PARTS];  // shares of the workers' time, sum 1
 } TrainingResult;
 
 /* plan (=) the model and training of a preset of ./train (tiny, small, base) for this

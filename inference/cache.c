@@ -21,7 +21,6 @@
 #include <assert.h>
 #include <string.h>
 
-#include "base/profile.h"
 #include "model/embedding.h"
 #include "model/linear.h"
 
@@ -116,7 +115,6 @@ void cache_encode(Cache *cache, const Transformer *model)
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
     int D = config->d_model;
-    ProfilePart part = profile_enter(PROFILE_ENCODER);
     for (int s = 0; s < encoded->source->sentences; s += slice_sentences(encoded->source, s)) {
         Arena memory = encoded->slice_memory;
         Slice slice;
@@ -132,7 +130,6 @@ void cache_encode(Cache *cache, const Transformer *model)
             keep(&encoded->layer[l], encoded, &slice, config);
         }
     }
-    profile_leave(part);
     cache->step = cache->nodes = 0;
 }
 
@@ -329,7 +326,6 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     const Weights *w = &model->weights;
     const real *P = model->target_positions;
 
-    ProfilePart part = profile_enter(PROFILE_LINEAR);
     add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
                       (real)config_embedding_scale(config),
@@ -342,24 +338,20 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         for (size_t r = 0; r < (size_t)count; r++)
             memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
 
-        profile_enter(PROFILE_ATTENTION);
         for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, &p->self, config);
-        profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->self.out, NULL, count, D, D);
         s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, NULL,
                             0);
 
         linear_forward(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
-        profile_enter(PROFILE_ATTENTION);
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, l, prefix[r].sentence,
                           next - r, &p->cross, config);
         }
-        profile_enter(PROFILE_LINEAR);
         linear_forward(F, O, &p->cross.out, NULL, count, D, D);
         s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows,
                             NULL, 0);
@@ -370,7 +362,6 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     }
     cache->nodes += count;
     cache->step++;
-    profile_leave(part);
     return s.Y;
 }
 

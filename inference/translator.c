@@ -13,7 +13,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "base/profile.h"
 #include "inference/beam.h"
 #include "inference/greedy.h"
 
@@ -223,7 +222,6 @@ static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
 static void search_batches(void *context, int worker)
 {
     TranslatorRun *run = context;
-    ProfilePart part = profile_enter(PROFILE_SEARCH);
     while (!atomic_load(&run->failed) && !(run->stop && *run->stop)) {
         int next = atomic_fetch_add(&run->next, 1);
         if (next >= run->batches) break;
@@ -237,7 +235,6 @@ static void search_batches(void *context, int worker)
         int done = atomic_fetch_add(&run->done, sentences) + sentences;
         if (worker == 0 && run->input->done) run->input->done(run->input->context, done);
     }
-    profile_leave(part);
 }
 
 /* Checks the settings, the sentences and the prefix constraints. */

@@ -8,8 +8,6 @@
  * Only Y of the last norm of a pre-norm stack is used: there dX = LayerNorm'(dY). */
 #include "model/addnorm.h"
 
-#include "base/profile.h"
-
 real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *config, int N)
 {
     *first = (AddNorm){0};
@@ -31,9 +29,7 @@ Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelCo
                      int N)
 {
     if (config->norm != NORM_PRE) return (Stream){X, X};
-    ProfilePart before = profile_enter(PROFILE_NORM);
     layernorm_forward(first->Y, NULL, &first->saved, X, NULL, NULL, w, N);
-    profile_leave(before);
     return (Stream){X, first->Y};
 }
 
@@ -41,10 +37,8 @@ Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *
                        NormWeights w, const Packed *rows, const Dropout *dropout,
                        uint32_t place)
 {
-    ProfilePart part = profile_enter(PROFILE_NORM);
     dropout_rows(&norm->saved.mask, rows, norm->saved.D, dropout, place);
     layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, F, bias, w, rows->rows);
-    profile_leave(part);
     return (Stream){norm->residual, norm->Y};
 }
 
@@ -57,11 +51,9 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
 const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
                              NormWeights dw, NormWeights w, int N)
 {
-    ProfilePart part = profile_enter(PROFILE_NORM);
     layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved, w,
                        N);
     g->dY = g->below;
-    profile_leave(part);
     return norm->saved.mask.keep ? dF : g->dX;
 }
 
@@ -69,7 +61,5 @@ void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights
                             NormWeights w, int N)
 {
     if (!first->Y) return;  // post-norm
-    ProfilePart part = profile_enter(PROFILE_NORM);
     layernorm_backward(ADD, g->dX, NULL, NULL, dw, g->dY, &first->saved, w, N);
-    profile_leave(part);
 }

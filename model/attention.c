@@ -32,7 +32,6 @@
 
 #include <string.h>
 
-#include "base/profile.h"
 #include "base/real.h"
 #include "kernels/transpose.h"
 #include "kernels/vecexp.h"
@@ -380,7 +379,6 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
     linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, a->heads.Q.stride, D);
     if (!a->self) linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
-    ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; a->mask.keep && s < S; s++)
         dropout_sentence(a->mask.keep + a->map[s], 0, a->map[s + 1] - a->map[s], dropout,
                          a->mask.rate, place, s);
@@ -393,7 +391,6 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                 head_forward(a, &head, s);
             }
         }
-    profile_leave(before);
     // (5) Y = O W_Oᵀ
     linear_forward(Y, a->heads.O.at, &w->out, NULL, N, D, D);
 }
@@ -407,7 +404,6 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
 
     // (5) dO = dY W_O          dW_O += dYᵀ O
     linear_backward(SET, d.O.at, &dw->out, dY, a->heads.O.at, &w->out, N, D, D);
-    ProfilePart before = profile_enter(PROFILE_ATTENTION);
     for (int s = 0; s < a->queries->sentences; s++)
         for (int h = 0; h < a->H; h++) {
             Head head;
@@ -418,7 +414,6 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
                 head_backward(&rows, dw->scale ? dw->scale + h : NULL, a, &head, s);
             }
         }
-    profile_leave(before);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
     bias_backward(dw->q.b, d.Q.at, N, d.Q.stride);
     linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, d.Q.stride, D);

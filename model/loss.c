@@ -36,7 +36,6 @@
 #include <math.h>
 #include <stddef.h>
 
-#include "base/profile.h"
 #include "base/real.h"
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
@@ -74,11 +73,8 @@ void logits_forward(real *Z, const real *X, const Weights *w, int M, int V, int 
 
 real *logits_row(real *block, int r, const real *X, const Weights *w, int M, int V, int D)
 {
-    if (r % LOGITS_ROWS == 0) {
-        ProfilePart before = profile_enter(PROFILE_LOSS);
+    if (r % LOGITS_ROWS == 0)
         logits_forward(block, X + (size_t)r * (size_t)D, w, at_most(M - r, LOGITS_ROWS), V, D);
-        profile_leave(before);
-    }
     return block + (size_t)(r % LOGITS_ROWS) * (size_t)(V - 1);
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/profile.h"
 
 void pipeline_init(Pipeline *pipeline)
 {
@@ -41,14 +40,12 @@ void pipeline_next(PipelinePass *place, int stages)
 {
     if (!place) return;
     Pipeline *pipeline = place->pipeline;
-    ProfilePart before = profile_enter(PROFILE_WAITING);
     pthread_mutex_lock(&pipeline->lock);
     leave(place, place->entered);
     place->entered += stages;
     while (place->number > 0 && pipeline->left[place->number - 1] < place->entered)
         pthread_cond_wait(&pipeline->moved, &pipeline->lock);
     pthread_mutex_unlock(&pipeline->lock);
-    profile_leave(before);
 }
 
 void pipeline_end(PipelinePass *place)

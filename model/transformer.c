@@ -11,7 +11,6 @@
 
 #include <stdlib.h>
 
-#include "base/profile.h"
 #include "kernels/kind.h"
 #include "model/embedding.h"
 
@@ -104,7 +103,6 @@ void transformer_forward(Pass *pass, const Transformer *model)
     const Dropout *dropout = pass->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     real scale = (real)config_embedding_scale(config);
-    ProfilePart before = profile_enter(PROFILE_EMBEDDING);
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
     dropout_rows(&pass->mask_source, pass->source, D, dropout, PLACE_EMBEDDING);
     dropout_rows(&pass->mask_target, pass->target, D, dropout, PLACE_EMBEDDING + 1);
@@ -112,14 +110,12 @@ void transformer_forward(Pass *pass, const Transformer *model)
                       model->source_positions, &pass->mask_source, D);
     embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding, scale,
                       model->target_positions, &pass->mask_target, D);
-    profile_enter(PROFILE_LINEAR);
     // (2) encoded = Encoder(X)
     pass->encoded =
         stack_forward(&pass->encoder, pass->X_source, NULL, w, config, &pass->scratch, dropout);
     // (3) output = Decoder(Z, encoded)
     pass->output = stack_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
                                  &pass->scratch, dropout);
-    profile_leave(before);
 }
 
 static Objective objective_of(const Pass *pass, double smoothing, real scale)
@@ -130,12 +126,10 @@ static Objective objective_of(const Pass *pass, double smoothing, real scale)
 
 void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
 {
-    ProfilePart before = profile_enter(PROFILE_LOSS);
     OutputLayer w = output_layer(&model->weights, &model->config);
     Objective objective = objective_of(pass, smoothing, 1);
     // (4) the loss
     loss_forward(loss, pass->output, &w, &objective, &pass->loss, pass->target->rows);
-    profile_leave(before);
 }
 
 void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
@@ -144,28 +138,24 @@ void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weig
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
 
-    ProfilePart before = profile_enter(PROFILE_LOSS);
     OutputLayer output = output_layer(w, config), doutput = output_layer(dw, config);
     Objective objective = objective_of(pass, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
     loss_backward(loss, pass->dX, &doutput, place, pass->output, &output, &objective,
                   &pass->loss, pass->target->rows);
-    profile_enter(PROFILE_LINEAR);
     // (3) the decoder
     stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, place, w, config,
                    &pass->scratch);
     // (2) the encoder
     stack_backward(&pass->encoder, pass->dencoded, NULL, dw, place, w, config, &pass->scratch);
     pipeline_next(place, 1);
-    profile_enter(PROFILE_EMBEDDING);
     // (1) the embeddings
     real factor = (real)config_embedding_scale(config);
     embedding_backward(dw->target_embedding.at, dw->target_positions, pass->dX, pass->target,
                        true, factor, &pass->mask_target, config->d_model);
     embedding_backward(dw->source_embedding.at, dw->source_positions, pass->dencoded,
                        pass->source, false, factor, &pass->mask_source, config->d_model);
-    profile_leave(before);
 }
 
 double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)

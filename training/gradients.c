@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/profile.h"
 #include "base/real.h"
 #include "training/distributed.h"
 
@@ -24,12 +23,10 @@ static void take_slices(void *context, int worker)
 {
     (void)worker;
     SliceLoop *loop = context;
-    ProfilePart before = profile_enter(PROFILE_OPTIMIZER);
     for (size_t begin; (begin = atomic_fetch_add(&loop->next, SLICE)) < loop->end;) {
         size_t left = loop->end - begin;
         loop->work(loop->context, begin, left < SLICE ? left : SLICE);
     }
-    profile_leave(before);
 }
 
 void slices_run(Workers *workers, size_t begin, size_t end, SliceWork *work, void *context)
@@ -250,9 +247,7 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, false);
     slices_run(workers, 0, g->own.begin, sum_local, g);  // (a)
     slices_run(workers, g->own.end, g->size, sum_local, g);
-    ProfilePart before = profile_enter(PROFILE_WAITING);
     bool good = exchange(g, used, error);  // (b)
-    profile_leave(before);
     if (!good) return false;
     memset(g->squares, 0, g->slices * sizeof *g->squares);
     g->pair_count = reduction_pairs(g->pairs, g->reduction, used, rank, true);

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/grow.h"
-#include "base/profile.h"
 #include "base/real.h"
 
 /* An update has a multiple of this number of micro-batches if all threads share an accumulator,
@@ -157,9 +156,7 @@ static void work(void *context, int number)
         int k = take(p, &more);
         if (!more) break;
         if (k < 0) {
-            ProfilePart before = profile_enter(PROFILE_WAITING);
             pthread_cond_wait(&p->finished, &p->lock);
-            profile_leave(before);
             continue;
         }
         pthread_mutex_unlock(&p->lock);

@@ -1,8 +1,8 @@
 /* console.c -- what ./train prints on standard error; see console.h. */
 #include "commands/train/console.h"
 
+#include "base/clock.h"
 #include "base/columns.h"
-#include "base/profile.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"

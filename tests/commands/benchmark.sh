@@ -30,8 +30,7 @@ is "training is measured" $status -eq 0
 json=$scratch/train.json
 is "nothing is said when there is no terminal" ! -s "$scratch/err"
 for key in config threads updates tokens tokens_per_second gflops peak_gflops share_of_peak \
-    share_of_peak_median resident_mb parts embedding linear attention loss norm optimizer waiting \
-    other; do
+    share_of_peak_median resident_mb; do
     is "JSON has $key" "$(grep -c "\"$key\":" "$json")" -ge 1
 done
 # OpenBLAS that is told to use AVX2 has half as wide vectors as the program with AVX-512, which reaches
@@ -44,17 +43,12 @@ between "tokens of three updates of at most 8,000" 22500 24001 tokens "$json"
 between "speed" 10 1e8 tokens_per_second "$json"
 between "memory" 10 100000 resident_mb "$json"
 between "updates" 2 4 updates "$json"
-if awk -F '[:,]' '/"parts"/ { sum = 0; inside = 1; next }
-    inside && /}/ { inside = 0; if (sum < 0.999999 || sum > 1.000001) bad = 1; n++ }
-    inside { if ($2 < 0) bad = 1; sum += $2 } END { exit bad || !n }' "$json"
-then pass "the parts are shares of one whole"; else fail "the parts are shares of one whole" \
-    "$(grep -A 9 '"parts"' "$json" | tr -s ' \n' ' ')"; fi
 # gflops, tokens/s and the share belong together: share = gflops / peak_gflops.
 if awk -F '[:,]' '/"gflops"/ { g = $2 } /"peak_gflops"/ { p = $2 }
     /"share_of_peak"/ { n++; d = $2 - g / p; if (d > 1e-9 || d < -1e-9) bad = 1 }
     END { exit bad || !n }' "$json"
 then pass "share is gflops over peak"; else fail "share is gflops over peak" "it is not"; fi
-is "the table has a line for tiny" "$(grep -c '^tiny ' "$scratch/table")" -ge 2
+is "the table has a line for tiny" "$(grep -c '^tiny ' "$scratch/table")" -ge 1
 
 # ---- decoding, and a corpus of one's own ----
 i=0
@@ -73,9 +67,6 @@ between "memory in translating" 5 10000 resident_mb "$scratch/decode.json"
 between "one sentence alone" 0 10000 single_sentence_ms "$scratch/decode.json"
 is "greedy and beam search, both twice" "$(grep -c '"beam": [15],' "$scratch/decode.json")" -eq 4
 is "floats and int8" "$(grep -c '"weights": "int8",' "$scratch/decode.json")" -eq 2
-for key in encoder linear attention norm output search; do
-    is "the time of $key" "$(grep -c "\"$key\":" "$scratch/decode.json")" -eq 4
-done
 is "the corpus is named" "$(grep -c 'corpus   source: 80 pairs' "$scratch/table")" -eq 1
 
 # ---- starting ----
