@@ -25,14 +25,15 @@ static void step_loss(const Explanation *e)
          label(e, TOKENS_TARGET, row), e->kind == ATTENTION_ENCODER ? ", the first token" : "");
     fprintf(e->out, "  token %16s %9s %10s %12s\n", "p", "q", "p - q", "dL/dlogit");
     for (int k = 0, id = right; k < ANSWERS && id >= 0; k++) {
-        double dz = (double)loss_logit_gradient(&s->pass.loss, row, id, m, C), best = -INFINITY;
+        double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C),
+               best = -INFINITY;
         double q = rest + (k ? 0 : 1 - smoothing);
         put_label(e, "  ", tokenizer_label(e->vocabulary->tokenizer[TARGET], id), LABEL);
         fprintf(e->out, " %8.5f %9.5f %10.5f %12.6f\n", m * dz + q, q, m * dz, dz);
         if (k) last = dz;
         id = -1;
         for (int c = 0; c < C; c++) {
-            double other = (double)loss_logit_gradient(&s->pass.loss, row, c, m, C);
+            double other = (double)loss_logit_gradient(&s->activations.loss, row, c, m, C);
             if (c != right && other < last && other > best) best = other, id = c;
         }
     }

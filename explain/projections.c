@@ -123,7 +123,7 @@ static bool pass_pairs(Sums *sums, double *loss, const FrequentWords *words,
                           corpus->id[TARGET] + to[0], (int)(to[1] - to[0]), error);
         if (!snapshot) return false;
         add_pair(sums, snapshot, words, layer);
-        transformer_loss(&total, &snapshot->pass, model, 0);
+        transformer_loss(&total, &snapshot->activations, model, 0);
         snapshot_close(snapshot);
     }
     *loss = total.nll / (double)total.tokens;

@@ -68,18 +68,18 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     double smoothing = u->config.label_smoothing;
     if (!(u->weights = block_resident(bytes, error)) ||
         !(u->gradient = block_resident(bytes, error)) ||
-        !(u->snapshot[0] = snapshot_open_for(model, source, target, PASS_TRACE, error)))
+        !(u->snapshot[0] = snapshot_open_for(model, source, target, KEEP_GRADIENTS, error)))
         return false;
     memcpy(u->weights, model->block, bytes);
     params_bind(&u->before, u->weights, &model->config);
     params_bind(&u->dw, u->gradient, &model->config);
-    transformer_backward(&u->loss[0], &u->snapshot[0]->pass, model, &u->dw, NULL, smoothing,
-                         1 / (real)target->rows);
+    transformer_backward(&u->loss[0], &u->snapshot[0]->activations, model, &u->dw, NULL,
+                         smoothing, 1 / (real)target->rows);
     params_share(&model->params, u->gradient);
     if (!trainer_update(u->trainer, u->number, source, target, &u->stats, error) ||
-        !(u->snapshot[1] = snapshot_open_for(model, source, target, PASS_SNAPSHOT, error)))
+        !(u->snapshot[1] = snapshot_open_for(model, source, target, KEEP_ATTENTION, error)))
         return false;
-    transformer_loss(&u->loss[1], &u->snapshot[1]->pass, model, smoothing);
+    transformer_loss(&u->loss[1], &u->snapshot[1]->activations, model, smoothing);
     return true;
 }
 

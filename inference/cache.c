@@ -59,7 +59,7 @@ static void slice_layout(Slice *slice, Stack *encoder, Arena *arena, const Model
                           : (Packed){S, N, NULL, source->start + first};
     slice->X = ARENA_TAKE(arena, real, count);
     slice->KV = ARENA_TAKE(arena, real, 2 * count);
-    stack_layout(encoder, arena, config, &slice->source, NULL, NULL, PASS_SCORE);
+    stack_layout(encoder, arena, config, &slice->source, NULL, NULL, KEEP_OUTPUT);
     scratch_layout(&slice->scratch, arena, config, N, false);
 }
 

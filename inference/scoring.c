@@ -24,7 +24,7 @@ typedef struct PairBatch {
 /* A thread's memory for one batch and model. */
 typedef struct Workspace {
     Arena arena;  // holds the rest:
-    Pass pass;
+    Activations activations;
     real *logits;
     double *each;  // [target rows] ln p of one model
 } Workspace;
@@ -80,8 +80,8 @@ static void workspace_layout(Workspace *w, Arena *arena, const Transformer *mode
                              const PairBatch *batch)
 {
     int M = batch->target.rows;
-    transformer_layout(&w->pass, arena, model, &batch->source, &batch->target, NULL,
-                       PASS_SCORE);
+    transformer_layout(&w->activations, arena, model, &batch->source, &batch->target, NULL,
+                       KEEP_OUTPUT);
     w->logits = logits_layout(arena, M, model->config.vocab);
     w->each = ARENA_TAKE(arena, double, (size_t)M);
 }
@@ -105,11 +105,12 @@ static bool score_model(Workspace *w, const Ensemble *ensemble, int m, SoftTarge
                         Error *error)
 {
     const Transformer *model = ensemble->model[m];
-    const Packed *target = w->pass.target;
+    const Packed *target = w->activations.target;
     int M = target->rows, V = model->config.vocab, D = model->config.d_model;
-    transformer_forward(&w->pass, model);
+    transformer_forward(&w->activations, model);
     for (int i = 0; i < M; i++) {
-        const real *z = logits_row(w->logits, i, w->pass.output, &model->weights, M, V, D);
+        const real *z =
+            logits_row(w->logits, i, w->activations.output, &model->weights, M, V, D);
         w->each[i] = (double)z[target->id[i]] - search_normaliser(z, V - 1);
         if (!isfinite(w->each[i]))
             return error_set(error, "the model's scores are not numbers (NaN or infinity): it "

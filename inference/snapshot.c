@@ -19,17 +19,16 @@ static void pack(Packed *packed, int start[2], Arena *arena, const int *id, int 
     *packed = (Packed){1, length, copy, start};
 }
 
-static void layout(Snapshot *snapshot, const Packed *source, const Packed *target,
-                   PassKind kind)
+static void layout(Snapshot *snapshot, const Packed *source, const Packed *target, Keep keep)
 {
     pack(&snapshot->source, snapshot->source_start, &snapshot->arena, source->id, source->rows);
     pack(&snapshot->target, snapshot->target_start, &snapshot->arena, target->id, target->rows);
-    transformer_layout(&snapshot->pass, &snapshot->arena, snapshot->model, &snapshot->source,
-                       &snapshot->target, NULL, kind);
+    transformer_layout(&snapshot->activations, &snapshot->arena, snapshot->model,
+                       &snapshot->source, &snapshot->target, NULL, keep);
 }
 
 Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
-                            const Packed *target, PassKind kind, Error *error)
+                            const Packed *target, Keep keep, Error *error)
 {
     if (!sentence_check(source->id, source->rows, &model->config, true, error))
         return error_prefix(error, "source"), NULL;
@@ -38,15 +37,15 @@ Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
     Snapshot *snapshot = calloc(1, sizeof *snapshot);
     if (snapshot) {
         snapshot->model = model;
-        layout(snapshot, source, target, kind);
+        layout(snapshot, source, target, keep);
     }
     if (!snapshot || !arena_reserve(&snapshot->arena, NULL)) {
         error_memory(error, "for the attention of %d and %d tokens", source->rows,
                      target->rows);
         return snapshot_close(snapshot), NULL;
     }
-    layout(snapshot, source, target, kind);
-    transformer_forward(&snapshot->pass, model);
+    layout(snapshot, source, target, keep);
+    transformer_forward(&snapshot->activations, model);
     return snapshot;
 }
 
@@ -54,7 +53,7 @@ Snapshot *snapshot_open(const Transformer *model, const int *source, int source_
                         const int *target, int target_length, Error *error)
 {
     return snapshot_open_for(model, &(Packed){1, source_length, source, NULL},
-                             &(Packed){1, target_length, target, NULL}, PASS_SNAPSHOT, error);
+                             &(Packed){1, target_length, target, NULL}, KEEP_ATTENTION, error);
 }
 
 void snapshot_close(Snapshot *snapshot)
@@ -76,8 +75,8 @@ const Snapshot *snapshot_get(LazySnapshot *lazy, Error *error)
 
 int snapshot_layers(const Snapshot *snapshot, AttentionKind kind)
 {
-    return kind == ATTENTION_ENCODER ? snapshot->pass.encoder.layers
-                                     : snapshot->pass.decoder.layers;
+    return kind == ATTENTION_ENCODER ? snapshot->activations.encoder.layers
+                                     : snapshot->activations.decoder.layers;
 }
 
 static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kind, int layer,
@@ -85,10 +84,10 @@ static const Attention *attention_of(const Snapshot *snapshot, AttentionKind kin
 {
     assert(layer >= 0 && layer < snapshot_layers(snapshot, kind) && head >= 0 &&
            head < snapshot->model->config.heads);
-    const Pass *pass = &snapshot->pass;
-    return kind == ATTENTION_ENCODER   ? &pass->encoder.layer[layer].self
-           : kind == ATTENTION_DECODER ? &pass->decoder.layer[layer].self
-                                       : &pass->decoder.layer[layer].cross;
+    const Activations *a = &snapshot->activations;
+    return kind == ATTENTION_ENCODER   ? &a->encoder.layer[layer].self
+           : kind == ATTENTION_DECODER ? &a->decoder.layer[layer].self
+                                       : &a->decoder.layer[layer].cross;
 }
 
 static const AttentionWeights *weights_of(const Snapshot *snapshot, AttentionKind kind,
@@ -111,9 +110,9 @@ AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int laye
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)
 {
     int D = snapshot->model->config.d_model;
-    const Pass *pass = &snapshot->pass;
-    return source ? (SnapshotRows){pass->X_source, snapshot->source.rows, D, D}
-                  : (SnapshotRows){pass->X_target, snapshot->target.rows, D, D};
+    const Activations *a = &snapshot->activations;
+    return source ? (SnapshotRows){a->X_source, snapshot->source.rows, D, D}
+                  : (SnapshotRows){a->X_target, snapshot->target.rows, D, D};
 }
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head)

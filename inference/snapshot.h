@@ -26,7 +26,7 @@ typedef struct Snapshot {
     Packed source, target;  // one sentence each, n and m rows
     Arena arena;            // holds all of it
     int source_start[2], target_start[2];
-    Pass pass;
+    Activations activations;
     const char *const *unknown[2];  // [n] [m] the texts of <unk> (IdLines.unknown); or NULL
     const double *each;             // [m] ln p of the target's tokens; or NULL
 } Snapshot;
@@ -43,10 +43,10 @@ Snapshot *snapshot_open(const Transformer *model, const int *source, int source_
                         const int *target, int target_length, Error *error);
 void snapshot_close(Snapshot *snapshot);  // does nothing for NULL
 
-/* The same of one sentence each, with a pass of any kind: after PASS_TRACE, transformer_backward
+/* The same of one sentence each, keeping what `keep` says: after KEEP_GRADIENTS, transformer_backward
  * can follow, if the model is not prepared for inference. */
 Snapshot *snapshot_open_for(const Transformer *model, const Packed *source,
-                            const Packed *target, PassKind kind, Error *error);
+                            const Packed *target, Keep keep, Error *error);
 
 /* A sentence pair whose snapshot several views share. It is taken when the first of them needs
  * it, and at most once. The caller sets all but `taken`, and closes that at the end. */
@@ -84,7 +84,7 @@ typedef struct HeadVectors {
 
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head);
 
-/* What backward kept of a head, after PASS_TRACE. */
+/* What backward kept of a head, after KEEP_GRADIENTS. */
 typedef struct HeadGradients {
     HeadVectors x;      // of Q, K, V and O
     AttentionMap P, S;  // of the attention weights and of the scores

@@ -51,7 +51,7 @@ typedef struct Attention {
     real *Pd;     // [n,width] scratch of one block: attention weights after dropout
     real *dP;     // [n,width] scratch of one block, when training
     real *guide;  // NULL, or for each sentence a map of the links G that head 0 learns
-    /* the gradients of every head, which PASS_TRACE keeps; NULL in training */
+    /* the gradients of every head, which KEEP_GRADIENTS keeps; NULL in training */
     HeadRows kept;            // dQ, dO [n,D]   dK, dV [m,D]
     real *kept_dP, *kept_dS;  // as P
 } Attention;

@@ -32,17 +32,17 @@ void scratch_layout(Scratch *scratch, Arena *arena, const ModelConfig *config, i
 }
 
 void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const Packed *rows,
-                  const Packed *source, const Dropout *dropout, PassKind kind)
+                  const Packed *source, const Dropout *dropout, Keep keep)
 {
     int N = rows->rows;
-    bool training = kind >= PASS_TRAIN, traced = kind == PASS_TRACE;
-    size_t block = traced || kind == PASS_SNAPSHOT ? SIZE_MAX : ATTENTION_BLOCK;
+    bool training = keep >= KEEP_FOR_BACKWARD, traced = keep == KEEP_GRADIENTS;
+    size_t block = traced || keep == KEEP_ATTENTION ? SIZE_MAX : ATTENTION_BLOCK;
     *stack = (Stack){.rows = rows, .source = source};
     stack->layers = source ? config->decoder_layers : config->encoder_layers;
     real *stream = addnorm_layout_first(&stack->first, arena, config, N);
     for (int l = 0; l < stack->layers; l++) {
         StackLayer *layer = &stack->layer[l];
-        if (l > 0 && kind == PASS_SCORE) {
+        if (l > 0 && keep == KEEP_OUTPUT) {
             *layer = stack->layer[0];
             continue;
         }

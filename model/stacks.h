@@ -37,17 +37,17 @@ typedef struct Stack {
     StackLayer layer[MAX_LAYERS];
 } Stack;
 
-/* What a pass keeps. */
+/* What is kept of a pass through the network. */
 typedef enum {
-    PASS_SCORE,     // the output only: all layers share the buffers of the first
-    PASS_SNAPSHOT,  // also the attention of every layer
-    PASS_TRAIN,     // also all that backward needs
-    PASS_TRACE      // also the gradients of every head, to show them (attention.h)
-} PassKind;
+    KEEP_OUTPUT,        // the output only: all layers share the buffers of the first
+    KEEP_ATTENTION,     // also the attention of every layer
+    KEEP_FOR_BACKWARD,  // also all that backward needs
+    KEEP_GRADIENTS      // also the gradients of every head, to show them (attention.h)
+} Keep;
 
 /* source: NULL for an encoder */
 void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const Packed *rows,
-                  const Packed *source, const Dropout *dropout, PassKind kind);
+                  const Packed *source, const Dropout *dropout, Keep keep);
 
 /* Returns the output of the stack, as X: the encoded source, or the decoder's output.
  * X [N,D] embedded source, or [M,D] embedded target   encoded [N,D], decoder only */

@@ -60,9 +60,9 @@ void transformer_free(Transformer *model)
 }
 
 /* Whether the sentences are there twice, for R-Drop. */
-static bool is_twice(const Pass *pass)
+static bool is_twice(const Activations *a)
 {
-    return pass->dropout && pass->dropout->copy > 0;
+    return a->dropout && a->dropout->copy > 0;
 }
 
 /* The output layer of the weights, or of their gradients. */
@@ -72,90 +72,88 @@ static OutputLayer output_layer(const Weights *w, const ModelConfig *config)
                          w->output.precision};
 }
 
-void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
+void transformer_layout(Activations *a, Arena *arena, const Transformer *model,
                         const Packed *source, const Packed *target, const Dropout *dropout,
-                        PassKind kind)
+                        Keep keep)
 {
     const ModelConfig *config = &model->config;
     size_t N = (size_t)source->rows, M = (size_t)target->rows, D = (size_t)config->d_model;
-    bool training = kind >= PASS_TRAIN;
-    pass->source = source;
-    pass->target = target;
-    pass->dropout = dropout;
-    pass->soft = (SoftTargets){0};
-    pass->X_source = ARENA_TAKE(arena, real, N * D);
-    pass->X_target = ARENA_TAKE(arena, real, M * D);
-    pass->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
-    pass->mask_target = dropout_layout(arena, M * D, dropout ? dropout->residual : 0);
-    scratch_layout(&pass->scratch, arena, config, (int)(N > M ? N : M), training);
-    stack_layout(&pass->encoder, arena, config, source, NULL, dropout, kind);
-    stack_layout(&pass->decoder, arena, config, target, source, dropout, kind);
+    bool training = keep >= KEEP_FOR_BACKWARD;
+    a->source = source;
+    a->target = target;
+    a->dropout = dropout;
+    a->soft = (SoftTargets){0};
+    a->X_source = ARENA_TAKE(arena, real, N * D);
+    a->X_target = ARENA_TAKE(arena, real, M * D);
+    a->mask_source = dropout_layout(arena, N * D, dropout ? dropout->residual : 0);
+    a->mask_target = dropout_layout(arena, M * D, dropout ? dropout->residual : 0);
+    scratch_layout(&a->scratch, arena, config, (int)(N > M ? N : M), training);
+    stack_layout(&a->encoder, arena, config, source, NULL, dropout, keep);
+    stack_layout(&a->decoder, arena, config, target, source, dropout, keep);
     OutputLayer output = output_layer(&model->weights, config);
-    loss_layout(&pass->loss, arena, target->rows, &output, training, is_twice(pass));
-    pass->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
-    pass->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
+    loss_layout(&a->loss, arena, target->rows, &output, training, is_twice(a));
+    a->dX = training ? ARENA_TAKE(arena, real, M * D) : NULL;
+    a->dencoded = training ? ARENA_TAKE(arena, real, N * D) : NULL;
 }
 
-void transformer_forward(Pass *pass, const Transformer *model)
+void transformer_forward(Activations *a, const Transformer *model)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
-    const Dropout *dropout = pass->dropout;
+    const Dropout *dropout = a->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     real scale = (real)config_embedding_scale(config);
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
-    dropout_rows(&pass->mask_source, pass->source, D, dropout, PLACE_EMBEDDING);
-    dropout_rows(&pass->mask_target, pass->target, D, dropout, PLACE_EMBEDDING + 1);
-    embedding_forward(pass->X_source, pass->source, false, pad, &w->source_embedding, scale,
-                      model->source_positions, &pass->mask_source, D);
-    embedding_forward(pass->X_target, pass->target, true, pad, &w->target_embedding, scale,
-                      model->target_positions, &pass->mask_target, D);
+    dropout_rows(&a->mask_source, a->source, D, dropout, PLACE_EMBEDDING);
+    dropout_rows(&a->mask_target, a->target, D, dropout, PLACE_EMBEDDING + 1);
+    embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding, scale,
+                      model->source_positions, &a->mask_source, D);
+    embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding, scale,
+                      model->target_positions, &a->mask_target, D);
     // (2) encoded = Encoder(X)
-    pass->encoded =
-        stack_forward(&pass->encoder, pass->X_source, NULL, w, config, &pass->scratch, dropout);
+    a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch, dropout);
     // (3) output = Decoder(Z, encoded)
-    pass->output = stack_forward(&pass->decoder, pass->X_target, pass->encoded, w, config,
-                                 &pass->scratch, dropout);
+    a->output =
+        stack_forward(&a->decoder, a->X_target, a->encoded, w, config, &a->scratch, dropout);
 }
 
-static Objective objective_of(const Pass *pass, double smoothing, real scale)
+static Objective objective_of(const Activations *a, double smoothing, real scale)
 {
-    return (Objective){pass->target->id, smoothing, is_twice(pass) ? pass->dropout->r_drop : 0,
-                       scale, pass->soft};
+    return (Objective){a->target->id, smoothing, is_twice(a) ? a->dropout->r_drop : 0, scale,
+                       a->soft};
 }
 
-void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing)
+void transformer_loss(Loss *loss, Activations *a, const Transformer *model, double smoothing)
 {
     OutputLayer w = output_layer(&model->weights, &model->config);
-    Objective objective = objective_of(pass, smoothing, 1);
+    Objective objective = objective_of(a, smoothing, 1);
     // (4) the loss
-    loss_forward(loss, pass->output, &w, &objective, &pass->loss, pass->target->rows);
+    loss_forward(loss, a->output, &w, &objective, &a->loss, a->target->rows);
 }
 
-void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
+void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
                           PipelinePass *place, double smoothing, real scale)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
 
     OutputLayer output = output_layer(w, config), doutput = output_layer(dw, config);
-    Objective objective = objective_of(pass, smoothing, scale);
+    Objective objective = objective_of(a, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
-    loss_backward(loss, pass->dX, &doutput, place, pass->output, &output, &objective,
-                  &pass->loss, pass->target->rows);
+    loss_backward(loss, a->dX, &doutput, place, a->output, &output, &objective, &a->loss,
+                  a->target->rows);
     // (3) the decoder
-    stack_backward(&pass->decoder, pass->dX, pass->dencoded, dw, place, w, config,
-                   &pass->scratch);
+    stack_backward(&a->decoder, a->dX, a->dencoded, dw, place, w, config, &a->scratch);
     // (2) the encoder
-    stack_backward(&pass->encoder, pass->dencoded, NULL, dw, place, w, config, &pass->scratch);
+    stack_backward(&a->encoder, a->dencoded, NULL, dw, place, w, config, &a->scratch);
     pipeline_next(place, 1);
     // (1) the embeddings
     real factor = (real)config_embedding_scale(config);
-    embedding_backward(dw->target_embedding.at, dw->target_positions, pass->dX, pass->target,
-                       true, factor, &pass->mask_target, config->d_model);
-    embedding_backward(dw->source_embedding.at, dw->source_positions, pass->dencoded,
-                       pass->source, false, factor, &pass->mask_source, config->d_model);
+    embedding_backward(dw->target_embedding.at, dw->target_positions, a->dX, a->target, true,
+                       factor, &a->mask_target, config->d_model);
+    embedding_backward(dw->source_embedding.at, dw->source_positions, a->dencoded, a->source,
+                       false, factor, &a->mask_source, config->d_model);
 }
 
 double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)

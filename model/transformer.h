@@ -1,4 +1,4 @@
-/* transformer.h -- the whole network, and one pass of it over a micro-batch of sentence
+/* transformer.h -- the whole network, forward and backward over a micro-batch of sentence
  * pairs. */
 #pragma once
 
@@ -24,7 +24,7 @@ void transformer_free(Transformer *model);
 void transformer_use(Transformer *model, real *block);
 
 /* Everything a pass computes and backward needs. A large struct: do not copy it. */
-typedef struct Pass {
+typedef struct Activations {
     const Packed *source, *target;  // target: the sentences to produce, each ending in </s>
     const Dropout *dropout;         // NULL: none
     real *X_source, *X_target;      // [N,D] [M,D] embedded
@@ -37,23 +37,23 @@ typedef struct Pass {
     SoftTargets soft;  // of the target's rows; transformer_layout removes them
     real *dX;          // [M,D]
     real *dencoded;    // [N,D]
-} Pass;
+} Activations;
 
 /* Takes the buffers for these sentences; measures if the arena is a measuring one. */
-void transformer_layout(Pass *pass, Arena *arena, const Transformer *model,
+void transformer_layout(Activations *a, Arena *arena, const Transformer *model,
                         const Packed *source, const Packed *target, const Dropout *dropout,
-                        PassKind kind);
+                        Keep keep);
 
-/* Embeds, encodes, decodes with teacher forcing: pass->output (=). */
-void transformer_forward(Pass *pass, const Transformer *model);
+/* Embeds, encodes, decodes with teacher forcing: a->output (=). */
+void transformer_forward(Activations *a, const Transformer *model);
 
-/* *loss (+=) the loss of pass->output. Call transformer_forward first. */
-void transformer_loss(Loss *loss, Pass *pass, const Transformer *model, double smoothing);
+/* *loss (+=) the loss of a->output. Call transformer_forward first. */
+void transformer_loss(Loss *loss, Activations *a, const Transformer *model, double smoothing);
 
 /* Adds the loss, and adds the gradients of scale · objective to dw (+=). Call
  * transformer_forward first. place: of a pass that shares dw with other threads (pipeline.h);
  * NULL when no ordering is needed */
-void transformer_backward(Loss *loss, Pass *pass, const Transformer *model, Weights *dw,
+void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
                           PipelinePass *place, double smoothing, real scale);
 
 /* Floating-point operations of the matrix products that the mathematics needs for these

@@ -102,22 +102,23 @@ bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target,
            gather(&b->target, b, 1, target, part, copies, error);
 }
 
-static void layout(MicroBatch *b, Arena *arena, const Transformer *model, PassKind kind)
+static void layout(MicroBatch *b, Arena *arena, const Transformer *model, Keep keep)
 {
-    const Dropout *dropout = kind == PASS_TRAIN ? &b->dropout : NULL;
-    transformer_layout(&b->pass, arena, model, &b->source, &b->target, dropout, kind);
+    const Dropout *dropout = keep == KEEP_FOR_BACKWARD ? &b->dropout : NULL;
+    transformer_layout(&b->activations, arena, model, &b->source, &b->target, dropout, keep);
     if (b->teacher)
         b->soft =
             ARENA_TAKE(arena, SoftTarget, (size_t)b->target.rows * (size_t)b->teacher->each);
     if (!b->guide) return;
-    Attention *a = b->guided = &b->pass.decoder.layer[model->config.decoder_layers - 1].cross;
+    Attention *a = b->guided =
+        &b->activations.decoder.layer[model->config.decoder_layers - 1].cross;
     a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)a->H);
 }
 
-size_t microbatch_bytes(MicroBatch *b, const Transformer *model, PassKind kind)
+size_t microbatch_bytes(MicroBatch *b, const Transformer *model, Keep keep)
 {
     Arena measure = {0};
-    layout(b, &measure, model, kind);
+    layout(b, &measure, model, keep);
     return measure.used;
 }
 
@@ -129,18 +130,18 @@ static void teach(MicroBatch *b, const Teacher *t)
         memcpy(b->soft + (size_t)b->target.start[s] * each,
                t->soft + t->start[t->pair[b->dropout.sentence[s]]] * each,
                (size_t)packed_length(&b->target, s) * each * sizeof *t->soft);
-    b->pass.soft = (SoftTargets){b->soft, t->each, t->weight};
+    b->activations.soft = (SoftTargets){b->soft, t->each, t->weight};
 }
 
-bool microbatch_layout(MicroBatch *b, const Transformer *model, PassKind kind, Error *error)
+bool microbatch_layout(MicroBatch *b, const Transformer *model, Keep keep, Error *error)
 {
-    size_t bytes = microbatch_bytes(b, model, kind);
+    size_t bytes = microbatch_bytes(b, model, keep);
     if (!arena_fit(&b->arena, bytes))
         return error_memory(error,
                             "for %.1f MB of activations: a smaller model, "
                             "`micro-tokens` or `max-length` needs less",
                             (double)bytes / 1e6);
-    layout(b, &b->arena, model, kind);
+    layout(b, &b->arena, model, keep);
     if (b->teacher) teach(b, b->teacher);
     return true;
 }

@@ -48,7 +48,7 @@ void microbatch_plan_free(MicroBatchPlan *plan);
 /* One thread's buffers for the micro-batch that it works on. They grow to the largest one. */
 typedef struct MicroBatch {
     Arena arena;
-    Pass pass;
+    Activations activations;
     Dropout dropout;  // of a training pass
     Packed source, target;
     int *id[2], *start[2];  // of source and target
@@ -66,10 +66,9 @@ bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *targ
                      const MicroBatchPart *part, const Dropout *dropout, Error *error);
 
 /* Bytes of activations of the packed sentences. */
-size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, PassKind kind);
+size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, Keep keep);
 
-/* Lays out batch->pass for the packed sentences; sets its soft targets if there is a teacher. */
-bool microbatch_layout(MicroBatch *batch, const Transformer *model, PassKind kind,
-                       Error *error);
+/* Lays out batch->activations for the packed sentences; sets its soft targets if there is a teacher. */
+bool microbatch_layout(MicroBatch *batch, const Transformer *model, Keep keep, Error *error);
 
 void microbatch_free(MicroBatch *batch);

@@ -106,22 +106,22 @@ static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
     MicroBatch *batch = &worker->batch;
     double smoothing = p->config->label_smoothing;
     if (!pack(p, batch, k, &worker->error) ||
-        !microbatch_layout(batch, p->model, p->training ? PASS_TRAIN : PASS_SCORE,
+        !microbatch_layout(batch, p->model, p->training ? KEEP_FOR_BACKWARD : KEEP_OUTPUT,
                            &worker->error))
         return false;
 
     Loss loss = {0};
     double share = 1.0 / passes_copies(p);  // the mean of both copies
     double scale = share / p->target->rows;
-    transformer_forward(&batch->pass, p->model);
+    transformer_forward(&batch->activations, p->model);
     if (p->training) {
         if (batch->guide)
             guide_fill(batch->guided, batch->guide, (real)(p->config->guide_alignment * scale));
-        transformer_backward(&loss, &batch->pass, p->model,
+        transformer_backward(&loss, &batch->activations, p->model,
                              gradients_weights(p->gradients, k % accumulators(p)), place,
                              smoothing, (real)scale);
     } else {
-        transformer_loss(&loss, &batch->pass, p->model, smoothing);
+        transformer_loss(&loss, &batch->activations, p->model, smoothing);
     }
     p->nll[k] = share * loss.nll;
     p->objective[k] = share * loss.objective;
@@ -219,7 +219,7 @@ bool passes_activations(Passes *p, size_t *bytes, const Packed *source, const Pa
     *bytes = 0;
     for (int k = 0; good && k < p->plan.count; k++) {
         good = pack(p, &batch, k, error);
-        size_t these = good ? microbatch_bytes(&batch, p->model, PASS_TRAIN) : 0;
+        size_t these = good ? microbatch_bytes(&batch, p->model, KEEP_FOR_BACKWARD) : 0;
         if (these > *bytes) *bytes = these;
     }
     microbatch_free(&batch);

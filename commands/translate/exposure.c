@@ -27,8 +27,8 @@ static int look(double *number, const Exposure *e, const Snapshot *snapshot, int
     const ModelConfig *config = &snapshot->model->config;
     int V = config->vocab, D = config->d_model, best = y;
     real *z = e->logits;
-    logits_forward(z, snapshot->pass.output + (size_t)t * (size_t)D, &snapshot->model->weights,
-                   1, V, D);
+    logits_forward(z, snapshot->activations.output + (size_t)t * (size_t)D,
+                   &snapshot->model->weights, 1, V, D);
     for (int c = 0; c < V - 1; c++)
         if (z[c] > z[best]) best = c;
     number[0] = (double)z[y] - search_normaliser(z, V - 1);

@@ -80,7 +80,7 @@ static bool backward(Snapshot *snapshot)
     real *block = block_zeros(web.model.params.size * sizeof(real), &web.error);
     if (!block) return false;
     params_bind(&dw, block, &web.model.config);
-    transformer_backward(&loss, &snapshot->pass, &web.model, &dw, NULL, 0.1,
+    transformer_backward(&loss, &snapshot->activations, &web.model, &dw, NULL, 0.1,
                          1 / (real)snapshot->target.rows);
     free(block);
     return true;
@@ -112,7 +112,8 @@ char *EXPORT(web_attention)(const char *text)
         const Hypothesis *best = answer.found.sentence->hypothesis;
         const Packed from = {1, answer.lines.start[1], answer.lines.ids.id, NULL},
                      to = {1, best->length, best->id, NULL};
-        Snapshot *snapshot = snapshot_open_for(&web.model, &from, &to, PASS_TRACE, &web.error);
+        Snapshot *snapshot =
+            snapshot_open_for(&web.model, &from, &to, KEEP_GRADIENTS, &web.error);
         if (snapshot) {
             snapshot->unknown[SOURCE] = (const char *const *)answer.lines.unknown;
             snapshot->unknown[TARGET] = copied;

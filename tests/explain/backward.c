@@ -80,7 +80,7 @@ static double loss_now(void)
 {
     Loss loss = {0};
     Snapshot *pass = snapshot_open(&model, source, N, target, M, &error);
-    transformer_loss(&loss, &pass->pass, &model, SMOOTHING);
+    transformer_loss(&loss, &pass->activations, &model, SMOOTHING);
     snapshot_close(pass);
     return loss.objective / M;
 }
@@ -192,7 +192,8 @@ TEST(logits_are_derivatives)
     for (int c = 0; c < V - 1; c += 5) {
         double sum = 0;
         for (int r = 0; r < M; r++)
-            sum += (double)loss_logit_gradient(&update.snapshot[0]->pass.loss, r, c, M, V - 1);
+            sum += (double)loss_logit_gradient(&update.snapshot[0]->activations.loss, r, c, M,
+                                               V - 1);
         is_near(sum, difference(&model.weights.logits_bias[c]), "dlogit");
     }
 }
@@ -337,7 +338,7 @@ TEST(what_is_printed)
         real z[V];
         double sum = 0;
         logits_forward(
-            z, update.snapshot[0]->pass.output + (kind == ATTENTION_ENCODER ? 0 : 4) * D,
+            z, update.snapshot[0]->activations.output + (kind == ATTENTION_ENCODER ? 0 : 4) * D,
             &model.weights, 1, V, D);
         for (int c = 0; c < V - 1; c++) sum += exp((double)(z[c] - z[right]));
         assert_true(fabs(p - 1 / sum) < 2e-5);

@@ -161,15 +161,17 @@ TEST(test_loss_is_that_of_the_pairs)
     FrequentWords words;
     Projections found;
     Loss loss = {0};
-    Pass pass;
+    Activations activations;
     Arena arena = {0};
     projections_words(&words, &corpus, &vocabulary);
     assert_true(projections_find(&found, &words, &model, LAYER, &corpus, &error));
-    transformer_layout(&pass, &arena, &model, &side[SOURCE], &side[TARGET], NULL, PASS_SCORE);
+    transformer_layout(&activations, &arena, &model, &side[SOURCE], &side[TARGET], NULL,
+                       KEEP_OUTPUT);
     assert_true(arena_reserve(&arena, &error));
-    transformer_layout(&pass, &arena, &model, &side[SOURCE], &side[TARGET], NULL, PASS_SCORE);
-    transformer_forward(&pass, &model);
-    transformer_loss(&loss, &pass, &model, 0);
+    transformer_layout(&activations, &arena, &model, &side[SOURCE], &side[TARGET], NULL,
+                       KEEP_OUTPUT);
+    transformer_forward(&activations, &model);
+    transformer_loss(&loss, &activations, &model, 0);
     arena_free(&arena);
     assert_float_equal(found.loss, loss.nll / (double)loss.tokens, 1e-4);
 }

@@ -79,8 +79,8 @@ TEST(a_head_that_is_off_adds_nothing)
         Snapshot *a = snap(&off), *b = snap(&silent), *before = snap(&model);
         int differ = 0;
         for (int i = 0; i < M * D; i++) {
-            assert_true(a->pass.output[i] == b->pass.output[i]);
-            differ += a->pass.output[i] != before->pass.output[i];
+            assert_true(a->activations.output[i] == b->activations.output[i]);
+            differ += a->activations.output[i] != before->activations.output[i];
         }
         assert_true(differ > M * D / 2);
         AttentionMap p = snapshot_map(a, (AttentionKind)kind, 1, 2);
@@ -214,7 +214,8 @@ TEST(positions_are_not_added)
     source[0] = source[4], source[4] = first;
     Snapshot *b = snap(&without);
     for (int i = 0; i < M * D; i++)
-        assert_true(fabs((double)a->pass.output[i] - (double)b->pass.output[i]) < 1e-3);
+        assert_true(fabs((double)a->activations.output[i] - (double)b->activations.output[i]) <
+                    1e-3);
     source[4] = source[0], source[0] = first;
     snapshot_close(a), snapshot_close(b);
     transformer_free(&without);

@@ -31,24 +31,25 @@ FIXTURE(teardown)
  * alone. */
 static Loss training_loss(double *own, const Transformer *model)
 {
-    Pass *pass = calloc(1, sizeof *pass);
+    Activations *a = calloc(1, sizeof *a);
     Arena arena = {0};
     Loss loss = {0};
     const Weights *w = &model->weights;
     int D = model->config.d_model;
     const OutputLayer layer = {w->output.at, w->logits_bias, V - 1, D, SET};
-    LAYOUT(&arena, transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN));
-    transformer_forward(pass, model);
-    transformer_loss(&loss, pass, model, 0.1);
+    LAYOUT(&arena,
+           transformer_layout(a, &arena, model, &source, &target, NULL, KEEP_FOR_BACKWARD));
+    transformer_forward(a, model);
+    transformer_loss(&loss, a, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
         Loss one = {0};
-        loss_forward(&one, pass->output + i * D, &layer,
+        loss_forward(&one, a->output + i * D, &layer,
                      &(Objective){.target = target.id + i, .smoothing = 0.1, .scale = 1},
-                     &pass->loss, 1);
+                     &a->loss, 1);
         own[i] = one.nll;
     }
     arena_free(&arena);
-    free(pass);
+    free(a);
     return loss;
 }
 

@@ -43,7 +43,7 @@ typedef struct Golden {
     Weights dw;
     real *gradient;  // a block
     Arena arena;
-    Pass pass;
+    Activations activations;
     double worst;
 } Golden;
 
@@ -103,8 +103,8 @@ static Loss run(void)
 {
     Loss loss = {0};
     memset(g.gradient, 0, g.model.params.size * sizeof *g.gradient);
-    transformer_forward(&g.pass, &g.model);
-    transformer_backward(&loss, &g.pass, &g.model, &g.dw, NULL, SMOOTHING,
+    transformer_forward(&g.activations, &g.model);
+    transformer_backward(&loss, &g.activations, &g.model, &g.dw, NULL, SMOOTHING,
                          1 / (real)g.target.rows);
     return loss;
 }
@@ -137,8 +137,8 @@ FIXTURE(setup)
                params->tensor[t].count * sizeof *weights);
         free(weights);
     }
-    LAYOUT(&g.arena, transformer_layout(&g.pass, &g.arena, &g.model, &g.source, &g.target, NULL,
-                                        PASS_TRAIN));
+    LAYOUT(&g.arena, transformer_layout(&g.activations, &g.arena, &g.model, &g.source,
+                                        &g.target, NULL, KEEP_FOR_BACKWARD));
     return 0;
 }
 
@@ -197,11 +197,11 @@ TEST(test_pass)
     g.worst = 0;
     compare("", "nll", &nll, 1, 1e-6);
     compare("", "objective", &objective, 1, 1e-6);
-    compare("", "encoded", g.pass.encoded, (size_t)g.source.rows * D, 2e-6);
-    compare("", "output", g.pass.output, (size_t)g.target.rows * D, 2e-6);
-    compare_attention("encoder", &g.pass.encoder.layer[1].self);
-    compare_attention("decoder", &g.pass.decoder.layer[1].self);
-    compare_attention("cross", &g.pass.decoder.layer[1].cross);
+    compare("", "encoded", g.activations.encoded, (size_t)g.source.rows * D, 2e-6);
+    compare("", "output", g.activations.output, (size_t)g.target.rows * D, 2e-6);
+    compare_attention("encoder", &g.activations.encoder.layer[1].self);
+    compare_attention("decoder", &g.activations.decoder.layer[1].self);
+    compare_attention("cross", &g.activations.decoder.layer[1].cross);
     print_message("loss, outputs and attention: worst error %.1e\n", g.worst);
     compare_all("gradient.", g.gradient, 2e-5);
 }

@@ -80,17 +80,18 @@ TEST(initialised_the_same)
 static real *gradients(const Transformer *model, Loss *loss)
 {
     static Weights dw;
-    Pass *pass = calloc(1, sizeof *pass);
+    Activations *a = calloc(1, sizeof *a);
     Arena arena = {0};
     real *block = block_resident(model->params.size * sizeof(real), NULL);
     params_bind(&dw, block, &config);
     if (model == &rows) in_rows(&dw);
     *loss = (Loss){0};
-    LAYOUT(&arena, transformer_layout(pass, &arena, model, &source, &target, NULL, PASS_TRAIN));
-    transformer_forward(pass, model);
-    transformer_backward(loss, pass, model, &dw, NULL, 0.1, 1);
+    LAYOUT(&arena,
+           transformer_layout(a, &arena, model, &source, &target, NULL, KEEP_FOR_BACKWARD));
+    transformer_forward(a, model);
+    transformer_backward(loss, a, model, &dw, NULL, 0.1, 1);
     arena_free(&arena);
-    free(pass);
+    free(a);
     return block;
 }
 

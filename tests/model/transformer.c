@@ -1,6 +1,6 @@
 /* transformer.c -- what must be true of the network whatever its weights and options are:
  * sentences do not see each other, the target does not see its future, and neither the cut into
- * micro-batches nor the kind of pass changes a result. */
+ * micro-batches nor what is kept changes a result. */
 #include "model/transformer.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
@@ -52,7 +52,7 @@ FIXTURE(setup)
 
 typedef struct Run {
     Arena arena;
-    Pass pass;
+    Activations activations;
     Loss loss;
 } Run;
 
@@ -67,22 +67,22 @@ FIXTURE(teardown)
 }
 
 static void run_layout(Run *run, const Packed *from, const Packed *to, const Dropout *dropout,
-                       PassKind kind)
+                       Keep keep)
 {
     arena_free(&run->arena);
     *run = (Run){.arena = {0}};
-    transformer_layout(&run->pass, &run->arena, &model, from, to, dropout, kind);
+    transformer_layout(&run->activations, &run->arena, &model, from, to, dropout, keep);
     assert_true(arena_reserve(&run->arena, NULL));
     memset(run->arena.base, 0xff, run->arena.size);  // NaNs: no pass may rely on what is there
-    transformer_layout(&run->pass, &run->arena, &model, from, to, dropout, kind);
+    transformer_layout(&run->activations, &run->arena, &model, from, to, dropout, keep);
 }
 
 static void forward(Run *run, const Packed *from, const Packed *to, const Dropout *dropout,
-                    PassKind kind)
+                    Keep keep)
 {
-    run_layout(run, from, to, dropout, kind);
-    transformer_forward(&run->pass, &model);
-    transformer_loss(&run->loss, &run->pass, &model, SMOOTHING);
+    run_layout(run, from, to, dropout, keep);
+    transformer_forward(&run->activations, &model);
+    transformer_loss(&run->loss, &run->activations, &model, SMOOTHING);
 }
 
 /* A block of gradients, freed by the caller. */
@@ -92,9 +92,9 @@ static real *backward(Run *run, const Packed *from, const Packed *to, const Drop
     real *block = block_resident(model.params.size * sizeof(real), NULL);
     assert_non_null(block);
     params_bind(&dw, block, &config);
-    run_layout(run, from, to, dropout, PASS_TRAIN);
-    transformer_forward(&run->pass, &model);
-    transformer_backward(&run->loss, &run->pass, &model, &dw, NULL, SMOOTHING, 1);
+    run_layout(run, from, to, dropout, KEEP_FOR_BACKWARD);
+    transformer_forward(&run->activations, &model);
+    transformer_backward(&run->loss, &run->activations, &model, &dw, NULL, SMOOTHING, 1);
     return block;
 }
 
@@ -103,7 +103,7 @@ static void forward_changed(int *id)
 {
     int kept = *id;
     *id = kept % 40 + 1;
-    forward(&run_b, &source, &target, NULL, PASS_SNAPSHOT);
+    forward(&run_b, &source, &target, NULL, KEEP_ATTENTION);
     *id = kept;
 }
 
@@ -133,16 +133,17 @@ static bool same_row(const real *a, const real *b, int n)
 
 TEST(test_packed_equals_alone)
 {
-    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
+    forward(&run_a, &source, &target, NULL, KEEP_ATTENTION);
     Loss sum = {0};
     for (int s = 0; s < SENTENCES; s++) {
         int from_start[2], to_start[2];
         Packed from = cut(&source, s, 1, from_start), to = cut(&target, s, 1, to_start);
-        forward(&run_b, &from, &to, NULL, PASS_SNAPSHOT);
-        assert_true(largest_difference(run_a.pass.output + target.start[s] * D,
-                                       run_b.pass.output, (size_t)to.rows * D) < 1e-5);
-        assert_true(largest_difference(run_a.pass.encoded + source.start[s] * D,
-                                       run_b.pass.encoded, (size_t)from.rows * D) < 1e-5);
+        forward(&run_b, &from, &to, NULL, KEEP_ATTENTION);
+        assert_true(largest_difference(run_a.activations.output + target.start[s] * D,
+                                       run_b.activations.output, (size_t)to.rows * D) < 1e-5);
+        assert_true(largest_difference(run_a.activations.encoded + source.start[s] * D,
+                                       run_b.activations.encoded,
+                                       (size_t)from.rows * D) < 1e-5);
         sum.nll += run_b.loss.nll, sum.objective += run_b.loss.objective;
         sum.tokens += run_b.loss.tokens;
     }
@@ -155,28 +156,32 @@ TEST(test_packed_equals_alone)
  * same to the bit. */
 TEST(test_future_unseen)
 {
-    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
+    forward(&run_a, &source, &target, NULL, KEEP_ATTENTION);
     for (int s = 0; s < SENTENCES; s++)
         for (int t = target.start[s]; t < target.start[s + 1]; t++) {
             forward_changed(&target_id[t]);
             for (int n = 0; n < target.rows; n++)
-                assert_int_equal(same_row(run_a.pass.output, run_b.pass.output, n),
-                                 n <= t || n >= target.start[s + 1]);
+                assert_int_equal(
+                    same_row(run_a.activations.output, run_b.activations.output, n),
+                    n <= t || n >= target.start[s + 1]);
         }
 }
 
 /* A source token is seen by all of its own sentence, both sides, and by no other. */
 TEST(test_source_seen)
 {
-    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
+    forward(&run_a, &source, &target, NULL, KEEP_ATTENTION);
     for (int s = 0; s < SENTENCES; s++) {
         forward_changed(&source_id[source.start[s]]);
         for (int other = 0; other < SENTENCES; other++) {
             for (int n = source.start[other]; n < source.start[other + 1]; n++)
-                assert_int_equal(same_row(run_a.pass.encoded, run_b.pass.encoded, n),
-                                 other != s);
+                assert_int_equal(
+                    same_row(run_a.activations.encoded, run_b.activations.encoded, n),
+                    other != s);
             for (int n = target.start[other]; n < target.start[other + 1]; n++)
-                assert_int_equal(same_row(run_a.pass.output, run_b.pass.output, n), other != s);
+                assert_int_equal(
+                    same_row(run_a.activations.output, run_b.activations.output, n),
+                    other != s);
         }
     }
 }
@@ -207,11 +212,11 @@ static void check_maps(const Attention *a)
 
 TEST(test_attention_is_a_distribution)
 {
-    forward(&run_a, &source, &target, NULL, PASS_SNAPSHOT);
+    forward(&run_a, &source, &target, NULL, KEEP_ATTENTION);
     for (int l = 0; l < 2; l++) {
-        check_maps(&run_a.pass.encoder.layer[l].self);
-        check_maps(&run_a.pass.decoder.layer[l].self);
-        check_maps(&run_a.pass.decoder.layer[l].cross);
+        check_maps(&run_a.activations.encoder.layer[l].self);
+        check_maps(&run_a.activations.decoder.layer[l].self);
+        check_maps(&run_a.activations.decoder.layer[l].cross);
     }
 }
 
@@ -220,14 +225,14 @@ TEST(test_attention_is_a_distribution)
 TEST(test_kinds_of_pass)
 {
     Loss loss[3];
-    for (int kind = PASS_SCORE; kind <= PASS_TRAIN; kind++) {
-        forward(&run_a, &source, &target, NULL, (PassKind)kind);
-        loss[kind] = run_a.loss;
+    for (int keep = KEEP_OUTPUT; keep <= KEEP_FOR_BACKWARD; keep++) {
+        forward(&run_a, &source, &target, NULL, (Keep)keep);
+        loss[keep] = run_a.loss;
     }
-    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_SNAPSHOT], sizeof *loss);
-    assert_memory_equal(&loss[PASS_SCORE], &loss[PASS_TRAIN], sizeof *loss);
+    assert_memory_equal(&loss[KEEP_OUTPUT], &loss[KEEP_ATTENTION], sizeof *loss);
+    assert_memory_equal(&loss[KEEP_OUTPUT], &loss[KEEP_FOR_BACKWARD], sizeof *loss);
     free(backward(&run_a, &source, &target, NULL));
-    assert_memory_equal(&loss[PASS_SCORE], &run_a.loss, sizeof *loss);
+    assert_memory_equal(&loss[KEEP_OUTPUT], &run_a.loss, sizeof *loss);
 }
 
 /* Two passes, the second with another Packed as target, must give the same bits. */
@@ -289,7 +294,7 @@ TEST(test_nan_comes_through)
             at = tensor->offset + (size_t)target_id[0] * D;
         real kept = model.block[at];
         model.block[at] = (real)NAN;
-        forward(&run_a, &source, &target, NULL, PASS_SCORE);
+        forward(&run_a, &source, &target, NULL, KEEP_OUTPUT);
         model.block[at] = kept;
         if (!isnan(run_a.loss.nll)) fail_msg("the loss hides a NaN in %s", tensor->name);
     }
@@ -301,11 +306,11 @@ TEST(test_other_weights)
     size_t bytes = model.params.size * sizeof(real);
     real *own = model.block, *copy = block_resident(model.params.size * sizeof(real), NULL);
     assert_non_null(copy);
-    forward(&run_a, &source, &target, NULL, PASS_SCORE);
+    forward(&run_a, &source, &target, NULL, KEEP_OUTPUT);
     memcpy(copy, own, bytes);
     memset(own, 0xff, bytes);  // NaNs
     transformer_use(&model, copy);
-    forward(&run_b, &source, &target, NULL, PASS_SCORE);
+    forward(&run_b, &source, &target, NULL, KEEP_OUTPUT);
     assert_true(run_a.loss.objective == run_b.loss.objective);
     memcpy(own, copy, bytes);
     transformer_use(&model, own);

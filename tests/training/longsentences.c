@@ -20,7 +20,7 @@ static size_t bytes_of(int length)
     MicroBatch batch = {0};
     assert_true(transformer_create(&model, &tiny, NULL));
     assert_true(microbatch_pack(&batch, &pair, &pair, &part, &dropout, NULL));
-    size_t bytes = microbatch_bytes(&batch, &model, PASS_TRAIN);
+    size_t bytes = microbatch_bytes(&batch, &model, KEEP_FOR_BACKWARD);
     microbatch_free(&batch);
     transformer_free(&model);
     free((void *)(uintptr_t)pair.id);

@@ -136,7 +136,7 @@ static void print_draw(const Draw *d)
 
 typedef struct Case {
     const Draw *draw;
-    Pass pass;
+    Activations activations;
     Transformer model;
     double floor;  // of the scale that errors are relative to: the noise grows with the loss
     Check check;
@@ -151,8 +151,8 @@ static double loss(Case *c)
     for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++)
         if (t->copy) memcpy(block + t->offset, block + t[-1].offset, t->count * sizeof *block);
     Loss sum = {0};
-    transformer_forward(&c->pass, &c->model);
-    transformer_loss(&sum, &c->pass, &c->model, c->draw->smoothing);
+    transformer_forward(&c->activations, &c->model);
+    transformer_loss(&sum, &c->activations, &c->model, c->draw->smoothing);
     return c->draw->scale * sum.objective;
 }
 
@@ -243,8 +243,8 @@ static void prepare(Case *c, Arena *arena, Draw *d)
     for (int t = 0; t < params->count; t++)
         for (size_t i = 0; i < params->tensor[t].count; i++)
             c->model.block[params->tensor[t].offset + i] += rng_uniform(&d->rng) / 2 - 0.25;
-    LAYOUT(arena, transformer_layout(&c->pass, arena, &c->model, &d->source, &d->target,
-                                     &d->dropout, PASS_TRAIN));
+    LAYOUT(arena, transformer_layout(&c->activations, arena, &c->model, &d->source, &d->target,
+                                     &d->dropout, KEEP_FOR_BACKWARD));
 }
 
 static void check_draw(uint64_t seed, int *tensors, int *flat)
@@ -264,7 +264,8 @@ static void check_draw(uint64_t seed, int *tensors, int *flat)
     double forward = loss(&c);
     c.check.layer = name;
     c.floor = fmax(SMALLEST_SCALE, 1e-4 * forward);
-    transformer_backward(&backward, &c.pass, &c.model, &dw, NULL, d.smoothing, (real)d.scale);
+    transformer_backward(&backward, &c.activations, &c.model, &dw, NULL, d.smoothing,
+                         (real)d.scale);
     assert_true(isfinite(forward) && d.scale * backward.objective == forward);
     compare_all(&c, gradient.now, gradient.before, &d.rng);
     check_report(&c.check);

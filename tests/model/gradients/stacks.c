@@ -26,7 +26,7 @@ static void layout(Case *c, Arena *arena, bool decodes)
 {
     scratch_layout(&c->scratch, arena, &config, source_rows.rows, true);
     stack_layout(&c->stack, arena, &config, decodes ? &target_rows : &source_rows,
-                 decodes ? &source_rows : NULL, c->dropout, PASS_TRAIN);
+                 decodes ? &source_rows : NULL, c->dropout, KEEP_FOR_BACKWARD);
 }
 
 static void check_case(const char *layer, bool decodes, const Dropout *dropout)

@@ -8,7 +8,7 @@ static const ModelConfig base = {NETWORK(11, 6, 2, 10, 2, 2, 8), .output_bias = 
 static const double SMOOTHING = 0.1, SCALE = 0.7;
 
 typedef struct Case {
-    Pass pass;
+    Activations activations;
     Transformer model;
 } Case;
 
@@ -16,8 +16,8 @@ static double loss(void *context)
 {
     Case *c = context;
     Loss sum = {0};
-    transformer_forward(&c->pass, &c->model);
-    transformer_loss(&sum, &c->pass, &c->model, SMOOTHING);
+    transformer_forward(&c->activations, &c->model);
+    transformer_loss(&sum, &c->activations, &c->model, SMOOTHING);
     return SCALE * sum.objective;
 }
 
@@ -43,13 +43,14 @@ static void check_case(const char *layer, const Variant *variant, const Packed *
     size_t D = (size_t)config.d_model;
     Added d = added(params->size);
     params_bind(&dw, d.now, &config);
-    LAYOUT(&arena,
-           transformer_layout(&c.pass, &arena, &c.model, source, target, dropout, PASS_TRAIN));
+    LAYOUT(&arena, transformer_layout(&c.activations, &arena, &c.model, source, target, dropout,
+                                      KEEP_FOR_BACKWARD));
 
     Loss forward = {0}, backward = {0};
-    transformer_forward(&c.pass, &c.model);
-    transformer_loss(&forward, &c.pass, &c.model, SMOOTHING);
-    transformer_backward(&backward, &c.pass, &c.model, &dw, NULL, SMOOTHING, (real)SCALE);
+    transformer_forward(&c.activations, &c.model);
+    transformer_loss(&forward, &c.activations, &c.model, SMOOTHING);
+    transformer_backward(&backward, &c.activations, &c.model, &dw, NULL, SMOOTHING,
+                         (real)SCALE);
     assert_memory_equal(&forward, &backward, sizeof forward);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
