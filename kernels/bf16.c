@@ -5,7 +5,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "kernels/amx.h"
 #include "kernels/transpose.h"
 
 /* A float plus half of the upper half's last bit; a tie is rounded up only if that bit is 1. */
@@ -121,8 +120,3 @@ void bf16_copy(real *T, size_t ldt, bool transposed, Strided X, int n, int k)
     (void)T, (void)ldt, (void)transposed, (void)X, (void)n, (void)k;
 }
 #endif
-
-const char *bf16_instructions(void)
-{
-    return !bf16_pairs() ? NULL : amx_runs() ? "amx" : "bf16";
-}

@@ -2,7 +2,7 @@
  *
  * A bfloat16 is the upper half of a float: the same exponents, 8 bits of precision. AVX512-BF16
  * (VDPBF16PS) adds two products of them in the time of one of floats. So its tile reads pairs,
- * the numbers p and p + 1 of k in four bytes, the first one in the lower half; AMX reads the same (amx.h):
+ * the numbers p and p + 1 of k in four bytes, the first one in the lower half:
  *
  *     A [m,k/2]   row by row: a pair in every lane of a vector
  *     B           panels [k/2,TILE_COLUMNS] (panels.h): a vector has the pairs of LANES columns
@@ -18,9 +18,6 @@
 
 /* Whether this kind multiplies pairs, and this processor too. */
 bool bf16_pairs(void);
-
-/* "bf16" or "amx": what multiplies pairs; NULL: nothing does. */
-const char *bf16_instructions(void);
 
 /* T (=) the pairs of X [n,k], whose pairs of k follow each other in rows ldt apart; transposed:
  * [k/2,n], each row padded with zeros to whole vectors. Without `transposed` it also writes the

@@ -20,7 +20,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "kernels/amx.h"
 #include "kernels/bf16.h"
 #include "kernels/panels.h"
 #include "kernels/scratch.h"
@@ -35,7 +34,7 @@ enum { CHUNK = VECTOR_BYTES / sizeof(real) > TILE_ROWS ? LANES : TILE_ROWS };
 typedef struct Copies {
     _Alignas(VECTOR_BYTES) real B[N_BLOCK * K_BLOCK];  // panels [k,TILE_COLUMNS]
     _Alignas(VECTOR_BYTES) real A[(M_BLOCK + CHUNK) * (K_BLOCK + LINE)];  // tile by tile
-    _Alignas(VECTOR_BYTES) real rest[AMX_ROWS * TILE_COLUMNS];
+    _Alignas(VECTOR_BYTES) real rest[TILE_ROWS * TILE_COLUMNS];
 } Copies;
 _Static_assert(sizeof(Copies) <= SCRATCH_BYTES, "the copies need more scratch memory");
 
@@ -97,9 +96,9 @@ static int piece(int size, int limit, int unit)
  * lines, of which each tile prefetches one. */
 static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int columns)
 {
-    int height = tile_rows(tile.mode);
+    int height = TILE_ROWS;
     if (!step) {
-        height = piece(m, height, height == AMX_ROWS ? AMX_ROWS / 2 : 1);
+        height = piece(m, TILE_ROWS, 1);
         step = (size_t)height * tile.A.row;
     }
     for (; m > 0; m -= height, tile.A.at += step, tile.C += (size_t)height * tile.ldc) {

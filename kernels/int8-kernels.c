@@ -3,7 +3,6 @@
  * All are exact, so they agree in every bit (tests/kernels/int8.c). What each does with
  * four bytes of a row of X and of 16 or 8 rows of W:
  *
- *   AMX            TDPBUSD: as VPDPBUSD, for 16 rows of X together (amx.h)
  *   AVX-512 VNNI   VPDPBUSD: Σ of four u q into 32 bits, u unsigned, started from -128 Σ q
  *   AVX2           VPMADDUBSW adds two products into 16 bits and saturates at 32,767, which twice
  *                  255 · 127 exceeds; so it gets |a| and q with a's sign: 127 · 127 · 2 fits
@@ -12,18 +11,10 @@
  * The tile of VNNI is 14 rows and two vectors, 28 sums in registers, as in tile.h. */
 #include <string.h>
 
-#include "kernels/amx.h"
 #include "kernels/int8.h"
 
 #if defined __x86_64__
 #include <immintrin.h>
-
-static void amx(int32_t *C, const uint8_t *u, size_t stride, const int8_t *panel,
-                const int32_t *offset, int rows, int groups)
-{
-    amx_multiply(AMX_INT8, C, INT8_PANEL * sizeof *C, offset, 0, u, stride, panel, rows,
-                 groups);
-}
 
 /* Four bytes as one number. */
 static inline int32_t four(const uint8_t *u)
@@ -162,7 +153,6 @@ static bool plain_runs(void)
 
 const Int8Kernels int8_kernels[] = {
 #if defined __x86_64__
-    {"AMX", amx_runs, amx},
     {"AVX-512 VNNI", vnni_runs, vnni},
     {"AVX2", avx2_runs, avx2},
 #endif

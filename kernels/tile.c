@@ -4,8 +4,6 @@
  * compiler into a function for each size. */
 #include "kernels/tile.h"
 
-#include "kernels/amx.h"
-
 #if TILE_OF_PAIRS
 #include <immintrin.h>
 #endif
@@ -87,29 +85,11 @@ static void (*const pair_kernels[TILE_ROWS])(const Tile *) = {ALL(PAIR_NAMES)};
 #endif
 // clang-format on
 
-int tile_rows(GemmMode mode)
-{
-    return TILE_OF_PAIRS && mode & BF16 && amx_runs() ? AMX_ROWS : TILE_ROWS;
-}
-
-#if TILE_OF_PAIRS
-/* With ADD the sums start from C, which has no start then. */
-static void amx_tile(const Tile *tile, int rows)
-{
-    size_t row = tile->ldc * sizeof(real);
-    bool add = tile->mode & ADD;
-    const real *start = add ? tile->C : tile->start ? tile->start : zeros;
-    amx_multiply(AMX_BF16, tile->C, row, start, add ? row : 0, tile->A.at,
-                 tile->A.row * sizeof(real), tile->B, rows, tile->k);
-}
-#endif
-
 void tile_multiply(const Tile *tile, int rows, int columns)
 {
 #if TILE_OF_PAIRS
     if (tile->mode & BF16) {
-        if (amx_runs()) amx_tile(tile, rows);
-        else pair_kernels[rows - 1](tile);
+        pair_kernels[rows - 1](tile);
         return;
     }
 #endif

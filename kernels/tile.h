@@ -52,9 +52,6 @@ typedef struct Tile {
     real scale;
 } Tile;
 
-/* The most rows that a tile of this mode has. */
-int tile_rows(GemmMode mode);
-
-/* rows: 1 .. tile_rows; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of
+/* rows: 1 .. TILE_ROWS; columns: LANES or TILE_COLUMNS. Reads `columns` numbers of each row of
  * B. */
 void tile_multiply(const Tile *tile, int rows, int columns);

@@ -212,10 +212,9 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
                          run->workers, max_length, true, error) &&
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
     if (good) run->progress.corpus = fingerprint(run);
-    const char *pairs =
-        settings->training.precision == PRECISION_BF16 ? bf16_instructions() : NULL;
-    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s%s", kind_name(kind_current()),
-             pairs ? "-" : "", pairs ? pairs : "");
+    bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
+    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kind_name(kind_current()),
+             pairs ? "-bf16" : "");
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 
