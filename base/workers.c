@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __SSE2__
@@ -122,6 +123,37 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
     pthread_mutex_lock(&workers->lock);
     while (workers->busy) pthread_cond_wait(&workers->done, &workers->lock);
     pthread_mutex_unlock(&workers->lock);
+}
+
+/* ---- a loop over items ---- */
+
+typedef struct Loop {
+    size_t count;
+    WorkersItem *work;
+    void *context;
+    atomic_size_t next;
+    atomic_bool failed;
+    Error *error;
+} Loop;
+
+static void take_items(void *context, int worker)
+{
+    Loop *loop = context;
+    Error error;
+    for (size_t item; !atomic_load(&loop->failed) &&
+                      (item = atomic_fetch_add(&loop->next, 1)) < loop->count;)
+        if (!loop->work(loop->context, item, worker, &error) &&
+            !atomic_exchange(&loop->failed, true) && loop->error)
+            *loop->error = error;
+}
+
+bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
+                  Error *error)
+{
+    Loop loop = {.count = count, .work = work, .context = context, .error = error};
+    if (workers) workers_run(workers, take_items, &loop);
+    else take_items(&loop, 0);
+    return !atomic_load(&loop.failed);
 }
 
 int workers_count(const Workers *workers)

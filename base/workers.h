@@ -1,16 +1,27 @@
 /* workers.h -- a pool of threads that wait for work.
  *
- * workers_run calls one function on every thread, the caller's included, and returns when all
- * calls have returned. The function decides which piece of work each thread takes; its results
- * must not depend on that. In it, denormal numbers are zeros (workers.c). */
+ * workers_each cuts a loop over the threads: each takes the next item when it is free. The
+ * results must not depend on which thread takes which. workers_run calls one function on every
+ * thread, for work that needs more than that. Both use the caller's thread too, and return when
+ * all calls have returned. In them, denormal numbers are zeros (workers.c). */
 #pragma once
 
 #include "base/error.h"
+
+#include <stddef.h>
 
 typedef struct Workers Workers;
 
 /* Starts threads - 1 threads; the caller is worker 0. They block all signals. NULL on error. */
 Workers *workers_start(int threads, Error *error);
+
+/* One item of a loop. False, with a sentence in *error, ends the loop. */
+typedef bool WorkersItem(void *context, size_t item, int worker, Error *error);
+
+/* Runs work for the items 0 .. count-1, on the calling thread alone if `workers` is NULL. After
+ * an item failed, no other is begun; false then, with the error of the first that did. */
+bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
+                  Error *error);
 
 /* Runs work(context, worker) with worker = 0 .. threads-1 at the same time. */
 void workers_run(Workers *workers, void (*work)(void *context, int worker), void *context);

@@ -20,7 +20,6 @@
 #include "base/rng.h"
 #include "data/text.h"
 
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -319,8 +318,6 @@ enum {
 typedef struct Chunk {
     Ids ids;
     size_t count[CHUNK];
-    bool failed;
-    Error error;
 } Chunk;
 
 /* The sentences first .. first+sentences-1 of a side. */
@@ -329,42 +326,38 @@ typedef struct Round {
     CorpusSide side;
     const Tokenizer *tokenizer;
     size_t max_length, first, sentences;
-    atomic_int next;
     Chunk *chunk;  // [CHUNKS]
 } Round;
 
 /* A sentence that is too long gets no ids, not even ID_END. */
-static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair)
+static bool encode_sentence(Chunk *chunk, const Round *round, size_t pair, Error *error)
 {
     Ids *ids = &chunk->ids;
     size_t length, first = ids->count;
     const char *line = corpus_sentence(round->text, round->side, pair, &length);
     if (length > TOKENIZER_MAX_TEXT) return true;
-    if (!tokenizer_encode(round->tokenizer, ids, line, length, &chunk->error)) return false;
+    if (!tokenizer_encode(round->tokenizer, ids, line, length, error)) return false;
     if (ids->count - first > round->max_length) {
         ids->count = first;
         return true;
     }
-    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(&chunk->error);
+    if (!GROW(ids->id, ids->size, ids->count + 1)) return no_memory(error);
     ids->id[ids->count++] = ID_END;
     return true;
 }
 
-static void encode_chunks(void *context, int worker)
+static bool encode_chunk(void *context, size_t number, int worker, Error *error)
 {
-    Round *round = context;
     (void)worker;
-    for (;;) {
-        size_t number = (size_t)atomic_fetch_add(&round->next, 1), at = number * CHUNK;
-        if (number >= CHUNKS || at >= round->sentences) return;
-        Chunk *chunk = &round->chunk[number];
-        chunk->ids.count = 0;
-        for (size_t i = 0; i < CHUNK && at + i < round->sentences && !chunk->failed; i++) {
-            size_t before = chunk->ids.count;
-            chunk->failed = !encode_sentence(chunk, round, round->first + at + i);
-            chunk->count[i] = chunk->ids.count - before;
-        }
+    const Round *round = context;
+    Chunk *chunk = &round->chunk[number];
+    chunk->ids.count = 0;
+    for (size_t i = 0, at = number * CHUNK; i < CHUNK && at + i < round->sentences; i++) {
+        size_t before = chunk->ids.count;
+        if (!encode_sentence(chunk, round, round->first + at + i, error)) return false;
+        chunk->count[i] = chunk->ids.count - before;
     }
+    return true;
 }
 
 /* Appends the ids of a round's chunks. */
@@ -372,7 +365,6 @@ static bool join_chunks(Ids *ids, size_t *start, const Round *round, Error *erro
 {
     for (size_t at = 0; at < round->sentences; at += CHUNK) {
         const Chunk *chunk = &round->chunk[at / CHUNK];
-        if (chunk->failed) return error_set(error, "%s", chunk->error.text);
         if (!GROW(ids->id, ids->size, ids->count + chunk->ids.count)) return no_memory(error);
         if (chunk->ids.count)
             memcpy(ids->id + ids->count, chunk->ids.id, chunk->ids.count * sizeof *ids->id);
@@ -396,10 +388,9 @@ static bool encode_side(Corpus *corpus, CorpusText *text, Round *round, Workers 
     for (round->first = 0; good && round->first < text->pairs; round->first += CHUNK * CHUNKS) {
         size_t left = text->pairs - round->first;
         round->sentences = left < CHUNK * CHUNKS ? left : CHUNK * CHUNKS;
-        atomic_store(&round->next, 0);
-        if (workers) workers_run(workers, encode_chunks, round);
-        else encode_chunks(round, 0);
-        good = join_chunks(&ids, start, round, error);
+        good = workers_each(workers, (round->sentences + CHUNK - 1) / CHUNK, encode_chunk,
+                            round, error) &&
+               join_chunks(&ids, start, round, error);
         size_t done = text->start[side][round->first + round->sentences];
         if (!keep_text && done - released >= RELEASE) {
             block_release(text->bytes[side] + released, done - released);

@@ -9,7 +9,6 @@
 #include "inference/scoring.h"
 
 #include <math.h>
-#include <stdatomic.h>
 
 #include "inference/choices.h"
 
@@ -37,9 +36,6 @@ typedef struct ScoringRun {
     Workspace *workspace;  // [threads]
     PairBatch *batch;      // [batches]
     int batches;
-    atomic_int next;
-    atomic_bool failed;
-    Error *error;
 } ScoringRun;
 
 /* ---- the batches ---- */
@@ -122,9 +118,13 @@ static bool score_model(Workspace *w, const Ensemble *ensemble, int m, SoftTarge
     return true;
 }
 
-static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Workspace *w,
-                        Error *error)
+static bool score_batch(void *context, size_t number, int worker, Error *error)
 {
+    const ScoringRun *run = context;
+    const Ensemble *ensemble = run->ensemble;
+    const PairBatch *batch = &run->batch[number];
+    Workspace *w = &run->workspace[worker];
+    if (run->stop && *run->stop) return error_set(error, "%s", "");
     int rows = batch->target.rows;
     double *sum = batch->log_probability;
     for (int m = 0; m < ensemble->count; m++) {
@@ -143,21 +143,6 @@ static bool score_batch(const Ensemble *ensemble, const PairBatch *batch, Worksp
     }
     for (int i = 0; i < rows; i++) sum[i] -= log(ensemble->count);
     return true;
-}
-
-static void score_batches(void *context, int worker)
-{
-    ScoringRun *run = context;
-    Workspace *w = &run->workspace[worker];
-    while (!atomic_load(&run->failed) && !(run->stop && *run->stop)) {
-        Error error;
-        int next = atomic_fetch_add(&run->next, 1);
-        if (next >= run->batches) break;
-        if (!score_batch(run->ensemble, &run->batch[next], w, &error) &&
-            !atomic_exchange(&run->failed, true))
-            error_set(run->error, "%s", error.text);
-    }
-    arena_free(&w->arena);
 }
 
 static bool pairs_check(const Packed *source, const Packed *target, const ModelConfig *config,
@@ -181,16 +166,15 @@ bool scoring_run(double *log_probability, SoftTarget *soft, const Ensemble *ense
                  const volatile sig_atomic_t *stop, Error *error)
 {
     ModelConfig config = ensemble_config(ensemble);
-    ScoringRun run = {
-        .ensemble = ensemble, .stop = stop, .threads = workers_count(workers), .error = error};
+    ScoringRun run = {.ensemble = ensemble, .stop = stop, .threads = workers_count(workers)};
     Arena plan = {0};
     if (!pairs_check(source, target, &config, error)) return false;
     batches_layout(&run, &plan, log_probability, soft, source, target);
     if (!arena_reserve(&plan, NULL))
         return error_memory(error, "for %d sentences", source->sentences);
     batches_layout(&run, &plan, log_probability, soft, source, target);
-    workers_run(workers, score_batches, &run);
+    bool good = workers_each(workers, (size_t)run.batches, score_batch, &run, error);
+    for (int t = 0; t < run.threads; t++) arena_free(&run.workspace[t].arena);
     arena_free(&plan);
-    if (atomic_load(&run.failed)) return false;
-    return atomic_load(&run.next) >= run.batches || error_set(error, "%s", "");
+    return good;
 }

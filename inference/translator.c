@@ -31,9 +31,7 @@ typedef struct TranslatorRun {
     Arena *arena;        // [threads] memory for one batch
     SearchBatch *batch;  // [batches]
     int batches;
-    atomic_int next, done;  // batches taken; sentences done
-    atomic_bool failed;
-    Error *error;
+    atomic_int done;  // sentences
 } TranslatorRun;
 
 static SearchTask task_of(const TranslatorRun *run, int s)
@@ -219,22 +217,16 @@ static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
                             "translate");
 }
 
-static void search_batches(void *context, int worker)
+static bool search_one(void *context, size_t number, int worker, Error *error)
 {
     TranslatorRun *run = context;
-    while (!atomic_load(&run->failed) && !(run->stop && *run->stop)) {
-        int next = atomic_fetch_add(&run->next, 1);
-        if (next >= run->batches) break;
-        Error error;
-        const SearchBatch *batch = &run->batch[next];
-        if (!batch_search(batch, &run->arena[worker], &error)) {
-            if (!atomic_exchange(&run->failed, true)) error_set(run->error, "%s", error.text);
-            break;
-        }
-        int sentences = batch->source.sentences;
-        int done = atomic_fetch_add(&run->done, sentences) + sentences;
-        if (worker == 0 && run->input->done) run->input->done(run->input->context, done);
-    }
+    const SearchBatch *batch = &run->batch[number];
+    if (run->stop && *run->stop) return true;
+    bool good = batch_search(batch, &run->arena[worker], error);
+    int sentences = good ? batch->source.sentences : 0;
+    int done = atomic_fetch_add(&run->done, sentences) + sentences;
+    if (good && worker == 0 && run->input->done) run->input->done(run->input->context, done);
+    return good;
 }
 
 /* Checks the settings, the sentences and the prefix constraints. */
@@ -272,17 +264,15 @@ bool translator_run(Translations *translations, const Ensemble *ensemble,
 {
     TranslatorRun run = run_of(translations, ensemble, input, config, workers);
     run.stop = stop;
-    run.error = error;
     *translations = (Translations){0};
     if (!input_check(&run, error) || !plan_create(&run, error)) return false;
 
-    workers_run(workers, search_batches, &run);
-    translations->stopped = atomic_load(&run.next) < run.batches;
+    bool good = workers_each(workers, (size_t)run.batches, search_one, &run, error);
+    translations->stopped = atomic_load(&run.done) < input->source.sentences;
     for (int t = 0; t < run.threads; t++) arena_free(&run.arena[t]);
     arena_free(&run.plan);
-    if (!atomic_load(&run.failed)) return true;
-    translations_free(translations);
-    return false;
+    if (!good) translations_free(translations);
+    return good;
 }
 
 bool translator_memory(size_t *bytes, const Ensemble *ensemble, const TranslatorInput *input,

@@ -4,7 +4,6 @@
 #include <assert.h>
 #include <float.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -331,9 +330,6 @@ typedef struct Reading {
     real *block;
     size_t size;            // bytes of the largest part
     unsigned char *buffer;  // [threads][size]
-    atomic_int next;        // tensor
-    atomic_flag failed;     // the error is set
-    Error *error;
 } Reading;
 
 /* A part of a tensor is some panels of rows. A thread is started for each megabyte. */
@@ -429,8 +425,11 @@ static bool finish(const Source *from, Error *error)
                      from->tensor->name, what, (unsigned long long)from->place);
 }
 
-static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Error *error)
+static bool read_tensor(void *context, size_t number, int worker, Error *error)
 {
+    const Reading *r = context;
+    const Tensor *tensor = &r->params->tensor[number];
+    real *buffer = (void *)(r->buffer + (size_t)worker * r->size);
     int rows = tensor->shape[0], columns = columns_of(tensor), most = part_rows(tensor);
     bool int8 = r->prepared && checkpoint_has_int8(r->file, tensor);
     real *block = r->block + tensor->offset;
@@ -466,23 +465,10 @@ static bool read_tensor(const Reading *r, const Tensor *tensor, real *buffer, Er
     return finish(&from, error) && (!int8 || finish(&scales, error));
 }
 
-static void read_tensors(void *context, int worker)
-{
-    Reading *r = context;
-    Error error;
-    for (int i; (i = atomic_fetch_add(&r->next, 1)) < r->params->count;)
-        if (!read_tensor(r, &r->params->tensor[i],
-                         (void *)(r->buffer + (size_t)worker * r->size), &error)) {
-            if (!atomic_flag_test_and_set(&r->failed) && r->error) *r->error = error;
-            return;
-        }
-}
-
 bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, const char *prefix,
                               const Prepared *prepared, real *block, Error *error)
 {
-    Reading r = {
-        c, params, prefix, prepared, block, .failed = ATOMIC_FLAG_INIT, .error = error};
+    Reading r = {c, params, prefix, prepared, block, 0, NULL};
     int threads = at_most(workers_processors(), 1 + (int)(params->size / THREAD_NUMBERS));
     if (!checkpoint_fits(c, params, prefix, prepared, error)) return false;
     for (int i = 0; i < params->count; i++) {
@@ -493,12 +479,12 @@ bool checkpoint_read_prepared(const CheckpointFile *c, const Params *params, con
     }
     r.buffer = malloc((size_t)threads * r.size);
     if (!r.buffer) return error_memory(error, "to read '%s'", c->file.path);
+    // NULL: one thread is enough, or there is none to be had
     Workers *workers = threads > 1 ? workers_start(threads, NULL) : NULL;
-    if (workers) workers_run(workers, read_tensors, &r);
-    else read_tensors(&r, 0);  // one thread is enough, or there is none to be had
+    bool good = workers_each(workers, (size_t)params->count, read_tensor, &r, error);
     workers_stop(workers);
     free(r.buffer);
-    return !atomic_flag_test_and_set(&r.failed);
+    return good;
 }
 
 bool checkpoint_read(const CheckpointFile *c, const Params *params, const char *prefix,

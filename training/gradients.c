@@ -3,7 +3,6 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,28 +12,25 @@
 /* ---- slices ---- */
 
 typedef struct SliceLoop {
-    atomic_size_t next;
-    size_t end;
+    size_t begin, end;
     SliceWork *work;
     void *context;
 } SliceLoop;
 
-static void take_slices(void *context, int worker)
+static bool run_slice(void *context, size_t slice, int worker, Error *error)
 {
-    (void)worker;
-    SliceLoop *loop = context;
-    for (size_t begin; (begin = atomic_fetch_add(&loop->next, SLICE)) < loop->end;) {
-        size_t left = loop->end - begin;
-        loop->work(loop->context, begin, left < SLICE ? left : SLICE);
-    }
+    (void)worker, (void)error;
+    const SliceLoop *loop = context;
+    size_t begin = loop->begin + slice * SLICE, left = loop->end - begin;
+    loop->work(loop->context, begin, left < SLICE ? left : SLICE);
+    return true;
 }
 
 void slices_run(Workers *workers, size_t begin, size_t end, SliceWork *work, void *context)
 {
     if (begin >= end) return;
-    SliceLoop loop = {.end = end, .work = work, .context = context};
-    atomic_init(&loop.next, begin);
-    workers_run(workers, take_slices, &loop);
+    SliceLoop loop = {begin, end, work, context};
+    workers_each(workers, (end - begin + SLICE - 1) / SLICE, run_slice, &loop, NULL);
 }
 
 Range range_common(Range a, Range b)

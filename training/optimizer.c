@@ -148,15 +148,14 @@ static void update_slice(void *context, size_t begin, size_t count)
     }
 }
 
-static void update_matrices(void *context, int worker)
+static bool update_matrix(void *context, size_t i, int worker, Error *error)
 {
-    Optimizer *o = context;
-    const Params *params = &o->model->params;
+    (void)error;
+    const Optimizer *o = context;
+    const Tensor *t = &o->model->params.tensor[i];
     real *workspace = o->workspace + (size_t)worker * o->workspace_size;
-    for (int i; (i = atomic_fetch_add(&o->next, 1)) < params->count;) {
-        const Tensor *t = &params->tensor[i];
-        if (!t->frozen && by_muon(o, t)) update_range(o, t, range_of(t), workspace);
-    }
+    if (!t->frozen && by_muon(o, t)) update_range(o, t, range_of(t), workspace);
+    return true;
 }
 
 void optimizer_update(Optimizer *o, long long update, double rate, double scale,
@@ -168,8 +167,8 @@ void optimizer_update(Optimizer *o, long long update, double rate, double scale,
     o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
-    o->next = 0;
-    if (o->workspace) workers_run(workers, update_matrices, o);
+    if (o->workspace)
+        workers_each(workers, (size_t)o->model->params.count, update_matrix, o, NULL);
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);
 }
 

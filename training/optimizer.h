@@ -11,8 +11,6 @@
 #include "training/gradients.h"
 #include "training/muon.h"
 
-#include <stdatomic.h>
-
 /* ---- loops over the numbers of a slice ---- */
 
 typedef struct AdamStep {
@@ -43,7 +41,6 @@ typedef struct Optimizer {
     real decay_share, ema_share;
     real *workspace;  // [threads][workspace_size] of muon_update, or NULL
     size_t workspace_size;
-    atomic_int next;  // the tensor that the next free thread updates
 } Optimizer;
 
 /* Borrows its arguments, which must outlive it; every block starts at zero. `threads`: those

@@ -51,6 +51,15 @@ void workers_run(Workers *workers, void (*work)(void *context, int worker), void
     work(context, 0);
 }
 
+bool workers_each(Workers *workers, size_t count, WorkersItem *work, void *context,
+                  Error *error)
+{
+    (void)workers;
+    for (size_t i = 0; i < count; i++)
+        if (!work(context, i, 0, error)) return false;
+    return true;
+}
+
 int workers_count(const Workers *workers)
 {
     return workers->count;
