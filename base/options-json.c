@@ -14,6 +14,7 @@
 #include "base/json.h"
 #include "base/options.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_LIMIT = 64 };
@@ -57,7 +58,7 @@ char *options_to_json(const OptionGroup *groups, int count)
         if (!groups[g].key) continue;
         json_open(&json, groups[g].key);
         for (int i = 0; i < groups[g].count; i++)
-            if (!(groups[g].options[i].flags & OPTION_OLD))
+            if (!(groups[g].options[i].flags & OPTION_REMOVED))
                 put_option(&json, &groups[g].options[i], groups[g].values);
         json_close(&json);
     }
@@ -145,6 +146,15 @@ static const Option *option_of_key(void **values, const OptionGroup *groups, int
     return NULL;
 }
 
+/* Whether the program does now what the value of a removed option says. */
+static bool is_removed(const Option *option, const json_t *value)
+{
+    char *text = json_dumps(value, JSON_ENCODE_ANY);
+    bool same = !option->help || (text && !strcmp(text, option->help));
+    free(text);
+    return same;
+}
+
 static bool store_group(const OptionGroup *groups, int count, const char *group, json_t *map,
                         const char *source, Error *error)
 {
@@ -158,6 +168,11 @@ static bool store_group(const OptionGroup *groups, int count, const char *group,
     {
         const Option *option = option_of_key(&values, groups, count, group, key);
         if (!option) return error_set(error, "%s: unknown key '%s.%s'", source, group, key);
+        if (option->flags & OPTION_REMOVED) {
+            if (is_removed(option, value)) continue;
+            return error_set(error, "%s: '%s.%s' is no longer supported: only %s goes on",
+                             source, group, key, option->help);
+        }
         snprintf(label, sizeof label, "%s.%s", group, key);
         if (!store(option, values, label, value, error))
             return error_prefix(error, "%s", source);

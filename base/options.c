@@ -166,7 +166,7 @@ bool options_next(OptionPlace *p, const OptionGroup *groups, int count)
                 p->group = &groups[p->g];
                 p->option = &p->group->options[p->i++];
                 bool expert = p->option->flags & OPTION_EXPERT;
-                if (p->option->flags & OPTION_OLD || expert != (p->pass == 1)) continue;
+                if (p->option->flags & OPTION_REMOVED || expert != (p->pass == 1)) continue;
                 const char *title = expert ? "Expert" : p->group->title;
                 p->begins = title != p->title;
                 p->title = title;

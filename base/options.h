@@ -53,8 +53,9 @@ enum {
     OPTION_EXPERT = 1,  // in the last section of the help
     OPTION_COMMON = 2,  // in the short help
     OPTION_LETTER = 4,  // of a flag: its first letter is a short form, -q for --quiet
-    OPTION_OLD = 8,     // another option's name in an older config.json; only
-                        // options_from_json knows it
+    OPTION_REMOVED =
+        8,  // of an earlier version: only options_from_json knows it; its value must
+            // be what `help` says in JSON, unless that is NULL, and is not stored
 };
 
 typedef struct Option {

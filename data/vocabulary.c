@@ -23,14 +23,13 @@ const unsigned char *vocabulary_model(const Vocabulary *vocabulary, CorpusSide s
 }
 
 bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
-                      const TokenizerSettings *const settings[SIDES], Error *error)
+                      const TokenizerSettings *settings, bool joint, Error *error)
 {
     *vocabulary = (Vocabulary){0};
-    bool joint = !settings[SOURCE];
     for (int side = joint ? TARGET : SOURCE; side < SIDES; side++) {
         Sentences sentences = corpus_sentences(text, joint ? SIDES : (CorpusSide)side);
         if (!tokenizer_train(&vocabulary->model[side], &vocabulary->size[side], &sentences,
-                             settings[side], error))
+                             settings, error))
             return !joint && error_prefix(error, "%s side", SIDE[side]);
     }
     return true;

@@ -19,9 +19,9 @@ typedef struct Vocabulary {
 /* The next three functions set the bytes only: call vocabulary_load afterwards. Call
  * vocabulary_free even if one of these four fails. */
 
-/* Learns from text. settings[SOURCE] is NULL for a joint vocabulary. */
+/* Learns from text: one for both sides, or one for each. */
 bool vocabulary_learn(Vocabulary *vocabulary, const CorpusText *text,
-                      const TokenizerSettings *const settings[SIDES], Error *error);
+                      const TokenizerSettings *settings, bool joint, Error *error);
 
 /* Reads SentencePiece models from files, by tokenizer_adopt. path[SOURCE] is NULL for a joint
  * vocabulary. */

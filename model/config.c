@@ -47,8 +47,7 @@ const Option model_options[] = {
      "what embeddings are multiplied by: the square root of d-model, or nothing", OPTION_EXPERT},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", OPTION_EXPERT},
-    {"score", OPTION_CHOICE, FIELD(attention_score), 0, 0, score_names, NULL, NULL,
-     OPTION_OLD},
+    {.name = "score", .help = "\"scaled-dot\"", .flags = OPTION_REMOVED},
 };
 // clang-format on
 const int model_option_count = sizeof model_options / sizeof *model_options;

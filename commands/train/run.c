@@ -99,14 +99,12 @@ static bool make_vocabulary(Run *run, Error *error)
         const char *const path[SIDES] = {joint ? NULL : item[0], item[joint ? 0 : 1]};
         return vocabulary_read(&run->vocabulary, path, error);
     }
-    TokenizerSettings source = settings_tokenizer(s, SOURCE),
-                      target = settings_tokenizer(s, TARGET);
-    const TokenizerSettings *const settings[SIDES] = {joint ? NULL : &source, &target};
+    TokenizerSettings settings = settings_tokenizer(s);
     char number[NUMBER_TEXT];
     run->stage("learning %s tokens (%s) …",
-               number_text(number, target.vocab_size + (joint ? 0 : source.vocab_size)),
-               tokenizer_type_name(target.type));
-    return vocabulary_learn(&run->vocabulary, &run->text, settings, error);
+               number_text(number, settings.vocab_size * (joint ? 1 : 2)),
+               tokenizer_type_name(settings.type));
+    return vocabulary_learn(&run->vocabulary, &run->text, &settings, joint, error);
 }
 
 /* Copies rank 0's tokenizer of one side to all ranks. */
@@ -464,12 +462,6 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     free(config);
     free(progress);
     return good;
-}
-
-int run_watched_layer(const Run *run)
-{
-    int layer = run->settings->run.watch_layer;
-    return (layer ? layer : run->model.config.decoder_layers) - 1;
 }
 
 void run_free(Run *run)

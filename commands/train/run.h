@@ -90,7 +90,4 @@ const char *run_path(char path[PATH_MAX], const Run *run, const char *name);
  * may come from to the error. Returns false. */
 bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error);
 
-/* The decoder layer of watch.png and weights.png, from 0. */
-int run_watched_layer(const Run *run);
-
 void run_free(Run *run);

@@ -40,9 +40,6 @@ static const Option run_options[] = {
     {"watch", OPTION_TEXT, FIELD(watch), 0, 0, NULL, "TEXT",
      "record the attention of a sentence, or of SENTENCE ||| TRANSLATION, as an animation, "
      "watch.png; default: a sentence of the toy corpus, if that is used", 0},
-    {"watch-layer", OPTION_INT, FIELD(watch_layer), 0, MAX_LAYERS, NULL, NULL,
-     "decoder layer whose attention --watch records, and whose W_Q, W_K and W_V weights.png "
-     "shows; 0: the last", OPTION_EXPERT},
     {"dry-run", OPTION_FLAG, FIELD(dry_run), 0, 0, NULL, NULL,
      "report on corpus, model, memory and time, and exit", OPTION_COMMON},
     {"quiet", OPTION_FLAG, FIELD(quiet), 0, 0, NULL, NULL, "print errors only",
@@ -79,10 +76,6 @@ static const Option data_options[] = {
      "one vocabulary for both languages, or one for each", 0},
     {"vocab-size", OPTION_INT, FIELD(vocab_size), 8, 1000000, NULL, NULL,
      "maximum size of the vocabulary, or of each of two", 0},
-    {"source-vocab-size", OPTION_INT, FIELD(source_vocab_size), 0, 1000000, NULL, NULL,
-     "size of a separate source vocabulary; 0: --vocab-size", OPTION_EXPERT},
-    {"target-vocab-size", OPTION_INT, FIELD(target_vocab_size), 0, 1000000, NULL, NULL,
-     "size of a separate target vocabulary; 0: --vocab-size", OPTION_EXPERT},
     {"tokenizer-model", OPTION_LIST, FIELD(tokenizer_model), 0, 0, NULL, "FILE",
      "use this SentencePiece model instead of learning one; give it twice, source and target, for "
      "separate vocabularies", 0},
@@ -95,7 +88,11 @@ static const Option data_options[] = {
      "fold the case of source and target: the normalization with _cf", OPTION_COMMON},
     {"byte-fallback", OPTION_FLAG, FIELD(byte_fallback), 0, 0, NULL, NULL,
      "encode characters without a token as bytes (unigram and bpe)", 0},
-    {"lowercase", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL, NULL, OPTION_OLD},
+    {.name = "lowercase", .help = "false", .flags = OPTION_REMOVED},
+    {.name = "source-vocab-size", .help = "0", .flags = OPTION_REMOVED},
+    {.name = "target-vocab-size", .help = "0", .flags = OPTION_REMOVED},
+    {.name = "subword-dropout", .help = "0", .flags = OPTION_REMOVED},
+    {.name = "subword-alpha", .help = "0", .flags = OPTION_REMOVED},
 };
 #undef FIELD
 #define FIELD(name) offsetof(FineTuning, name)
@@ -161,12 +158,6 @@ static bool toy_corpus(DataConfig *data, Error *error)
     return true;
 }
 
-static int vocab_size(const DataConfig *d, CorpusSide side)
-{
-    int own = side == SOURCE ? d->source_vocab_size : d->target_vocab_size;
-    return d->vocabulary == VOCABULARY_SEPARATE && own ? own : d->vocab_size;
-}
-
 static bool check_vocabulary(const Settings *s, Error *error)
 {
     const DataConfig *d = &s->data;
@@ -176,18 +167,14 @@ static bool check_vocabulary(const Settings *s, Error *error)
         return error_set(error,
                          "--vocabulary separate has no embedding that both languages could "
                          "share, as --tying all does: give --tying decoder or none with it");
-    if (!separate && (d->source_vocab_size || d->target_vocab_size))
-        return error_set(error,
-                         "--source-vocab-size and --target-vocab-size are for --vocabulary "
-                         "separate; a joint vocabulary has --vocab-size");
     if (models && models != (separate ? 2 : 1))
         return error_set(error,
                          "--tokenizer-model names %d files: it takes one for --vocabulary "
                          "joint, and two, source and target, for separate",
                          models);
     ModelConfig model = s->model;
-    model.vocab = models ? 8 : vocab_size(d, TARGET);
-    model.source_vocab = separate ? models ? 8 : vocab_size(d, SOURCE) : 0;
+    model.vocab = models ? 8 : d->vocab_size;
+    model.source_vocab = separate ? model.vocab : 0;
     return config_check(&model, error);
 }
 
@@ -241,34 +228,11 @@ static bool check(const Settings *s, Error *error)
     if (t->best != BEST_LOSS && !t->valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                                 "--valid-translations of at least 1");
-    if (s->run.watch_layer > s->model.decoder_layers)
-        return error_set(error, "--watch-layer %d: the decoder has %d layers",
-                         s->run.watch_layer, s->model.decoder_layers);
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
                                 "there is no dropout: give a --dropout above 0");
     return check_vocabulary(s, error);
-}
-
-/* Sets what a config.json says. Subword sampling was an option once: its two fields are
- * accepted with the value 0, which turned it off. */
-static bool read_config(Settings *s, const char *text, const char *path, Error *error)
-{
-    static const Option removed[] = {
-        {.name = "subword-dropout", .kind = OPTION_REAL, .offset = 0},
-        {.name = "subword-alpha", .kind = OPTION_REAL, .offset = sizeof(double)},
-    };
-    double sampling[2] = {0, 0};
-    OptionGroup groups[SETTINGS_GROUPS + 1];
-    memcpy(groups, s->groups, sizeof s->groups);
-    groups[SETTINGS_GROUPS] = (OptionGroup){NULL, "data", removed, COUNT(removed), sampling};
-    if (!options_from_json(groups, SETTINGS_GROUPS + 1, text, path, false, error)) return false;
-    if (sampling[0] == 0 && sampling[1] == 0) return true;
-    return error_set(error,
-                     "'%s' has subword sampling (%s), which is no longer supported: start a "
-                     "new run without it, with another --output",
-                     path, sampling[0] != 0 ? "subword_dropout" : "subword_alpha");
 }
 
 /* The command line, and the text of --config's file, or NULL. */
@@ -282,7 +246,8 @@ typedef struct Given {
 /* Applies --config and the command line. */
 static bool apply_given(Settings *s, const Given *given, Error *error)
 {
-    return (!given->text || read_config(s, given->text, given->config, error)) &&
+    return (!given->text || options_from_json(s->groups, SETTINGS_GROUPS, given->text,
+                                              given->config, false, error)) &&
            options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, given->argc, given->argv,
                          NULL, error);
 }
@@ -320,8 +285,8 @@ static bool differs(const Option *o, const void *a, const void *b)
 static const Option *difference(const Settings *a, const Settings *b, size_t first)
 {
     for (int group = 1; group <= 2; group++)
-        for (int i = 0; i < a->groups[group].count; i++) {
-            const Option *o = &a->groups[group].options[i];
+        for (OptionPlace p = {0}; options_next(&p, &a->groups[group], 1);) {
+            const Option *o = p.option;
             if ((group > 1 || o->offset >= first) && (o->kind != OPTION_REAL || first) &&
                 differs(o, a->groups[group].values, b->groups[group].values))
                 return o;
@@ -361,7 +326,8 @@ static bool take_model(Settings *s, const Given *given, Error *error)
                                 "'%s' is quantised to int8, which cannot be trained: "
                                 "give --init the model that it was made from",
                                 path)
-                    : read_config(&model, file.config, path, error) &&
+                    : options_from_json(model.groups, SETTINGS_GROUPS, file.config, path, false,
+                                        error) &&
                           take_shape(s, &model, given, error);
     settings_free(&model);
     checkpoint_close(&file);
@@ -415,10 +381,10 @@ void settings_free(Settings *s)
 void settings_changed(char text[CHANGED_TEXT], const Settings *s)
 {
     text[0] = 0;
-    for (int i = 0; i < training_option_count; i++) {
+    for (OptionPlace p = {0}; options_next(&p, &s->groups[3], 1);) {
         size_t used = strlen(text);
-        if (differs(&training_options[i], &s->training, &s->before))
-            snprintf(text + used, CHANGED_TEXT - used, " --%s", training_options[i].name);
+        if (differs(p.option, &s->training, &s->before))
+            snprintf(text + used, CHANGED_TEXT - used, " --%s", p.option->name);
     }
 }
 
@@ -433,7 +399,7 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
 {
     Settings was;
     settings_defaults(&was);
-    bool good = read_config(&was, config, path, error);
+    bool good = options_from_json(was.groups, SETTINGS_GROUPS, config, path, false, error);
     const char *began = was.fine_tuning.init, *init = s->fine_tuning.init;
     const StringList *tokenizers = &s->data.tokenizer_model;
     const Option *o = good ? difference(&was, s, 0) : NULL;
@@ -457,10 +423,10 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
     return good;
 }
 
-TokenizerSettings settings_tokenizer(const Settings *s, CorpusSide side)
+TokenizerSettings settings_tokenizer(const Settings *s)
 {
     return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
-                               .vocab_size = vocab_size(&s->data, side),
+                               .vocab_size = s->data.vocab_size,
                                .coverage = s->data.coverage,
                                .normalization = NORMALIZATIONS[s->data.normalization],
                                .lowercase = s->data.fold_case,

@@ -17,10 +17,9 @@ typedef struct DataConfig {
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU
     StringList tokenizer_model;  // files of models to use instead of learning
     /* from here on: what to learn */
-    int vocabulary;                            // a VocabularyChoice
-    int tokenizer;                             // a TokenizerType
-    int vocab_size;                            // of each vocabulary
-    int source_vocab_size, target_vocab_size;  // of separate ones; 0: vocab_size
+    int vocabulary;     // a VocabularyChoice
+    int tokenizer;      // a TokenizerType
+    int vocab_size;     // of each vocabulary
     double coverage;    // share of characters that get a piece; 0: by type
     int normalization;  // an index into the option's choices
     bool fold_case, byte_fallback;
@@ -28,8 +27,7 @@ typedef struct DataConfig {
 
 typedef struct RunConfig {
     char *preset, *config, *output, *watch;
-    int threads;      // 0: all processors
-    int watch_layer;  // of the decoder, from 1; 0: the last
+    int threads;  // 0: all processors
     bool dry_run, quiet, short_help, help, version;
 } RunConfig;
 
@@ -79,5 +77,5 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
  * run has none. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
-/* The settings to learn the vocabulary of a side, or the joint one (TARGET). */
-TokenizerSettings settings_tokenizer(const Settings *settings, CorpusSide side);
+/* The settings to learn the vocabulary, or each of the two. */
+TokenizerSettings settings_tokenizer(const Settings *settings);

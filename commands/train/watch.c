@@ -183,7 +183,7 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
     size_t length = bar ? (size_t)(bar - text) : strlen(text);
     const Tokenizer *source = run->vocabulary.tokenizer[SOURCE];
     const Tokenizer *target = run->vocabulary.tokenizer[TARGET];
-    watch->layer = run_watched_layer(run);
+    watch->layer = config->decoder_layers - 1;
     watch->heads = config->heads;
     if (!encode(&watch->source, source, text, length, most, error) ||
         (bar && !encode(&watch->target, target, bar + strlen(BETWEEN),

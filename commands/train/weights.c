@@ -39,7 +39,7 @@ static char *to_text(const WeightsHistory *history, const Run *run)
     TextStream stream;
     FILE *out = textstream_open(&stream);
     if (!out) return NULL;
-    fprintf(out, "decoder layer %d", run_watched_layer(run) + 1);
+    fprintf(out, "decoder layer %d", run->model.config.decoder_layers);
     for (int i = 0; i < history->words.count; i++)
         fprintf(out, "\t%s %s", label_of(history, run, SOURCE, i),
                 label_of(history, run, TARGET, i));
@@ -90,7 +90,7 @@ static bool add_frame(WeightsHistory *history, const Run *run, Error *error)
     WeightsFrame *frame = &history->frame[history->count++];
     *frame = (WeightsFrame){.update = run->progress.update};
     bool good = projections_find(&frame->at, &history->words, &run->model,
-                                 run_watched_layer(run), &run->valid, error);
+                                 run->model.config.decoder_layers - 1, &run->valid, error);
     for (int k = 0; k < NUMBERS; k++)
         frame->at.number[k] =
             isnan(frame->at.number[k]) ? NAN : round(frame->at.number[k] * 1000) / 1000;
@@ -200,7 +200,7 @@ static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *
               line = canvas_style(canvas, 13, false, width - 2 * MARGIN);
     char text[128];
     snprintf(text, sizeof text, "W_Q, W_K and W_V in training: decoder layer %d",
-             run_watched_layer(run) + 1);
+             run->model.config.decoder_layers);
     canvas_text(canvas, text, MARGIN, MARGIN - 6, &title);
     canvas_text(canvas,
                 "Encoder-decoder attention of frequent words. Rows: target words, their "

@@ -1,5 +1,5 @@
-/* weights.h -- weights.png: how W_Q, W_K and W_V of one decoder layer's encoder-decoder
- * attention (--watch-layer) are trained.
+/* weights.h -- weights.png: how W_Q, W_K and W_V of the last decoder layer's
+ * encoder-decoder attention are trained.
  *
  *   weights.tsv   what the matrices do to frequent words (explain/projections.h), recorded
  *                 after updates 0, 10, 20, 40, …, since most changes come early. The first line
@@ -8,7 +8,7 @@
  *   weights.png   the first frame, the end of the training, and two frames in between
  *
  * Recording does not affect the training. A resumed run drops the frames that are later than
- * its checkpoint, and those of other words or of another layer. Nothing is recorded or drawn on
+ * its checkpoint, and those of other words. Nothing is recorded or drawn on
  * ranks other than 0, or if the validation text has no words. */
 #pragma once
 

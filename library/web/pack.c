@@ -21,7 +21,7 @@ static void put_options(FILE *out, const ModelConfig *config)
     for (int i = 0; i < model_option_count; i++) {
         const Option *option = &model_options[i];
         const char *at = (const char *)config + option->offset;
-        if (option->flags & OPTION_OLD) continue;
+        if (option->flags & OPTION_REMOVED) continue;
         if (option->kind == OPTION_INT) fprintf(out, "%s %d\n", option->name, *(const int *)at);
         if (option->kind == OPTION_CHOICE)
             fprintf(out, "%s %s\n", option->name, option->choices[*(const int *)at]);

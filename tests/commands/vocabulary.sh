@@ -1,6 +1,6 @@
 #!/bin/sh
 # vocabulary.sh -- how ./train gets its vocabulary: learned, one for each language, from models made
-# elsewhere; and configurations with subword sampling, which is no longer supported.
+# elsewhere; and configurations with options that are no longer supported.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
@@ -11,11 +11,11 @@ tiny="--d-model 16 --heads 2 --ffn 32 --encoder-layers 1 --decoder-layers 1 --ma
 train() { "$BIN/train" $corpus $tiny "$@"; }
 
 # ---- a vocabulary for each language ----
-two="--vocabulary separate --tying decoder --tokenizer bpe --vocab-size 70 --target-vocab-size 60"
+two="--vocabulary separate --tying decoder --tokenizer bpe --vocab-size 70"
 "$BIN/train" $corpus $tiny --no-quiet $two --max-updates 60 --threads 1 --output two.whole >out 2>err
 check "two vocabularies: a run trains" test $? -eq 0
 check "two vocabularies: the report has both" \
-    grep -q "^vocabulary *70 source tokens (bpe), 60 target tokens (bpe)" err
+    grep -q "^vocabulary *70 source tokens (bpe), 70 target tokens (bpe)" err
 train $two --max-updates 23 --threads 2 --output two.parts 2>err
 train $two --max-updates 60 --threads 3 --output two.parts 2>err
 check "two vocabularies: stopped in between, the same bytes" \
@@ -44,7 +44,6 @@ check "one model from a file, for both languages" test $? -eq 0
 # ---- what can be wrong ----
 once() { train --max-updates 1 --output wrong "$@"; }
 wrong "two vocabularies, one embedding" 2 "--tying decoder or none" once --vocabulary separate
-wrong "a size for a side of a joint vocabulary" 2 "for --vocabulary separate" once --source-vocab-size 50
 wrong "two models for one vocabulary" 2 "names 2 files" once --tokenizer-model a --tokenizer-model b
 wrong "one model for two vocabularies" 2 "names 1 files" once --vocabulary separate --tying none \
     --tokenizer-model target.model
@@ -56,27 +55,22 @@ check "another vocabulary in the folder" wrong_run --tokenizer word --vocab-size
     --vocabulary separate
 check "it says which option" grep -q "started with another --vocabulary" err
 
-# ---- subword sampling in a checkpoint from before it was removed: one key of its configuration is
-# replaced by another with the same number of bytes, and the header's checksum is renamed away ----
-train --tokenizer bpe --vocab-size 70 --max-updates 4 --output sampled 2>err
-cp sampled/last.safetensors now.safetensors
+# ---- options that a run of an earlier version may have: one key of its configuration is replaced by another
+# with the same number of bytes, and the header's checksum is renamed away ----
+train --tokenizer bpe --vocab-size 70 --max-updates 4 --output old 2>err
+cp old/last.safetensors now.safetensors
 "$BIN/translate" --model now.safetensors <valid.s >now.out 2>err
-sampled() {
-    LC_ALL=C sed "s/source_vocab_size\(..: *\)0/$1\1$2/; s/crc32.header/crc32.HEADER/" now.safetensors \
-        >sampled/last.safetensors
+earlier() {
+    value=$(printf '%-*s' $((19 - ${#1})) "$2")
+    LC_ALL=C sed "s/character_coverage\(..: *\)0/$1\1$value/; s/crc32.header/crc32.HEADER/" now.safetensors >old/last.safetensors
+    grep -qa "$1" old/last.safetensors
 }
-sampled subword_dropout 0.0
-train --tokenizer bpe --vocab-size 70 --max-updates 5 --output sampled 2>err
-check "subword_dropout 0: the run goes on" test $? -eq 0
-for key in "subword_dropout 0.2" "subword_alpha 0.200"; do
-    sampled $key
-    check "$key: the checkpoint has it" grep -qa "${key% *}" sampled/last.safetensors
-    "$BIN/translate" --model sampled/last.safetensors <valid.s >sampled.out 2>err
-    check "$key: it translates as without" cmp now.out sampled.out
-    wrong "$key: the run does not go on" 1 "subword sampling (${key% *}), which is no longer supported" \
-        train --tokenizer bpe --vocab-size 70 --max-updates 5 --output sampled
+go_on() { train --tokenizer bpe --vocab-size 70 --max-updates 5 --output old; }
+for key in "subword_dropout 0" "source_vocab_size 0"; do
+    check "$key, which is what the program does now: the run goes on" eval "earlier $key && go_on"
 done
-sed 's/"source_vocab_size": *0/"subword_alpha": 0/' sampled/config.json >without.json
-sed 's/"source_vocab_size": *0/"subword_alpha": 0.2/' sampled/config.json >with.json
-check "--config with subword_alpha 0" train --config without.json --max-updates 1 --output without
-wrong "--config with subword_alpha 0.2" 2 "subword sampling (subword_alpha)" once --config with.json
+for key in "subword_dropout 0.20" "target_vocab_size 60"; do
+    earlier $key
+    wrong "$key: the run does not go on" 1 "'data.${key% *}' is no longer supported: only 0 goes on" go_on
+    check "$key: it translates as without" sh -c "'$BIN/translate' --model old/last.safetensors <valid.s | cmp - now.out"
+done

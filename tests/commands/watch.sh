@@ -26,12 +26,6 @@ check "a row sums to 1" awk -F '"share":' '/"frame"/ {
 check "an animation of them" sh -c 'dd if=whole/watch.png bs=1 skip=37 count=8 2>/dev/null |
     od -An -tx1 | grep -q "61 63 54 4c 00 00 00 09"'
 
-"$BIN/train" $options --max-updates 70 --output second --log-every 10 --watch-layer 1 --watch "$pair" 2>err
-check "--watch-layer watches another layer" sh -c 'grep -q "\"layer\":1" second/watch.jsonl &&
-    ! cmp -s second/watch.jsonl whole/watch.jsonl'
-"$BIN/train" $options --dry-run --output none --watch-layer 3 2>err
-check "that must exist" grep -q "^train: --watch-layer 3: the decoder has 2 layers" err
-
 train --max-updates 40 --output parts --watch "$pair"
 cp parts/watch.jsonl before
 train --max-updates 70 --output parts --watch "$pair"
@@ -72,10 +66,7 @@ matrices --max-updates 25
 sed 's/^40\t[0-9.]*/40\t99/' one/weights.tsv >run/weights.tsv
 matrices --max-updates 45
 check "a frame later than the checkpoint is dropped" cmp one/weights.tsv run/weights.tsv
-matrices --max-updates 85 --watch-layer 1
-check "another layer begins anew" test "$(head -n 1 run/weights.tsv | cut -f 1) $(sed 1d run/weights.tsv | cut -f 1)" = \
-    "decoder layer 1 80"
 printf 'decoder layer 1\n5' >run/weights.tsv
-check "a broken weights.tsv does no harm" matrices --max-updates 90 --watch-layer 1
+check "a broken weights.tsv does no harm" matrices --max-updates 90
 sed '3s/\t.*//' one/weights.tsv >run/weights.tsv
 check "nor does one that ends early" matrices --max-updates 95

@@ -271,19 +271,16 @@ TEST(one_or_two)
 {
     CorpusText text;
     read_text(&text);
-    TokenizerSettings source = {.type = TOKENIZER_CHAR, .vocab_size = 100},
-                      target = {.type = TOKENIZER_BPE, .vocab_size = 60};
-    const TokenizerSettings *const two[SIDES] = {&source, &target};
-    const TokenizerSettings *const one[SIDES] = {NULL, &source};
+    TokenizerSettings settings = {.type = TOKENIZER_CHAR, .vocab_size = 100};
     Vocabulary joint, separate, copy;
-    if (!vocabulary_learn(&joint, &text, one, &error) || !vocabulary_load(&joint, &error) ||
-        !vocabulary_learn(&separate, &text, two, &error) || !vocabulary_load(&separate, &error))
+    if (!vocabulary_learn(&joint, &text, &settings, true, &error) ||
+        !vocabulary_load(&joint, &error) ||
+        !vocabulary_learn(&separate, &text, &settings, false, &error) ||
+        !vocabulary_load(&separate, &error))
         fail_msg("%s", error.text);
     assert_true(vocabulary_is_joint(&joint));
     assert_ptr_equal(joint.tokenizer[SOURCE], joint.tokenizer[TARGET]);
     assert_false(vocabulary_is_joint(&separate));
-    assert_int_equal(tokenizer_type(separate.tokenizer[SOURCE]), TOKENIZER_CHAR);
-    assert_int_equal(tokenizer_type(separate.tokenizer[TARGET]), TOKENIZER_BPE);
     assert_string_equal(pieces_of(joint.tokenizer[SOURCE], "éa"), "▁|é|a");
     assert_string_equal(pieces_of(separate.tokenizer[SOURCE], "éa"), "▁|<unk>|a");  // English
     assert_string_equal(pieces_of(separate.tokenizer[TARGET], "wé"), "▁|<unk>|é");  // French
@@ -298,9 +295,9 @@ TEST(one_or_two)
                      vocabulary_model(&joint, TARGET, &size[1]));
     vocabulary_free(&joint), vocabulary_free(&separate), vocabulary_free(&copy);
 
-    target.vocab_size = 10;
-    assert_false(vocabulary_learn(&separate, &text, two, &error));
-    assert_non_null(strstr(error.text, "target side: a vocabulary of 10 is too small"));
+    settings = (TokenizerSettings){.type = TOKENIZER_BPE, .vocab_size = 10};
+    assert_false(vocabulary_learn(&separate, &text, &settings, false, &error));
+    assert_non_null(strstr(error.text, "source side: a vocabulary of 10 is too small"));
     vocabulary_free(&separate);
     corpus_text_free(&text);
 }
