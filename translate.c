@@ -304,7 +304,8 @@ static bool list_vocabulary(Program *p, Error *error)
 {
     if (!request_load_models(&p->models, &p->request, error)) return false;
     if (p->request.neighbours)
-        return neighbours_print(&p->models.bundle[0], p->request.neighbours, error);
+        return neighbours_print(&p->models.bundle[0], p->request.neighbours,
+                                p->request.quiet ? NULL : stderr, error);
     const Vocabulary *vocabulary = &p->models.bundle[0].vocabulary;
     for (int side = vocabulary_is_joint(vocabulary) ? TARGET : SOURCE; side < SIDES; side++) {
         const Tokenizer *tokenizer = vocabulary->tokenizer[side];

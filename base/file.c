@@ -253,3 +253,17 @@ bool folder_make(const char *path, Error *error)
     free(part);
     return made;
 }
+
+bool file_of_toy(char *path, size_t size, const char *name)
+{
+    static const char *const folders[] = {"data/toy", "share/qkv/toy"};
+    char program[4096];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    snprintf(path, size, "data/toy/%s", name);
+    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
+        while (length > 0 && program[--length] != '/') {}
+        if (length < 0) return false;
+        snprintf(path, size, "%.*s/%s/%s", (int)length, program, folders[up], name);
+    }
+    return access(path, R_OK) == 0;
+}

@@ -67,3 +67,7 @@ char *textstream_close(TextStream *stream);
 
 /* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
+
+/* path (=) a file of data/toy: in the working folder, else in the program's folder, else in
+ * ../share/qkv/toy of an installed program. False if none of them can be read. */
+bool file_of_toy(char *path, size_t size, const char *name);

@@ -45,7 +45,7 @@ bool startup_measure(Startup *startup, const char *programs, const char *source,
                      const char *target, Error *error)
 {
     char program[4096], model[4200];
-    if (!command_toy_file(model, sizeof model, "model.safetensors"))
+    if (!file_of_toy(model, sizeof model, "model.safetensors"))
         return error_set(error, "there is no data/toy/model.safetensors: run it in its folder");
     snprintf(program, sizeof program, "%s/translate", programs);
     char *translate[] = {program, "--quiet", "--model", model, (char *)(size_t)SENTENCE, NULL};

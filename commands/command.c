@@ -152,20 +152,6 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
     return good;
 }
 
-bool command_toy_file(char *path, size_t size, const char *name)
-{
-    static const char *const folders[] = {"data/toy", "share/qkv/toy"};
-    char program[4096];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    snprintf(path, size, "data/toy/%s", name);
-    for (int up = 0; up < 2 && access(path, R_OK) != 0; up++) {
-        while (length > 0 && program[--length] != '/') {}
-        if (length < 0) return false;
-        snprintf(path, size, "%.*s/%s/%s", (int)length, program, folders[up], name);
-    }
-    return access(path, R_OK) == 0;
-}
-
 const char *perplexity_text(char text[PERPLEXITY_TEXT], double loss, int decimals)
 {
     if (loss > 690) snprintf(text, PERPLEXITY_TEXT, "above 1e+300");

@@ -33,10 +33,6 @@ bool command_draw(bool (*draw)(const void *context, Error *error), const void *c
 /* What users of other programs type for the options of both (synonyms.c). */
 extern const Synonym option_synonyms[];
 
-/* path (=) a file of data/toy: in the working folder, else in the program's folder, else in
- * ../share/qkv/toy of an installed program. False if none of them can be read. */
-bool command_toy_file(char *path, size_t size, const char *name);
-
 enum { PERPLEXITY_TEXT = 32 };
 
 /* text (=) e^loss, "12.30"; "1.23e+18" if it is large, "above 1e+300" if no double holds it. */

@@ -16,7 +16,8 @@ typedef struct Bundle {
 } Bundle;
 
 /* file (=) the checkpoint that `path` means: a file, or best.safetensors (else
- * last.safetensors) of a run's folder, or a folder of MarianMT (marian.h). false: there is none. */
+ * last.safetensors) of a run's folder, or a folder of MarianMT (marian.h); "toy", if there is no
+ * such file: the toy model that comes with qkv (base/file.h). false: there is none. */
 bool bundle_find(char *file, size_t size, const char *path, Error *error);
 
 /* Opens what bundle_find found: a checkpoint, or a folder of MarianMT (marian.h). */

@@ -147,7 +147,7 @@ static bool toy_corpus(DataConfig *data, Error *error)
     static const char *const name[] = {"train.en.gz", "train.fr.gz", "valid.en", "valid.fr"};
     char path[4200];
     for (int i = 0; i < COUNT(name); i++) {
-        if (!command_toy_file(path, sizeof path, name[i]))
+        if (!file_of_toy(path, sizeof path, name[i]))
             return error_set(error,
                              "the toy corpus (%s) is neither in data/toy, of this folder or of "
                              "the program's, nor in ../share/qkv/toy of the program's: name a "

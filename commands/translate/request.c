@@ -14,7 +14,8 @@
 // clang-format off
 static const Option request_options[] = {
     {"model", OPTION_LIST, FIELD(model), 0, 0, NULL, "FILE|DIR",
-     "a checkpoint, the folder of a run or of a MarianMT model; several translate as an ensemble", OPTION_COMMON},
+     "a checkpoint, the folder of a run or of a MarianMT model, or toy: the model that comes with the "
+     "program; several translate as an ensemble", OPTION_COMMON},
     {"threads", OPTION_INT, FIELD(threads), 0, 1024, NULL, NULL,
      "number of threads; 0: one for each processor. The result is the same for any number",
      OPTION_COMMON},
@@ -231,7 +232,7 @@ static bool find_shipped(Request *r, int argc, char *const *argv, Error *error)
     if (r->model.count != 1 ||
         options_find_text(r->groups, REQUEST_GROUPS, argc, argv, "model") ||
         bundle_find(file, sizeof file, r->model.item[0], error) ||
-        !command_toy_file(file, sizeof file, "model.safetensors"))
+        !bundle_find(file, sizeof file, "toy", error))
         return true;
     r->shipped = true;
     return options_set(r->groups, REQUEST_GROUPS, "model", file, error);

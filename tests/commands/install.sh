@@ -52,6 +52,8 @@ check "the toy folds case" sh -c 'cmp out capitals && test ! -s err'
 check "without a model qkv-translate uses the one that is installed, and says so" sh -c \
     "cd empty && test \"\$(qkv-translate 'jane visits africa in september' 2>err)\" = \"jane visite l'afrique en septembre\" &&
     grep -q '^qkv-translate: using the toy model .*/share/qkv/toy/model.safetensors; qkv-train makes your own' err"
+check "--model toy is that one, also where a trained one is" sh -c \
+    "test \"\$(qkv-translate --model toy 'jane visits africa in september' 2>&1)\" = \"jane visite l'afrique en septembre\""
 check "a model that is named and missing is an error" sh -c \
     "cd empty && ! qkv-translate --model none one 2>err && grep -q '^qkv-translate: no model .*: qkv-train makes one' err"
 check "an error has the program's name" sh -c "! qkv-train --lerning-rate 1 2>err && grep -q '^qkv-train: unknown' err"
