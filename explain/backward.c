@@ -7,6 +7,8 @@
 
 enum { ANSWERS = 5, PROJECTIONS = 3 };
 
+#define section(e, title, ...) (say(e, "%s", title), say(e, __VA_ARGS__))
+
 /* The right token, and the others with the largest gradients, which are the most probable. */
 static void step_loss(const Explanation *e)
 {
@@ -15,14 +17,15 @@ static void step_loss(const Explanation *e)
     int C = e->config->vocab - 1, m = s->target.rows;
     int row = e->kind == ATTENTION_ENCODER ? 0 : e->word, right = s->target.id[row];
     double smoothing = u->config.label_smoothing, rest = smoothing / C, last = INFINITY;
-    step(e, "The loss, and the gradient of the logits",
-         "The decoder has %d logits for each of the %d tokens of the translation above; their "
-         "softmax is p. The loss L is the mean of the cross-entropies -Σ q ln p, as in "
-         "training: q is %.5f for the right token and %.2g for each other (label smoothing "
-         "%g). L = %.5f. The gradient of a logit is (p - q) / %d: an update lowers it if p is "
-         "above q. For \"%s\"%s:",
-         C, m, 1 - smoothing + rest, rest, smoothing, u->loss[0].objective / m, m,
-         label(e, TOKENS_TARGET, row), e->kind == ATTENTION_ENCODER ? ", the first token" : "");
+    section(
+        e, "The loss, and the gradient of the logits",
+        "The decoder has %d logits for each of the %d tokens of the translation above; their "
+        "softmax is p. The loss L is the mean of the cross-entropies -Σ q ln p, as in "
+        "training: q is %.5f for the right token and %.2g for each other (label smoothing "
+        "%g). L = %.5f. The gradient of a logit is (p - q) / %d: an update lowers it if p is "
+        "above q. For \"%s\"%s:",
+        C, m, 1 - smoothing + rest, rest, smoothing, u->loss[0].objective / m, m,
+        label(e, TOKENS_TARGET, row), e->kind == ATTENTION_ENCODER ? ", the first token" : "");
     fprintf(e->out, "  token %16s %9s %10s %12s\n", "p", "q", "p - q", "dL/dlogit");
     for (int k = 0, id = right; k < ANSWERS && id >= 0; k++) {
         double dz = (double)loss_logit_gradient(&s->activations.loss, row, id, m, C),
@@ -42,29 +45,31 @@ static void step_loss(const Explanation *e)
 
 static void step_values(const Explanation *e)
 {
-    step(e, "(5) dO = dY W_O, and (4) dV = Pᵀ dO, dP = dO Vᵀ: back to the values and weights",
-         "dY is the gradient of what this layer's attention adds; it has come back through all "
-         "layers above. A row do of dO is the gradient of the head's output for one query. "
-         "That output is the sum of weights times values. So the gradient dv of a value is the "
-         "sum over all queries of weight times do, and dP of a weight is the dot product of do "
-         "and the value.");
+    section(
+        e, "(5) dO = dY W_O, and (4) dV = Pᵀ dO, dP = dO Vᵀ: back to the values and weights",
+        "dY is the gradient of what this layer's attention adds; it has come back through all "
+        "layers above. A row do of dO is the gradient of the head's output for one query. "
+        "That output is the sum of weights times values. So the gradient dv of a value is the "
+        "sum over all queries of weight times do, and dP of a weight is the dot product of do "
+        "and the value.");
     put_vector(e, "do", e->row[e->word], e->d.x.O, e->word);
     put_vector(e, "dv", e->column[e->most], e->d.x.V, e->most);
 }
 
 static void step_softmax(const Explanation *e)
 {
-    int keys = keys_of(e, e->word);
+    int keys = e->keys;
     size_t at = (size_t)e->word * (size_t)e->map.width;
     const real *P = e->map.at + at, *dP = e->d.P.at + at, *dS = e->d.S.at + at;
     double sum = 0, unit = unit_of(dP, keys), fine = unit_of(dS, keys);
     for (int j = 0; j < keys; j++) sum += (double)P[j] * (double)dP[j];
-    step(e, "(3) dS = P ⊙ (dP - Σ P dP): back through the softmax",
-         "If a score S grows, its weight P grows and all others shrink: the softmax's Jacobian "
-         "is ∂P_j/∂S_k = P_j ([j = k] - P_k). Column J is its row for j = \"%s\". dP times the "
-         "whole Jacobian is dS. Where dS is negative, an update by this row alone raises the "
-         "score. The dS sum to 0.",
-         e->column[e->most]);
+    section(
+        e, "(3) dS = P ⊙ (dP - Σ P dP): back through the softmax",
+        "If a score S grows, its weight P grows and all others shrink: the softmax's Jacobian "
+        "is ∂P_j/∂S_k = P_j ([j = k] - P_k). Column J is its row for j = \"%s\". dP times the "
+        "whole Jacobian is dS. Where dS is negative, an update by this row alone raises the "
+        "score. The dS sum to 0.",
+        e->column[e->most]);
     fprintf(e->out, "  key %19s %9s %9s %9s %9s %9s\n", "P", "J", "dP", "P dP", "dP - Σ", "dS");
     fprintf(e->out, "%41s%.0e   × %.0e   × %.0e   × %.0e\n", "× ", unit, unit, unit, fine);
     for (int j = 0; j < keys; j++) {
@@ -79,14 +84,15 @@ static void step_softmax(const Explanation *e)
 
 static void step_scores(const Explanation *e)
 {
-    step(e,
-         e->score->product ? "(2) dQ = scale · dS K and dK = scale · dSᵀ Q: back to queries "
-                             "and keys"
-                           : "(2) dQ and dK from dS: back to queries and keys",
-         "A score is %s, here with a scale of %.4f. %sdq is a sum over the keys, dk one over "
-         "all queries.",
-         e->score->formula, e->v.scale,
-         e->score->product ? "" : "Its derivatives are in model/scorefunction.c. ");
+    section(
+        e,
+        e->score->product ? "(2) dQ = scale · dS K and dK = scale · dSᵀ Q: back to queries "
+                            "and keys"
+                          : "(2) dQ and dK from dS: back to queries and keys",
+        "A score is %s, here with a scale of %.4f. %sdq is a sum over the keys, dk one over "
+        "all queries.",
+        e->score->formula, e->v.scale,
+        e->score->product ? "" : "Its derivatives are in model/scorefunction.c. ");
     put_vector(e, "dq", e->row[e->word], e->d.x.Q, e->word);
     put_vector(e, "dk", e->column[e->most], e->d.x.K, e->most);
 }
@@ -99,9 +105,7 @@ typedef struct Entry {
 static double number_at(const Explanation *e, const Weights *weights, Entry at)
 {
     real copy[MAX_D_MODEL];
-    const LayerWeights *layer =
-        (e->kind == ATTENTION_ENCODER ? weights->encoder : weights->decoder) + e->layer;
-    const AttentionWeights *a = e->kind == ATTENTION_CROSS ? &layer->cross : &layer->self;
+    const AttentionWeights *a = attention_in(e, weights);
     const Linear *const linear[] = {&a->q, &a->k, &a->v};
     return (double)matrix_row(copy, &linear[at.which]->W, at.row,
                               e->config->d_model)[at.column];
@@ -112,12 +116,13 @@ static void step_projections(const Explanation *e, Entry *best)
 {
     const Weights *dw = &e->update->dw;
     int dh = e->v.Q.columns, first = e->head * dh, D = e->config->d_model;
-    step(e, "(1) dW_Q = dQᵀ Xq, dW_K = dKᵀ Xkv, dW_V = dVᵀ Xkv: back to the weights",
-         "X are the layer's inputs. This head has rows %d to %d of W_Q, W_K and W_V, %d "
-         "columns each. The norm (the root of the sum of squares) of their gradients is below, "
-         "with the first numbers of row %d. All %zu parameters have a gradient of norm %.3e.",
-         first + 1, first + dh, D, first + 1, params_trained(&e->update->model.params),
-         e->update->stats.gradient_norm);
+    section(
+        e, "(1) dW_Q = dQᵀ Xq, dW_K = dKᵀ Xkv, dW_V = dVᵀ Xkv: back to the weights",
+        "X are the layer's inputs. This head has rows %d to %d of W_Q, W_K and W_V, %d "
+        "columns each. The norm (the root of the sum of squares) of their gradients is below, "
+        "with the first numbers of row %d. All %zu parameters have a gradient of norm %.3e.",
+        first + 1, first + dh, D, first + 1, params_trained(&e->update->model.params),
+        e->update->stats.gradient_norm);
     for (int i = 0; i < PROJECTIONS; i++) {
         double squares = 0, most = -1;
         for (Entry at = {i, first, 0}; at.row < first + dh; at.row++)
@@ -149,19 +154,19 @@ static void step_adam(const Explanation *e, const Entry *at)
     const TrainingConfig *c = &u->config;
     double norm = u->stats.gradient_norm, rate = u->stats.learning_rate, x[LINES][PROJECTIONS];
     double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
-    step(e, "Adam: from the gradient to the new weights",
-         "This is update u = %lld of the training: %s. m is a running mean of the gradients, v "
-         "of their squares; m̂ and v̂ correct for their start at 0. β₁ = %g, β₂ = %g, ε = %g, "
-         "weight decay %g. The learning rate is %.4g%s. %sThe columns are the weights (row, "
-         "column) with the largest gradients:",
-         u->number,
-         u->moments ? "the file has Adam's moments m and v"
-                    : "the file has none of Adam's moments, so it begins with m = v = 0 (the "
-                      "last.safetensors of a run with Adam has them)",
-         c->beta1, c->beta2, c->epsilon, c->weight_decay, rate,
-         u->ended ? ", that of the first update, as the schedule has come to 0" : "",
-         clip < 1 ? "The norm is above the limit of the training, so g is clipped to it. "
-                  : "");
+    section(
+        e, "Adam: from the gradient to the new weights",
+        "This is update u = %lld of the training: %s. m is a running mean of the gradients, v "
+        "of their squares; m̂ and v̂ correct for their start at 0. β₁ = %g, β₂ = %g, ε = %g, "
+        "weight decay %g. The learning rate is %.4g%s. %sThe columns are the weights (row, "
+        "column) with the largest gradients:",
+        u->number,
+        u->moments ? "the file has Adam's moments m and v"
+                   : "the file has none of Adam's moments, so it begins with m = v = 0 (the "
+                     "last.safetensors of a run with Adam has them)",
+        c->beta1, c->beta2, c->epsilon, c->weight_decay, rate,
+        u->ended ? ", that of the first update, as the schedule has come to 0" : "",
+        clip < 1 ? "The norm is above the limit of the training, so g is clipped to it. " : "");
     fprintf(e->out, "%32s", "");
     for (int i = 0; i < PROJECTIONS; i++) {
         char name[40];
@@ -192,7 +197,7 @@ static void step_after(const Explanation *e)
     after.map = snapshot_map(e->update->snapshot[1], e->kind, e->layer, e->head);
     say(e, "The same attention row after this update of all parameters");
     fprintf(e->out, "  key %22s %10s %11s\n", "before", "after", "change");
-    for (int j = 0; j < keys_of(e, e->word); j++) {
+    for (int j = 0; j < e->keys; j++) {
         double p = weight_of(e, e->word, j), new = weight_of(&after, e->word, j);
         put_label(e, "  ", e->column[j], LABEL);
         fprintf(e->out, " %10.5f %10.5f %+11.5f\n", p, new, plain(10 * (new - p)) / 10);
@@ -211,11 +216,11 @@ void backward_print(const Explanation *forward, const Update *u)
     e.map = snapshot_map(s, e.kind, e.layer, e.head);
     e.d = snapshot_gradients(s, e.kind, e.layer, e.head);
     fputc('\n', e.out);
-    step(&e, "The way back: from the loss to the weights",
-         "How would the loss L change if a number x grew a little? That is its gradient, "
-         "dL/dx, written dx. The numbers are those of a backward pass of training, without "
-         "dropout. The steps have the numbers of the equations in model/attention.c, which "
-         "training walks from (5) down to (1).");
+    section(&e, "The way back: from the loss to the weights",
+            "How would the loss L change if a number x grew a little? That is its gradient, "
+            "dL/dx, written dx. The numbers are those of a backward pass of training, without "
+            "dropout. The steps have the numbers of the equations in model/attention.c, which "
+            "training walks from (5) down to (1).");
     step_loss(&e);
     step_values(&e);
     step_softmax(&e);

@@ -6,12 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "data/text.h"
-#include "explain/explanation.h"
-#include "plots/blocks.h"
-
-enum { TERMS = 4, SHOWN = 5 };
 
 /* ---- the file ---- */
 
@@ -111,26 +106,36 @@ static bool project(ByHand *b, LabelledRows *to, const LabelledRows *W, Error *e
     return true;
 }
 
-/* Z, E, P and the output of query i. False: no key is seen, or the mask has other numbers. */
+/* The scores of query i, its weights and its output. False: no key is seen, or the mask has other
+ * numbers. */
 static bool attend(ByHand *b, int i)
 {
-    const ScoreFunction *score = &score_functions[b->score];
+    Explanation *e = &b->steps;
     int m = b->key.rows;
     double largest = -INFINITY, sum = 0;
+    e->word = i;
+    explanation_score(e);
     for (int j = 0; j < m; j++) {
         real sees = b->mask.rows ? b->mask.at[i][j] : 1;
         if (sees != 0 && sees != 1) return false;
-        double c = (double)score->compare(b->query.at[i], b->key.at[j], b->key.columns);
-        b->Z[i][j] = sees == 0 || (b->causal && j > i) ? -INFINITY : b->scale * c;
-        largest = fmax(largest, b->Z[i][j]);
+        if (sees == 0 || (b->causal && j > i)) e->z[j] = -INFINITY;
+        largest = fmax(largest, e->z[j]);
     }
-    for (int j = 0; j < m; j++) sum += b->E[i][j] = exp(b->Z[i][j] - largest);
+    for (int j = 0; j < m; j++) sum += exp(e->z[j] - largest);
+    memset(b->output.at[i], 0, sizeof b->output.at[i]);
     for (int j = 0; j < m; j++) {
-        float p = b->P[i * m + j] = (float)(b->E[i][j] / sum);
+        double p = exp(e->z[j] - largest) / sum;
+        b->P[i * m + j] = (real)p, b->cell[i * m + j] = (float)p;
         for (int d = 0; d < b->value.columns; d++)
             b->output.at[i][d] += (real)p * b->value.at[j][d];
     }
+    e->most = largest_weight(e, i);
     return !isinf(largest);
+}
+
+static SnapshotRows rows_of(const LabelledRows *x)
+{
+    return (SnapshotRows){x->at[0], x->rows, x->columns, BYHAND_MOST};
 }
 
 static bool compute(ByHand *b, Error *error)
@@ -146,7 +151,22 @@ static bool compute(ByHand *b, Error *error)
     if (isnan(b->scale)) b->scale = (double)score_scale(&score_functions[b->score], dh);
     memcpy(b->output.label, b->query.label, sizeof b->query.label);
     b->output.rows = n, b->output.columns = b->value.columns;
-    b->map = (HeatMap){b->P, n, m, b->query.label, b->key.label, .title = NULL};
+    b->map = (HeatMap){b->cell, n, m, b->query.label, b->key.label, .title = NULL};
+    b->steps = (Explanation){.score = &score_functions[b->score],
+                             .v = {.Q = rows_of(&b->query),
+                                   .K = rows_of(&b->key),
+                                   .V = rows_of(&b->value),
+                                   .O = rows_of(&b->output),
+                                   .scale = b->scale},
+                             .map = {b->P, n, m, m},
+                             .causal = b->causal,
+                             .row = b->query.label,
+                             .column = b->key.label,
+                             .keys = m,
+                             .compared = b->number[0],
+                             .z = b->number[1],
+                             .number = "%g",
+                             .terms = 4};
     b->line = b->mask.line;
     for (int i = 0; i < n; i++)
         if (!attend(b, i))
@@ -181,107 +201,40 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
 
 /* ---- the steps ---- */
 
-/* text (=) the number in at most 9 characters; never "-0.000". */
-static const char *number_text(char text[32], double x)
+static void put_rows(const Explanation *e, const char *name, const LabelledRows *rows)
 {
-    if (fabs(x) < 0.0005) x = 0;
-    snprintf(text, 32, fabs(x) < 1000 ? "%.3f" : fabs(x) < 1e6 ? "%.6g" : "%.2e", x);
-    return text;
-}
-
-static void put_row(FILE *out, const char *label, const LabelledRows *rows, int i)
-{
-    char text[32];
-    columns_put(out, label, LABEL, false);
-    for (int k = 0; k < rows->columns && k < SHOWN; k++)
-        fprintf(out, " %8s", number_text(text, (double)rows->at[i][k]));
-    fputs(rows->columns > SHOWN ? " …\n" : "\n", out);
-}
-
-static void put_rows(FILE *out, const char *name, const LabelledRows *rows)
-{
-    fprintf(out, "  %s\n", name);
-    for (int i = 0; i < rows->rows; i++)
-        fputs("    ", out), put_row(out, rows->label[i], rows, i);
-    fputc('\n', out);
-}
-
-static void step_vectors(FILE *out, const ByHand *b)
-{
-    columns_say(out, LINE, "1. Queries, keys and values");
-    if (b->x.rows) put_rows(out, "x", &b->x);
-    put_rows(out, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
-    put_rows(out, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
-    put_rows(out, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
-}
-
-static void step_compare(FILE *out, const ByHand *b, int i)
-{
-    const ScoreFunction *score = &score_functions[b->score];
-    const real *q = b->query.at[i];
-    int dh = b->query.columns;
-    columns_say(out, LINE, "2. The query \"%s\" is compared with each key: %s",
-                b->query.label[i], score->comparison);
-    for (int j = 0; j < b->key.rows; j++) {
-        const real *k = b->key.at[j];
-        char text[COMPARISON_TEXT], sum[32];
-        comparison_text(text, score, q, k, dh, TERMS, "%g");
-        fputs("    ", out);
-        columns_put(out, b->key.label[j], LABEL, false);
-        strcat(strcat(text, " = "), number_text(sum, (double)score->compare(q, k, dh)));
-        columns_wrap(out, text, 1, LABEL + 5, LINE);
+    fprintf(e->out, "  %s\n", name);
+    for (int i = 0; i < rows->rows; i++) {
+        fputs("    ", e->out);
+        put_row(e, rows->label[i], rows->at[i], rows->columns);
     }
-    fputc('\n', out);
+    fputc('\n', e->out);
 }
 
-static void step_softmax(FILE *out, const ByHand *b, int i)
+static void step_vectors(Explanation *e, const ByHand *b)
 {
-    double sum = 0;
-    columns_say(out, LINE,
-                "3. The comparison times %.3f is the score z (here z = %s). The softmax makes "
-                "weights of the scores: e to the power of each, divided by their sum. (The "
-                "largest score is subtracted first, which changes no weight.)",
-                b->scale, score_functions[b->score].formula);
-    fprintf(out, "    %-*s %9s %10s %9s\n", LABEL, "key", "z", "e^(z-max)", "weight");
-    for (int j = 0; j < b->key.rows; j++) {
-        double p = (double)b->P[i * b->key.rows + j];
-        bool masked = isinf(b->Z[i][j]);
-        char z[32] = "       -∞";
-        if (!masked) number_text(z, b->Z[i][j]);
-        fputs("    ", out);
-        columns_put(out, b->key.label[j], LABEL, false);
-        fprintf(out, " %9s %10.4f %9.4f%s", z, b->E[i][j], p, masked ? " masked" : "");
-        blocks_bar(out, p, 30);
-        fputc('\n', out);
-        sum += b->E[i][j];
-    }
-    fprintf(out, "    %-*s %9s %10.4f %9.4f\n\n", LABEL, "sum", "", sum, 1.0);
+    step(e, "Queries, keys and values");
+    if (b->x.rows) put_rows(e, "x", &b->x);
+    put_rows(e, b->W_Q.rows ? "queries Q: q = W_Q x" : "queries Q", &b->query);
+    put_rows(e, b->W_K.rows ? "keys K: k = W_K x" : "keys K", &b->key);
+    put_rows(e, b->W_V.rows ? "values V: v = W_V x" : "values V", &b->value);
 }
 
-static void step_values(FILE *out, const ByHand *b, int i)
+bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
 {
-    columns_say(out, LINE, "4. The output is the sum of the values, each times its weight");
-    for (int j = 0; j < b->value.rows; j++) {
-        fprintf(out, "  %s%8.4f × ", j ? "+" : " ", (double)b->P[i * b->value.rows + j]);
-        put_row(out, b->value.label[j], &b->value, j);
-    }
-    fputs("  =           ", out);
-    put_row(out, "", &b->output, i);
-    fputc('\n', out);
-}
-
-bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error)
-{
+    Explanation *e = &b->steps;
     int i = 0;
     if (word && !labels_find(&i, b->query.label, b->query.rows, word, error)) return false;
-    step_vectors(out, b);
-    step_compare(out, b, i);
-    step_softmax(out, b, i);
-    step_values(out, b, i);
-    columns_say(out, LINE, "5. The same for every query: attention weights and outputs");
-    blocks_print(out, &b->map, b->causal, blocks_color(out));
+    e->out = out;
+    attend(b, i);
+    step_vectors(e, b);
+    explanation_compare(e);
+    explanation_scale(e);
+    explanation_softmax(e);
+    explanation_values(e);
+    explanation_map(e, b->cell);
     fputc('\n', out);
-    put_rows(out, "outputs", &b->output);
+    put_rows(e, "outputs", &b->output);
     return true;
 }
 

@@ -2,6 +2,7 @@
  * of Vaswani et al. 2017, §3.2.1, with them. docs/by-hand.md describes the file they are in. */
 #pragma once
 
+#include "explain/explanation.h"
 #include "explain/picture.h"
 
 enum { BYHAND_BLOCKS = 8, BYHAND_MOST = 256, BYHAND_LABEL = 64 };
@@ -26,13 +27,13 @@ typedef struct ByHand {
     int score;  // a Score
     double scale;
     int causal;
-    LabelledRows output, *reading;     // reading: the block that the file's next row belongs to
-    size_t line;                       // of the file that an error names
-    real C[BYHAND_MOST][BYHAND_MOST];  // [n,m] comparisons
-    double Z[BYHAND_MOST][BYHAND_MOST];  // [n,m] scores; masked: -∞
-    double E[BYHAND_MOST][BYHAND_MOST];  // [n,m] e to the power of: Z less the row's largest
-    float P[BYHAND_MOST * BYHAND_MOST];  // [n,m] attention weights
-    HeatMap map;                         // of P
+    LabelledRows output, *reading;  // reading: the block that the file's next row belongs to
+    size_t line;                    // of the file that an error names
+    Explanation steps;
+    double number[2][BYHAND_MOST];          // [m] compared, z: of the row that steps follows
+    real P[BYHAND_MOST * BYHAND_MOST];      // [n,m] attention weights
+    float cell[BYHAND_MOST * BYHAND_MOST];  // [n,m] the same
+    HeatMap map;                            // of the cells
 } ByHand;
 
 /* b (=) what the file says, and what is computed from it. */
@@ -40,7 +41,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
 
 /* Prints the steps for one query, its label or its number from 1 (NULL: the first), and the
  * weights and outputs of all. */
-bool byhand_print(FILE *out, const ByHand *b, const char *word, Error *error);
+bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
 /* Draws the attention weights. */
 bool byhand_draw(const char *path, const ByHand *b, const char *title,

@@ -13,25 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SHOWN = 3, MIXED = 5 };
-
-/* ---- numbers ---- */
-
-/* Summed in double. */
-static double dot(const real *x, const real *y, int count)
-{
-    double sum = 0;
-    for (int k = 0; k < count; k++) sum += (double)x[k] * (double)y[k];
-    return sum;
-}
-
-static int largest_weight(const Explanation *e, int row)
-{
-    int most = 0;
-    for (int j = 1; j < keys_of(e, row); j++)
-        if (weight_of(e, row, j) > weight_of(e, row, most)) most = j;
-    return most;
-}
+enum { NUMBERS = 3, TERMS = 2 };  // of each vector of step 2; of a sum of products
 
 static bool is_end(const char *label)
 {
@@ -44,31 +26,28 @@ static bool begin(Explanation *e, const Choice *choice, const char *word, Error 
 {
     TokenSide row = labels_rows(e->kind), column = labels_columns(e->kind);
     int rows = labels_tokens(e->snapshot, row), columns = labels_tokens(e->snapshot, column);
-    e->row = malloc(((size_t)rows + (size_t)columns) * sizeof *e->row);
-    e->compared = malloc((size_t)columns * sizeof *e->compared);
-    if (!e->row || !e->compared) return error_memory(error, "to explain the attention");
-    e->column = e->row + rows;
-    for (int i = 0; i < rows; i++) e->row[i] = label(e, row, i);
-    for (int j = 0; j < columns; j++) e->column[j] = label(e, column, j);
+    const char **labels = malloc(((size_t)rows + (size_t)columns) * sizeof *labels);
+    e->row = labels;
+    e->compared = malloc(2 * (size_t)columns * sizeof *e->compared);
+    if (!labels || !e->compared) return error_memory(error, "to explain the attention");
+    e->column = labels + rows;
+    e->z = e->compared + columns;
+    for (int i = 0; i < rows; i++) labels[i] = label(e, row, i);
+    for (int j = 0; j < columns; j++) labels[rows + j] = label(e, column, j);
     e->word = -1;
     if (word && !labels_find(&e->word, e->row, rows, word, error)) return false;
     maps_follow(&e->layer, &e->head, &e->word, e->snapshot, choice);
     e->map = snapshot_map(e->snapshot, e->kind, e->layer, e->head);
     e->v = snapshot_vectors(e->snapshot, e->kind, e->layer, e->head);
+    e->keys = keys_of(e, e->word);
     e->most = largest_weight(e, e->word);
-    const real *q = row_of(e->v.Q, e->word);
-    int dh = e->v.Q.columns;
-    for (int j = 0; j < columns; j++) {
-        const real *k = row_of(e->v.K, j);
-        e->compared[j] =
-            e->score->product ? dot(q, k, dh) : (double)e->score->compare(q, k, dh);
-    }
+    explanation_score(e);
     return true;
 }
 
 /* ---- the steps ---- */
 
-static void introduction(const Explanation *e)
+static void introduction(Explanation *e)
 {
     const ModelConfig *c = e->config;
     say(e,
@@ -89,13 +68,13 @@ static void put_token(const Explanation *e, TokenSide side, int place)
     fprintf(e->out, " %6d", labels_id(e->snapshot, side, place));
 }
 
-static void step_tokens(const Explanation *e)
+static void step_tokens(Explanation *e)
 {
     bool both = e->kind != ATTENTION_ENCODER;
     int n = labels_tokens(e->snapshot, TOKENS_SOURCE),
         m = both ? labels_tokens(e->snapshot, TOKENS_TARGET) : 0;
-    step(
-        e, "1. Text becomes token ids",
+    step(e, "Text becomes token ids");
+    say(e,
         "The text is split into tokens. Each token has a number, its id. A sentence ends in "
         "</s>.%s",
         both
@@ -128,35 +107,36 @@ static void put_embeddings(const Explanation *e, TokenSide side)
         const real *x[] = {matrix_row(row, E, labels_id(e->snapshot, side, i), D),
                            P ? P + i * D : NULL, row_of(X, i)};
         put_label(e, "  ", label(e, side, i), LABEL);
-        for (int k = 0; k < 3 * SHOWN; k++)
+        for (int k = 0; k < 3 * NUMBERS; k++)
             fprintf(e->out, "%s %5.2f",
-                    k == SHOWN       ? "  +"
-                    : k == 2 * SHOWN ? "  ="
-                                     : "",
-                    x[k / SHOWN] ? (k < SHOWN ? config_embedding_scale(e->config) : 1) *
-                                       (double)x[k / SHOWN][k % SHOWN]
-                                 : 0);
+                    k == NUMBERS       ? "  +"
+                    : k == 2 * NUMBERS ? "  ="
+                                       : "",
+                    x[k / NUMBERS] ? (k < NUMBERS ? config_embedding_scale(e->config) : 1) *
+                                         (double)x[k / NUMBERS][k % NUMBERS]
+                                   : 0);
         fputc('\n', e->out);
     }
 }
 
-static void step_embeddings(const Explanation *e)
+static void step_embeddings(Explanation *e)
 {
     int D = e->config->d_model;
     Positions positions = e->config->positions;
     bool scaled = e->config->embedding_scale == EMBEDDING_SCALE_SQRT;
     char scale[32] = "1";
     if (scaled) snprintf(scale, sizeof scale, "√%d = %.3f", D, sqrt(D));
-    step(e, "2. Token ids become vectors: embedding and position",
-         "The embedding is a table with one row of %d learned numbers for each token. The row "
-         "is multiplied by %s. %s These are the first %d numbers of each vector:",
-         D, scale,
-         positions == POSITIONS_SINUSOIDAL
-             ? "The positional encoding is added: sines and cosines of the token's position."
-         : positions == POSITIONS_LEARNED
-             ? "The positional embedding is added: a learned vector for each position."
-             : "This model adds no positional encoding.",
-         SHOWN);
+    step(e, "Token ids become vectors: embedding and position");
+    say(e,
+        "The embedding is a table with one row of %d learned numbers for each token. The row "
+        "is multiplied by %s. %s These are the first %d numbers of each vector:",
+        D, scale,
+        positions == POSITIONS_SINUSOIDAL
+            ? "The positional encoding is added: sines and cosines of the token's position."
+        : positions == POSITIONS_LEARNED
+            ? "The positional embedding is added: a learned vector for each position."
+            : "This model adds no positional encoding.",
+        NUMBERS);
     fprintf(e->out, "  %-*s embedding × %s%-*d    position             vector\n", LABEL,
             "token", scaled ? "√" : "", scaled ? 5 : 6, scaled ? D : 1);
     if (e->kind != ATTENTION_DECODER) put_embeddings(e, TOKENS_SOURCE);
@@ -166,7 +146,7 @@ static void step_embeddings(const Explanation *e)
 }
 
 /* Which vectors are the input of this layer's attention. */
-static void say_input(const Explanation *e)
+static void say_input(Explanation *e)
 {
     const char *word = e->row[e->word];
     int layers = e->config->encoder_layers;
@@ -190,16 +170,40 @@ static void say_input(const Explanation *e)
             layers, layers == 1 ? "" : "s", word);
 }
 
-static void step_projections(const Explanation *e)
+/* The first number of the query: a row of W_Q times x, plus a bias. */
+static void put_product(Explanation *e)
+{
+    const Linear *q = &attention_in(e, &e->snapshot->model->weights)->q;
+    int D = e->config->d_model, first = e->head * e->v.Q.columns;
+    const real *x = row_of(e->v.Xq, e->word);
+    char name[32], terms[128] = "";
+    real copy[MAX_D_MODEL];
+    const real *row = matrix_row(copy, &q->W, first, D);
+    say(e,
+        "The first number of the query of \"%s\" is the product of this head's first row of "
+        "W_Q and x, plus the first number of b_Q:",
+        e->row[e->word]);
+    snprintf(name, sizeof name, "W_Q, row %d", first + 1);
+    fputs("  ", e->out), put_row(e, name, row, D);
+    fputs("  ", e->out), put_row(e, "x", x, D);
+    for (int d = 0, at = 0; d < D && d < TERMS; d++)
+        at += snprintf(terms + at, sizeof terms - (size_t)at, "(%.3f)(%.3f) + ",
+                       (double)row[d] + 0, (double)x[d] + 0);
+    fprintf(e->out, "    q_1 = %s%s%.3f = %.3f\n\n", terms, D > TERMS ? "… + " : "",
+            (double)q->b[first] + 0, (double)row_of(e->v.Q, e->word)[0] + 0);
+}
+
+static void step_projections(Explanation *e)
 {
     int dh = e->v.Q.columns;
     const char *word = e->row[e->word], *found = e->column[e->most];
-    say(e, "3. Vectors become queries, keys and values");
+    step(e, "Vectors become queries, keys and values");
     say_input(e);
     say(e,
-        "Head %d has three learned projection matrices of %d rows and %d columns. They project "
-        "a vector x to three vectors of %d numbers:",
-        e->head + 1, dh, e->v.Xq.columns, dh);
+        "Head %d has three learned projection matrices of %d rows and %d columns: its %d rows "
+        "of the layer's W_Q, W_K and W_V. They project a vector x to three vectors of %d "
+        "numbers:",
+        e->head + 1, dh, e->v.Xq.columns, dh, dh);
     fputs("    query   q = W_Q x + b_Q    what this position looks for\n"
           "    key     k = W_K x + b_K    what the query is compared with\n"
           "    value   v = W_V x + b_V    what is passed on\n\n",
@@ -210,115 +214,10 @@ static void step_projections(const Explanation *e)
         ("This model was trained without projections: these matrices are the identity, and the "
          "biases are 0. Query, key and value are the head's part of x itself.")};
     if (e->config->projections) say(e, "%s", others[e->config->projections]);
+    put_product(e);
     put_vector(e, "query", word, e->v.Q, e->word);
     put_vector(e, "key", found, e->v.K, e->most);
     put_vector(e, "value", found, e->v.V, e->most);
-}
-
-static void step_compare(const Explanation *e)
-{
-    char text[COMPARISON_TEXT], line[COMPARISON_TEXT + 80], title[64];
-    const char *name = e->score->comparison;
-    snprintf(title, sizeof title, "4. The query is compared with each key: %s", name);
-    step(e, title, "%s For \"%s\" and \"%s\":", e->score->meaning, e->row[e->word],
-         e->column[e->most]);
-    comparison_text(text, e->score, row_of(e->v.Q, e->word), row_of(e->v.K, e->most),
-                    e->v.Q.columns, 2, "%.3f");
-    snprintf(line, sizeof line, "%s = %s = %.3f", name, text, e->compared[e->most]);
-    columns_wrap(e->out, line, 4, 4, LINE);
-    fputc('\n', e->out);
-}
-
-/* The largest weight, if the softmax were of scale · q·k. */
-static double largest_at(const Explanation *e, double scale)
-{
-    double sum = 0;
-    for (int j = 0; j < keys_of(e, e->word); j++)
-        sum += exp(scale * (e->compared[j] - e->compared[e->most]));
-    return 1 / sum;
-}
-
-static void step_scale(const Explanation *e)
-{
-    int dh = e->v.Q.columns;
-    const char *most = e->column[e->most];
-    double root = sqrt(dh), weight = weight_of(e, e->word, e->most);
-    if (e->config->attention_score == SCORE_SCALED_DOT) {
-        step(e, "5. Scaling by 1/√d_k",
-             "A sum of %d independent products has a standard deviation √%d = %.3f times as "
-             "large as one product. So before training, dividing by √d_k keeps the scores in "
-             "the range where the softmax has useful gradients, however many numbers the "
-             "vectors have. Training may then make scores as large as it needs. Without the "
-             "division \"%s\" would get a weight of %.4f; with it, %.4f.",
-             dh, dh, root, most, largest_at(e, 1), weight);
-        return;
-    }
-    char factor[160] = "", otherwise[160] = "";
-    if (e->v.scale != 1)
-        snprintf(factor, sizeof factor, ": %s times %.3f%s", e->score->comparison, e->v.scale,
-                 e->score->learned ? ", a number that this head has learned" : "");
-    if (e->v.scale != 1 || e->score->product)
-        snprintf(otherwise, sizeof otherwise, "; %s, it would get %.4f",
-                 e->score->product ? "divided by √d_k, as in the Transformer" : "without it",
-                 largest_at(e, e->score->product ? 1 / root : 1));
-    step(e, *factor ? "5. Scaling" : "5. No scaling",
-         "The score is %s%s. \"%s\" gets a weight of %.4f%s.", e->score->formula, factor, most,
-         weight, otherwise);
-}
-
-static void step_softmax(const Explanation *e)
-{
-    double largest = e->v.scale * e->compared[e->most], sum = 0;
-    step(
-        e, "6. Softmax: scores become attention weights",
-        "The softmax raises e to the power of each score and divides by the sum. The attention "
-        "weights are positive and sum to 1. (The largest score is subtracted first. This does "
-        "not change the weights and prevents overflow.)");
-    char score[64];
-    snprintf(score, sizeof score, "z = %s", e->score->formula);
-    int z_wide = e->score->product ? 10 : columns_width(score);
-    put_label(e, "  ", "key", LABEL + 1);
-    columns_put(e->out, e->score->comparison, e->score->product ? 7 : 9, true);
-    fputs(e->score->product ? "  " : " ", e->out);
-    columns_put(e->out, score, e->score->product ? 12 : z_wide, true);
-    fprintf(e->out, " %10s %10s\n", "e^(z-max)", "weight");
-    for (int j = 0; j < keys_of(e, e->word); j++) {
-        double z = e->v.scale * e->compared[j], p = weight_of(e, e->word, j);
-        sum += exp(z - largest);
-        put_label(e, "  ", e->column[j], LABEL);
-        fprintf(e->out, " %9.3f %*.3f %10.4f %10.4f", e->compared[j], z_wide, z,
-                exp(z - largest), p);
-        blocks_bar(e->out, p, 17);
-        fputc('\n', e->out);
-    }
-    fprintf(e->out, "  %-*s %9s %*s %10.4f %10.4f\n\n", LABEL, "sum", "", z_wide, "", sum, 1.0);
-}
-
-static void step_values(const Explanation *e)
-{
-    int dh = e->v.V.columns, shown = dh < MIXED ? dh : MIXED;
-    const char *end = shown < dh ? " …\n" : "\n";
-    step(e, "7. The weighted sum of the values",
-         "Each value is multiplied by its attention weight. The sum is the head's output for "
-         "\"%s\". The first %d of %d numbers:",
-         e->row[e->word], shown, dh);
-    for (int j = 0; j <= keys_of(e, e->word); j++) {
-        bool last = j == keys_of(e, e->word);
-        const real *x = last ? row_of(e->v.O, e->word) : row_of(e->v.V, j);
-        if (last) fprintf(e->out, "  =%*s", 11 + LABEL, "");
-        else {
-            fprintf(e->out, "  %s%8.4f × ", j ? "+" : " ", weight_of(e, e->word, j));
-            put_label(e, "", e->column[j], LABEL);
-        }
-        for (int k = 0; k < shown; k++) fprintf(e->out, " %8.3f", (double)x[k]);
-        fputs(end, e->out);
-    }
-    fputc('\n', e->out);
-    say(e,
-        "Every head computes this with its own matrices. The outputs of the heads are "
-        "concatenated to %d × %d = %d numbers and multiplied by the output projection W_O. The "
-        "result is added to the residual stream.",
-        e->config->heads, dh, e->config->d_model);
 }
 
 /* rows: the number of words whose largest weight is on </s>. */
@@ -329,7 +228,7 @@ static void say_ends(const Explanation *e, int rows)
     for (int j = 0; j < e->map.columns; j++) {
         const real *v = row_of(e->v.V, j);
         bool end = is_end(e->column[j]);
-        length[end] += sqrt(dot(v, v, e->v.V.columns));
+        length[end] += sqrt((double)dot_product(v, v, e->v.V.columns));
         count[end]++;
     }
     say(e,
@@ -340,10 +239,10 @@ static void say_ends(const Explanation *e, int rows)
         length[0] / fmax(count[0], 1));
 }
 
-static void step_table(const Explanation *e)
+static void step_table(Explanation *e)
 {
     int ends = 0;
-    say(e, "8. The same for every word");
+    step(e, "The same for every word");
     fprintf(e->out, "  %-*s | %-*s | weight\n  ", LABEL, "query", LABEL + 4,
             "most attended key");
     for (int i = 0; i < 2 * LABEL + 20; i++)
@@ -362,18 +261,12 @@ static void step_table(const Explanation *e)
     if (ends) say_ends(e, ends);
 }
 
-static bool step_map(const Explanation *e, Error *error)
+static bool put_map(Explanation *e, Error *error)
 {
     float *weight = malloc((size_t)e->map.rows * (size_t)e->map.columns * sizeof *weight);
     if (!weight) return error_memory(error, "to explain the attention");
     snapshot_weights(weight, e->snapshot, e->kind, e->layer, e->head);
-    HeatMap map = {.weight = weight,
-                   .rows = e->map.rows,
-                   .columns = e->map.columns,
-                   .row_labels = e->row,
-                   .column_labels = e->column};
-    say(e, "9. All attention weights: rows are queries, columns are keys, rows sum to 1");
-    blocks_print(e->out, &map, e->kind == ATTENTION_DECODER, blocks_color(e->out));
+    explanation_map(e, weight);
     free(weight);
     return true;
 }
@@ -397,22 +290,27 @@ bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabu
         return error_set(error,
                          "one head is explained, with its queries and keys: `head` must be a "
                          "number or best");
-    static void (*const steps[])(const Explanation *) = {
-        introduction, step_tokens,  step_embeddings, step_projections, step_compare,
-        step_scale,   step_softmax, step_values,     step_table};
+    static void (*const steps[])(Explanation *) = {
+        introduction,        step_tokens,       step_embeddings,     step_projections,
+        explanation_compare, explanation_scale, explanation_softmax, explanation_values};
     const ModelConfig *config = &snapshot->model->config;
     Explanation e = {.out = out,
                      .snapshot = snapshot,
                      .config = config,
                      .score = &score_functions[config->attention_score],
                      .vocabulary = vocabulary,
-                     .kind = choice->kind};
+                     .kind = choice->kind,
+                     .causal = choice->kind == ATTENTION_DECODER,
+                     .number = "%.3f",
+                     .terms = TERMS};
     bool good = begin(&e, choice, word, error) && put_sentence(&e, SOURCE, "    →\n", error) &&
                 put_sentence(&e, TARGET, "\n", error);
     for (size_t k = 0; good && k < sizeof steps / sizeof *steps; k++) steps[k](&e);
-    good = good && step_map(&e, error);
+    good = good && output_print(&e, error);
+    if (good) step_table(&e);
+    good = good && put_map(&e, error);
     if (good && update) backward_print(&e, update);
-    free(e.row);
+    free((void *)e.row);
     free(e.compared);
     return good;
 }

@@ -1,10 +1,43 @@
-/* explanation.c -- how explanations print numbers; see explanation.h. */
+/* explanation.c -- the steps of one query through one head; see explanation.h. */
 #include "explain/explanation.h"
 
 #include <math.h>
 #include <string.h>
 
-enum { A_LINE = 8, MOST_NUMBERS = 64 };
+#include "plots/blocks.h"
+
+enum { A_LINE = 8, MOST_NUMBERS = 64, BAR = 24 };
+
+int largest_weight(const Explanation *e, int row)
+{
+    int most = 0;
+    for (int j = 1; j < keys_of(e, row); j++)
+        if (weight_of(e, row, j) > weight_of(e, row, most)) most = j;
+    return most;
+}
+
+void explanation_score(Explanation *e)
+{
+    int dh = e->v.Q.columns;
+    const real *q = row_of(e->v.Q, e->word);
+    for (int j = 0; j < e->map.columns; j++) {
+        const real *k = row_of(e->v.K, j);
+        double sum = 0;
+        for (int d = 0; d < dh; d++) sum += (double)q[d] * (double)k[d];
+        e->compared[j] = e->score->product ? sum : (double)e->score->compare(q, k, dh);
+        e->z[j] = e->v.scale * e->compared[j];
+    }
+}
+
+/* ---- text ---- */
+
+const char *label(const Explanation *e, TokenSide side, int place)
+{
+    const char *unknown = labels_unknown(e->snapshot, side, place);
+    if (unknown) return unknown + (*unknown == ' ');
+    return tokenizer_label(labels_tokenizer(e->vocabulary, side),
+                           labels_id(e->snapshot, side, place));
+}
 
 double unit_of(const real *x, int count)
 {
@@ -16,6 +49,27 @@ double unit_of(const real *x, int count)
 double plain(double x)
 {
     return fabs(x) < 5e-5 ? 0 : x;
+}
+
+/* text (=) the number in at most 9 characters; never "-0.000". */
+static const char *number_text(char text[32], double x)
+{
+    if (fabs(x) < 0.0005) x = 0;
+    snprintf(text, 32, fabs(x) < 1000 ? "%.3f" : fabs(x) < 1e6 ? "%.6g" : "%.2e", x);
+    return text;
+}
+
+void put_number(const Explanation *e, double x)
+{
+    char text[32];
+    fprintf(e->out, " %8s", number_text(text, x));
+}
+
+void put_row(const Explanation *e, const char *name, const real *x, int count)
+{
+    columns_put(e->out, name, LABEL, false);
+    for (int k = 0; k < count && k < SHOWN; k++) put_number(e, (double)x[k]);
+    fputs(count > SHOWN ? " …\n" : "\n", e->out);
 }
 
 void put_vector(const Explanation *e, const char *name, const char *of, SnapshotRows rows,
@@ -30,17 +84,128 @@ void put_vector(const Explanation *e, const char *name, const char *of, Snapshot
     fputs(rows.columns > MOST_NUMBERS ? " …\n\n" : "\n\n", e->out);
 }
 
-void comparison_text(char text[COMPARISON_TEXT], const ScoreFunction *score, const real *q,
-                     const real *k, int dh, int shown, const char *number)
+/* ---- the steps ---- */
+
+/* Writes how the query is compared with key j, with the first terms: "(1)(2) + (3)(4) + … = 14". */
+static void put_comparison(const Explanation *e, int j)
 {
-    char sum[COMPARISON_TEXT / 2] = "", term[128], x[60], y[60];
-    for (int d = 0; d < dh && d < shown; d++) {
-        snprintf(x, sizeof x, number, (double)q[d] + 0);
-        snprintf(y, sizeof y, number, (double)k[d] + 0);
-        snprintf(term, sizeof term, score->term, x, y);
+    enum { TEXT = 1200 };
+    const real *q = row_of(e->v.Q, e->word), *k = row_of(e->v.K, j);
+    int dh = e->v.Q.columns;
+    char sum[TEXT / 2] = "", text[TEXT], term[128], x[60], y[60];
+    for (int d = 0; d < dh && d < e->terms; d++) {
+        snprintf(x, sizeof x, e->number, (double)q[d] + 0);
+        snprintf(y, sizeof y, e->number, (double)k[d] + 0);
+        snprintf(term, sizeof term, e->score->term, x, y);
         strcat(strcat(sum, d ? " + " : ""), term);
     }
-    if (dh > shown) strcat(sum, " + …");
-    snprintf(text, COMPARISON_TEXT, score->whole, sum, sqrt((double)dot_product(q, q, dh)),
+    if (dh > e->terms) strcat(sum, " + …");
+    snprintf(text, sizeof text, e->score->whole, sum, sqrt((double)dot_product(q, q, dh)),
              sqrt((double)dot_product(k, k, dh)));
+    strcat(strcat(text, " = "), number_text(x, e->compared[j]));
+    put_label(e, "  ", e->column[j], LABEL);
+    columns_wrap(e->out, text, 1, LABEL + 3, LINE);
+}
+
+void explanation_compare(Explanation *e)
+{
+    step(e, "The query is compared with each key: %s", e->score->comparison);
+    say(e, "%s The query of \"%s\" with each key:", e->score->meaning, e->row[e->word]);
+    for (int j = 0; j < e->keys; j++) put_comparison(e, j);
+    fputc('\n', e->out);
+}
+
+/* The largest weight, if the softmax were of scale · q·k. */
+static double largest_at(const Explanation *e, double scale)
+{
+    double sum = 0;
+    for (int j = 0; j < e->keys; j++)
+        if (!isinf(e->z[j])) sum += exp(scale * (e->compared[j] - e->compared[e->most]));
+    return 1 / sum;
+}
+
+void explanation_scale(Explanation *e)
+{
+    int dh = e->v.Q.columns;
+    const char *most = e->column[e->most];
+    double root = sqrt(dh), weight = weight_of(e, e->word, e->most);
+    if (e->score == &score_functions[SCORE_SCALED_DOT] && fabs(e->v.scale * root - 1) < 1e-6) {
+        step(e, "Scaling by 1/√d_k");
+        say(e,
+            "A sum of %d independent products has a standard deviation √%d = %.3f times as "
+            "large as one product. So before training, dividing by √d_k keeps the scores in "
+            "the range where the softmax has useful gradients, however many numbers the "
+            "vectors have. Training may then make scores as large as it needs. Without the "
+            "division \"%s\" would get a weight of %.4f; with it, %.4f.",
+            dh, dh, root, most, largest_at(e, 1), weight);
+        return;
+    }
+    char factor[160] = "", otherwise[160] = "";
+    if (e->v.scale != 1)
+        snprintf(factor, sizeof factor, ": %s times %.3f%s", e->score->comparison, e->v.scale,
+                 e->score->learned && e->config ? ", a number that this head has learned" : "");
+    if (e->v.scale != 1 || e->score->product)
+        snprintf(otherwise, sizeof otherwise, "; %s, it would get %.4f",
+                 e->score->product ? "divided by √d_k, as in the Transformer" : "without it",
+                 largest_at(e, e->score->product ? 1 / root : 1));
+    step(e, *factor ? "Scaling" : "No scaling");
+    say(e, "The score is %s%s. \"%s\" gets a weight of %.4f%s.", e->score->formula, factor,
+        most, weight, otherwise);
+}
+
+void explanation_softmax(Explanation *e)
+{
+    double largest = -INFINITY, sum = 0;
+    step(e, "Softmax: scores become attention weights");
+    say(e,
+        "The softmax raises e to the power of each score and divides by the sum. The attention "
+        "weights are positive and sum to 1. (The largest score is subtracted first. This does "
+        "not change the weights and prevents overflow.)");
+    char text[64];
+    snprintf(text, sizeof text, "z = %s", e->score->formula);
+    int wide = columns_width(text) > 11 ? columns_width(text) : 11;
+    put_label(e, "  ", "key", LABEL);
+    columns_put(e->out, e->score->comparison, 10, true);
+    fputc(' ', e->out);
+    columns_put(e->out, text, wide, true);
+    fprintf(e->out, " %10s %10s\n", "e^(z-max)", "weight");
+    for (int j = 0; j < e->keys; j++) largest = fmax(largest, e->z[j]);
+    for (int j = 0; j < e->keys; j++) {
+        double p = weight_of(e, e->word, j), power = exp(e->z[j] - largest);
+        bool masked = isinf(e->z[j]);
+        sum += power;
+        put_label(e, "  ", e->column[j], LABEL);
+        fprintf(e->out, " %9s ", number_text(text, e->compared[j]));
+        columns_put(e->out, masked ? "-∞" : number_text(text, e->z[j]), wide, true);
+        fprintf(e->out, " %10.4f %10.4f%s", power, p, masked ? " masked" : "");
+        blocks_bar(e->out, p, BAR - wide + 5);
+        fputc('\n', e->out);
+    }
+    fprintf(e->out, "  %-*s %9s %*s %10.4f %10.4f\n\n", LABEL, "sum", "", wide, "", sum, 1.0);
+}
+
+void explanation_values(Explanation *e)
+{
+    int dh = e->v.V.columns;
+    step(e, "The weighted sum of the values");
+    say(e, "Each value is multiplied by its attention weight. The sum is the %s for \"%s\".",
+        e->config ? "head's output" : "output", e->row[e->word]);
+    for (int j = 0; j < e->keys; j++) {
+        fprintf(e->out, "  %s%8.4f × ", j ? "+" : " ", weight_of(e, e->word, j));
+        put_row(e, e->column[j], row_of(e->v.V, j), dh);
+    }
+    fprintf(e->out, "  =%*s", 11, "");
+    put_row(e, "", row_of(e->v.O, e->word), dh);
+    fputc('\n', e->out);
+}
+
+void explanation_map(Explanation *e, const float *weight)
+{
+    HeatMap map = {.weight = weight,
+                   .rows = e->map.rows,
+                   .columns = e->map.columns,
+                   .row_labels = e->row,
+                   .column_labels = e->column};
+    step(e, "All attention weights: rows are queries, columns are keys, rows sum to 1");
+    blocks_print(e->out, &map, e->causal, blocks_color(e->out));
 }

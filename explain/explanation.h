@@ -1,5 +1,5 @@
-/* explanation.h -- one head and one word, and how their numbers are printed: what the parts of
- * --explain share (explain.c, backward.c), and --by-hand. */
+/* explanation.h -- one query of one head, step by step: what --explain (explain.c, output.c,
+ * backward.c) and --by-hand (byhand.c) share, and how their numbers are printed. */
 #pragma once
 
 #include "base/columns.h"
@@ -9,23 +9,31 @@
 
 #include <stdio.h>
 
-enum { LINE = 79, LABEL = 13, COMPARISON_TEXT = 1200 };
+enum { LINE = 79, LABEL = 13, SHOWN = 5 };  // SHOWN: numbers of a vector in a line
 
-/* One head and one word of its map. A row is a query, a column a key. */
+/* A row is a query, a column a key. */
 typedef struct Explanation {
     FILE *out;
+    int steps;  // printed so far
+    const ScoreFunction *score;
+    HeadVectors v;  // by hand: without Xq and Xkv
+    AttentionMap map;
+    bool causal;
+    const char *const *row, *const *column;  // labels: [map.rows] [map.columns]
+    int word, keys;      // the row that is followed; how many columns of it are shown
+    int most;            // the column of its largest weight
+    double *compared;    // [map.columns] q·k of that row, or what else it compares
+    double *z;           // [map.columns] its scores; -∞ where a mask hides the key
+    const char *number;  // of a term of a comparison, for printf
+    int terms;           // of a comparison that are printed
+
+    /* of a model */
     const Snapshot *snapshot;
     const ModelConfig *config;
-    const ScoreFunction *score;
     const Vocabulary *vocabulary;
     AttentionKind kind;
     int layer, head;
-    HeadVectors v;
-    AttentionMap map;
-    const char **row, **column;  // labels: [map.rows] [map.columns]
-    int word, most;              // the row that is followed; the column of its largest weight
-    double *compared;            // [map.columns] q·k of that row, or what else it compares
-    const Update *update;        // only on the way back, as the gradients
+    const Update *update;  // only on the way back, as the gradients
     HeadGradients d;
 } Explanation;
 
@@ -39,23 +47,30 @@ static inline double weight_of(const Explanation *e, int row, int column)
     return (double)e->map.at[(size_t)row * (size_t)e->map.width + (size_t)column];
 }
 
+/* Those of the explained attention, among weights, gradients or moments. */
+static inline const AttentionWeights *attention_in(const Explanation *e, const Weights *w)
+{
+    const LayerWeights *layer =
+        (e->kind == ATTENTION_ENCODER ? w->encoder : w->decoder) + e->layer;
+    return e->kind == ATTENTION_CROSS ? &layer->cross : &layer->self;
+}
+
 /* The number of keys that the causal mask lets a row see. */
 static inline int keys_of(const Explanation *e, int row)
 {
-    return e->kind == ATTENTION_DECODER ? row + 1 : e->map.columns;
+    return e->causal ? row + 1 : e->map.columns;
 }
 
-static inline const char *label(const Explanation *e, TokenSide side, int place)
-{
-    const char *unknown = labels_unknown(e->snapshot, side, place);
-    if (unknown) return unknown + (*unknown == ' ');
-    return tokenizer_label(labels_tokenizer(e->vocabulary, side),
-                           labels_id(e->snapshot, side, place));
-}
+int largest_weight(const Explanation *e, int row);  // its column
 
-/* A paragraph, and a step: its title and a paragraph. */
-#define say(e, ...)         columns_say((e)->out, LINE, __VA_ARGS__)
-#define step(e, title, ...) (say(e, "%s", title), say(e, __VA_ARGS__))
+/* compared, z (=) those of the row e->word, without a mask. */
+void explanation_score(Explanation *e);
+
+/* ---- text ---- */
+
+#define say(e, ...) columns_say((e)->out, LINE, __VA_ARGS__)  // a paragraph
+/* The number and the title of a step. */
+#define step(e, ...) (fprintf((e)->out, "%d. ", ++(e)->steps), say(e, __VA_ARGS__))
 
 static inline void put_label(const Explanation *e, const char *before, const char *text,
                              int width)
@@ -64,18 +79,37 @@ static inline void put_label(const Explanation *e, const char *before, const cha
     columns_put(e->out, text, width, false);
 }
 
+const char *label(const Explanation *e, TokenSide side, int place);
+
 /* A power of ten, so that numbers divided by it print with few zeros; 1 for large numbers. */
 double unit_of(const real *x, int count);
 double plain(double x);  // without a minus before four zeros
+
+/* Writes the number in at least 9 columns. */
+void put_number(const Explanation *e, double x);
+
+/* Writes a label, and the first numbers of a vector. */
+void put_row(const Explanation *e, const char *name, const real *x, int count);
 
 /* Writes a row of `rows`: the query, key, … or gradient of a token. */
 void put_vector(const Explanation *e, const char *name, const char *of, SnapshotRows rows,
                 int row);
 
-/* text (=) how q and k [dh] are compared, with the first terms: "(1)(2) + (3)(4) + …".
- * number: of a term, for printf */
-void comparison_text(char text[COMPARISON_TEXT], const ScoreFunction *score, const real *q,
-                     const real *k, int dh, int shown, const char *number);
+/* ---- the steps from queries, keys and values to the output ---- */
+
+void explanation_compare(Explanation *e);
+void explanation_scale(Explanation *e);
+void explanation_softmax(Explanation *e);
+void explanation_values(Explanation *e);
+
+/* All weights.   weight [map.rows,map.columns] those of the map */
+void explanation_map(Explanation *e, const float *weight);
+
+/* ---- the rest of a model, for the row that is followed ---- */
+
+/* The way on, from the outputs of the heads to the next layer or to the probability. False only
+ * if memory runs out. */
+bool output_print(Explanation *e, Error *error);
 
 /* The way back: the gradients of the head and the word of e, the update, and the new row. */
 void backward_print(const Explanation *e, const Update *update);

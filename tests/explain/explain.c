@@ -124,9 +124,9 @@ static void softmax_follows(const Row *row, int keys, double sum, double scale)
 static void product_follows(const char *text, const Row *row, int keys)
 {
     double q[DH], k[DH], sum = 0, slack = 1e-3;
-    char key[32];
-    read_numbers(q, strchr(behind(text, "query of \""), '\n'), DH);
-    const char *found = behind(text, "key of \"");
+    char key[32], name[40];
+    read_numbers(q, strchr(behind(text, "  query of \""), '\n'), DH);
+    const char *found = behind(text, "  key of \"");
     assert_int_equal(sscanf(found, "%31[^\"]", key), 1);
     read_numbers(k, strchr(found, '\n'), DH);
     double qq = 0, kk = 0, distance = 0;
@@ -135,6 +135,8 @@ static void product_follows(const char *text, const Row *row, int keys)
         qq += q[i] * q[i], kk += k[i] * k[i], distance += fabs(q[i] - k[i]);
     }
     const char *end = ") + … = ";
+    snprintf(name, sizeof name, "\n  %s ", key);
+    text = behind(behind(text, "\n4. "), name);
     if (variant->score == SCORE_COSINE) {
         double lengths[2];
         assert_int_equal(sscanf(behind(text, "…) / ("), "%lf × %lf", &lengths[0], &lengths[1]),
@@ -169,6 +171,61 @@ static void mix_follows(const char *text, const Row *row, int keys)
     }
     read_numbers(v, behind(line, "="), SHOWN);
     for (int k = 0; k < SHOWN; k++) assert_true(fabs(sum[k] - v[k]) < slack[k]);
+}
+
+/* The first numbers printed after `name` are those of x. */
+static const char *shows(const char *text, const char *name, const real *x)
+{
+    double shown[5];
+    text = behind(text, name);
+    read_numbers(shown, text, 5);
+    for (int k = 0; k < 5; k++)
+        assert_true(fabs(shown[k] - (double)x[k]) < 6e-4 + 1e-5 * fabs(shown[k]));
+    return text;
+}
+
+/* Step 3 shows the weights and the input of the query, and the last steps have come to the
+ * network's own output, logits and probabilities. */
+static void input_and_output_are_the_networks(const char *text, Choice choice)
+{
+    enum { D = 3 * DH };
+    Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
+    HeadVectors v = snapshot_vectors(snapshot, choice.kind, choice.layer, choice.head);
+    bool encoder = choice.kind == ATTENTION_ENCODER;
+    const LayerWeights *layer =
+        (encoder ? model.weights.encoder : model.weights.decoder) + choice.layer;
+    const Linear *q = choice.kind == ATTENTION_CROSS ? &layer->cross.q : &layer->self.q;
+    char word[32], name[32];
+    real copy[D];
+    double z, p, sum = 0;
+    int row = 0, first = choice.head * DH, id = -1;
+    assert_int_equal(model.config.d_model, D);
+    assert_int_equal(sscanf(behind(text, "  query of \""), "%31[^\"]", word), 1);
+    while (strcmp(word, tokenizer_label(vocabulary.tokenizer[TARGET],
+                                        encoder ? source[row] : target[row])))
+        row++;
+    snprintf(name, sizeof name, "W_Q, row %d", first + 1);
+    text = shows(text, name, matrix_row(copy, &q->W, first, D));
+    text = shows(text, "\n  x  ", v.Xq.at + row * v.Xq.stride);
+    read_numbers(&z, strchr(behind(text, "q_1 = "), '=') + 1, 1);
+    assert_true(fabs(z - (double)v.Q.at[row * v.Q.stride]) < 6e-4);
+    const real *y = (encoder ? snapshot->pass.encoded : snapshot->pass.output) + row * D;
+    if (!encoder) {
+        text = shows(behind(text, "From the last layer"), "\n  y  ", y);
+        assert_int_equal(sscanf(behind(text, "probability\n"), "%31s %lf %lf", word, &z, &p),
+                         3);
+        for (int i = 0; i < V - 1; i++) {
+            double logit = (double)model.weights.logits_bias[i];
+            const real *e = matrix_row(copy, &model.weights.output, i, D);
+            for (int k = 0; k < D; k++) logit += (double)y[k] * (double)e[k];
+            sum += exp(logit - z);
+            if (!strcmp(word, tokenizer_label(vocabulary.tokenizer[TARGET], i))) id = i;
+            if (id == i) assert_true(fabs(logit - z) < 1e-3);
+        }
+        assert_true(id >= 0 && fabs(1 / sum - p) < 1e-3);
+    } else if (choice.layer + 1 == model.config.encoder_layers)
+        shows(behind(text, "norm(x + f)"), "norm(x + f)", y);
+    snapshot_close(snapshot);
 }
 
 static void is_token(const char *label, int id)
@@ -227,6 +284,7 @@ TEST(every_step_follows)
                 softmax_follows(row, keys, sum, scale_of(choice));
                 product_follows(text, row, keys);
                 mix_follows(text, row, keys);
+                input_and_output_are_the_networks(text, choice);
                 all_rows_are_the_networks(text, choice);
                 free(text);
             }
@@ -241,9 +299,9 @@ TEST(lines_fit_a_terminal)
     for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
         assert_true(columns_width(line) <= 80);
         assert_true(!*line || line[strlen(line) - 1] != ' ');
-        headings += line[0] >= '1' && line[0] <= '9' && line[1] == '.' && line[2] == ' ';
+        headings += line[0] >= '1' && line[0] <= '9' && line[strspn(line, "0123456789")] == '.';
     }
-    assert_int_equal(headings, 9);
+    assert_int_equal(headings, 12);
     free(text);
 }
 
