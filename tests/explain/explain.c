@@ -209,7 +209,8 @@ static void input_and_output_are_the_networks(const char *text, Choice choice)
     text = shows(text, "\n  x  ", v.Xq.at + row * v.Xq.stride);
     read_numbers(&z, strchr(behind(text, "q_1 = "), '=') + 1, 1);
     assert_true(fabs(z - (double)v.Q.at[row * v.Q.stride]) < 6e-4);
-    const real *y = (encoder ? snapshot->pass.encoded : snapshot->pass.output) + row * D;
+    const real *y =
+        (encoder ? snapshot->activations.encoded : snapshot->activations.output) + row * D;
     if (!encoder) {
         text = shows(behind(text, "From the last layer"), "\n  y  ", y);
         assert_int_equal(sscanf(behind(text, "probability\n"), "%31s %lf %lf", word, &z, &p),
