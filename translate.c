@@ -55,16 +55,16 @@ static void on_pipe(int number)
 
 typedef struct Program {
     Request request;
-    Models models, trained;  // trained: without the interventions, to compare with; or {0}
-    const Bundle *bundle;    // the first model
+    Models models;
+    const Bundle *bundle;  // the first model
     Workers *workers;
     Input input;
     TextReader target, reference;
     Scores scores;
     View view;
-    IdLines lines, trained_lines;  // the chunk; without --shuffle-source, to compare with
-    IdLines prefix;                // what each translation begins with
-    bool failed;                   // the line after the chunk could not be read
+    IdLines lines;   // the chunk
+    IdLines prefix;  // what each translation begins with
+    bool failed;     // the line after the chunk could not be read
     ProgressBar bar;
     FILE *news;  // standard error; NULL with --quiet
 } Program;
@@ -87,15 +87,12 @@ static void warn_of_cut(Program *p, size_t tokens)
 static void read_chunk(Program *p, Error *error)
 {
     idlines_clear(&p->lines);
-    idlines_clear(&p->trained_lines);
     do {
         const char *line;
         size_t length, cut;
         TextResult result = input_next(&p->input, &line, &length, error);
         if (result == TEXT_END) return;
         p->failed = result == TEXT_ERROR ||
-                    (p->view.trained && !bundle_encode(p->bundle, SOURCE, &p->trained_lines,
-                                                       line, length, NULL, error)) ||
                     !bundle_encode(p->bundle, SOURCE, &p->lines, line, length, &cut, error);
         if (!p->failed && cut) warn_of_cut(p, cut);
         if (!p->failed) input_warn_unknown(&p->input, &p->lines, NULL);
@@ -104,14 +101,13 @@ static void read_chunk(Program *p, Error *error)
     } while (!p->failed && p->lines.count < CHUNK && input_ready(&p->input) && !stop_signal);
 }
 
-/* Shows the translations of line s of the chunk, and scores the best one. trained: or NULL */
-static bool answer(Program *p, const Translation *translation, const Translation *trained,
-                   int s, Error *error)
+/* Shows the translations of line s of the chunk, and scores the best one. */
+static bool answer(Program *p, const Translation *translation, int s, Error *error)
 {
     char *text = NULL;
     long long number = p->input.lines - p->lines.count + s + 1;
     bool good =
-        view_answer(&p->view, &text, &p->lines, s, translation, trained, number, error) &&
+        view_answer(&p->view, &text, &p->lines, s, translation, number, error) &&
         (!p->request.reference || scores_add_line(&p->scores, text, &p->reference, error));
     free(text);
     return good;
@@ -129,16 +125,16 @@ static bool encode_option(Program *p, IdLines *line, const char *option, const c
                               p->bundle->max_length - 1));
 }
 
-/* hypothesis (=) the given translation of the only text, as these models score it. */
-static bool score_given(Hypothesis *hypothesis, const Program *p, const Models *models,
-                        const IdLines *lines, const IdLines *given, Error *error)
+/* hypothesis (=) the given translation of the only text, as the models score it. */
+static bool score_given(Hypothesis *hypothesis, const Program *p, const IdLines *given,
+                        Error *error)
 {
-    Packed source = idlines_packed(lines), target = idlines_packed(given);
+    Packed source = idlines_packed(&p->lines), target = idlines_packed(given);
     *hypothesis = (Hypothesis){.id = given->ids.id,
                                .length = target.rows,
                                .each = malloc((size_t)target.rows * sizeof(double))};
     if (!hypothesis->each) return error_memory(error, "for a translation");
-    if (!scoring_run(hypothesis->each, NULL, &models->ensemble, &source, &target, p->workers,
+    if (!scoring_run(hypothesis->each, NULL, &p->models.ensemble, &source, &target, p->workers,
                      NULL, error))
         return false;
     for (int t = 0; t < target.rows; t++) hypothesis->log_probability += hypothesis->each[t];
@@ -151,15 +147,12 @@ static bool score_given(Hypothesis *hypothesis, const Program *p, const Models *
 static bool answer_given(Program *p, Error *error)
 {
     IdLines given = {0};
-    Hypothesis now = {0}, before = {0};
+    Hypothesis hypothesis = {0};
     bool good = encode_option(p, &given, "--given", p->request.given, error) &&
-                score_given(&now, p, &p->models, &p->lines, &given, error) &&
-                (!p->view.trained ||
-                 score_given(&before, p, &p->trained, &p->trained_lines, &given, error));
+                score_given(&hypothesis, p, &given, error);
     p->view.given = &given;
-    good = good && answer(p, &(Translation){&now, 1}, &(Translation){&before, 1}, 0, error);
-    free(now.each);
-    free(before.each);
+    good = good && answer(p, &(Translation){&hypothesis, 1}, 0, error);
+    free(hypothesis.each);
     idlines_free(&given);
     return good;
 }
@@ -188,20 +181,13 @@ static bool translate_chunk(Program *p, Error *error)
                              .line = (uint64_t)(p->input.lines - p->lines.count + 1),
                              .done = show_progress,
                              .context = p};
-    Translations out = {0}, trained = {0};
+    Translations out = {0};
     bool good = translator_run(&out, &p->models.ensemble, &input, &p->request.search,
                                p->workers, &stop_signal, error);
-    if (good && p->view.trained) {
-        input.source = idlines_packed(&p->trained_lines);
-        good = translator_run(&trained, &p->trained.ensemble, &input, &p->request.search,
-                              p->workers, &stop_signal, error);
-    }
     if (p->request.attention.count) progressbar_clear(&p->bar);
-    for (int s = 0; s < out.sentences && good && !out.stopped && !trained.stopped; s++)
-        good = answer(p, &out.sentence[s], p->view.trained ? &trained.sentence[s] : NULL, s,
-                      error);
+    for (int s = 0; s < out.sentences && good && !out.stopped; s++)
+        good = answer(p, &out.sentence[s], s, error);
     translations_free(&out);
-    translations_free(&trained);
     return good && stream_flush(stdout, "the translations", error);
 }
 
@@ -224,26 +210,14 @@ static bool translate_all(Program *p, Error *error)
     return !p->failed;
 }
 
-/* Loads the models without the interventions, if somebody will see what they say. */
-static bool load_trained(Program *p, Error *error)
-{
-    const Request *r = &p->request;
-    bool said = p->news && (r->texts.count || p->input.prompt);
-    if (!r->intervention.any || !(said || r->json || r->show || r->attention.count))
-        return true;
-    p->view.trained = &p->trained.bundle[0];
-    p->view.trained_lines = &p->trained_lines;
-    return models_load(&p->trained, &r->model, r->int8, NULL, error);
-}
-
 static bool translate(Program *p, Error *error)
 {
     bool is_watched = isatty(STDERR_FILENO) && !isatty(STDOUT_FILENO) && !p->input.prompt;
     p->bar = progressbar_start(is_watched ? p->news : NULL, clock_seconds());
-    p->lines.find_words = p->trained_lines.find_words = view_needs_words(&p->view);
+    p->lines.find_words = view_needs_words(&p->view);
     p->input.bar = &p->bar;
-    p->lines.find_unknown = p->trained_lines.find_unknown = true;
-    bool good = load_trained(p, error) && read_prefix(p, error) && translate_all(p, error);
+    p->lines.find_unknown = true;
+    bool good = read_prefix(p, error) && translate_all(p, error);
     progressbar_clear(&p->bar);
     input_end(&p->input);
     if (!good || !p->request.reference || stop_signal) return good;
@@ -397,9 +371,7 @@ int main(int argc, char **argv)
     if (status == 1 || status == 2) fprintf(stderr, "%s: %s\n", command_name(), error.text);
     workers_stop(p.workers);
     models_free(&p.models);
-    models_free(&p.trained);
     idlines_free(&p.lines);
-    idlines_free(&p.trained_lines);
     idlines_free(&p.prefix);
     input_close(&p.input);
     text_close(&p.target);

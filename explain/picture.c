@@ -83,9 +83,8 @@ typedef struct Drawing {
     int *head;  // [heads] all heads of a layer, or the several that were chosen
     int heads;
     Section section[KINDS];
-    int count;         // of the sections
-    const char *side;  // "before: ", "after: ", or "" if it is the only one
-    char *from, *to;   // the texts of the pair
+    int count;        // of the sections
+    char *from, *to;  // the texts of the pair
     Error *error;
 } Drawing;
 
@@ -242,7 +241,7 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     if (!rollout)
         snprintf(layer, NOTE, "layer %d of %d · ", s->layer + 1,
                  snapshot_layers(d->input->snapshot, s->kind));
-    snprintf(s->text[0][0], TITLE, "%s%s%s", d->side, layer, s->name);
+    snprintf(s->text[0][0], TITLE, "%s%s", layer, s->name);
     if (s->layers > 1 && !rollout && d->input->choice->head != CHOICE_BEST)
         snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
     snprintf(
@@ -257,17 +256,15 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     if (d->hide)
         snprintf(
             s->remark, REMARK,
-            "%s%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
+            "%s is left out; %s gave it %.0f %% of their attention. The other weights of a "
             "row are rescaled to sum to 1, and the entropies are of the rescaled rows.",
-            d->side, token, givers, 100 * share);
+            token, givers, 100 * share);
     else
-        snprintf(
-            s->remark, REMARK,
-            "%sThe column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
-            "that finds nothing to attend to puts its weight there.",
-            d->side, token,
-            decoder ? "the start of the decoder's input" : "the end of the source", givers,
-            100 * share);
+        snprintf(s->remark, REMARK,
+                 "The column of %s, %s, is grey: %s give it %.0f %% of their attention. A head "
+                 "that finds nothing to attend to puts its weight there.",
+                 token, decoder ? "the start of the decoder's input" : "the end of the source",
+                 givers, 100 * share);
 }
 
 /* ---- the maps ---- */
@@ -343,9 +340,8 @@ static bool section_make(HeatMapSection *page, Section *s, const Drawing *d)
 
 /* ---- the picture ---- */
 
-/* Makes the sections; pages (=) what is drawn of them, each `step` after the one before.
- * drawing_free in any case. */
-static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
+/* Makes the sections; pages (=) what is drawn of them. drawing_free in any case. */
+static bool drawing_make(Drawing *d, HeatMapSection *pages)
 {
     static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER,
                                           ATTENTION_DECODER};
@@ -354,7 +350,7 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
     if (!drawing_begin(d)) return false;
     for (int k = 0; k < d->count; k++) {
         d->section[k].kind = in->choice->all_kinds ? kinds[k] : in->choice->kind;
-        if (!section_make(&pages[k * step], &d->section[k], d)) return false;
+        if (!section_make(&pages[k], &d->section[k], d)) return false;
     }
     for (int side = 0; d->hide && side < TOKEN_SIDES; side++) labels_hide(&d->labels[side]);
     d->from = labels_sentence(in->snapshot, in->vocabulary, SOURCE, d->error);
@@ -362,21 +358,18 @@ static bool drawing_make(Drawing *d, HeatMapSection *pages, int step)
     return d->to;
 }
 
-/* Paints the sections of d, or beside those of d[-1], and writes them. */
-static bool save(const char *path, const Drawing *d, const HeatMapSection *pages, int sides)
+/* Paints the sections, and writes them. */
+static bool save(const char *path, const Drawing *d, const HeatMapSection *pages)
 {
     const Section *first = d->section;
     char *title = NULL, subtitle[REMARK], layer[16], kinds[REMARK] = "";
-    if ((sides == 1 ? asprintf(&title, "%s → %s", d->from, d->to)
-                    : asprintf(&title, "before: %s → %s · after: %s → %s", d[-1].from, d[-1].to,
-                               d->from, d->to)) < 0)
+    if (asprintf(&title, "%s → %s", d->from, d->to) < 0)
         return error_memory(d->error, "for a picture");
     snprintf(subtitle, sizeof subtitle, "Attention weights of the %s translation%s",
              d->input->given ? "given" : "model's",
              d->unknown ? ". Underlined: not in this model's vocabulary" : "");
     snprintf(layer, sizeof layer, "%d", first->layer + 1);
-    for (int k = 0; k < d->count; k++)
-        strcat(strcat(kinds, k ? ", " : ""), pages[k * sides].title);
+    for (int k = 0; k < d->count; k++) strcat(strcat(kinds, k ? ", " : ""), pages[k].title);
     const PngText texts[] = {{"Software", "qkv"},
                              {"Model", d->input->model_name},
                              {"Source", d->from},
@@ -393,7 +386,7 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                                     d->input->config.rollout ? "attention rollout" : NULL,
                                 .missing = d->input->missing,
                                 .sections = pages,
-                                .count = d->count * sides};
+                                .count = d->count};
     bool good = picture_page(path, page, &d->input->config, texts, sizeof texts / sizeof *texts,
                              d->error);
     free(title);
@@ -411,19 +404,11 @@ static bool print(FILE *out, const HeatMapSection *pages, int count)
 
 bool picture_save(const char *path, FILE *out, const PictureInput *input, Error *error)
 {
-    PictureInput before = *input;
-    int sides = input->before ? 2 : 1;
-    Drawing d[] = {{.input = &before, .side = "before: ", .error = error},
-                   {.input = input, .side = sides > 1 ? "after: " : "", .error = error}};
-    HeatMapSection pages[2 * KINDS];
-    before.snapshot = input->before;
-    bool good = (sides == 1 || drawing_make(&d[0], pages, sides)) &&
-                drawing_make(&d[1], pages + sides - 1, sides);
-    for (int k = 1; sides > 1 && k < 2 * KINDS; k += 2) pages[k].beside = true;
-    good = good &&
-           (path ? save(path, &d[1], pages, sides) : print(out, pages, d[1].count * sides));
-    drawing_free(&d[0]);
-    drawing_free(&d[1]);
+    Drawing d = {.input = input, .error = error};
+    HeatMapSection pages[KINDS];
+    bool good =
+        drawing_make(&d, pages) && (path ? save(path, &d, pages) : print(out, pages, d.count));
+    drawing_free(&d);
     return good;
 }
 

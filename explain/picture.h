@@ -28,7 +28,6 @@ typedef struct PictureInput {
     const Snapshot *snapshot;
     const Snapshot *gradients;  // of snapshot_open_backward, for pages; or NULL
     const Vocabulary *vocabulary;
-    const Snapshot *before;  // without an intervention, to be drawn beside it; or NULL
     const char *model_name;  // for the file's text chunks
     const Choice *choice;
     PictureConfig config;

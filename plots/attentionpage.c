@@ -122,7 +122,6 @@ static int put_section_head(Canvas *canvas, const PagePlan *plan, const SectionP
                             const HeatMapSection *section)
 {
     int width = plan->width - 2 * MARGIN;
-    if (section->beside) return at->y;
     int y = put_text(canvas, section->title, at->y, SECTION_SIZE, true, width);
     y = put_text(canvas, section->caption, y, LINE_SIZE, false, width);
     return put_text(canvas, section->remark, y, LINE_SIZE, false, width);
@@ -155,15 +154,13 @@ static int put_page_head(Canvas *canvas, const AttentionPage *page, const PagePl
 
 /* ---- places ---- */
 
-/* Places a section from y on, or beside the one before. */
+/* Places a section from y on. */
 static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
                           const HeatMapSection *section, int y)
 {
-    int x = section->beside ? out[-1].right + LARGE_GAP : MARGIN, grid_right, bottom;
+    int x = MARGIN, grid_right, bottom;
     out->y = y;
-    y = section->beside ? out[-1].top
-                        : put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
-    out->top = out->bottom = y;
+    out->bottom = y = put_section_head(canvas, plan, out, section) + SECTION_HEAD_GAP;
     if (section->large) {
         out->large = heatmap_plan(canvas, section->large, plan->large_cell);
         out->large.x = x;
@@ -176,7 +173,6 @@ static void place_section(Canvas *canvas, PagePlan *plan, SectionPlan *out,
     bottom = place_grid(out->maps, section, x, y, &grid_right);
     if (section->layers > 0) out->right = larger(out->right, grid_right);
     out->bottom = larger(out->bottom, bottom);
-    if (section->beside) out->bottom = larger(out->bottom, out[-1].bottom);
 }
 
 /* Lays the page out with large maps of this cell; false if it is too large for a picture. The

@@ -27,8 +27,7 @@ typedef struct HeatMapSection {
     const HeatMap *maps;   // [layers,heads] small
     int layers, heads;     // at least 1 each; or 0, 0 if there is only a large map
     const HeatMap *large;  // to the left of the small ones; or NULL
-    bool beside;  // to the right of the section before, without texts of its own; else below it
-    bool causal;  // a row sees only columns up to itself: the rest is neutral
+    bool causal;           // a row sees only columns up to itself: the rest is neutral
 } HeatMapSection;
 
 typedef struct AttentionPage {
@@ -44,10 +43,10 @@ typedef struct AttentionPage {
 
 /* Where the maps of a section lie on the page. */
 typedef struct SectionPlan {
-    int y;                   // of the section's title
-    int top, right, bottom;  // of its maps
-    HeatMapPlan large;       // if there is one
-    HeatMapPlan *maps;       // [layers,heads]
+    int y;              // of the section's title
+    int right, bottom;  // of its maps
+    HeatMapPlan large;  // if there is one
+    HeatMapPlan *maps;  // [layers,heads]
 } SectionPlan;
 
 typedef struct PagePlan {

@@ -45,7 +45,7 @@ static const Option request_options[] = {
      "the token that --explain or --by-hand follows, or its position", 0},
     {"ablate", OPTION_LIST, FIELD(intervention.ablate), 0, 0, NULL, "KIND.LAYER.HEAD=zero|uniform",
      "switch a head off, or make its attention weights uniform: cross.2.1=zero, or "
-     "encoder.1.*=uniform for a layer; shows the translation before and after", 0},
+     "encoder.1.*=uniform for a layer", 0},
     {"intervene", OPTION_LIST, FIELD(intervention.intervene), 0, 0, NULL,
      "positions=0|scale=X|wq=wk",
      "add no positions; let the softmax be of X q·k; use W_K as W_Q, too", 0},

@@ -18,7 +18,6 @@
 
 /* One translation of a line. */
 typedef struct Answer {
-    const Bundle *bundle;  // whose it is
     const Hypothesis *hypothesis;
     char *text, *links;  // links NULL: no alignment
     double *confidence;  // [words] the probability of each word; NULL: not needed
@@ -117,8 +116,8 @@ static bool shows_attention(const Request *r)
     return r->attention.count || r->show || r->explain || r->head_report;
 }
 
-/* Does so for a translation of line `number`. before: without the interventions; or NULL */
-static bool show(View *view, Answer *answer, Answer *before, long long number, Error *error)
+/* Does so for a translation of line `number`. */
+static bool show(View *view, Answer *answer, long long number, Error *error)
 {
     const Request *r = view->request;
     if (!shows_attention(r)) return true;
@@ -135,9 +134,7 @@ static bool show(View *view, Answer *answer, Answer *before, long long number, E
                                 .choice = &view->drawn,
                                 .config = r->picture,
                                 .given = r->given != NULL,
-                                .before = before ? snapshot_get(&before->lazy, error) : NULL,
                                 .missing = view->missing};
-    good = good && (!before || input.before);
     for (int i = 0; good && i < r->attention.count; i++)
         good = draw(view, &input, r->attention.item[i], number, error);
     good = good && (!r->show || picture_save(NULL, stdout, &input, error)) &&
@@ -189,7 +186,7 @@ static bool align(View *view, Answer *answer, const int *source_word, long long 
         words_of_ids(word, &words, vocabulary->tokenizer[TARGET], answer->hypothesis->id, m - 1,
                      error) &&
         (!config->align || find_links(view, answer, snapshot, source_word, word, error)) &&
-        (!config->tsv || answer->bundle == view->trained ||
+        (!config->tsv ||
          table_add(&view->table, snapshot, vocabulary, &view->choice, number, error));
     free(word);
     return good;
@@ -233,8 +230,8 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
 
-static void print_json(const View *view, const Answer *answers, int count, const Answer *before,
-                       const IdLines *lines, int s, long long number)
+static void print_json(const View *view, const Answer *answers, int count, const IdLines *lines,
+                       int s, long long number)
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     bool several = view->request->several;
@@ -243,11 +240,6 @@ static void print_json(const View *view, const Answer *answers, int count, const
     json_put_integer(&json, "line", number);
     input_put_unknown(&json, "unknown", lines, s);
     put_answer(&json, &answers[0], tokenizer);
-    if (before) {
-        json_open(&json, "before");
-        put_answer(&json, before, tokenizer);
-        json_close(&json);
-    }
     if (several) json_open_array(&json, "n_best");
     for (int h = 0; several && h < count; h++) {
         json_open(&json, NULL);
@@ -268,15 +260,13 @@ static void print_text(const Answer *answer, bool several, long long number)
 }
 
 /* answer (=) a translation of line s: its alignment, its attention in the table, its text. */
-static bool make_answer(View *view, Answer *answer, const Bundle *bundle,
-                        const Hypothesis *hypothesis, const IdLines *lines, int s,
-                        long long number, Error *error)
+static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis,
+                        const IdLines *lines, int s, long long number, Error *error)
 {
     int first = lines->start[s];
     LazySnapshot *lazy = &answer->lazy;
-    answer->bundle = bundle;
     answer->hypothesis = hypothesis;
-    *lazy = copying_snapshot(&bundle->model, lines, s, hypothesis);
+    *lazy = copying_snapshot(&view->bundle->model, lines, s, hypothesis);
     lazy->unknown[SOURCE] = (const char *const *)lines->unknown + first;
     lazy->each = hypothesis->each;
     if (hypothesis->length && view_needs_words(view) &&
@@ -306,8 +296,7 @@ static void answer_free(Answer *answer)
 
 /* All views of a translation share one snapshot. */
 bool view_answer(View *view, char **text, const IdLines *lines, int s,
-                 const Translation *translation, const Translation *trained, long long number,
-                 Error *error)
+                 const Translation *translation, long long number, Error *error)
 {
     static const Hypothesis nothing = {0};
     const Request *r = view->request;
@@ -315,28 +304,20 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     bool table_out = r->align.tsv && !strcmp(r->align.tsv, "-");
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
     int count = empty || !r->several ? 1 : translation->count;
-    Answer *answers = calloc((size_t)count + 1, sizeof *answers);
+    Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
-    Answer *before = view->trained ? &answers[count] : NULL;
     if (empty) good = show_nothing(view, number, error);
-    if (good && before)
-        good = make_answer(view, before, view->trained, empty ? &nothing : trained->hypothesis,
-                           view->trained_lines, s, number, error);
     for (int h = 0; h < count && good; h++) {
-        good = make_answer(view, &answers[h], view->bundle, &hypothesis[h], lines, s, number,
-                           error);
+        good = make_answer(view, &answers[h], &hypothesis[h], lines, s, number, error);
         if (h > 0) snapshot_close(answers[h].lazy.taken), answers[h].lazy.taken = NULL;
     }
-    if (good && before && !empty && view->news && !view->given && !r->json && !r->head_report)
-        utf8_print(view->news, "%s: before: %s\n", command_name(), before->text);
-    if (good && r->json && !r->head_report)
-        print_json(view, answers, count, before, lines, s, number);
+    if (good && r->json && !r->head_report) print_json(view, answers, count, lines, s, number);
     else if (!table_out && !r->head_report && (empty || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
-    good = good && (empty || show(view, answers, before, number, error));
+    good = good && (empty || show(view, answers, number, error));
     *text = answers[0].text;
     answers[0].text = NULL;
-    for (int h = 0; h <= count; h++) answer_free(&answers[h]);
+    for (int h = 0; h < count; h++) answer_free(&answers[h]);
     free(answers);
     return good;
 }

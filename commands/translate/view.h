@@ -10,10 +10,6 @@
  *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
  *             there are several translations: each is an object with the members from "text" on
  *
- * With interventions (inference/intervention.h) these are the translations of the changed model,
- * so that they can be scored. What it says without them is printed on standard error; JSON has
- * it in "before", an object with the members from "text" on; pictures draw both.
- *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #pragma once
 
@@ -26,11 +22,9 @@
 typedef struct View {
     /* the caller sets */
     const Request *request;
-    const Bundle *bundle;          // loaded from the request's first model
-    FILE *news;                    // or NULL
-    const IdLines *given;          // the translation of --given; or NULL
-    const Bundle *trained;         // without the interventions; NULL: nothing is compared
-    const IdLines *trained_lines;  // its lines
+    const Bundle *bundle;  // loaded from the request's first model
+    FILE *news;            // or NULL
+    const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
     Choice choice;    // for tables, links and explanations: --head best is resolved
     Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
@@ -49,8 +43,6 @@ bool view_close(View *view, Error *error);
 bool view_needs_words(const View *view);
 
 /* Shows the translations of line s of `lines`, which is line `number` of the input. *text (=)
- * the best one, to be freed, also after an error. trained: the translations of
- * view->trained. */
+ * the best one, to be freed, also after an error. */
 bool view_answer(View *view, char **text, const IdLines *lines, int s,
-                 const Translation *translation, const Translation *trained, long long number,
-                 Error *error);
+                 const Translation *translation, long long number, Error *error);

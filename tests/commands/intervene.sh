@@ -16,42 +16,25 @@ head -n 20 "$toy/test.align" >gold
 translate "$text" >out 2>err
 check "the model as it was trained" test "$(cat out)" = "$plain"
 translate --ablate decoder.1.4=zero "$text" >out 2>err
-check "standard output has the translation of the changed model" test "$(cat out)" = "$changed"
-check "standard error has the one before" grep -qx "translate: before: $plain" err
-translate --ablate decoder.1.4=zero --quiet "$text" >out 2>err
-check "not with --quiet" sh -c 'test "$(cat out)" = "$0" && test ! -s err' "$changed"
-echo "$text" | translate --ablate decoder.1.4=zero >out 2>err
-check "nor for lines of standard input" sh -c 'test "$(cat out)" = "$0" && test ! -s err' "$changed"
-translate --ablate decoder.1.4=zero --int8 "$text" >out 2>err
-check "also with --int8" sh -c 'test "$(cat out)" = "$0" && grep -qx "translate: before: $1" err' "$changed" "$plain"
-translate --ablate decoder.1.4=zero --beam 1 --model "$toy/model.safetensors" "$text" >out 2>err
-check "also with two models and --beam 1" sh -c 'test "$(cat out)" = "$0" && grep -qx "translate: before: $1" err' "$changed" "$plain"
+check "standard output has the translation of the changed model" sh -c 'test "$(cat out)" = "$0" && test ! -s err' "$changed"
+for options in --int8 "--beam 1 --model $toy/model.safetensors"; do
+    # shellcheck disable=SC2086
+    check "also with $options" test "$(translate --ablate decoder.1.4=zero $options "$text")" = "$changed"
+done
 translate --ablate decoder.1.4=zero --ablate encoder.1.1=uniform "$text" >both 2>err
 translate --ablate encoder.1.1=uniform --ablate decoder.1.4=zero "$text" >out 2>err
 check "several, in any order" cmp both out
 
-translate --ablate decoder.1.4=zero --json --align "$text" "" >out 2>err
-check "JSON has both" grep -q "^{\"line\":1,\"unknown\":\[\],\"text\":\"$changed\",.*\"alignment\":\"[0-9].*\"before\":{\"text\":\"$plain\",.*\"alignment\":\"" out
-check "also for an empty line" grep -q '^{"line":2,.*"text":"",.*"before":{"text":"",.*}}$' out
-translate --ablate decoder.1.4=zero --json <s >out 2>err
-check "and for lines of standard input" test "$(grep -c '"before":{"text":"[a-z]' out)" = 20
-translate --ablate decoder.1.4=zero --json --n-best 2 "$text" >out 2>err
-check "with several translations, the best before" grep -q '"before":{"text":"[^{]*},"n_best":\[{' out
+check "JSON" sh -c '"$@" | grep -q "^{\"line\":1,\"unknown\":\[\],\"text\":\"$0\","' "$changed" \
+    "$BIN/translate" --model "$toy/model.safetensors" --ablate decoder.1.4=zero --json "$text"
 translate --ablate decoder.1.4=zero --attention-tsv table --align "$text" >out 2>err
 check "a table of attention is of the changed model" sh -c '! grep -q pas table && grep -q mange table'
 
-translate --ablate decoder.1.4=zero --attention-kind decoder --head 4 --layer 1 --show --quiet "$text" >out
-check "--show prints both maps" test "$(grep -c "^Decoder self-attention (causal) · \(before\|after\): layer 1 of 2 · head 4$" out)" = 2
-check "each with its words" test "$(grep -c '^ *pas ' out)" = 1
-for kind in all cross; do
-    translate --ablate decoder.1.4=zero --attention-kind $kind --attention two.svg --attention two.png --quiet "$text" >out
-    translate --attention-kind $kind --attention one.svg --attention one.png --quiet "$text" >out
-    width() { sed -n 's/^<svg .* width="\([0-9]*\).*/\1/p' "$1"; }
-    check "--attention draws both, side by side, of $kind" test "$(width two.svg)" -gt $(($(width one.svg) * 3 / 2))
-done
-check "and says which translation is drawn" sh -c 'grep -aq "Translation.$0" two.png && grep -aq "Comment.after: The column" two.png' "$changed"
+translate --ablate decoder.1.4=zero --attention-kind decoder --head 4 --layer 1 --show --attention one.png --quiet "$text" >out
+check "--show and --attention show the changed model" sh -c '! grep -q "^ *pas " out && grep -q "^ *mange " out &&
+    grep -aq "Translation.$0" one.png' "$changed"
 translate --ablate decoder.1.4=zero --given "$plain" --attention given.png "$text" >out 2>err
-check "--given compares the maps of one translation" sh -c '! grep -q before: err && grep -aq "Translation.$0" given.png && grep -aq Comment.after: given.png' "$plain"
+check "--given shows a translation that the changed model does not make" grep -aq "Translation.$plain" given.png
 translate --ablate decoder.1.4=zero --attention page.html "$text" >out 2>err
 check "a page is of the changed model" sh -c 'test -s page.html && ! grep -q "\"pas\"" page.html'
 translate --ablate cross.2.3=uniform --explain --attention-kind cross --layer 2 --head 3 "$text" >out 2>err
@@ -63,9 +46,8 @@ END
 translate --seed 7 --shuffle-source --quiet "$text" "$text" >out
 check "a shuffle depends on the seed and the line" cmp want out
 check "and not on the line before" test "$(translate --seed 7 --shuffle-source --quiet "$text")" = "$(head -n 1 want)"
-for seed in 1 2 3 4 5; do translate --seed $seed --shuffle-source --json "$text" 2>err; done >out
-check "seeds differ, the translation before does not" sh -c \
-    'test "$(sed "s/.\"before\".*//" out | sort -u | wc -l)" -gt 1 && test "$(sed "s/.*\"before\"//" out | sort -u | wc -l)" = 1'
+for seed in 1 2 3 4 5; do translate --seed $seed --shuffle-source "$text"; done 2>err | sort -u >out
+check "seeds differ" test "$(wc -l <out)" -gt 1
 
 for option in --ablate=encoder.2.1=zero --intervene=scale=0.1 --intervene=positions=0 --intervene=wq=wk --shuffle-source; do
     translate --score --target t <s >before 2>err

@@ -306,50 +306,6 @@ TEST(test_pages)
     check_page(200, 180, 2, 2, THEME_LIGHT);
 }
 
-/* Two pairs of sections: those of a pair have the same top, and the next pair is below both. */
-TEST(test_beside)
-{
-    enum { M = 12 };
-    float *weight = make_weights(M, M, false);
-    const char **labels = make_labels(M);
-    const int rows[] = {3, M, M, 3};  // the taller one is on the right, then on the left
-    HeatMap large[4], small[4][2];
-    HeatMapSection sections[4];
-    for (int s = 0; s < 4; s++) {
-        large[s] = (HeatMap){weight, rows[s], M,    labels, labels, "large", NULL,
-                             NULL,   NULL,    NULL, NULL,   false,  NULL};
-        for (int i = 0; i < 2; i++)
-            small[s][i] = (HeatMap){.weight = weight, .rows = rows[s], .columns = M};
-        sections[s] = (HeatMapSection){.title = "title",
-                                       .maps = small[s],
-                                       .layers = 2,
-                                       .heads = 1,
-                                       .large = &large[s],
-                                       .beside = s % 2};
-    }
-    PagePlan plan;
-    Canvas *page =
-        draw_page(&plan, &(AttentionPage){.title = "title", .sections = sections, .count = 4});
-    int low[4];
-    for (int s = 0; s < 4; s++) {
-        const HeatMapPlan *at = &plan.section[s].large, *maps = plan.section[s].maps;
-        low[s] = larger(at->y + at->height, maps[1].y + maps[1].height);
-        assert_map(page, at, &large[s], false);
-        for (int i = 0; i < 2; i++) assert_map(page, &maps[i], &small[s][i], false);
-        for (int other = 0; other < s; other++) {
-            assert_apart(at, &plan.section[other].large);
-            for (int i = 0; i < 2; i++) assert_apart(at, &plan.section[other].maps[i]);
-        }
-        if (s % 2) assert_int_equal(at->y, plan.section[s - 1].large.y);
-        if (s % 2) assert_true(at->x > plan.section[s - 1].maps[0].x);
-    }
-    assert_true(plan.section[2].large.y > larger(low[0], low[1]));
-    assert_true(plan.height > larger(low[2], low[3]));
-    attentionpage_plan_free(&plan);
-    canvas_free(page);
-    free(weight), free(labels);
-}
-
 /* The best map has a frame outside its cells, and no other map has one. */
 TEST(test_frame)
 {
