@@ -126,7 +126,7 @@ void cache_encode(Cache *cache, const Transformer *model)
             stack_forward(&encoded->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
             const Linear *kv = &w->decoder[l].cross.k;  // of both
-            linear_forward(slice.KV, X, kv, kv->b, slice.source.rows, 2 * D, D);
+            linear_forward(slice.KV, X, kv, slice.source.rows, 2 * D, D);
             keep(&encoded->layer[l], encoded, &slice, config);
         }
     }
@@ -333,7 +333,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
     for (int l = 0; l < config->decoder_layers; l++) {
         const LayerWeights *p = &w->decoder[l];
-        linear_forward(cache->QKV, s.Y, &p->self.q, p->self.q.b, count, 3 * D, D);  // (1)
+        linear_forward(cache->QKV, s.Y, &p->self.q, count, 3 * D, D);  // (1)
         real *KV = node_at(cache, cache->step, cache->nodes, l, config);
         for (size_t r = 0; r < (size_t)count; r++)
             memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
@@ -341,24 +341,21 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
         for (int r = 0; r < count; r++)  // (2)
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, &p->self, config);
-        linear_forward(F, O, &p->self.out, NULL, count, D, D);
-        s = addnorm_forward(&cache->self_norm, s, F, p->self.out.b, p->self_norm, &rows, NULL,
-                            0);
+        linear_forward(F, O, &p->self.out, count, D, D);
+        s = addnorm_forward(&cache->self_norm, s, F, p->self_norm, &rows, NULL, 0);
 
-        linear_forward(Q, s.Y, &p->cross.q, p->cross.q.b, count, D, D);  // (3)
+        linear_forward(Q, s.Y, &p->cross.q, count, D, D);  // (3)
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
             attend_source(O + (size_t)r * d, Q + (size_t)r * d, cache, l, prefix[r].sentence,
                           next - r, &p->cross, config);
         }
-        linear_forward(F, O, &p->cross.out, NULL, count, D, D);
-        s = addnorm_forward(&cache->cross_norm, s, F, p->cross.out.b, p->cross_norm, &rows,
-                            NULL, 0);
+        linear_forward(F, O, &p->cross.out, count, D, D);
+        s = addnorm_forward(&cache->cross_norm, s, F, p->cross_norm, &rows, NULL, 0);
 
         feedforward_forward(F, &cache->ffn, s.Y, &p->ffn, &rows, NULL, 0);  // (4)
-        s = addnorm_forward(&cache->final_norm, s, F, p->ffn.fc2.b, p->final_norm, &rows, NULL,
-                            0);
+        s = addnorm_forward(&cache->final_norm, s, F, p->final_norm, &rows, NULL, 0);
     }
     cache->nodes += count;
     cache->step++;

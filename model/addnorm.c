@@ -19,7 +19,7 @@ real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *conf
 void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int N, real *stream,
                     const Dropout *dropout)
 {
-    layernorm_layout(&norm->saved, arena, N, config->d_model, dropout ? dropout->residual : 0);
+    layernorm_layout(&norm->saved, arena, N, config, dropout ? dropout->residual : 0);
     norm->Y = ARENA_TAKE(arena, real, (size_t)N * (size_t)config->d_model);
     norm->sum = stream ? stream : norm->saved.normal;
     norm->residual = stream ? stream : norm->Y;
@@ -29,16 +29,15 @@ Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelCo
                      int N)
 {
     if (config->norm != NORM_PRE) return (Stream){X, X};
-    layernorm_forward(first->Y, NULL, &first->saved, X, NULL, NULL, w, N);
+    layernorm_forward(first->Y, NULL, &first->saved, X, NULL, w, N);
     return (Stream){X, first->Y};
 }
 
-Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *bias,
-                       NormWeights w, const Packed *rows, const Dropout *dropout,
-                       uint32_t place)
+Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, NormWeights w,
+                       const Packed *rows, const Dropout *dropout, uint32_t place)
 {
-    dropout_rows(&norm->saved.mask, rows, norm->saved.D, dropout, place);
-    layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, F, bias, w, rows->rows);
+    dropout_rows(&norm->saved.mask, rows, norm->saved.config->d_model, dropout, place);
+    layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, F, w, rows->rows);
     return (Stream){norm->residual, norm->Y};
 }
 
@@ -48,11 +47,10 @@ StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
     return (StreamGradient){dX, dX, pre ? dY : dX, pre ? SET : ADD};
 }
 
-const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, int N)
+const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, NormWeights dw,
+                             NormWeights w, int N)
 {
-    layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dbias, dw, g->dY, &norm->saved, w,
-                       N);
+    layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dw, g->dY, &norm->saved, w, N);
     g->dY = g->below;
     return norm->saved.mask.keep ? dF : g->dX;
 }
@@ -61,5 +59,5 @@ void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights
                             NormWeights w, int N)
 {
     if (!first->Y) return;  // post-norm
-    layernorm_backward(ADD, g->dX, NULL, NULL, dw, g->dY, &first->saved, w, N);
+    layernorm_backward(ADD, g->dX, NULL, dw, g->dY, &first->saved, w, N);
 }

@@ -50,19 +50,18 @@ void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int 
 Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelConfig *config,
                      int N);
 
-/* The stream after a sublayer: before.X + dropout(F + bias), normalised.   F [N,D] */
-Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, const real *bias,
-                       NormWeights w, const Packed *rows, const Dropout *dropout,
-                       uint32_t place);
+/* The stream after a sublayer: before.X + dropout(F), normalised.   F [N,D] */
+Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, NormWeights w,
+                       const Packed *rows, const Dropout *dropout, uint32_t place);
 
 /* The gradient at the end of a stack, where only Y is used: dX [N,D] is its gradient.
  * dY [N,D] scratch for pre-norm */
 StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config);
 
 /* g: in, after the norm; out, before the sum: the sublayer's backward writes g->dY (g->mode).
- * dF [N,D] scratch   dbias, dw (+=)   Returns F's gradient: dF, or g->dX without dropout. */
-const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, real *dbias,
-                             NormWeights dw, NormWeights w, int N);
+ * dF [N,D] scratch   dw (+=)   Returns F's gradient: dF, or g->dX without dropout. */
+const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, NormWeights dw,
+                             NormWeights w, int N);
 
 /* g->dX becomes the gradient of the embedded rows.   dw (+=) */
 void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights dw,

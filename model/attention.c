@@ -5,8 +5,8 @@
  *              (2)  S = scale · Q Kᵀ                how well query i matches key j
  *              (3)  P = softmax_rows(S)             over the keys that i sees (causal mask)
  *              (4)  O = dropout(P) V                values mixed by the attention weights P
- *              (5)  Y = O W_Oᵀ (+ b_O, added with the residual)
- *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O
+ *              (5)  Y = O W_Oᵀ + b_O
+ *   backward   (5)  dO = dY W_O                     dW_O += dYᵀ O           db_O += Σ_rows dY
  *              (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
  *              (3)  dS = P ⊙ (dP - Σ_j P ⊙ dP)
  *              (3)  dS += P ⊙ Σ_j G - G             of -Σ G ln P, if the head is guided by links G
@@ -377,8 +377,8 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
     a->dropout = dropout, a->place = place;
 
     // (1) Q = Xq W_Qᵀ + b_Q     K = Xkv W_Kᵀ + b_K     V = Xkv W_Vᵀ + b_V
-    linear_forward(a->heads.Q.at, Xq, &w->q, w->q.b, N, a->heads.Q.stride, D);
-    if (!a->self) linear_forward(a->heads.K.at, Xkv, &w->k, w->k.b, M, 2 * D, D);
+    linear_forward(a->heads.Q.at, Xq, &w->q, N, a->heads.Q.stride, D);
+    if (!a->self) linear_forward(a->heads.K.at, Xkv, &w->k, M, 2 * D, D);
     for (int s = 0; a->mask.keep && s < S; s++)
         dropout_sentence(a->mask.keep + a->map[s], 0, a->map[s + 1] - a->map[s], dropout,
                          a->mask.rate, place, s);
@@ -391,8 +391,8 @@ void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                 head_forward(a, &head, s);
             }
         }
-    // (5) Y = O W_Oᵀ
-    linear_forward(Y, a->heads.O.at, &w->out, NULL, N, D, D);
+    // (5) Y = O W_Oᵀ + b_O
+    linear_forward(Y, a->heads.O.at, &w->out, N, D, D);
 }
 
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
@@ -415,9 +415,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
             }
         }
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
-    bias_backward(dw->q.b, d.Q.at, N, d.Q.stride);
     linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, d.Q.stride, D);
     if (a->self) return;
-    bias_backward(dw->k.b, d.K.at, M, 2 * D);
     linear_backward(kv_mode, dXkv, &dw->k, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
 }

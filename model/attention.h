@@ -79,14 +79,14 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
 /* After attention_layout, when training: backward then fills a->kept, kept_dP and kept_dS. */
 void attention_keep(Attention *a, Arena *arena);
 
-/* Y [n,D] (=) without the bias of out_proj, which the residual sum adds (layernorm.h)
+/* Y [n,D] (=)
  * Xq [n,D] input of the queries   Xkv [m,D] input of keys and values; NULL: self-attention, Xq
  * Xq and Xkv must remain until backward. */
 void attention_forward(real *Y, Attention *a, const real *Xq, const real *Xkv,
                        const AttentionWeights *w, const Dropout *dropout, uint32_t place);
 
-/* dXq [n,D] (q_mode)   dXkv [m,D] (kv_mode), not used for self-attention   dw (+=) except the bias
- * of out_proj   scratch [2(n+m),D]   dY [n,D] */
+/* dXq [n,D] (q_mode)   dXkv [m,D] (kv_mode), not used for self-attention   dw (+=)
+ * scratch [2(n+m),D]   dY [n,D] */
 void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv,
                         AttentionWeights *dw, real *scratch, const real *dY, const Attention *a,
                         const AttentionWeights *w);

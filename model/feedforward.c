@@ -3,8 +3,8 @@
  *
  *   forward    (1)  A = X W₁ᵀ + b₁
  *              (2)  H = dropout(f(A))        f: max(0, A), or GELU or Swish (activation.h)
- *              (3)  Y = H W₂ᵀ (+ b₂, added with the residual)
- *   backward   (3)  dH = dY W₂          dW₂ += dYᵀ H
+ *              (3)  Y = H W₂ᵀ + b₂
+ *   backward   (3)  dH = dY W₂          dW₂ += dYᵀ H          db₂ += Σ_rows dY
  *              (2)  dA = dropout(dH) ⊙ f'(A)
  *              (1)  dX = dA W₁          dW₁ += dAᵀ X         db₁ += Σ_rows dA
  *
@@ -29,23 +29,23 @@ void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const Mode
     saved->mask = dropout_layout(arena, count, dropout ? dropout->activation : 0);
 }
 
-/* h (=) dropout(max(0, h + b)) */
-INLINED void relu_row(real *h, const real *b, const uint8_t *keep, real scale, int F)
+/* h (=) dropout(max(0, h)) */
+INLINED void relu_row(real *h, const uint8_t *keep, real scale, int F)
 {
 #pragma omp simd
     for (int k = 0; k < F; k++) {
-        real a = h[k] + b[k], f = a < 0 ? 0 : a;  // NaN stays NaN
+        real f = h[k] < 0 ? 0 : h[k];  // NaN stays NaN
         h[k] = keep ? f * (scale * (real)keep[k]) : f;
     }
 }
 
-/* h (=) f(h + b), slope (=) f'(h + b). Inlined with a constant f: one loop for each activation.
+/* h (=) f(h), slope (=) f'(h). Inlined with a constant f: one loop for each activation.
  * Training and inference share it, so that they compute the same bits. */
-INLINED void smooth_row(Activated (*f)(real), real *h, real *slope, const real *b, int F)
+INLINED void smooth_row(Activated (*f)(real), real *h, real *slope, int F)
 {
 #pragma omp simd
     for (int k = 0; k < F; k++) {
-        Activated y = f(h[k] + b[k]);
+        Activated y = f(h[k]);
         h[k] = y.value;
         slope[k] = y.slope;
     }
@@ -59,7 +59,7 @@ static void drop_row(real *x, const uint8_t *keep, real scale, int F)
 }
 
 /* (2) H = dropout(f(A)) */
-static void activate(const FeedforwardSaved *saved, const real *b, int N)
+static void activate(const FeedforwardSaved *saved, int N)
 {
     int F = saved->F;
     real scale = saved->mask.scale;
@@ -71,11 +71,11 @@ static void activate(const FeedforwardSaved *saved, const real *b, int N)
         const uint8_t *keep = dropout_keep(&saved->mask, at);
         switch ((Activation)saved->activation) {
         case ACTIVATION_RELU:
-            if (keep) relu_row(h, b, keep, scale, F);
-            else relu_row(h, b, NULL, 1, F);
+            if (keep) relu_row(h, keep, scale, F);
+            else relu_row(h, NULL, 1, F);
             continue;
-        case ACTIVATION_GELU: smooth_row(gelu, h, slope, b, F); break;
-        case ACTIVATION_SWISH: smooth_row(swish, h, slope, b, F); break;
+        case ACTIVATION_GELU: smooth_row(gelu, h, slope, F); break;
+        case ACTIVATION_SWISH: smooth_row(swish, h, slope, F); break;
         }
         if (!keep) continue;
         drop_row(h, keep, scale, F);
@@ -83,8 +83,8 @@ static void activate(const FeedforwardSaved *saved, const real *b, int N)
     }
 }
 
-/* (2) dA = dropout(dH) ⊙ f'(A) in place of dH, and db₁ += Σ_rows dA */
-static void activate_backward(real *dH, real *db, const FeedforwardSaved *saved, int N)
+/* (2) dA = dropout(dH) ⊙ f'(A) in place of dH */
+static void activate_backward(real *dH, const FeedforwardSaved *saved, int N)
 {
     int F = saved->F;
     real scale = saved->mask.scale;
@@ -94,16 +94,10 @@ static void activate_backward(real *dH, real *db, const FeedforwardSaved *saved,
         const real *h = saved->H + at, *slope = saved->slope ? saved->slope + at : NULL;
         if (slope) {
 #pragma omp simd
-            for (int k = 0; k < F; k++) {
-                dh[k] *= slope[k];
-                db[k] += dh[k];
-            }
+            for (int k = 0; k < F; k++) dh[k] *= slope[k];
         } else {
 #pragma omp simd
-            for (int k = 0; k < F; k++) {
-                dh[k] = h[k] > 0 ? dh[k] * scale : 0;
-                db[k] += dh[k];
-            }
+            for (int k = 0; k < F; k++) dh[k] = h[k] > 0 ? dh[k] * scale : 0;
         }
     }
 }
@@ -115,12 +109,12 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
     int N = rows->rows, D = saved->D, F = saved->F;
     saved->X = X;
     dropout_rows(&saved->mask, rows, F, dropout, place);
-    // (1) A = X W₁ᵀ; activate adds b₁
-    linear_forward(saved->H, X, &w->fc1, NULL, N, F, D);
+    // (1) A = X W₁ᵀ + b₁
+    linear_forward(saved->H, X, &w->fc1, N, F, D);
     // (2) H = dropout(f(A))
-    activate(saved, w->fc1.b, N);
-    // (3) Y = H W₂ᵀ
-    linear_forward(Y, saved->H, &w->fc2, NULL, N, D, F);
+    activate(saved, N);
+    // (3) Y = H W₂ᵀ + b₂
+    linear_forward(Y, saved->H, &w->fc2, N, D, F);
 }
 
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
@@ -131,7 +125,7 @@ void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real 
     // (3) dH = dY W₂          dW₂ += dYᵀ H
     linear_backward(SET, dH, &dw->fc2, dY, saved->H, &w->fc2, N, D, F);
     // (2) dA = dropout(dH) ⊙ f'(A)
-    activate_backward(dH, dw->fc1.b, saved, N);
+    activate_backward(dH, saved, N);
     // (1) dX = dA W₁          dW₁ += dAᵀ X
     linear_backward(mode, dX, &dw->fc1, dH, saved->X, &w->fc1, N, F, D);
 }

@@ -19,13 +19,12 @@ typedef struct FeedforwardSaved {
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
                         const Dropout *dropout, bool training);
 
-/* Y [N,D] (=) without the bias of fc2, which the residual sum adds (layernorm.h)
- * X [N,D]; must remain until backward   dropout: NULL when not training */
+/* Y [N,D] (=)   X [N,D]; must remain until backward   dropout: NULL when not training */
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
                          const FeedforwardWeights *w, const Packed *rows,
                          const Dropout *dropout, uint32_t place);
 
-/* dX [N,D] (mode)   dw (+=) except the bias of fc2   dH [N,F] scratch   dY [N,D] */
+/* dX [N,D] (mode)   dw (+=)   dH [N,F] scratch   dY [N,D] */
 void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real *dH,
                           const real *dY, const FeedforwardSaved *saved,
                           const FeedforwardWeights *w, int N);

@@ -1,9 +1,8 @@
-/* layernorm.h -- a residual connection and its layer normalisation, in one pass.
+/* layernorm.h -- a residual connection and its layer normalisation.
  *
  * The output F of a sublayer is added to its residual input X (Vaswani et al. 2017 §3.1, §5.4)
- * and the sum is normalised: Y = LayerNorm(X + dropout(F + bias)). The bias is that of the
- * sublayer's last matrix: adding it here saves a pass. addnorm.h says whether Y or the sum is
- * the input of the next residual connection. */
+ * and the sum is normalised: Y = LayerNorm(X + dropout(F)). addnorm.h says whether Y or the sum
+ * is the input of the next residual connection. */
 #pragma once
 
 #include "base/arena.h"
@@ -13,23 +12,23 @@
 #include "model/params.h"
 
 typedef struct LayerNormSaved {
-    int D;
+    const ModelConfig *config;
     real *normal;      // x̂ [N,D]
     real *rstd;        // [N]
     DropoutMask mask;  // [N,D] of F
 } LayerNormSaved;
 
 /* rate: of dropout on F */
-void layernorm_layout(LayerNormSaved *saved, Arena *arena, int N, int D, double rate);
+void layernorm_layout(LayerNormSaved *saved, Arena *arena, int N, const ModelConfig *config,
+                      double rate);
 
-/* Y [N,D] (=)   sum [N,D] (=) X + dropout(F + bias); may be saved->normal, then x̂ replaces it
- * X [N,D]   F [N,D], or NULL: X is normalised, sum and bias are not used   bias [D]
- * Y and sum may be X. */
+/* Y [N,D] (=)   sum [N,D] (=) X + dropout(F); may be saved->normal, then x̂ replaces it
+ * X [N,D]   F [N,D], or NULL: X is normalised, sum is not used   Y and sum may be X. */
 void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X, const real *F,
-                       const real *bias, NormWeights w, int N);
+                       NormWeights w, int N);
 
 /* dX [N,D] (mode) of the sum; with ADD it holds the gradient of the residual connection
  * dF [N,D] (=), not written without dropout, where it equals dX
- * dbias [D] (+=), or NULL if F was NULL   dw (+=)   dY [N,D]   With SET dX may be dY. */
-void layernorm_backward(GemmMode mode, real *dX, real *dF, real *dbias, NormWeights dw,
-                        const real *dY, const LayerNormSaved *saved, NormWeights w, int N);
+ * dw (+=)   dY [N,D]   With SET dX may be dY. */
+void layernorm_backward(GemmMode mode, real *dX, real *dF, NormWeights dw, const real *dY,
+                        const LayerNormSaved *saved, NormWeights w, int N);

@@ -15,14 +15,14 @@ void bias_backward(real *db, const real *dY, int N, int D)
     }
 }
 
-void linear_forward(real *Y, const real *X, const Linear *w, const real *b, int N, int D_out,
-                    int D_in)
+void linear_forward(real *Y, const real *X, const Linear *w, int N, int D_out, int D_in)
 {
-    matrix_multiply(Y, X, &w->W, b, N, D_out, D_in);
+    matrix_multiply(Y, X, &w->W, w->b, N, D_out, D_in);
 }
 
 void linear_backward(GemmMode mode, real *dX, const Linear *dw, const real *dY, const real *X,
                      const Linear *w, int N, int D_out, int D_in)
 {
+    bias_backward(dw->b, dY, N, D_out);
     matrix_backward(mode, dX, &dw->W, dY, X, &w->W, N, D_out, D_in);
 }

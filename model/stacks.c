@@ -74,19 +74,19 @@ const real *stack_forward(Stack *stack, const real *X, const real *encoded, cons
         StackLayer *layer = &stack->layer[l];
         // (1) self-attention, causal in the decoder
         attention_forward(F, &layer->self, s.Y, NULL, &p->self, dropout, place + SITE_SELF);
-        s = addnorm_forward(&layer->self_norm, s, F, p->self.out.b, p->self_norm, rows, dropout,
+        s = addnorm_forward(&layer->self_norm, s, F, p->self_norm, rows, dropout,
                             place + SITE_SELF_ADD);
         // (2) encoder-decoder attention
         if (stack->source) {
             attention_forward(F, &layer->cross, s.Y, encoded, &p->cross, dropout,
                               place + SITE_CROSS);
-            s = addnorm_forward(&layer->cross_norm, s, F, p->cross.out.b, p->cross_norm, rows,
-                                dropout, place + SITE_CROSS_ADD);
+            s = addnorm_forward(&layer->cross_norm, s, F, p->cross_norm, rows, dropout,
+                                place + SITE_CROSS_ADD);
         }
         // (3) position-wise feed-forward network
         feedforward_forward(F, &layer->ffn, s.Y, &p->ffn, rows, dropout, place + SITE_FFN);
-        s = addnorm_forward(&layer->final_norm, s, F, p->ffn.fc2.b, p->final_norm, rows,
-                            dropout, place + SITE_FFN_ADD);
+        s = addnorm_forward(&layer->final_norm, s, F, p->final_norm, rows, dropout,
+                            place + SITE_FFN_ADD);
     }
     return s.Y;
 }
@@ -104,22 +104,22 @@ void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw,
         const real *dF;
         // (3) position-wise feed-forward network
         pipeline_next(place, 1);
-        dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp[l].ffn.fc2.b,
-                              dp[l].final_norm, p[l].final_norm, N);
+        dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp[l].final_norm,
+                              p[l].final_norm, N);
         feedforward_backward(g.mode, g.dY, &dp[l].ffn, scratch->dH, dF, &layer->ffn, &p[l].ffn,
                              N);
         // (2) encoder-decoder attention
         if (stack->source) {
             pipeline_next(place, 1);
-            dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp[l].cross.out.b,
-                                  dp[l].cross_norm, p[l].cross_norm, N);
+            dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp[l].cross_norm,
+                                  p[l].cross_norm, N);
             attention_backward(g.mode, g.dY, l == last ? SET : ADD, dencoded, &dp[l].cross,
                                scratch->attention, dF, &layer->cross, &p[l].cross);
         }
         // (1) self-attention
         pipeline_next(place, 1);
-        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp[l].self.out.b,
-                              dp[l].self_norm, p[l].self_norm, N);
+        dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp[l].self_norm,
+                              p[l].self_norm, N);
         attention_backward(g.mode, g.dY, SET, NULL, &dp[l].self, scratch->attention, dF,
                            &layer->self, &p[l].self);
     }

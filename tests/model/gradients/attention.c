@@ -97,14 +97,14 @@ static void check_use(const Use *use, Score score, size_t block)
                      m);
     static const char *const weight[] = {"q_proj.weight", "k_proj.weight", "v_proj.weight",
                                          "out_proj.weight"},
-                             *const bias[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias"};
+                             *const bias[] = {"q_proj.bias", "k_proj.bias", "v_proj.bias",
+                                              "out_proj.bias"};
     for (int i = 0; i < 4; i++)
         check_tensor(&check, weight[i], W + i * DD, dW.now + i * DD, dW.before + i * DD, DD);
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         check_tensor(&check, bias[i], b + i * D, db.now + i * D, db.before + i * D, D);
     if (learned) check_added(&check, "score_scale", scale, dscale, H);
     else check_untouched(dscale.now, dscale.before, H);
-    check_untouched(dw.out.b, db.before + 3 * D, D);
     for (int kept = 0; kept < 2 && use->rate > 0 && block == WHOLE;
          kept++)  // the mask is not constant
         assert_non_null(memchr(c.a.mask.keep, kept, c.a.map[use->queries->sentences]));

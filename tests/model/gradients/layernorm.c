@@ -6,8 +6,10 @@
 
 enum { N = 8, D = 12 };
 
+static const ModelConfig config = {.d_model = D};
+
 typedef struct Case {
-    real *Y, *sum, *X, *F, *bias, *R;
+    real *Y, *sum, *X, *F, *R;
     const real *R_sum;  // weights of the sum in the loss; NULL: only Y counts
     NormWeights w;
     LayerNormSaved saved;
@@ -16,7 +18,7 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    layernorm_forward(c->Y, c->sum, &c->saved, c->X, c->F, c->bias, c->w, N);
+    layernorm_forward(c->Y, c->sum, &c->saved, c->X, c->F, c->w, N);
     const real *sum = c->F ? c->sum : c->X;
     return inner(c->Y, c->R, N * D) + (c->R_sum ? inner(sum, c->R_sum, N * D) : 0);
 }
@@ -27,10 +29,9 @@ static Case post_norm(const DropoutMask *mask)
     Case c = {.Y = numbers(N * D),
               .X = numbers(N * D),
               .F = numbers(N * D),
-              .bias = numbers(D),
               .R = numbers(N * D),
               .w = {numbers(D), numbers(D)},
-              .saved = {D, numbers(N * D), numbers(N), mask ? *mask : (DropoutMask){0}}};
+              .saved = {&config, numbers(N * D), numbers(N), mask ? *mask : (DropoutMask){0}}};
     c.sum = c.saved.normal;
     return c;
 }
@@ -59,13 +60,12 @@ static void check_case(const char *layer, Case c, bool in_place)
     real *dY = copy_of(c.R, N * D), *dX = in_place ? dY : numbers(N * D);
     if (c.R_sum) memcpy(dX, c.R_sum, N * D * sizeof *dX);
     real *dF = c.saved.mask.keep ? numbers(N * D) : dX;
-    Added dbias = added(D), dg = added(D), db = added(D);
+    Added dg = added(D), db = added(D);
     loss(&c);
-    layernorm_backward(c.R_sum ? ADD : SET, dX, dF, c.F ? dbias.now : NULL,
-                       (NormWeights){dg.now, db.now}, dY, &c.saved, c.w, N);
+    layernorm_backward(c.R_sum ? ADD : SET, dX, dF, (NormWeights){dg.now, db.now}, dY, &c.saved,
+                       c.w, N);
     check_tensor(&check, "X", c.X, dX, NULL, N * D);
     if (c.F) check_tensor(&check, "F", c.F, dF, NULL, N * D);
-    if (c.F) check_added(&check, "bias", c.bias, dbias, D);
     check_added(&check, "g", c.w.g, dg, D);
     check_added(&check, "b", c.w.b, db, D);
     check_report(&check);
@@ -94,13 +94,13 @@ static void test_forward_in_place(void **state)
     (void)state;
     Case c = post_norm(NULL);
     loss(&c);
-    layernorm_forward(c.X, c.sum, &c.saved, c.X, c.F, c.bias, c.w, N);
+    layernorm_forward(c.X, c.sum, &c.saved, c.X, c.F, c.w, N);
     assert_memory_equal(c.X, c.Y, N * D * sizeof *c.X);
 
     c = pre_norm(NULL);
     loss(&c);
     real *Y = numbers(N * D);
-    layernorm_forward(Y, c.X, &c.saved, c.X, c.F, c.bias, c.w, N);
+    layernorm_forward(Y, c.X, &c.saved, c.X, c.F, c.w, N);
     assert_memory_equal(Y, c.Y, N * D * sizeof *Y);
     assert_memory_equal(c.X, c.sum, N * D * sizeof *Y);
 }
