@@ -6,7 +6,8 @@
  *   with --reference: BLEU and chrF of all translations
  *
  * Other options select something else: --score prints the log probability of given translations
- * and --align with --target or --gold aligns their words (commands/translate/pairs.h);
+ * and --align with --target or --gold aligns their words (commands/translate/likelihood.h,
+ * alignment.h);
  * --hypothesis scores a file of translations, without a model
  * (commands/translate/scores.h); --save-int8 writes the model with quantised weights,
  * --export in Hugging Face's format;
@@ -24,9 +25,12 @@
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/progressbar.h"
+#include "commands/translate/alignment.h"
+#include "commands/translate/byhand.h"
+#include "commands/translate/exposure.h"
 #include "commands/translate/input.h"
+#include "commands/translate/likelihood.h"
 #include "commands/translate/neighbours.h"
-#include "commands/translate/pairs.h"
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"

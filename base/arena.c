@@ -1,5 +1,6 @@
 /* arena.c -- memory that is sized once; see arena.h. */
 #include "base/arena.h"
+#include "base/block.h"
 
 #include <assert.h>
 #include <stdint.h>
@@ -7,8 +8,8 @@
 
 void *arena_take(Arena *arena, size_t count, size_t size)
 {
-    assert(size == 0 || count <= (SIZE_MAX - ARENA_ALIGNMENT) / size);
-    size_t bytes = (count * size + ARENA_ALIGNMENT - 1) / ARENA_ALIGNMENT * ARENA_ALIGNMENT;
+    assert(size == 0 || count <= (SIZE_MAX - BLOCK_ALIGNMENT) / size);
+    size_t bytes = (count * size + BLOCK_ALIGNMENT - 1) / BLOCK_ALIGNMENT * BLOCK_ALIGNMENT;
     size_t at = arena->used;
     arena->used += bytes;
     if (!arena->base) return NULL;
@@ -19,7 +20,7 @@ void *arena_take(Arena *arena, size_t count, size_t size)
 bool arena_reserve(Arena *arena, Error *error)
 {
     assert(!arena->base);
-    size_t size = arena->used ? arena->used : ARENA_ALIGNMENT;
+    size_t size = arena->used ? arena->used : BLOCK_ALIGNMENT;
     arena->base = block_allocate(size);
     if (!arena->base) return error_memory(error, "for %.1f MB", (double)size / 1e6);
     arena->size = size;

@@ -21,8 +21,6 @@ typedef struct Arena {
     size_t used;          // bytes handed out, or counted
 } Arena;
 
-enum { ARENA_ALIGNMENT = 64 };  // a cache line, and the widest vector
-
 /* Returns `count` elements of `size` bytes, aligned, not cleared; NULL while measuring. Asserts
  * that no more is taken than was reserved. */
 void *arena_take(Arena *arena, size_t count, size_t size);
@@ -34,20 +32,5 @@ bool arena_reserve(Arena *arena, Error *error);
 bool arena_fit(Arena *arena, size_t bytes);
 
 void arena_free(Arena *arena);
-
-/* A block of `size` bytes, aligned, not cleared, for free(); NULL if memory is short. A large
- * block uses huge pages if it can: with pages of 4 kB every row of a wide matrix misses the
- * TLB. */
-void *block_allocate(size_t size);
-size_t block_bytes(size_t size);  // size rounded up to what such a block takes
-
-/* A block of zeros. block_zeros: pages take memory when they are written to. block_resident:
- * they are in memory already, so that no timed update waits for them. */
-void *block_zeros(size_t size, Error *error);
-void *block_resident(size_t size, Error *error);
-
-/* Returns the whole pages among these bytes of allocated memory to the system. Do not read the
- * bytes again. */
-void block_release(void *at, size_t size);
 
 #define ARENA_TAKE(arena, type, count) ((type *)arena_take(arena, count, sizeof(type)))

@@ -1,5 +1,5 @@
-/* block.c -- large blocks of memory; see arena.h. */
-#include "base/arena.h"
+/* block.c -- large blocks of memory; see block.h. */
+#include "base/block.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -8,11 +8,10 @@
 #include <unistd.h>
 
 static const size_t HUGE_PAGE = (size_t)2 << 20;
-#define MEMORY "not enough memory for %.1f MB"
 
 size_t block_bytes(size_t size)
 {
-    size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT;
+    size_t unit = size >= HUGE_PAGE ? HUGE_PAGE : BLOCK_ALIGNMENT;
     return size ? (size + unit - 1) / unit * unit : unit;
 }
 
@@ -20,7 +19,7 @@ void *block_allocate(size_t size)
 {
     if (size > SIZE_MAX - HUGE_PAGE) return NULL;
     size_t bytes = block_bytes(size);
-    void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : ARENA_ALIGNMENT, bytes);
+    void *block = aligned_alloc(size >= HUGE_PAGE ? HUGE_PAGE : BLOCK_ALIGNMENT, bytes);
     if (block && size >= HUGE_PAGE) madvise(block, bytes, MADV_HUGEPAGE);  // may be ignored
     return block;
 }
@@ -30,7 +29,7 @@ void *block_zeros(size_t size, Error *error)
 {
     unsigned char *block = block_allocate(size);
     size_t pages = size >= HUGE_PAGE ? size / HUGE_PAGE * HUGE_PAGE : 0;
-    if (!block) return error_set(error, MEMORY, (double)size / 1e6), NULL;
+    if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
     if (pages && madvise(block, pages, MADV_DONTNEED) != 0) pages = 0;
     memset(block + pages, 0, size - pages);
     return block;
@@ -39,7 +38,7 @@ void *block_zeros(size_t size, Error *error)
 void *block_resident(size_t size, Error *error)
 {
     void *block = block_allocate(size);
-    if (!block) return error_set(error, MEMORY, (double)size / 1e6), NULL;
+    if (!block) return error_memory(error, "for %.1f MB", (double)size / 1e6), NULL;
     return memset(block, 0, size);
 }
 

@@ -54,17 +54,6 @@ char *file_read_or_empty(const char *path, size_t limit, size_t *length, Error *
 /* Flushes a stream. False if this or an earlier write failed: "cannot write WHAT: …". */
 bool stream_flush(FILE *out, const char *what, Error *error);
 
-/* A stream into memory. textstream_open returns it, or NULL; textstream_close closes it and
- * returns the text for free(), NULL if memory was short at any time. */
-typedef struct TextStream {
-    FILE *out;
-    char *text;
-    size_t length;
-} TextStream;
-
-FILE *textstream_open(TextStream *stream);
-char *textstream_close(TextStream *stream);
-
 /* Makes a folder and the missing ones above it. */
 bool folder_make(const char *path, Error *error);
 

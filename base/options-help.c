@@ -6,10 +6,10 @@
  *
  * The right column is wrapped at 92 characters. In the short help it ends with its first phrase. */
 #include "base/columns.h"
-#include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
 #include "base/real.h"
+#include "base/textstream.h"
 
 #include <ctype.h>
 #include <inttypes.h>

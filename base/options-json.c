@@ -10,9 +10,9 @@
  *         "preset": null          a text that is not set
  *       }
  *     } */
-#include "base/file.h"
 #include "base/json.h"
 #include "base/options.h"
+#include "base/textstream.h"
 
 #include <stdlib.h>
 #include <string.h>

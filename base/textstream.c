@@ -1,6 +1,7 @@
-/* textstream.c -- streams into memory; see file.h. */
-#include "base/file.h"
+/* textstream.c -- streams into memory; see textstream.h. */
+#include "base/textstream.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 FILE *textstream_open(TextStream *stream)

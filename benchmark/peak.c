@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/block.h"
 #include "base/clock.h"
 #include "base/rng.h"
 

@@ -14,7 +14,7 @@
  *     program's own memory (tests/data/corpus.c) */
 #include "data/corpus.h"
 
-#include "base/arena.h"
+#include "base/block.h"
 #include "base/grow.h"
 #include "base/packed.h"
 #include "base/rng.h"

@@ -2,6 +2,7 @@
 #include "explain/page.h"
 
 #include "base/file.h"
+#include "base/textstream.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* update.c -- one update by one sentence pair; see update.h. */
 #include "explain/update.h"
+#include "base/block.h"
 
 #include "inference/bundle.h"
 #include "model/checkpoint.h"

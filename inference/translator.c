@@ -9,6 +9,7 @@
  * layers, V 8000 took 3.4, 2.8, 2.5 and 2.3 seconds of one core with 32, 64, 128 and 256
  * rows. */
 #include "inference/translator.h"
+#include "base/block.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
+#include "base/block.h"
 
 static pthread_key_t own;  // frees a thread's memory when the thread ends
-static _Alignas(ARENA_ALIGNMENT) unsigned char common[SCRATCH_BYTES];
+static _Alignas(BLOCK_ALIGNMENT) unsigned char common[SCRATCH_BYTES];
 static pthread_mutex_t common_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void create_key(void)
@@ -21,7 +21,7 @@ void *scratch_take(void)
     static _Thread_local void *scratch;
     if (scratch) return scratch;
     pthread_once(&once, create_key);
-    void *memory = aligned_alloc(ARENA_ALIGNMENT, SCRATCH_BYTES);
+    void *memory = aligned_alloc(BLOCK_ALIGNMENT, SCRATCH_BYTES);
     if (memory && !pthread_setspecific(own, memory)) return scratch = memory;
     free(memory);
     pthread_mutex_lock(&common_lock);

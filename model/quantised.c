@@ -1,6 +1,7 @@
 /* quantised.c -- from a network's block, or from a file, to prepared matrices; see
  * quantised.h. */
 #include "model/quantised.h"
+#include "base/block.h"
 
 #include <stdlib.h>
 

@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
+#include "base/textstream.h"
 
 #define CRC_PREFIX  "crc32."
 #define CRC_HEADER  "crc32.header"

@@ -8,6 +8,7 @@
  *
  * The three E are one matrix, two, or three (--tying), and dE is the sum over its uses. */
 #include "model/transformer.h"
+#include "base/block.h"
 
 #include <stdlib.h>
 

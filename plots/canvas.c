@@ -10,6 +10,7 @@
 #include "plots/canvas.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/textstream.h"
 #include "base/utf8.h"
 
 #include <assert.h>

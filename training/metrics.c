@@ -4,6 +4,7 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/textstream.h"
 
 #include <math.h>
 #include <stdlib.h>

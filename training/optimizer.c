@@ -29,6 +29,7 @@
  * tf.train.ExponentialMovingAverage: without it the initial weights would stay in the average
  * for about 1/(1-X) updates. */
 #include "training/optimizer.h"
+#include "base/block.h"
 
 #include <math.h>
 #include <stdlib.h>

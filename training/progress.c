@@ -1,8 +1,8 @@
 /* progress.c -- the state of a run; see progress.h. */
 #include "training/progress.h"
 
-#include "base/file.h"
 #include "base/json.h"
+#include "base/textstream.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an
  * estimate of the memory it takes, threads, and warnings; with --dry-run also of the time. */
 #include "base/clock.h"
-#include "base/file.h"
+#include "base/textstream.h"
 #include "commands/progressbar.h"
 #include "commands/train/console.h"
 #include "explain/picture.h"

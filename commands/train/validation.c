@@ -1,5 +1,6 @@
 /* validation.c -- loss and translations of held-out pairs; see validation.h. */
 #include "commands/train/validation.h"
+#include "base/block.h"
 
 #include "scores/bleu.h"
 #include "scores/chrf.h"

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/grow.h"
 #include "base/json.h"
+#include "base/textstream.h"
 #include "inference/snapshot.h"
 #include "inference/translator.h"
 #include "training/distributed.h"

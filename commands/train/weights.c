@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/textstream.h"
 #include "plots/heatmap.h"
 #include "plots/png.h"
 #include "training/distributed.h"

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/textstream.h"
 #include "inference/bundle.h"
 
 static const char *const STEPS[] = {"best", "writes", "reads", NULL};

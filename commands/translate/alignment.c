@@ -1,5 +1,5 @@
-/* alignment.c -- aligns given translations; see pairs.h. */
-#include "commands/translate/pairs.h"
+/* alignment.c -- aligns given translations; see alignment.h. */
+#include "commands/translate/alignment.h"
 
 #include "base/file.h"
 

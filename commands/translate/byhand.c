@@ -1,9 +1,10 @@
-/* byhand.c -- ./translate --by-hand; see explain/byhand.h. */
-#include "explain/byhand.h"
+/* byhand.c -- ./translate --by-hand; see byhand.h. */
+#include "commands/translate/byhand.h"
+
 #include "base/file.h"
 #include "base/utf8.h"
 #include "commands/command.h"
-#include "commands/translate/request.h"
+#include "explain/byhand.h"
 
 static ByHand b;
 

@@ -1,5 +1,5 @@
-/* exposure.c -- --exposure: teacher forcing and greedy search side by side; see pairs.h. */
-#include "commands/translate/pairs.h"
+/* exposure.c -- --exposure: teacher forcing and greedy search side by side; see exposure.h. */
+#include "commands/translate/exposure.h"
 
 #include <stdlib.h>
 #include <string.h>

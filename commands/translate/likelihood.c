@@ -1,5 +1,5 @@
-/* likelihood.c -- pairs of lines → ids → log probabilities, by chunks; see pairs.h. */
-#include "commands/translate/pairs.h"
+/* likelihood.c -- pairs of lines → ids → log probabilities, by chunks; see likelihood.h. */
+#include "commands/translate/likelihood.h"
 
 #include "base/file.h"
 #include "base/json.h"

@@ -39,9 +39,6 @@ bool request_defaults(Request *request, Error *error);
 bool request_read(Request *request, int argc, char *const *argv, Error *error);
 void request_free(Request *request);  // after one of these, or of {0}
 
-/* --by-hand: prints the steps, and draws the pictures. */
-bool request_by_hand(const Request *request, Error *error);
-
 /* Loads the models; says on standard error if it is the shipped one. If one is missing, the
  * error says which program makes one. */
 bool request_load_models(Models *models, const Request *request, Error *error);

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/textstream.h"
 #include "base/utf8.h"
 #include "commands/command.h"
 #include "commands/translate/input.h"

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "base/block.h"
+#include "base/textstream.h"
 #include "explain/page.h"
 #include "inference/copying.h"
 #include "inference/translator.h"

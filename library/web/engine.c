@@ -1,4 +1,5 @@
 /* engine.c -- the model of a page: its weights, and changes of them; see web.h. */
+#include "base/block.h"
 #include "library/web/web.h"
 
 #include <stdio.h>

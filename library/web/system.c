@@ -1,6 +1,6 @@
 /* system.c -- what base/block.c and base/workers.c are elsewhere: memory without huge pages, and
  * one thread. */
-#include "base/arena.h"
+#include "base/block.h"
 #include "base/workers.h"
 
 #include <stdint.h>
@@ -9,12 +9,12 @@
 
 size_t block_bytes(size_t size)
 {
-    return (size / ARENA_ALIGNMENT + 1) * ARENA_ALIGNMENT;
+    return (size / BLOCK_ALIGNMENT + 1) * BLOCK_ALIGNMENT;
 }
 
 void *block_allocate(size_t size)
 {
-    return size < PTRDIFF_MAX ? aligned_alloc(ARENA_ALIGNMENT, block_bytes(size)) : NULL;
+    return size < PTRDIFF_MAX ? aligned_alloc(BLOCK_ALIGNMENT, block_bytes(size)) : NULL;
 }
 
 void *block_zeros(size_t size, Error *error)

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "base/grow.h"
 #include "base/packed.h"
+#include "base/textstream.h"
 #include "base/utf8.h"
 
 /* A piece without U+2581. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/block.h"
 
 /* AddressSanitizer must return NULL if memory is short, not stop the program. */
 const char *__asan_default_options(void);
@@ -40,7 +41,7 @@ TEST(buffers_are_aligned_and_apart)
         layout(&arena, buffer);
         assert_int_equal(arena.used, measured);
         for (int i = 0; i < BUFFERS; i++) {
-            assert_int_equal((uintptr_t)buffer[i] % ARENA_ALIGNMENT, 0);
+            assert_int_equal((uintptr_t)buffer[i] % BLOCK_ALIGNMENT, 0);
             for (size_t k = 0; k < counts[i]; k++) buffer[i][k] = 100 * i + pass;
         }
         for (int i = 0; i < BUFFERS; i++)

@@ -5,6 +5,7 @@
  * The file is last.safetensors of a run of 200 updates over the pairs below, which it translates
  * without a mistake. Bytes are changed in a copy without Adam's moments, which is half as
  * long. */
+#include "base/block.h"
 #include "base/file.h"
 #include "inference/bundle.h"
 #include "inference/translator.h"

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "base/block.h"
 #include "base/file.h"
 #include "model/checkpoint.h"
 #include "tests/fixtures/params-find.h"

@@ -6,6 +6,7 @@
  *
  * Theirs was computed in double, so the error is our rounding. The floor is for gradients that
  * vanish, as the softmax does not see the keys' biases. */
+#include "base/block.h"
 #include "model/safetensors.h"
 #include "model/transformer.h"
 #include "tests/fixtures/params-find.h"

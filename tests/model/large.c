@@ -3,6 +3,7 @@
  * inference. */
 #include <unistd.h>
 
+#include "base/block.h"
 #include "model/quantised.h"
 #include "tests/fixtures/kinds.h"
 #include "tests/fixtures/random-model.h"

@@ -1,5 +1,6 @@
 /* params.c -- the table of parameters: names, order, places in memory, initial values. */
 #include "model/params.h"
+#include "base/block.h"
 #include "tests/fixtures/params-find.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"

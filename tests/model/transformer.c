@@ -2,6 +2,7 @@
  * sentences do not see each other, the target does not see its future, and neither the cut into
  * micro-batches nor what is kept changes a result. */
 #include "model/transformer.h"
+#include "base/block.h"
 #include "base/rng.h"
 #include "tests/fixtures/test.h"
 #include "tests/fixtures/variants.h"
