@@ -173,7 +173,7 @@ static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *
     double loss = stats.loss.nll / (double)stats.loss.tokens;
     bool due = watch_due(p->update) || validation_due(run);
     record_frames(due ? watch : NULL, weights, run, loss, error);
-    if (p->update % run->settings->training.log_every == 0) log_metrics(run, t, &stats, error);
+    if (metrics_due(p->update)) log_metrics(run, t, &stats, error);
     else console_progress(run, t, &stats, false);
     return true;
 }
@@ -200,7 +200,7 @@ static bool record(Run *run, const Validation *v, Error *error)
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
-    progress_keep(p, p->update, validation_files(&run->settings->training));
+    progress_keep(p, p->update, run->settings->training.keep_last);
     console_validation(run, v, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
     if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;

@@ -56,7 +56,6 @@ const Synonym option_synonyms[] = {
     {"valid-every", "save-interval save-freq save-steps save-interval-updates valid-freq "
      "valid-steps save-every validation-freq validate-interval eval-steps",
      "here: `valid-every`; each validation saves the run"},
-    {"log-every", "log-interval logging-freq logging-steps report-every disp-freq", NULL},
     {"keep-last", "keep-last-epochs keep-checkpoint keep-best-ckpts save-total-limit", NULL},
     {"precision", "fp16 bf16 half amp mixed-precision", NULL},
     /* ./translate */

@@ -82,13 +82,10 @@ const Option training_options[] = {
      "measure that compares validations, for best.safetensors and --patience", 0},
     {"patience", OPTION_INT, FIELD(patience), 0, MILLIARD, NULL, NULL,
      "stop after this many validations without a better one; 0: never", OPTION_COMMON},
-    {"average", OPTION_INT, FIELD(average), 0, MAX_SNAPSHOTS, NULL, NULL,
-     "validate and save as best the average of the weights of this many last validations, "
-     "which are kept as files; 0: no average", OPTION_EXPERT},
     {"keep-last", OPTION_INT, FIELD(keep_last), 0, MAX_SNAPSHOTS, NULL, NULL,
      "keep the weights of this many last validations, as update-N.safetensors", OPTION_EXPERT},
-    {"log-every", OPTION_INT, FIELD(log_every), 1, MILLIARD, NULL, NULL,
-     "updates between two lines of metrics.jsonl", OPTION_EXPERT},
+    {.name = "average", .help = "0", .flags = OPTION_REMOVED},
+    {.name = "log-every", .flags = OPTION_REMOVED},
 };
 // clang-format on
 const int training_option_count = sizeof training_options / sizeof *training_options;
@@ -108,8 +105,7 @@ TrainingConfig training_defaults(void)
                             .label_smoothing = 0.1,
                             .teacher_weight = 0.5,
                             .dropout = 0.1,
-                            .valid_translations = 500,
-                            .log_every = 50};
+                            .valid_translations = 500};
 }
 
 const char *training_advice(char text[ADVICE_TEXT], const TrainingConfig *c)

@@ -43,9 +43,7 @@ typedef struct TrainingConfig {
     int valid_translations;         // validation sentences to translate for scores
     int best;                       // a Criterion
     int patience;   // validations without a better one before stopping; 0: never
-    int average;    // over the weights of this many last validations; 0: none
     int keep_last;  // validations whose weights stay as files
-    int log_every;  // updates between two lines of metrics.jsonl
     int precision;  // a Precision (model/config.h)
 } TrainingConfig;
 

@@ -7,7 +7,8 @@
  * loss is the mean negative log-likelihood of a target token in nats, ppl = e^loss; objective
  * is the label-smoothed loss that is minimised; gradient_norm is before clipping; tokens are
  * source plus target tokens, </s> included; gflops counts the matrix products that the
- * mathematics needs. A train line is the mean over the updates since the line before it. exact,
+ * mathematics needs. A train line is the mean over the updates since the line before it: there
+ * is one for each of the first 20 updates, every 5 up to update 500, and then every 50. exact,
  * bleu and chrf are in percent, of the validation sentences that were translated (greedily);
  * null if none were. seconds is the training time so far. */
 #pragma once
@@ -40,6 +41,9 @@ typedef struct Metrics {
  * that was killed after its last checkpoint, and will be written again. */
 bool metrics_open(Metrics *metrics, const char *path, long long update, Error *error);
 bool metrics_add(Metrics *metrics, const MetricsLine *line, Error *error);
+
+/* Whether a train line follows this update. */
+bool metrics_due(long long update);
 
 /* number (=) "update", "loss" or another key of all lines of one kind; returns their number.
  * Pass NULL to count them. */

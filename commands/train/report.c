@@ -65,7 +65,7 @@ static bool find_activations(size_t *bytes, Run *run, Error *error)
 static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *error)
 {
     size_t active, translating;
-    double now = status("VmRSS: %lf"), block = (double)(run->model.params.size * sizeof(real));
+    double now = status("VmRSS: %lf");
     if (!find_activations(&active, run, error) ||
         !validation_memory(validation, &translating, error))
         return false;
@@ -75,8 +75,6 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
     }
     m->before = status("VmHWM: %lf");
     double lasting = now + (double)active, more = (double)translating;
-    if (run->settings->training.average > 1)  // the mean, and a sum in double while it is made
-        more = fmax(more + block, 3 * block);
     if (translating) more = fmax(more, picture_memory(&run->model.config));
     m->training = lasting + CANVAS;
     m->validating = lasting + fmax(more, CANVAS);
@@ -173,7 +171,6 @@ static void print_fine_tuning(const Run *run)
 static void print_memory(const Run *run, const Memory *memory)
 {
     double block = (double)(run->model.params.size * sizeof(real));
-    int files = validation_files(&run->settings->training);
     char before[80] = "";
     if (memory->before > memory->validating)
         snprintf(before, sizeof before, "; learning the tokenizer took %.0f MB",
@@ -181,19 +178,8 @@ static void print_memory(const Run *run, const Memory *memory)
     console_say("memory        %.0f MB, at most %.0f MB while it validates%s",
                 memory->training / 1e6, memory->validating / 1e6, before);
     console_say("disk          %.1f MB to resume from, %d x %.1f MB to translate with",
-                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, 1 + files, block / 1e6);
-}
-
-/* Which weights are validated, if not simply those of the moment. */
-static void print_candidate(const TrainingConfig *c)
-{
-    char ema[64] = "the weights";
-    if (c->ema > 0)
-        snprintf(ema, sizeof ema, "the moving average of the weights, decay %g", c->ema);
-    if (c->average > 1)
-        console_say("validated     the average of %s at the last %d validations", ema,
-                    c->average);
-    else if (c->ema > 0) console_say("validated     %s", ema);
+                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6,
+                1 + run->settings->training.keep_last, block / 1e6);
 }
 
 static void print_warnings(Run *run)
@@ -260,7 +246,9 @@ bool console_report(Run *run, Validation *validation, Error *error)
     print_model(run);
     print_fine_tuning(run);
     print_memory(run, &memory);
-    print_candidate(&run->settings->training);
+    if (run->settings->training.ema > 0)
+        console_say("validated     the moving average of the weights, decay %g",
+                    run->settings->training.ema);
     if (run->settings->training.valid_epochs != run->valid_epochs && run->valid_epochs > 1)
         console_say("validates     every %d epochs, to spend at most a fifth of the work on it "
                     "(--valid-epochs changes that)",

@@ -271,7 +271,7 @@ static bool read_last(Run *run, Error *error)
     return good;
 }
 
-bool run_read_weights(real *block, const Run *run, const char *path, Error *error)
+static bool read_weights(real *block, const Run *run, const char *path, Error *error)
 {
     CheckpointFile file;
     if (!bundle_open(&file, path, error)) return false;
@@ -291,7 +291,7 @@ static bool start_or_go_on(Run *run, Error *error)
         good = read_last(run, error);
     } else if (first) {
         if (run->settings->fine_tuning.init)
-            good = run_read_weights(model->block, run, run->settings->init_file, error);
+            good = read_weights(model->block, run, run->settings->init_file, error);
         else params_initialise(&model->params, model->block, run->batches.seed);
         if (ema) memcpy(ema, model->block, model->params.size * sizeof *ema);
     }

@@ -77,9 +77,6 @@ bool run_begin(Run *run, Error *error);
  * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
 
-/* block (=) the weights of a checkpoint of this model */
-bool run_read_weights(real *block, const Run *run, const char *path, Error *error);
-
 /* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
 const char *run_file(const CorpusFiles *names, int file);
 

@@ -156,68 +156,27 @@ bool validation_memory(Validation *v, size_t *bytes, Error *error)
 
 /* ---- the candidate ---- */
 
-int validation_files(const TrainingConfig *c)
-{
-    return c->average > c->keep_last ? c->average : c->keep_last;
-}
-
-static const char *snapshot_path(char path[PATH_MAX], const Run *run, long long update)
+static const char *kept_path(char path[PATH_MAX], const Run *run, long long update)
 {
     char name[64];
     snprintf(name, sizeof name, "update-%06lld.safetensors", update);
     return run_path(path, run, name);
 }
 
-/* mean (=) the mean of the last `count` kept snapshots and the model's weights, which are the
- * newest; summed in double in `sum`, which is zero at first, oldest first. */
-static bool find_mean(real *mean, double *sum, const Run *run, int count, Error *error)
-{
-    size_t size = run->model.params.size;
-    const UpdateList *list = &run->progress.kept;
-    for (int i = list->count - count; i < list->count; i++) {
-        char path[PATH_MAX];
-        if (!run_read_weights(mean, run, snapshot_path(path, run, list->update[i]), error))
-            return error_prefix(error, "the weights that --average %d needs cannot be read",
-                                run->settings->training.average);
-        for (size_t k = 0; k < size; k++) sum[k] += (double)mean[k];
-    }
-    for (size_t k = 0; k < size; k++)
-        mean[k] = (real)((sum[k] + (double)run->model.block[k]) / (count + 1));
-    return true;
-}
-
-/* The model gets the mean of `count` snapshots and its own weights. */
-static bool use_mean(Validation *v, int count, Error *error)
-{
-    double *sum = calloc(v->run->model.params.size, sizeof *sum);
-    v->mean = block_resident(v->run->model.params.size * sizeof(real), error);
-    bool good = v->mean && (sum || error_memory(error, "to average %d models", count + 1)) &&
-                find_mean(v->mean, sum, v->run, count, error);
-    free(sum);
-    if (good) transformer_use(&v->run->model, v->mean);
-    return good;
-}
-
 bool validation_enter(Validation *v, Error *error)
 {
     Run *run = v->run;
-    const TrainingConfig *config = &run->settings->training;
     real *ema = run->trainer->optimizer.ema;
-    int before = at_most(config->average - 1, run->progress.kept.count);  // besides the newest
     char path[PATH_MAX];
     v->weights = run->model.block;
     if (ema) transformer_use(&run->model, ema);
-    return (!validation_files(config) ||
-            run_save(run, snapshot_path(path, run, run->progress.update), false,
-                     error)) &&                          // (1)
-           (before <= 0 || use_mean(v, before, error));  // (2)
+    return !run->settings->training.keep_last ||
+           run_save(run, kept_path(path, run, run->progress.update), false, error);
 }
 
 void validation_leave(Validation *v)
 {
     transformer_use(&v->run->model, v->weights);
-    free(v->mean);
-    v->mean = NULL;
 }
 
 bool validation_remove_dropped(const Run *run, Error *error)
@@ -225,7 +184,7 @@ bool validation_remove_dropped(const Run *run, Error *error)
     const UpdateList *dropped = &run->progress.dropped;
     for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
         char path[PATH_MAX];
-        if (unlink(snapshot_path(path, run, dropped->update[i])) != 0 && errno != ENOENT)
+        if (unlink(kept_path(path, run, dropped->update[i])) != 0 && errno != ENOENT)
             return error_set(error, "cannot remove '%s': %s", path, strerror(errno));
     }
     return true;

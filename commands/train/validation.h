@@ -1,21 +1,18 @@
 /* validation.h -- how good a model in training is: loss and translations of held-out pairs.
  *
- *   a snapshot     the weights at one validation; with --ema X their moving average
- *   the candidate  the snapshot; with --average K the mean of the last K snapshots
+ * The candidate, which is the weights or with --ema X their moving average, is validated, makes
+ * the sample translations, and becomes best.safetensors. last.safetensors has the weights
+ * themselves and their moving average, which training resumes from.
  *
- * The candidate is validated, makes the sample translations, and becomes best.safetensors.
- * last.safetensors has the weights themselves and their moving average, which training resumes
- * from.
- *
- * With --average K or --keep-last K the last K snapshots are kept as files such as
+ * With --keep-last K the last K candidates are kept as files such as
  * update-000108.safetensors, written after update 108, without Adam's moments. The run writes
  * and removes them in an order in which kill -9 at any time loses nothing and leaves nothing
  * behind:
  *
- *   (1)  write the new snapshot           killed before (4): the same command writes it again
- *   (2)  make the candidate, validate it
+ *   (1)  write the new candidate          killed before (4): the same command writes it again
+ *   (2)  validate it
  *   (3)  save best.safetensors
- *   (4)  save last.safetensors; its progress lists the snapshots that are kept and those dropped
+ *   (4)  save last.safetensors; its progress lists the files that are kept and those dropped
  *   (5)  remove the dropped               killed before: the next start removes them
  *
  * A file that last.safetensors does not list is never read and never removed. */
@@ -32,7 +29,6 @@ typedef struct Validation {
     int translations;     // how many pairs, from the first, are translated
     SearchConfig search;  // greedy
     real *weights;        // the model's own block, while the candidate replaces it
-    real *mean;           // of snapshots, or NULL
     /* results of the last validation_run */
     Quality quality;  // NaN: no BLEU and chrF, as nothing was translated
     int translated;
@@ -45,15 +41,12 @@ typedef struct Validation {
 bool validation_create(Validation *validation, Run *run, Error *error);
 void validation_free(Validation *validation);
 
-/* The number of snapshots that are kept as files. */
-int validation_files(const TrainingConfig *config);
-
-/* Steps (1) and (2): run->model uses the candidate's weights until validation_leave, which is
- * to be called even if this fails. Call it on rank 0, after optimizer_send to it. */
+/* Step (1): run->model uses the candidate's weights until validation_leave, which is to be
+ * called even if this fails. Call it on rank 0, after optimizer_send to it. */
 bool validation_enter(Validation *validation, Error *error);
 void validation_leave(Validation *validation);
 
-/* Computes the results with the current weights of run->model. False with ids.stopped if *stop
+/* Step (2): computes the results with the current weights of run->model. False with ids.stopped if *stop
  * was set during the translation; false with an error if the loss is not finite. */
 bool validation_run(Validation *validation, const volatile sig_atomic_t *stop, Error *error);
 

@@ -9,7 +9,7 @@ gzip -k train.s
 printf 'one two\nthree\n' >two.s
 printf 'TWO ONE\n' >one.t
 
-tiny="$tiny --micro-tokens 60 --valid-every 10 --log-every 5"
+tiny="$tiny --micro-tokens 60 --valid-every 10"
 corpus="--train-source train.s.gz --train-target train.t --valid-source valid.s --valid-target valid.t"
 train() { "$BIN/train" $corpus $tiny "$@"; }
 translate() { "$BIN/translate" "$@"; }
@@ -23,7 +23,7 @@ for file in last.safetensors best.safetensors metrics.jsonl config.json loss.png
     check "train leaves $file" test -s "run/$file"
 done
 check "metrics are one object a line" sh -c \
-    'test "$(grep -c "^{\"type\":\"train\",\"update\":.*}$" run/metrics.jsonl)" = 4 &&
+    'test "$(grep -c "^{\"type\":\"train\",\"update\":.*}$" run/metrics.jsonl)" = 20 &&
      test "$(grep -c "^{\"type\":\"valid\",\"update\":.*}$" run/metrics.jsonl)" = 2'
 check "no temporary file is left" sh -c 'test -z "$(ls run | grep -i tmp)"'
 train --quiet --max-updates 3 --output quiet >out 2>err

@@ -17,7 +17,7 @@ fi
 all=20 some=4
 [ "${FAULTS:-}" != all ] || all=400 some=400
 language 60 10
-tiny="$tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1 --log-every 1
+tiny="$tiny --normalization identity --d-model 8 --ffn 8 --valid-every 1
       --max-updates 2 --threads 1 --quiet"
 printf 'jane visits africa in september\nthe cat sleeps\n' >text
 # Without attention.png the network runs the same.

@@ -5,11 +5,11 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-train() { "$BIN/train" $corpus $tiny --valid-every 100000 --log-every 5 --quiet "$@"; }
+train() { "$BIN/train" $corpus $tiny --valid-every 100000 --quiet "$@"; }
 updates() { grep -a -o '\\"update\\":[0-9]*' "$1/last.safetensors" | head -n 1 | tr -dc 0-9; }
 
 # ---- one trainer ----
-"$BIN/train" $corpus $tiny --valid-every 100000 --log-every 5 --quiet --max-updates 1000000 --output one 2>first.err &
+"$BIN/train" $corpus $tiny --valid-every 100000 --quiet --max-updates 1000000 --output one 2>first.err &
 pid=$!
 while [ ! -s one/metrics.jsonl ] && kill -0 $pid 2>/dev/null; do sleep 0.02; done
 before=$(cksum one/config.json)

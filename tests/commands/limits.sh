@@ -88,7 +88,7 @@ exit $status
 END
 size=$(du -sk first | cut -f1)
 for more in 1 8 40; do
-    unshare -m sh full.sh $((size + more)) "$BIN/train" $corpus $tiny --threads 1 --max-updates 4 --log-every 1 --output small/run
+    unshare -m sh full.sh $((size + more)) "$BIN/train" $corpus $tiny --threads 1 --max-updates 4 --output small/run
     status=$?
     if [ $status -eq 77 ] || ! [ -d left ]; then
         echo "skipped a full disk: cannot mount one"

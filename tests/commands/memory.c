@@ -70,7 +70,7 @@ static void write_corpus(void)
 
 static const char *const CONFIGURATIONS[] = {
     "--d-model 64 --ffn 128 --heads 2 --micro-tokens 1500 --batch-tokens 6000",
-    "--d-model 128 --ffn 512 --micro-tokens 300 --batch-tokens 3000 --ema 0.9 --average 2"};
+    "--d-model 128 --ffn 512 --micro-tokens 300 --batch-tokens 3000 --ema 0.9"};
 
 TEST(estimate_is_near_the_peak)
 {

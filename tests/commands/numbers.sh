@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 200 30
-options="$tiny --max-updates 6 --valid-every 3 --log-every 1"
+options="$tiny --max-updates 6 --valid-every 3"
 train() { "$BIN/train" $corpus $options "$@"; }
 # honest NAME: no file of text of the run has a number that is none.
 honest() { ! grep -niE -- '-nan|\<inf\>|infinity' $1.err $1/*.json* $1/weights.tsv && ! grep -i nan $1.err $1/*.json*; }
@@ -37,7 +37,7 @@ wrong "a vocabulary of one" 2 "^train: --vocab-size takes a whole number from" t
 wrong "smoothing of all" 2 "^train: --label-smoothing takes a number from" train --label-smoothing 1
 
 # Weights that grow a hundredfold in an update.
-hotter="--learning-rate 1 --weight-decay 100 --clip-norm 0 --max-updates 30 --log-every 1"
+hotter="--learning-rate 1 --weight-decay 100 --clip-norm 0 --max-updates 30"
 train $hotter --valid-every 1 --output grows 2>grows.err
 check "a loss of thousands: status, sentence, advice" sh -c 'test $1 = 1 && tail -n 1 grows.err |
     grep -Eq "^train: update [0-9]+: the .* is not finite.*; try a --learning-rate below 1,"' sh $?

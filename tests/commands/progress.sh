@@ -5,7 +5,7 @@ cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
 language 400 60
-tiny="$tiny --valid-every 10 --log-every 5"
+tiny="$tiny --valid-every 10"
 says() { if grep -q -- "$2" err; then pass "$1"; else fail "$1" "$(tail -n 5 err)"; fi; }
 
 # ---- a stage that takes long, in a pipe ----

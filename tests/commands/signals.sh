@@ -9,7 +9,7 @@ if ! env --default-signal=INT true 2>/dev/null; then
 fi
 
 language 400 60
-train="$BIN/train $corpus $tiny --valid-every 100000 --log-every 5 --dropout 0.1"
+train="$BIN/train $corpus $tiny --valid-every 100000 --dropout 0.1"
 updates() { grep -a -o '\\"update\\":[0-9]*' "$1/last.safetensors" | head -n 1 | tr -dc 0-9; }
 lines() { wc -l <"$1/metrics.jsonl"; }
 # start OUTPUT COMMAND...: returns when the run has metrics.

@@ -26,7 +26,7 @@ if command -v node >/dev/null; then
     check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
         "$(tail -n 1 sentences)"
     check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 1 \
-        --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --log-every 1 --threads 1 --quiet --output run \
+        --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --threads 1 --quiet --output run \
         --train-source $here/data/toy/train.en.gz --train-target $here/data/toy/train.fr.gz \
         --valid-source $here/data/toy/valid.en --valid-target $here/data/toy/valid.fr"
     node "$here/tests/fixtures/page-engine.js" "$page" sentences json weights.tsv back.html run/metrics.jsonl >checks 2>errors
