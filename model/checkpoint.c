@@ -105,9 +105,8 @@ static bool make_draft(Draft *draft, const Checkpoint *c)
     draft->prepared = calloc(tensors, sizeof *draft->prepared);
     if (!draft->tensor || !draft->name || !draft->prepared) return false;
     add_block(draft, c->params, "", c->weights, c->prepared);
-    add_block(draft, c->params, CHECKPOINT_AVERAGE, c->average, NULL);
-    add_block(draft, c->params, CHECKPOINT_ADAM_M, c->adam_m, NULL);
-    add_block(draft, c->params, CHECKPOINT_ADAM_V, c->adam_v, NULL);
+    for (const CheckpointBlock *block = c->block; block && block->at; block++)
+        add_block(draft, c->params, block->prefix, block->at, NULL);
     if (c->prepared) add_int8(draft, c->params, c->prepared);
     // last, so that all F32 begin at multiples of four
     for (int i = 1; i >= 0; i--)

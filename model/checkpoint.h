@@ -3,6 +3,7 @@
  *   tensors     every parameter by its name in the table (params.h), F32
  *               for resuming, further blocks under a prefix:
  *                 "adam.m.", "adam.v."    Adam's moments
+ *                 "momentum."             with another optimizer, in place of "adam.m."
  *                 "ema."                  the moving average of the weights
  *               in a quantised model, which only translates, instead of each matrix NAME:
  *                 "NAME.int8", "NAME.scale"   I8 [out,in] and F32 [out]: a row of NAME is its scale
@@ -21,19 +22,26 @@
 #include "model/params.h"
 #include "model/safetensors.h"
 
-#define CHECKPOINT_WEIGHTS ""
-#define CHECKPOINT_ADAM_M  "adam.m."
-#define CHECKPOINT_ADAM_V  "adam.v."
-#define CHECKPOINT_AVERAGE "ema."
-#define CHECKPOINT_INT8    ".int8"
-#define CHECKPOINT_SCALE   ".scale"
+#define CHECKPOINT_WEIGHTS  ""
+#define CHECKPOINT_ADAM_M   "adam.m."
+#define CHECKPOINT_ADAM_V   "adam.v."
+#define CHECKPOINT_MOMENTUM "momentum."
+#define CHECKPOINT_AVERAGE  "ema."
+#define CHECKPOINT_INT8     ".int8"
+#define CHECKPOINT_SCALE    ".scale"
+
+/* A block of the optimizer, which the trained model does not need. */
+typedef struct CheckpointBlock {
+    const char *prefix;  // of its tensors' names
+    const char *other;   // the prefix of what to begin with in a checkpoint without them
+    real *at;            // [params->size]
+} CheckpointBlock;
 
 /* What is saved. A block is [params->size]; those that are NULL are left out. */
 typedef struct Checkpoint {
     const Params *params;
     const real *weights;
-    const real *adam_m, *adam_v;  // or NULL
-    const real *average;          // or NULL
+    const CheckpointBlock *block;  // at most 3, ended by one that is NULL; or NULL
     const Prepared *prepared;  // or NULL; its matrices, which are int8, replace their weights
     const char *config;        // JSON
     const char *progress;      // JSON, or NULL

@@ -5,10 +5,10 @@
 #include <stdio.h>
 
 #include "model/config.h"
+#include "training/optimizer.h"
 
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};
-static const char *const OPTIMIZERS[] = {"adam", "muon", NULL};
 
 enum { MILLIARD = 1000000000 };
 #define FIELD(name) offsetof(TrainingConfig, name)
@@ -34,7 +34,7 @@ const Option training_options[] = {
      "decay of the rate after warm-up; cosine and linear reach 0 at --max-updates", 0},
     {"warmup", OPTION_INT, FIELD(warmup), 0, MILLIARD, NULL, NULL,
      "updates of linear warm-up to the peak", 0},
-    {"optimizer", OPTION_CHOICE, FIELD(optimizer), 0, 0, OPTIMIZERS, NULL,
+    {"optimizer", OPTION_CHOICE, FIELD(optimizer), 0, 0, optimizer_names, NULL,
      "muon: the layers' matrices learn by Muon, in fewer updates; embeddings, biases and norms by "
      "Adam", 0},
     {"beta1", OPTION_REAL, FIELD(beta1), 0, 0.9999, NULL, NULL,

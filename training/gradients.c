@@ -172,9 +172,18 @@ void gradients_clear(const Gradients *g, int used, Workers *workers)
 
 /* ---- their sum ---- */
 
-const real *gradients_from(const Gradients *g, size_t begin)
+real *gradients_from(const Gradients *g, size_t begin)
 {
-    return g->node[0] + (begin - g->own.begin);
+    return g->node[0] + begin - g->own.begin;
+}
+
+/* Into the rank's first accumulator, which the sum has used up. */
+bool gradients_allgather(Gradients *g, Error *error)
+{
+    real *own = g->block[0] + g->own.begin;
+    if (g->node[0] != own) memcpy(own, g->node[0], own_size(g) * sizeof *own);
+    g->node[0] = own;
+    return distributed_allgather(g->block[0], g->part, error);
 }
 
 static void add(real *sum, const real *other, size_t count)

@@ -93,8 +93,12 @@ Weights *gradients_weights(const Gradients *gradients, int a);
 bool gradients_sum(Gradients *gradients, double *norm, int used, Workers *workers,
                    Error *error);
 
-/* The sum from number `begin` on, which is in the own part. */
-const real *gradients_from(const Gradients *gradients, size_t begin);
+/* Every rank gets the whole sum, after owners have changed their parts or not. Collective. */
+bool gradients_allgather(Gradients *gradients, Error *error);
+
+/* The sum from number `begin` on, which is in the own part, or after gradients_allgather
+ * anywhere. */
+real *gradients_from(const Gradients *gradients, size_t begin);
 
 /* *tensor (=) the line in the table of parameters of the first tensor whose sum holds NaN or
  * infinity; params->count if there is none. Collective. */

@@ -21,28 +21,33 @@
 enum { ITERATIONS = 5 };
 static const real MOMENTUM = 0.95f, a = 3.4445f, b = -4.775f, c = 2.0315f;
 
+void muon_momentum(real *g, real *m, size_t count, double scale)
+{
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) {
+        real gradient = (real)scale * g[i];
+        m[i] = MOMENTUM * m[i] + gradient;
+        g[i] = gradient + MOMENTUM * m[i];
+    }
+}
+
 size_t muon_workspace(int rows, int columns)
 {
     size_t n = (size_t)at_most(rows, columns);
     return 2 * ((size_t)rows * (size_t)columns + n * n);
 }
 
-void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows, int columns,
-                 double rate, double scale, GemmMode precision, real *workspace)
+const real *muon_orthogonal(real *workspace, const real *u, MatrixLayout layout, int rows,
+                            int columns, GemmMode precision)
 {
     int n = at_most(rows, columns);
     size_t count = (size_t)rows * (size_t)columns, square = (size_t)n * (size_t)n;
     real *X = workspace, *Y = X + count, *A = Y + count, *B = A + square;
     double squares = 0;
-    for (size_t i = 0; i < count; i++) {
-        real gradient = (real)scale * g[i];
-        m[i] = MOMENTUM * m[i] + gradient;
-        X[i] = gradient + MOMENTUM * m[i];
-        squares += (double)X[i] * (double)X[i];
-    }
-    if (squares == 0) return;
+    for (size_t i = 0; i < count; i++) squares += (double)u[i] * (double)u[i];
+    if (squares == 0) return NULL;
     real norm = (real)sqrt(squares);
-    for (size_t i = 0; i < count; i++) X[i] /= norm;
+    for (size_t i = 0; i < count; i++) X[i] = u[i] / norm;
     matrix_unpack(layout, X, rows, columns);
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
         if (rows > columns) gemm_tn(precision, A, X, X, n, n, rows);
@@ -54,6 +59,11 @@ void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows,
         for (size_t i = 0; i < count; i++) X[i] = a * X[i] + Y[i];
     }
     matrix_pack(layout, X, rows, columns);
+    return X;
+}
+
+void muon_update(real *W, const real *X, size_t count, double rate, int rows, int columns)
+{
     real length = (real)(rate * 0.2 * sqrt(rows > columns ? rows : columns));
     for (size_t i = 0; i < count; i++) W[i] -= length * X[i];
 }

@@ -3,11 +3,17 @@
 
 #include "kernels/matrix.h"
 
+/* Of any part of a matrix: m (=) the momentum after a gradient of scale · g, which starts at zero;
+ * g (=) u, the direction that it gives. */
+void muon_momentum(real *g, real *m, size_t count, double scale);
+
 /* The numbers of `workspace` for a matrix of this size. */
 size_t muon_workspace(int rows, int columns);
 
-/* W, m [rows,columns] (=) after one update with gradient g [rows,columns], all three in
- * `layout`; m starts at zero. g is multiplied by `scale`: gradient norm clipping. precision: SET or
- * BF16, of the products. */
-void muon_update(real *W, real *m, const real *g, MatrixLayout layout, int rows, int columns,
-                 double rate, double scale, GemmMode precision, real *workspace);
+/* Returns u [rows,columns] orthogonalised, in `layout` and in the workspace; NULL if u is zero.
+ * precision: SET or BF16, of the products. */
+const real *muon_orthogonal(real *workspace, const real *u, MatrixLayout layout, int rows,
+                            int columns, GemmMode precision);
+
+/* Of any part of a matrix of this size: W (=) after the update along X. */
+void muon_update(real *W, const real *X, size_t count, double rate, int rows, int columns);

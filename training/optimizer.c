@@ -81,34 +81,39 @@ void ema_update(real *ema, const real *w, size_t count, real share)
     for (size_t i = 0; i < count; i++) ema[i] += share * (w[i] - ema[i]);
 }
 
-/* The embeddings, which include the output layer, stay with Adam. */
-static bool by_muon(const Optimizer *o, const Tensor *tensor)
+const char *const optimizer_names[] = {"adam", "muon", NULL};
+
+/* Muon is for the layers' matrices; embeddings, which include the output layer, biases and gains
+ * stay with Adam. */
+static bool by_muon(const Optimizer *o, const Tensor *t)
 {
-    return o->config->optimizer == OPTIMIZER_MUON &&
-           (tensor->init == INIT_XAVIER || tensor->init == INIT_ATTENTION ||
-            tensor->init == INIT_IDENTITY);
+    return o->config->optimizer == OPTIMIZER_MUON && !t->frozen &&
+           (t->init == INIT_XAVIER || t->init == INIT_ATTENTION || t->init == INIT_IDENTITY);
 }
 
-bool optimizer_create(Optimizer *o, Transformer *model, const Gradients *gradients,
+bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
                       const TrainingConfig *config, int threads, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
-    for (int i = 0; i < model->params.count; i++) {
+    bool muon = config->optimizer == OPTIMIZER_MUON;
+    for (int i = 0; muon && i < model->params.count; i++) {
         const Tensor *t = &model->params.tensor[i];
         size_t size = by_muon(o, t) ? muon_workspace(t->shape[0], t->shape[1]) : 0;
         if (size > o->workspace_size) o->workspace_size = size;
     }
-    if (o->workspace_size && distributed_ranks() > 1)
-        return error_set(error,
-                         "`optimizer` muon needs whole matrices: train with one process, "
-                         "or with adam");
     const Gradients *g = gradients;
     size_t size = sizeof(real) * (distributed_rank() ? g->own.end - g->own.begin : g->size);
-    return (o->m = block_resident(size, error)) && (o->v = block_resident(size, error)) &&
-           (config->ema == 0 || (o->ema = block_resident(size, error))) &&
-           (o->workspace_size == 0 ||
-            (o->workspace =
-                 block_resident(sizeof(real) * o->workspace_size * (size_t)threads, error)));
+    size_t workspace = sizeof(real) * o->workspace_size * (size_t)threads;
+    if (!(o->m = block_resident(size, error)) || !(o->v = block_resident(size, error)) ||
+        (config->ema > 0 && !(o->ema = block_resident(size, error))) ||
+        (workspace && !(o->workspace = block_resident(workspace, error))))
+        return false;
+    CheckpointBlock *block = o->block;
+    if (o->ema) *block++ = (CheckpointBlock){CHECKPOINT_AVERAGE, CHECKPOINT_WEIGHTS, o->ema};
+    *block++ = muon ? (CheckpointBlock){CHECKPOINT_MOMENTUM, CHECKPOINT_ADAM_M, o->m}
+                    : (CheckpointBlock){CHECKPOINT_ADAM_M, CHECKPOINT_MOMENTUM, o->m};
+    *block = (CheckpointBlock){CHECKPOINT_ADAM_V, CHECKPOINT_ADAM_V, o->v};
+    return true;
 }
 
 void optimizer_free(Optimizer *o)
@@ -120,62 +125,95 @@ void optimizer_free(Optimizer *o)
     *o = (Optimizer){0};
 }
 
-/* Updates a range of a tensor; with Muon, which needs `workspace`, all of it. Weight decay is
- * for matrices, not for biases (initialised to 0), gains (initialised to 1) and the scales of
- * scores. */
-static void update_range(const Optimizer *o, const Tensor *tensor, Range r, real *workspace)
+/* Numbers of a tensor, which are of the own part. */
+typedef struct Part {
+    real *w, *g, *m, *v, *ema;
+    size_t count;
+} Part;
+
+static Part part_of(const Optimizer *o, const Tensor *t, Range of)
 {
-    size_t at = r.begin - o->gradients->own.begin, n = r.end - r.begin;
-    const real *g = gradients_from(o->gradients, r.begin);
-    real *w = o->model->block + r.begin;
-    if (o->decay_share > 0 && tensor->init != INIT_ZERO && tensor->init != INIT_ONE &&
-        tensor->init != INIT_SCORE)
-        decay_update(w, n, o->decay_share);
-    if (workspace)
-        muon_update(w, o->m + at, g, tensor->layout, tensor->shape[0], tensor->shape[1],
-                    o->step.rate, o->step.gradient_scale,
-                    o->config->precision == PRECISION_BF16 ? BF16 : SET, workspace);
-    else adam_update(w, o->m + at, o->v + at, g, n, &o->step);
-    if (o->ema) ema_update(o->ema + at, w, n, o->ema_share);
+    Range r = range_common(range_of(t), of);
+    if (t->frozen || r.begin >= r.end) return (Part){0};
+    size_t at = r.begin - o->gradients->own.begin;
+    return (Part){.w = o->model->block + r.begin,
+                  .g = gradients_from(o->gradients, r.begin),
+                  .m = o->m + at,
+                  .v = o->v + at,
+                  .ema = o->ema ? o->ema + at : NULL,
+                  .count = r.end - r.begin};
 }
 
+/* Weight decay is for matrices, not for biases (initialised to 0), gains (initialised to 1) and
+ * the scales of scores. */
+static void decay(const Optimizer *o, const Tensor *t, const Part *p)
+{
+    bool vector = t->init == INIT_ZERO || t->init == INIT_ONE || t->init == INIT_SCORE;
+    if (o->decay_share > 0 && !vector) decay_update(p->w, p->count, o->decay_share);
+}
+
+static void average(const Optimizer *o, const Part *p)
+{
+    if (p->ema) ema_update(p->ema, p->w, p->count, o->ema_share);
+}
+
+/* All of Adam, and Muon's momentum. */
 static void update_slice(void *context, size_t begin, size_t count)
 {
     const Optimizer *o = context;
     const Params *params = &o->model->params;
     for (const Tensor *t = params->tensor; t < params->tensor + params->count; t++) {
-        Range r = range_common(range_of(t), (Range){begin, begin + count});
-        if (!t->frozen && r.begin < r.end && !by_muon(o, t)) update_range(o, t, r, NULL);
+        Part p = part_of(o, t, (Range){begin, begin + count});
+        if (!p.count) continue;
+        if (by_muon(o, t)) {
+            muon_momentum(p.g, p.m, p.count, o->step.gradient_scale);
+            continue;
+        }
+        decay(o, t, &p);
+        adam_update(p.w, p.m, p.v, p.g, p.count, &o->step);
+        average(o, &p);
     }
 }
 
+/* The rest of Muon: orthogonalises the whole matrix, and updates the own part of it. */
 static bool update_matrix(void *context, size_t i, int worker, Error *error)
 {
     (void)error;
     const Optimizer *o = context;
     const Tensor *t = &o->model->params.tensor[i];
-    real *workspace = o->workspace + (size_t)worker * o->workspace_size;
-    if (!t->frozen && by_muon(o, t)) update_range(o, t, range_of(t), workspace);
+    Part p = part_of(o, t, o->gradients->own);
+    if (!p.count || !by_muon(o, t)) return true;
+    const real *X =
+        muon_orthogonal(o->workspace + (size_t)worker * o->workspace_size,
+                        gradients_from(o->gradients, t->offset), t->layout, t->shape[0],
+                        t->shape[1], o->config->precision == PRECISION_BF16 ? BF16 : SET);
+    decay(o, t, &p);
+    if (X)
+        muon_update(p.w, X + (p.w - (o->model->block + t->offset)), p.count, o->step.rate,
+                    t->shape[0], t->shape[1]);
+    average(o, &p);
     return true;
 }
 
-void optimizer_update(Optimizer *o, long long update, double rate, double scale,
-                      Workers *workers)
+bool optimizer_update(Optimizer *o, long long update, double rate, double scale,
+                      Workers *workers, Error *error)
 {
     const TrainingConfig *c = o->config;
-    const Gradients *g = o->gradients;
+    Gradients *g = o->gradients;
     double u = (double)update;
     o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
-    if (o->workspace)
-        workers_each(workers, (size_t)o->model->params.count, update_matrix, o, NULL);
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);
+    if (!o->workspace) return true;
+    return gradients_allgather(g, error) &&
+           workers_each(workers, (size_t)o->model->params.count, update_matrix, o, error);
 }
 
 bool optimizer_send(const Optimizer *o, DistributedSend *send, Error *error)
 {
-    const size_t *part = o->gradients->part;
-    return send(o->m, part, error) && send(o->v, part, error) &&
-           (!o->ema || send(o->ema, part, error));
+    bool good = true;
+    for (const CheckpointBlock *block = o->block; good && block->at; block++)
+        good = send(block->at, o->gradients->part, error);
+    return good;
 }

@@ -3,9 +3,14 @@
  * It holds three blocks in the layout of the parameters: Adam's moments m and v and, with
  * --ema, a moving average of the weights. For a matrix that Muon updates, m is its momentum and
  * v stays zero. A rank holds and updates its own part of them (gradients.h); rank 0, which
- * writes checkpoints, allocates the whole. */
+ * writes checkpoints, allocates the whole.
+ *
+ * Muon needs a matrix as a whole, in two steps: every rank makes the momentum of its own part and
+ * gets that of the others; then it orthogonalises each matrix of which it owns a part. So the
+ * bits do not depend on the ranks. */
 #pragma once
 
+#include "model/checkpoint.h"
 #include "training/config.h"
 #include "training/distributed.h"
 #include "training/gradients.h"
@@ -31,22 +36,25 @@ void ema_update(real *ema, const real *w, size_t count, real share);
 
 /* ---- the optimizer ---- */
 
+typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
+extern const char *const optimizer_names[];  // in this order, ended by NULL
+
 typedef struct Optimizer {
     const TrainingConfig *config;
-    const Gradients *gradients;
+    Gradients *gradients;
     Transformer *model;
-    real *m, *v;    // Adam's moments of the own part; on rank 0 followed by the other parts
-    real *ema;      // in the same way; NULL without --ema
-    AdamStep step;  // of the current update
+    real *m, *v;  // Adam's moments of the own part; on rank 0 followed by the other parts
+    real *ema;    // in the same way; NULL without --ema
+    CheckpointBlock block[4];  // these, as a checkpoint has them
+    AdamStep step;             // of the current update
     real decay_share, ema_share;
-    real *workspace;  // [threads][workspace_size] of muon_update, or NULL
+    real *workspace;  // [threads][workspace_size] of muon_orthogonal, or NULL
     size_t workspace_size;
 } Optimizer;
 
 /* Borrows its arguments, which must outlive it; every block starts at zero. `threads`: those
- * that will update. False, too, if Muon has more than one rank. Call optimizer_free even if
- * this fails. */
-bool optimizer_create(Optimizer *optimizer, Transformer *model, const Gradients *gradients,
+ * that will update. Call optimizer_free even if this fails. */
+bool optimizer_create(Optimizer *optimizer, Transformer *model, Gradients *gradients,
                       const TrainingConfig *config, int threads, Error *error);
 void optimizer_free(Optimizer *optimizer);
 
@@ -56,9 +64,10 @@ double schedule_rate(Schedule schedule, double peak, long long update, int warmu
                      long long last);
 
 /* Updates the own part of the weights from the gradients' sum, multiplied by `scale`; `update`
- * is 1, 2, …. Weights, moments and average of frozen tensors keep their bits. */
-void optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
-                      Workers *workers);
+ * is 1, 2, …. Overwrites the sum. Weights, moments and average of frozen tensors keep their
+ * bits. Collective. */
+bool optimizer_update(Optimizer *optimizer, long long update, double rate, double scale,
+                      Workers *workers, Error *error);
 
 /* Sends all ranks' parts of the three blocks to rank 0 (`send` is distributed_gather), or back
  * (distributed_scatter). Collective. */

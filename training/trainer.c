@@ -93,8 +93,9 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
                                 c->max_updates);
     double clip = c->clip_norm > 0 && norm > c->clip_norm ? c->clip_norm / norm : 1;
-    optimizer_update(&t->optimizer, update, rate, clip, t->workers);            // (3)
-    if (!distributed_allgather(t->model->block, g->part, error)) return false;  // (4)
+    if (!optimizer_update(&t->optimizer, update, rate, clip, t->workers, error) ||  // (3)
+        !distributed_allgather(t->model->block, g->part, error))                    // (4)
+        return false;
 
     *stats = (UpdateStats){.loss = loss,
                            .gradient_norm = norm,

@@ -258,15 +258,12 @@ static bool read_last(Run *run, Error *error)
     CheckpointFile last;
     if (!checkpoint_open(&last, run->last, error)) return false;
     const Params *params = &run->model.params;
-    real *ema = run->trainer->optimizer.ema;
-    const char *average =
-        checkpoint_has(&last, CHECKPOINT_AVERAGE) ? CHECKPOINT_AVERAGE : CHECKPOINT_WEIGHTS;
-    bool good =
-        read_progress(run, last.progress, error) &&
-        checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error) &&
-        checkpoint_read(&last, params, CHECKPOINT_ADAM_M, run->trainer->optimizer.m, error) &&
-        checkpoint_read(&last, params, CHECKPOINT_ADAM_V, run->trainer->optimizer.v, error) &&
-        (!ema || checkpoint_read(&last, params, average, ema, error));
+    bool good = read_progress(run, last.progress, error) &&
+                checkpoint_read(&last, params, CHECKPOINT_WEIGHTS, run->model.block, error);
+    for (const CheckpointBlock *b = run->trainer->optimizer.block; good && b->at; b++) {
+        const char *prefix = checkpoint_has(&last, b->prefix) ? b->prefix : b->other;
+        good = checkpoint_read(&last, params, prefix, b->at, error);
+    }
     checkpoint_close(&last);
     return good;
 }
@@ -451,9 +448,7 @@ bool run_save(Run *run, const char *path, bool whole, Error *error)
     const Vocabulary *v = &run->vocabulary;
     Checkpoint checkpoint = {.params = &run->model.params,
                              .weights = run->model.block,
-                             .adam_m = whole ? run->trainer->optimizer.m : NULL,
-                             .adam_v = whole ? run->trainer->optimizer.v : NULL,
-                             .average = whole ? run->trainer->optimizer.ema : NULL,
+                             .block = whole ? run->trainer->optimizer.block : NULL,
                              .config = config,
                              .progress = progress,
                              .tokenizer = {v->model[SOURCE], v->model[TARGET]},

@@ -28,15 +28,16 @@ static Snapshot *snapshot;
 static Update update;
 
 /* Saves the model, with Adam's moments after `updates`, if not 0. */
-static void save(const real *m, const real *v, long long updates)
+static void save(real *m, real *v, long long updates)
 {
     Progress progress = progress_start();
     progress.update = updates;
     char *text = progress_to_json(&progress);
     const Checkpoint checkpoint = {.params = &model.params,
                                    .weights = model.block,
-                                   .adam_m = m,
-                                   .adam_v = v,
+                                   .block = (CheckpointBlock[]){{CHECKPOINT_ADAM_M, NULL, m},
+                                                                {CHECKPOINT_ADAM_V, NULL, v},
+                                                                {0}},
                                    .config = config_text,
                                    .progress = text,
                                    .tokenizer[TARGET] = vocabulary.model[TARGET],

@@ -117,12 +117,13 @@ TEST(saved_in_rows)
     CheckpointFile file;
     const size_t bytes = large.params.size * sizeof(real);
     real *block = block_resident(large.params.size * sizeof(real), NULL);
-    Checkpoint checkpoint = {.params = &large.params,
-                             .weights = large.block,
-                             .adam_m = large.block,
-                             .config = "{}",
-                             .tokenizer[1] = "x",
-                             .tokenizer_size[1] = 1};
+    Checkpoint checkpoint = {
+        .params = &large.params,
+        .weights = large.block,
+        .block = (CheckpointBlock[]){{CHECKPOINT_ADAM_M, NULL, large.block}, {0}},
+        .config = "{}",
+        .tokenizer[1] = "x",
+        .tokenizer_size[1] = 1};
     if (!checkpoint_save(&checkpoint, path, &error)) fail_msg("%s", error.text);
     assert_true(checkpoint_open(&file, path, &error));
     assert_true(checkpoint_read(&file, &large.params, CHECKPOINT_WEIGHTS, block, &error));

@@ -109,7 +109,7 @@ TEST(test_decay_is_for_matrices)
     assert_true(optimizer_create(&optimizer, &model, &gradients, &config, 2, &error));
     assert_true(gradients_sum(&gradients, &norm, 2, workers, &error));
     for (size_t i = 0; i < model.params.size; i++) model.block[i] = (real)(i % 1000 + 1);
-    optimizer_update(&optimizer, 1, 0.5, 1, workers);
+    assert_true(optimizer_update(&optimizer, 1, 0.5, 1, workers, &error));
     int matrices = 0;
     for (int t = 0; t < model.params.count; t++) {
         const Tensor *tensor = &model.params.tensor[t];

@@ -26,7 +26,7 @@ static void product(double *C, const double *A, const double *B, int n, int k, i
 }
 
 /* X [rows,columns] (=) its five iterations of a X + (b A + c A²) X with A = X Xᵀ, also where
- * muon_update takes Xᵀ X. */
+ * muon_orthogonal takes Xᵀ X. */
 static void iterate(double *X, int rows, int columns)
 {
     size_t square = (size_t)(rows * rows), count = (size_t)(rows * columns);
@@ -40,6 +40,16 @@ static void iterate(double *X, int rows, int columns)
         for (size_t i = 0; i < count; i++) X[i] = 3.4445 * X[i] + Y[i];
     }
     free(A), free(B), free(Y);
+}
+
+/* W, m (=) after an update with g, which becomes the direction. */
+static void update(MatrixLayout layout, int rows, int columns, double rate, double scale,
+                   GemmMode precision)
+{
+    size_t count = (size_t)(rows * columns);
+    muon_momentum(g, m, count, scale);
+    const real *X = muon_orthogonal(workspace, g, layout, rows, columns, precision);
+    if (X) muon_update(W, X, count, rate, rows, columns);
 }
 
 static void check(int rows, int columns, GemmMode precision, double tolerance)
@@ -64,7 +74,7 @@ static void check(int rows, int columns, GemmMode precision, double tolerance)
         iterate(X, rows, columns);
         for (size_t i = 0; i < count; i++)
             theta[i] -= rate * 0.2 * sqrt(rows > columns ? rows : columns) * X[i];
-        muon_update(W, m, g, MATRIX_ROWS, rows, columns, rate, 0.5, precision, workspace);
+        update(MATRIX_ROWS, rows, columns, rate, 0.5, precision);
     }
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)W[i] - theta[i]) < tolerance))
@@ -95,7 +105,7 @@ TEST(test_all_directions_move_alike)
                    v2 = j < N / 2 ? 0.25 : -0.25;
             g[i * N + j] = (real)(u1 * v1 + 0.05 * u2 * v2);
         }
-    muon_update(W, m, g, MATRIX_ROWS, N, N, 1, 1, SET, workspace);
+    update(MATRIX_ROWS, N, N, 1, 1, SET);
     double share[2] = {0}, squares = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -113,7 +123,7 @@ TEST(test_no_gradient_is_no_update)
 {
     memset(m, 0, sizeof m), memset(g, 0, sizeof g);
     for (int i = 0; i < 64; i++) W[i] = (real)i;
-    muon_update(W, m, g, MATRIX_ROWS, 8, 8, 1, 1, SET, workspace);
+    update(MATRIX_ROWS, 8, 8, 1, 1, SET);
     for (int i = 0; i < 64; i++) assert_true(W[i] == (real)i);
 }
 
@@ -129,8 +139,7 @@ TEST(test_packed_matrices)
         for (int i = 0; i < LARGEST; i++) g[i] = (real)(2 * rng_uniform(&rng) - 1);
         if (packed)
             matrix_pack(layout, W, ROWS, COLUMNS), matrix_pack(layout, g, ROWS, COLUMNS);
-        muon_update(W, m, g, packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, 0.1, 1, SET,
-                    workspace);
+        update(packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, 0.1, 1, SET);
         if (packed) matrix_unpack(layout, W, ROWS, COLUMNS);
         else memcpy(rows_of_W, W, sizeof W);
     }

