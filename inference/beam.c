@@ -16,15 +16,14 @@
  *
  * A search ends when it has no live prefix, or when no live prefix can still get among the n
  * best. Let g <= 0 be ln p of a live prefix, and L the limit. Each further token adds ln p <=
- * 0, the hypothesis will have at most L tokens, and the length penalty lp grows with the length
- * (search.h: α >= 0), so
+ * 0, the hypothesis will have at most L tokens, and α >= 0 (search.h), so
  *
- *     score = ln p / lp(length) <= g / lp(length) <= g / lp(L)
+ *     score = ln p / length^α <= g / length^α <= g / L^α
  *
  * (the second step holds because g <= 0: a larger divisor brings it nearer to 0). If the n-th
- * best finished hypothesis scores at least the best live prefix's g / lp(L), more steps change
- * nothing: early stopping keeps the best. Constraints only remove hypotheses or lower ln p
- * (constraints.h), so the bound holds with them.
+ * best finished hypothesis scores at least the best live prefix's g / L^α, more steps change
+ * nothing: early stopping keeps the best. Constraints only remove hypotheses (constraints.h),
+ * so the bound holds with them.
  *
  * The candidates are never sorted as a whole: a block of logits is skipped if its largest
  * cannot be kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one

@@ -47,8 +47,7 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
     const SearchBatch *batch = predictor->batch;
     const SearchTask *task = &batch->task[prefix->sentence];
     int C = ensemble_tokens(batch->ensemble);
-    bool needed =
-        normaliser || batch->ensemble->count > 1 || batch->config->repetition_penalty > 1;
+    bool needed = normaliser || batch->ensemble->count > 1;
     double n = 0;
     real *z = predictor_row(predictor, r, needed ? &n : NULL);
     if (needed ? !isfinite(n) : !all_finite(z, C)) return -1;
@@ -58,7 +57,7 @@ int choices_find(Best *token, int most, double least, double *normaliser, Predic
         *token = (Best){forced, z[forced]};
         return 1;
     }
-    constraints_apply(z, n, predictor, r, task);
+    constraints_apply(z, predictor, r, task);
     double bound = least + n;
     return choices_keep(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));  // rounded down
 }

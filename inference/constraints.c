@@ -13,18 +13,6 @@ int constraints_forced(const SearchTask *task, int step)
     return step < task->limit ? NOTHING_FORCED : ID_END;
 }
 
-/* Applies θ once to each token of the hypothesis, however often it occurs. */
-static void penalise_repeated(real *z, double normaliser, const int *written, int count,
-                              double theta)
-{
-    for (int i = 0; i < count; i++) {
-        int before = 0;
-        while (written[before] != written[i]) before++;
-        real *score = &z[written[i]];
-        if (before == i) *score = (real)(normaliser + theta * ((double)*score - normaliser));
-    }
-}
-
 /* Forbids each token that followed an earlier occurrence of the last n-1 tokens. */
 static void forbid_ngrams(real *z, const int *written, int count, int n)
 {
@@ -42,18 +30,15 @@ static bool unknowns_used(const int *written, int count, const SearchTask *task)
     return used == task->unknowns;
 }
 
-void constraints_apply(real *z, double normaliser, const Predictor *predictor, int r,
-                       const SearchTask *task)
+void constraints_apply(real *z, const Predictor *predictor, int r, const SearchTask *task)
 {
     const SearchConfig *config = predictor->batch->config;
     const Cache *tree = predictor->cache;
     int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
     int count = tree->step - 1, n = config->no_repeat_ngram;
     real end = z[ID_END];
-    if (n > 0 || config->repetition_penalty > 1 || (task->unknowns && !config->unknown))
+    if (n > 0 || (task->unknowns && !config->unknown))
         cache_tokens(written, tree, tree->nodes - predictor->rows + r);
-    if (config->repetition_penalty > 1)
-        penalise_repeated(z, normaliser, written, count, config->repetition_penalty);
     if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
     if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
     if (count >= config->min_length) return;

@@ -32,7 +32,7 @@ static int draw(Greedy *greedy, int r, double *log_probability)
     real *z = predictor_row(&greedy->predictor, r, &normaliser);
     if (!isfinite(normaliser)) return -1;
     if (token == NOTHING_FORCED) {
-        constraints_apply(z, normaliser, &greedy->predictor, r, task);
+        constraints_apply(z, &greedy->predictor, r, task);
         token =
             sampling_draw(&greedy->sampling, z, ensemble_tokens(greedy->batch->ensemble),
                           sampling_rng(config->seed, task->line, prefix->search, step), config);

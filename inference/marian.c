@@ -233,24 +233,45 @@ bool marian_open(CheckpointFile *c, const char *folder, Error *error)
 
 /* ---- writing ---- */
 
+/* What MarianMT leaves open, as options of the model: any size, and a choice up to `most`. Of all
+ * other options, also of those that are new, it has only the default, which is 0 (config.h). */
+static const struct {
+    const char *option;
+    int most;
+} OPEN[] = {
+    {"d-model", INT_MAX},
+    {"heads", INT_MAX},
+    {"ffn", INT_MAX},
+    {"encoder-layers", INT_MAX},
+    {"decoder-layers", INT_MAX},
+    {"max-length", INT_MAX},
+    {"activation", ACTIVATION_SWISH},
+    {"tying", TYING_NONE},
+    {"embedding-scale", EMBEDDING_SCALE_NONE},
+    {"output-bias", true},
+};
+
+/* vocab, source_vocab (make_vocab) and precision, which is of a training, are not options of the
+ * model. A new field that is none either must be checked here. */
+_Static_assert(sizeof(ModelConfig) == 17 * sizeof(int), "check whether MarianMT has it");
+
 static bool check_network(const Transformer *model, Error *error)
 {
-    const ModelConfig *c = &model->config;
-    const struct {
-        bool wrong;
-        const char *what;
-    } rules[] = {
-        {model->prepared.count, "weights quantised to int8"},
-        {c->norm != NORM_POST, "pre-norm"},
-        {c->positions == POSITIONS_LEARNED, "learned positions"},
-        {c->positions == POSITIONS_NONE, "model without positions"},
-        {c->attention_score != SCORE_SCALED_DOT, "score function but the scaled dot product"},
-        {c->projections != PROJECTIONS_SEPARATE, "shared `projections`"},
-    };
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
-        if (rules[i].wrong)
-            return error_set(error, "this model cannot be exported: MarianMT has no %s",
-                             rules[i].what);
+    if (model->prepared.count)
+        return error_set(error, "this model cannot be exported: MarianMT has no weights "
+                                "quantised to int8");
+    for (const Option *o = model_options; o < model_options + model_option_count; o++) {
+        if (o->flags & OPTION_REMOVED) continue;
+        const char *field = (const char *)&model->config + o->offset;
+        int value = o->kind == OPTION_FLAG ? *field : *(const int *)(const void *)field,
+            most = 0;
+        for (size_t i = 0; i < sizeof OPEN / sizeof *OPEN; i++)
+            if (!strcmp(OPEN[i].option, o->name)) most = OPEN[i].most;
+        if (value > most)
+            return error_set(error, "this model cannot be exported: MarianMT has no `%s%s%s`",
+                             o->name, o->choices ? " " : "",
+                             o->choices ? o->choices[value] : "");
+    }
     return true;
 }
 

@@ -10,13 +10,10 @@ enum { EXTRA_LENGTH = 20 };  // tokens; short sources may have much longer trans
 
 // clang-format off
 #define DEFAULTS .beam = 4, .n_best = 1, .length_penalty = 1, .max_length_ratio = 3,           \
-                 .repetition_penalty = 1, .temperature = 1, .top_p = 1, .seed = 1,             \
-                 .batch_rows = 84
+                 .temperature = 1, .top_p = 1, .seed = 1, .batch_rows = 84
 // clang-format on
 const SearchConfig search_default = {DEFAULTS};
 const SearchConfig search_copying = {DEFAULTS, .copy_unknown = true};
-
-static const char *const LENGTH_PENALTIES[] = {"power", "wu", NULL};
 
 #define FIELD(name) offsetof(SearchConfig, name)
 // clang-format off
@@ -27,8 +24,6 @@ const Option search_options[] = {
      "translations to give, best first; at most --beam, except with --sample", OPTION_COMMON},
     {"length-penalty", OPTION_REAL, FIELD(length_penalty), 0, 10, NULL, "A",
      "a hypothesis scores ln p / length^A; a larger A favours longer translations", 0},
-    {"length-penalty-form", OPTION_CHOICE, FIELD(length_penalty_form), 0, 0, LENGTH_PENALTIES,
-     NULL, "wu: ln p / ((5 + length) / 6)^A (Wu et al. 2016)", OPTION_EXPERT},
     {"max-length-ratio", OPTION_REAL, FIELD(max_length_ratio), 0.1, 100, NULL, NULL,
      "a translation has at most this times the source's tokens, plus 20", OPTION_EXPERT},
     {"max-tokens", OPTION_INT, FIELD(max_tokens), 0, 8192, NULL, NULL,
@@ -37,8 +32,6 @@ const Option search_options[] = {
      "and at least N tokens before its end", 0},
     {"no-repeat-ngram", OPTION_INT, FIELD(no_repeat_ngram), 0, 64, NULL, "N",
      "never repeat a sequence of N tokens; 0: allow it", 0},
-    {"repetition-penalty", OPTION_REAL, FIELD(repetition_penalty), 1, 100, NULL, "X",
-     "multiply ln p of a token that the translation already has by X", OPTION_EXPERT},
     {"unknown", OPTION_FLAG, FIELD(unknown), 0, 0, NULL, NULL,
      "allow <unk> in translations", OPTION_EXPERT},
     {"copy-unknown", OPTION_FLAG, FIELD(copy_unknown), 0, 0, NULL, NULL,
@@ -98,12 +91,9 @@ int search_limit(const SearchConfig *config, const ModelConfig *model, int lengt
     return limit < most ? (int)limit : most;
 }
 
-/* Divides by the length penalty (search.h). */
 double search_score(const SearchConfig *config, double log_probability, int length)
 {
-    double base =
-        config->length_penalty_form == LENGTH_PENALTY_WU ? (5.0 + length) / 6 : length;
-    return log_probability / pow(base, config->length_penalty);
+    return log_probability / pow(length, config->length_penalty);
 }
 
 double search_normaliser(const real *z, int C)

@@ -3,14 +3,11 @@
  * A hypothesis is a target sentence of 1 .. limit tokens that ends in </s>. Its log-probability
  * and score count </s>:
  *
- *   log p(y | x) = Σ_t ln p(y_t | y_<t, x)          score = log p / lp(length)
- *   lp(n) = n^α                                     length penalty, the default
- *   lp(n) = ((5 + n) / 6)^α                         length penalty of Wu et al. 2016
- *                                                   (arXiv 1609.08144, §7)
+ *   log p(y | x) = Σ_t ln p(y_t | y_<t, x)          score = log p / length^α
  *
  * The searches look for the highest score. At the limit only </s> is allowed, at the
  * probability that the model gives it. Every hypothesis is therefore a whole sentence, and its
- * log p is what scoring.h computes for it (except with a repetition penalty: constraints.h).
+ * log p is what scoring.h computes for it.
  *
  * <pad> is never produced: it has no logit. <unk> is produced only if `unknown` is set, since
  * it cannot be turned back into text, or, with `copy_unknown`, as often as the source has it:
@@ -25,22 +22,18 @@
 
 enum { MAX_BEAM = 64 };
 
-typedef enum { LENGTH_PENALTY_POWER, LENGTH_PENALTY_WU } LengthPenalty;
-
 typedef struct SearchConfig {
-    int beam;                   // hypotheses kept at every step; 1: greedy
-    int n_best;                 // hypotheses returned; at most `beam`, unless sampling
-    double length_penalty;      // α
-    int length_penalty_form;    // a LengthPenalty
-    double max_length_ratio;    // of target to source tokens; see search_limit
-    int max_tokens;             // of a translation, </s> included; 0: no such limit
-    int min_length;             // tokens before </s>, if the limit allows it
-    bool unknown;               // allow <unk>
-    bool copy_unknown;          // allow <unk> as often as the source has it
-    int no_repeat_ngram;        // no n-gram of this length twice in a hypothesis; 0: allowed
-    double repetition_penalty;  // θ >= 1; see constraints.h
-    int alternatives;  // hypotheses with different first free tokens; 0: a normal search
-    bool sample;       // draw tokens instead of searching; see sampling.h
+    int beam;                 // hypotheses kept at every step; 1: greedy
+    int n_best;               // hypotheses returned; at most `beam`, unless sampling
+    double length_penalty;    // α
+    double max_length_ratio;  // of target to source tokens; see search_limit
+    int max_tokens;           // of a translation, </s> included; 0: no such limit
+    int min_length;           // tokens before </s>, if the limit allows it
+    bool unknown;             // allow <unk>
+    bool copy_unknown;        // allow <unk> as often as the source has it
+    int no_repeat_ngram;      // no n-gram of this length twice in a hypothesis; 0: allowed
+    int alternatives;         // hypotheses with different first free tokens; 0: a normal search
+    bool sample;              // draw tokens instead of searching; see sampling.h
     double temperature;
     int top_k;  // 0: all
     double top_p;
@@ -66,7 +59,7 @@ int search_results(const SearchConfig *config);
 typedef struct Hypothesis {
     int *id;  // [length], the last is </s>
     int length;
-    double score;            // log_probability / lp(length); NAN if not computed
+    double score;            // log_probability / length^α; NAN if not computed
     double log_probability;  // nats
     double *each;            // [length] ln p of each token, their sum is log_probability
 } Hypothesis;
@@ -100,7 +93,7 @@ typedef struct SearchBatch {
 int search_limit(const SearchConfig *config, const ModelConfig *model, int length,
                  int prefix_length);
 
-/* log_probability / lp(length) */
+/* log_probability / length^α */
 double search_score(const SearchConfig *config, double log_probability, int length);
 
 /* Log-sum-exp of z [C], ln Σ_c e^(z_c); at least the largest z. NaN if a z is NaN or

@@ -55,10 +55,10 @@ refused() {
     wrong "$what is refused" 1 "MarianMT has $what" translate --model other --export no
     rm -rf other
 }
-refused "no pre-norm" --norm pre
-refused "no learned positions" --positions learned
-refused "no model without positions" --positions none
-refused "no score function but the scaled dot product" --attention-score cosine
-refused "no shared projections" --projections qk-shared
+refused "no norm pre" --norm pre
+refused "no positions learned" --positions learned
+refused "no positions none" --positions none
+refused "no attention-score cosine" --attention-score cosine
+refused "no projections qk-shared" --projections qk-shared
 refused "one vocabulary" --vocabulary separate --tying decoder
 check "and nothing is written" test ! -e no -a ! -e no.tmp
