@@ -72,7 +72,7 @@ static void encoded_layout(Encoded *encoded, Arena *arena, const ModelConfig *co
     encoded->keys = ARENA_TAKE(arena, size_t, (size_t)source->sentences + 1);
     for (int s = 0; s < source->sentences; s++) {
         if (encoded->keys) encoded->keys[s] = width * D;
-        width += (size_t)attention_width(packed_length(source, s));
+        width += (size_t)head_width(packed_length(source, s));
     }
     if (encoded->keys) encoded->keys[source->sentences] = width * D;
     for (int l = 0; l < config->decoder_layers; l++) {
@@ -99,8 +99,7 @@ static void keep(EncodedLayer *layer, const Encoded *encoded, const Slice *slice
         Rows keys = {slice->KV + (size_t)slice->source.start[s] * 2 * d, 2 * D};
         real *K = layer->K + encoded->keys[slice->first + s];
         int m = packed_length(&slice->source, s);
-        if (score_functions[config->attention_score].product)
-            attention_transpose(K, keys, m, D);
+        if (score_functions[config->attention_score].product) head_transpose(K, keys, m, D);
         else
             for (int j = 0; j < m; j++)
                 memcpy(K + (size_t)j * d, keys.at + (size_t)j * 2 * d, d * sizeof *K);
@@ -164,8 +163,8 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     cache->F = ARENA_TAKE(arena, real, R * D);
     cache->QKV = ARENA_TAKE(arena, real, R * 3 * D);
     cache->O = ARENA_TAKE(arena, real, R * D);
-    size_t self = H * (size_t)attention_width(steps);
-    size_t cross = (R > H ? R : H) * (size_t)attention_width(longest);
+    size_t self = H * (size_t)head_width(steps);
+    size_t cross = (R > H ? R : H) * (size_t)head_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
     cache->value = ARENA_TAKE(arena, const real *, (size_t)(steps > longest ? steps : longest));
     real *stream = addnorm_layout_first(&cache->norm_first, arena, config, rows);
@@ -219,7 +218,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
                         const AttentionWeights *w, const ModelConfig *config)
 {
     const ScoreFunction *score = &score_functions[config->attention_score];
-    int n = cache->step + 1, width = attention_width(n);
+    int n = cache->step + 1, width = head_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
     real *P = cache->P, scale = score_scale(score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
@@ -239,7 +238,7 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
 static inline __attribute__((always_inline)) void
 source_scores(real *P, const real *q, const real *K, int width, int dh, const int heads)
 {
-    enum { VECTORS = 16 / LANES };  // attention_width is a multiple of 16
+    enum { VECTORS = 16 / LANES };  // head_width is a multiple of 16
     for (int j = 0; j < width; j += 16) {
         Vector sum[4][VECTORS] = {0};
         for (int k = 0; k < dh; k++)
@@ -255,7 +254,7 @@ static void attend_source_row(real *o, const real *q, const real *K, const real 
                               const Cache *cache, int m, const AttentionWeights *w,
                               const ModelConfig *config)
 {
-    int D = config->d_model, H = config->heads, dh = D / H, width = attention_width(m), h = 0;
+    int D = config->d_model, H = config->heads, dh = D / H, width = head_width(m), h = 0;
     real *P = cache->P;  // [H,width]
     for (; h + 4 <= H; h += 4)
         source_scores(P + h * width, q + h * dh, K + h * dh * width, width, dh, 4);
@@ -277,7 +276,7 @@ static void attend_source(real *O, real *Q, const Cache *cache, int layer, int s
     const ScoreFunction *score = &score_functions[config->attention_score];
     const Encoded *encoded = &cache->encoded;
     int D = config->d_model, H = config->heads, dh = D / H;
-    int m = packed_length(encoded->source, sentence), width = attention_width(m);
+    int m = packed_length(encoded->source, sentence), width = head_width(m);
     real *K = encoded->layer[layer].K + encoded->keys[sentence];
     const real *V =
         encoded->layer[layer].V + (size_t)encoded->source->start[sentence] * (size_t)D;

@@ -104,7 +104,7 @@ AttentionMap snapshot_map(const Snapshot *snapshot, AttentionKind kind, int laye
     const Attention *attention = attention_of(snapshot, kind, layer, head);
     int columns = attention->keys->rows;
     return (AttentionMap){attention_map(attention, 0, head), attention->queries->rows, columns,
-                          attention_width(columns)};
+                          head_width(columns)};
 }
 
 SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)
@@ -118,7 +118,8 @@ SnapshotRows snapshot_embedded(const Snapshot *snapshot, bool source)
 HeadVectors snapshot_vectors(const Snapshot *snapshot, AttentionKind kind, int layer, int head)
 {
     const Attention *a = attention_of(snapshot, kind, layer, head);
-    int n = a->queries->rows, m = a->keys->rows, D = a->D, dh = D / a->H, at = head * dh;
+    int n = a->queries->rows, m = a->keys->rows, D = a->config->d_model,
+        dh = D / a->config->heads, at = head * dh;
     const HeadRows *all = &a->heads;
     const AttentionWeights *w = weights_of(snapshot, kind, layer);
     return (HeadVectors){.Xq = {a->Xq, n, D, D},
@@ -137,7 +138,7 @@ HeadGradients snapshot_gradients(const Snapshot *snapshot, AttentionKind kind, i
     HeadGradients d = {snapshot_vectors(snapshot, kind, layer, head),
                        snapshot_map(snapshot, kind, layer, head),
                        snapshot_map(snapshot, kind, layer, head)};
-    int at = head * a->dh;
+    int at = head * (a->config->d_model / a->config->heads);
     size_t map = attention_map_at(a, 0, head);
     d.x.Q.at = a->kept.Q.at + at, d.x.K.at = a->kept.K.at + at;
     d.x.V.at = a->kept.V.at + at, d.x.O.at = a->kept.O.at + at;

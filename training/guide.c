@@ -76,13 +76,13 @@ void guide_count(Guide *g, const Packed *source, const Packed *target)
 
 void guide_fill(const Attention *a, const Guide *g, real w)
 {
-    size_t H = (size_t)a->H;
+    size_t H = (size_t)a->config->heads;
     for (size_t k = 0; k < a->numbers / H; k++) a->guide[k] = 0;
     for (int s = 0; s < a->keys->sentences; s++) {
         int n = packed_length(a->keys, s), m = packed_length(a->queries, s);
         real *P = a->guide + a->map[s] / H;
         if (a->map[s] == a->map[s + 1]) continue;
-        for (int i = 0; i < m - 1; i++, P += attention_width(n))
+        for (int i = 0; i < m - 1; i++, P += head_width(n))
             link_token(P, g, a->keys->id + a->keys->start[s], n - 1,
                        a->queries->id[a->queries->start[s] + i], i, m - 1, w);
     }

@@ -112,7 +112,7 @@ static void layout(MicroBatch *b, Arena *arena, const Transformer *model, Keep k
     if (!b->guide) return;
     Attention *a = b->guided =
         &b->activations.decoder.layer[model->config.decoder_layers - 1].cross;
-    a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)a->H);
+    a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)model->config.heads);
 }
 
 size_t microbatch_bytes(MicroBatch *b, const Transformer *model, Keep keep)

@@ -18,13 +18,19 @@ static real *numbers(int count, double deviation, uint64_t index)
 
 static void check_case(int n, int m, int dh, bool causal, double deviation, double limit)
 {
-    int width = attention_width(m);
+    int width = head_width(m);
     real *Q = numbers(n * STRIDE, deviation, 1), *K = numbers(m * STRIDE, deviation, 2);
     real *P = numbers(n * width, 1, 3), *Kt = numbers(dh * width, 1, 4);
-    attention_transpose(Kt, (Rows){K, STRIDE}, m, dh);
-    small_gemm(SET, P, width, (Strided){Q, STRIDE, 1}, Kt, width, n, width, dh,
-               1 / (real)sqrt(dh));
-    attention_softmax(P, NULL, false, n, m, causal);
+    const AttentionHead head = {.n = n,
+                                .m = m,
+                                .dh = dh,
+                                .causal = causal,
+                                .scale = 1 / (real)sqrt(dh),
+                                .x = {.Q = {Q, STRIDE}, .K = {K, STRIDE}},
+                                .P = P,
+                                .T = Kt};
+    head_scores(&head);
+    head_softmax(&head);
     for (int i = 0; i < n; i++) {
         int seen = causal ? i + 1 : m;
         double z[256], largest = -INFINITY, sum = 0;

@@ -178,7 +178,7 @@ static void compare_attention(const char *name, const Attention *a)
     int heads = network->config.heads;
     for (int s = 0; s < a->queries->sentences; s++) {
         int n = a->queries->start[s + 1] - a->queries->start[s];
-        int m = a->keys->start[s + 1] - a->keys->start[s], width = attention_width(m);
+        int m = a->keys->start[s + 1] - a->keys->start[s], width = head_width(m);
         assert_true(count + (size_t)(heads * n * m) <= sizeof maps / sizeof *maps);
         for (int h = 0; h < heads; h++)
             for (int i = 0; i < n; i++, count += (size_t)m)

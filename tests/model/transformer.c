@@ -193,7 +193,7 @@ static void check_maps(const Attention *a)
 {
     for (int s = 0; s < a->queries->sentences; s++) {
         int n = a->queries->start[s + 1] - a->queries->start[s];
-        int m = a->keys->start[s + 1] - a->keys->start[s], width = attention_width(m);
+        int m = a->keys->start[s + 1] - a->keys->start[s], width = head_width(m);
         for (int h = 0; h < config.heads; h++)
             for (int i = 0; i < n; i++) {
                 const real *row = attention_map(a, s, h) + i * width;

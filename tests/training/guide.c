@@ -56,7 +56,7 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
         attention_layout(&a, &arena, config, &l->target, &l->source, false, NULL, true, block);
         assert_true(pass || arena_reserve(&arena, NULL));
     }
-    size_t count = a.numbers / (size_t)a.H;
+    size_t count = a.numbers / (size_t)a.config->heads;
     real *P = malloc((count + 1) * sizeof *P);
     memset(P, 0xff, (count + 1) * sizeof *P);  // NaN
     a.guide = P;
@@ -64,9 +64,10 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
     assert_true(isnan(P[count]));
     for (int p = 0; count && p < PAIRS; p++)
         for (int i = 0; i <= LENGTH; i++) {
-            const real *row = P + a.map[p] / (size_t)a.H + i * attention_width(LENGTH + 1);
+            const real *row =
+                P + a.map[p] / (size_t)a.config->heads + i * head_width(LENGTH + 1);
             double sum = 0;
-            for (int j = 0; j < attention_width(LENGTH + 1); j++) {
+            for (int j = 0; j < head_width(LENGTH + 1); j++) {
                 assert_true(row[j] >= 0 && (row[j] == 0 || (i < LENGTH && j < LENGTH)));
                 sum += (double)row[j];
             }

@@ -23,7 +23,7 @@ static double guided(const Case *c, real *prepare)
     double sum = 0;
     for (int s = 0; s < a->keys->sentences; s++) {
         int n = packed_length(a->queries, s), m = packed_length(a->keys, s);
-        int width = attention_width(m);
+        int width = head_width(m);
         for (int k = 0; k < n * width && a->map[s] < a->map[s + 1]; k++) {
             size_t at = a->map[s] / H + (size_t)k;
             if (prepare) prepare[at] = k % width < m ? (real)fabs(prepare[at]) : 0;

@@ -1,0 +1,179 @@
+/* head.c -- scaled dot-product attention of one head (Vaswani et al. 2017, §3.2.1, eq. 1).
+ *
+ *   forward    (2)  S = scale · Q Kᵀ                how well query i matches key j
+ *              (3)  P = softmax_rows(S)             over the keys that i sees (causal mask)
+ *              (4)  O = dropout(P) V                values mixed by the attention weights P
+ *   backward   (4)  dV = dropout(P)ᵀ dO             dP = dropout(dO Vᵀ)
+ *              (3)  dS = P ⊙ (dP - Σ_j P ⊙ dP)
+ *              (2)  dQ = scale · dS K               dK = scale · dSᵀ Q
+ *
+ * Steps (1) and (5) are of all heads together: attention.c. The scale is 1/√dh: without it a dot
+ * product of dh independent terms of variance 1 has deviation √dh, and the softmax saturates
+ * where its gradient is near zero. */
+#include "model/head.h"
+
+#include <string.h>
+
+#include "base/real.h"
+#include "kernels/transpose.h"
+#include "kernels/vecexp.h"
+
+enum { VECTOR = 16 };
+
+void head_transpose(real *T, Rows X, int m, int dh)
+{
+    int width = head_width(m);
+    for (int j = 0; j < width; j += LANES) {
+        int rows = at_most(m - j, LANES), k = 0;
+        const real *x = X.at + (size_t)j * (size_t)X.stride;
+        for (; k + LANES <= dh; k += LANES)
+            transpose_square(T + k * width + j, (size_t)width, x + k, (size_t)X.stride, rows);
+        for (; k < dh; k++)
+            for (int l = 0; l < LANES; l++)
+                T[k * width + j + l] =
+                    l < rows ? x[(size_t)l * (size_t)X.stride + (size_t)k] : 0;
+    }
+}
+
+/* C [m,n] (mode) = scale · A [m,k] · B [k,n] */
+static void product(GemmMode mode, const AttentionHead *h, Rows C, Strided A, Rows B, int m,
+                    int n, int k, real scale)
+{
+    (h->large ? gemm_strided : small_gemm)(mode, C.at, C.stride, A, B.at, B.stride, m, n, k,
+                                           scale);
+}
+
+static Strided by_rows(Rows A)
+{
+    return (Strided){A.at, (size_t)A.stride, 1};
+}
+
+static Strided by_columns(Rows A)
+{
+    return (Strided){A.at, 1, (size_t)A.stride};
+}
+
+/* Xᵀ, of keys or values, in h->T */
+static Rows transposed(const AttentionHead *h, Rows X)
+{
+    head_transpose(h->T, X, h->m, h->dh);
+    return (Rows){h->T, head_width(h->m)};
+}
+
+/* dropout(P): in the scratch Pd, or P itself without dropout. */
+static Rows dropped(const AttentionHead *h)
+{
+    int width = head_width(h->m), count = h->n * width;
+    if (!h->keep) return (Rows){h->P, width};
+#pragma omp simd
+    for (int i = 0; i < count; i++) h->Pd[i] = h->P[i] * (h->keep_scale * (real)h->keep[i]);
+    return (Rows){h->Pd, width};
+}
+
+void head_scores(const AttentionHead *h)
+{
+    int width = head_width(h->m);
+    // (2) S = scale · Q Kᵀ
+    product(SET, h, (Rows){h->P, width}, by_rows(h->x.Q), transposed(h, h->x.K), h->n, width,
+            h->dh, h->scale);
+}
+
+void head_scores_backward(const HeadRows *d, const AttentionHead *h)
+{
+    Rows dS = {h->dP, head_width(h->m)};
+    // (2) dQ = scale · dS K
+    product(SET, h, d->Q, by_rows(dS), h->x.K, h->n, h->dh, h->m, h->scale);
+    // (2) dK = scale · dSᵀ Q
+    product(h->mode, h, d->K, by_columns(dS), h->x.Q, h->m, h->dh, h->n, h->scale);
+}
+
+static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+
+/* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers
+ * come from a table: gcc would split the loop at `seen` if it saw an index. */
+void softmax_row(real *z, int seen)
+{
+    real first = z[0], largest = first, sum = 0;
+    for (int j = 0; j < seen; j += VECTOR) {
+        const real *at = z + j;
+#pragma omp simd reduction(max : largest) simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real x = at[l];
+            x = lane[l] < seen - j ? x : first;
+            largest = x > largest ? x : largest;
+        }
+    }
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd reduction(+ : sum) simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real e = vec_exp(z[j + l] - largest);
+            z[j + l] = lane[l] < seen - j ? e : 0;
+            sum += z[j + l];
+        }
+    real inverse = 1 / sum;
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) z[j + l] *= inverse;
+}
+
+void head_softmax(const AttentionHead *h)
+{
+    int width = head_width(h->m);
+    // (3) P = softmax_rows(S)
+    for (int i = 0; i < h->n; i++) {
+        int seen = h->causal ? h->m - h->n + i + 1 : h->m, filled = head_width(seen);
+        real *row = h->P + i * width;
+        softmax_row(row, seen);
+        if (filled < width) memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
+    }
+}
+
+void head_softmax_backward(const AttentionHead *h)
+{
+    int width = head_width(h->m);
+    real *dP = h->dP;
+    const real *P = h->P;
+    const uint8_t *keep = h->keep;
+    // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
+    for (int i = 0; i < h->n; i++, dP += width, P += width) {
+        real sum = 0;
+        if (keep) {
+#pragma omp simd
+            for (int j = 0; j < width; j++) dP[j] *= h->keep_scale * (real)keep[i * width + j];
+        }
+#pragma omp simd reduction(+ : sum)
+        for (int j = 0; j < width; j++) sum += P[j] * dP[j];
+#pragma omp simd
+        for (int j = 0; j < width; j++) dP[j] = P[j] * (dP[j] - sum);
+    }
+}
+
+void head_values(const AttentionHead *h)
+{
+    // (4) O = dropout(P) V
+    product(SET, h, h->x.O, by_rows(dropped(h)), h->x.V, h->n, h->dh, h->m, 1);
+}
+
+void head_values_backward(const HeadRows *d, const AttentionHead *h)
+{
+    int width = head_width(h->m);
+    // (4) dV = dropout(P)ᵀ dO
+    product(h->mode, h, d->V, by_columns(dropped(h)), d->O, h->m, h->dh, h->n, 1);
+    // (4) dP = dO Vᵀ, before dropout
+    product(SET, h, (Rows){h->dP, width}, by_rows(d->O), transposed(h, h->x.V), h->n, width,
+            h->dh, 1);
+}
+
+void head_forward(const AttentionHead *h)
+{
+    head_scores(h);   // (2)
+    head_softmax(h);  // (3)
+    head_values(h);   // (4)
+}
+
+void head_backward(const HeadRows *d, const AttentionHead *h)
+{
+    head_values_backward(d, h);  // (4)
+    head_softmax_backward(h);    // (3)
+    head_scores_backward(d, h);  // (2)
+}

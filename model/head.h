@@ -1,0 +1,57 @@
+/* head.h -- one head of attention on one sentence, as the paper has it: scores, softmax, values.
+ *
+ * Each step stands beside its backward. attention.h makes the heads and puts them together. */
+#pragma once
+
+#include "kernels/gemm.h"
+#include "model/scorefunction.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
+ * one. */
+typedef struct HeadRows {
+    Rows Q, K, V, O;
+} HeadRows;
+
+typedef struct AttentionHead {
+    int n, m, dh;         // queries, keys, numbers of each
+    bool causal;          // the last query sees all keys, the one before it one less, and so on
+    bool large;           // P is a block of a larger map
+    GemmMode mode;        // of dK and dV: ADD for all blocks of a map but the first
+    real scale;           // of the scores
+    HeadRows x;           // Q, O [n,dh]   K, V [m,dh]
+    real *P;              // [n,head_width(m)] attention weights before dropout
+    const uint8_t *keep;  // as P: what dropout keeps of it; NULL: no dropout
+    real keep_scale;
+    real *T;        // [dh,head_width(m)] scratch: keys or values as columns
+    real *Pd, *dP;  // as P, scratch of backward: after dropout; gradients
+} AttentionHead;
+
+/* A row of P is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
+static inline int head_width(int m)
+{
+    return (m + 15) / 16 * 16;
+}
+
+/* O (=) */
+void head_forward(const AttentionHead *h);
+
+/* d: dQ (=), dK and dV (h->mode), from dO. Call head_forward first. */
+void head_backward(const HeadRows *d, const AttentionHead *h);
+
+/* The steps of both. P has the scores between the first two; dP is the gradient of P after
+ * head_values_backward, that of the scores after head_softmax_backward. */
+void head_scores(const AttentionHead *h);
+void head_softmax(const AttentionHead *h);
+void head_values(const AttentionHead *h);
+void head_values_backward(const HeadRows *d, const AttentionHead *h);
+void head_softmax_backward(const AttentionHead *h);
+void head_scores_backward(const HeadRows *d, const AttentionHead *h);
+
+/* T [dh,head_width(m)] (=) the transpose of X [m,dh], padded with zeros. */
+void head_transpose(real *T, Rows X, int m, int dh);
+
+/* z [head_width(seen)] (=) the softmax of its first `seen` numbers; the others become 0. */
+void softmax_row(real *z, int seen);
