@@ -3,7 +3,8 @@
 #
 # A verdict compares the medians over the seeds. The spread is the larger range (highest less lowest) of the two.
 #   A < B   borne out if B exceeds A by more than the spread, not borne out if A exceeds B by more than that
-#   A = B   borne out if they differ by less than a tenth, not borne out if by more than that and than the spread
+#   A = B   borne out if the difference and the spread together are less than a tenth, not borne out if the
+#           difference less the spread is more than a tenth
 #   else    not here: these runs cannot tell
 function amount(x) { sub(/^>/, "", x); return x + 0 }
 function show(x,  a) {
@@ -52,7 +53,7 @@ function judge(e, c,  f, a, b, nb, a_median, spread, d, limit) {
     if (f[2] == "=") {
         if (d < 0) d = -d
         limit = (amount(median) + amount(a_median)) / 20
-        return d < limit ? "borne out" : d > spread ? "not borne out" : "not here"
+        return d + spread < limit ? "borne out" : d - spread > limit ? "not borne out" : "not here"
     }
     return d > spread ? "borne out" : d < -spread ? "not borne out" : "not here"
 }
@@ -80,7 +81,7 @@ FILENAME == losses_file {
   text = rest; sub(/^[^ ]+ +/, "", text) }
 word == "value" { sub(/^[^ ]+ +/, "", text); label[key] = text }
 word == "experiment" { e = key; order[++experiments] = e; title[e] = text }
-word == "source" || word == "train" || word == "note" { about[e, word] = rest }
+word == "source" || word == "train" || word == "note" || word == "reading" { about[e, word] = rest }
 word == "target" { target[e, key] = text }
 word == "variant" { variant[e, ++variants[e]] = key; sub(/^[^ ]+ */, "", text); options[e, key] = text }
 word == "picture" { picture[e, ++pictures[e]] = key; shown[e, key] = text }
@@ -94,8 +95,9 @@ END {
     print "Figures are medians over the seeds 1 to " most_seeds ", with the lowest and the highest in parentheses. Models are compared by the updates"
     print "that they need to reach a validation loss (nats a token, interpolated between validations), since most reach nearly the"
     print "same in the end. The *spread* is the larger range of the two that are compared. **A < B** is *borne out* if the medians"
-    print "differ in this direction by more than the spread, and *not borne out* if in the other. **A = B** is *borne out* if they"
-    print "differ by less than a tenth, and *not borne out* if by more than that and more than the spread. Otherwise: *not here*."
+    print "differ in this direction by more than the spread, and *not borne out* if in the other. **A = B** is *borne out* if difference"
+    print "and spread together are less than a tenth, and *not borne out* if the difference less the spread is more than a tenth. Otherwise:"
+    print "*not here*. Below each experiment, two sentences say what we read from it; they were written after the figures were seen."
     print "`> 400` means that the loss was not reached in 400 updates; for a verdict it counts as 400.\n"
     print "Measured on " machine ". Another processor rounds differently; training amplifies that.\n"
     print "| claim | verdict |\n| --- | --- |"
@@ -135,6 +137,7 @@ END {
             split(claim[e, c], f, " "); text = claim[e, c]; sub(/^[^ ]+ [^ ]+ [^ ]+ +/, "", text)
             print "| " text " | " f[1] " " f[2] " " f[3] " | " evidence " | *" verdict "* |"
         }
+        if ((e, "reading") in about) print "\n" about[e, "reading"]
     }
     if (missing != "") print "\nNot measured: " missing "."
 }

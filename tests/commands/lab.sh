@@ -52,14 +52,15 @@ value    u  15%  updates
 claim    u:fast < u:slow  clear
 claim    u:slow < u:fast  contrary
 claim    u:fast < u:near  within the spread
-claim    u:fast = u:near  equal
+claim    u:slow = u:alike  equal
+claim    u:fast = u:near  equal but for the spread
 claim    u:fast = u:slow  unequal
 claim    u:slow > u:fast  greater
 claim    u:fast < u:never  never reached
 claim    u:never < u:never2  both never reached
 claim    u:fast < u:none  nothing measured
 EOF
-for line in fast:100:102:110 slow:200:205:203 near:104:109:105 "never:>400:>400:>400" "never2:>400:>400:>400"; do
+for line in fast:100:102:110 slow:200:205:203 near:104:109:105 alike:203:204:206 "never:>400:>400:>400" "never2:>400:>400:>400"; do
     echo "$line" | awk -F : '{ for (s = 1; s <= 3; s++) print "e\t" $1 "\ttoy\t" s "\tu\t" $(s + 1) }'
 done >figures
 : >losses
@@ -71,6 +72,7 @@ verdict clear "borne out"
 verdict contrary "not borne out"
 verdict "within the spread" "not here"
 verdict equal "borne out"
+verdict "equal but for the spread" "not here"
 verdict unequal "not borne out"
 verdict greater "borne out"
 verdict "never reached" "borne out"
