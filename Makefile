@@ -187,7 +187,9 @@ $(BUILD)/page/pack: $(BUILD)/library/web/pack.o $(BUILD)/all.a
 $(BUILD)/page/qkv.html: $(BUILD)/page/qkv.wasm $(BUILD)/page/pack $(BIN)/translate scripts/page plots/page/live.html plots/page/learn.html $(LIVE)
 	BUILD=$(BUILD) BIN=$(BIN) RUN="$(RUN)" scripts/page $(LIVE)
 page: $(if $(filter page,$(MAKECMDGOALS)),$(if $(WASI),,$(error make page needs clang, lld and wasi-libc: scripts/setup --tests)))
-page: $(BUILD)/page/qkv.html
+page:
+	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html
+	@echo $(abspath $(BUILD)/page/qkv.html)
 
 # Man pages and completion, from the tables of options.
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a

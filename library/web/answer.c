@@ -16,7 +16,7 @@ typedef struct Answer {
     Translations found;
 } Answer;
 
-static bool translate(Answer *answer, const char *text)
+static bool read_lines(Answer *answer, const char *text)
 {
     answer->lines.find_unknown = true;
     const char *end = text;
@@ -28,6 +28,12 @@ static bool translate(Answer *answer, const char *text)
                          &web.error))
             return false;
     } while (*end && end[1]);
+    return true;
+}
+
+static bool translate(Answer *answer, const char *text)
+{
+    if (!read_lines(answer, text)) return false;
     Ensemble ensemble = ensemble_of(&web.model);
     TranslatorInput input = {.source = idlines_packed(&answer->lines), .line = 1};
     return translator_run(&answer->found, &ensemble, &input, &search_copying,
@@ -87,13 +93,14 @@ static bool backward(Snapshot *snapshot)
     return true;
 }
 
-static char *data_of(Snapshot *snapshot)
+static char *data_of(Snapshot *snapshot, bool given)
 {
     PictureInput input = {.snapshot = snapshot,
                           .gradients = snapshot,
                           .vocabulary = &web.vocabulary,
                           .model_name = "the model in this page",
-                          .choice = &choice_default};
+                          .choice = &choice_default,
+                          .given = given};
     PictureBest best;
     TextStream stream;
     JsonWriter json = {.out = textstream_open(&stream)};
@@ -103,27 +110,41 @@ static char *data_of(Snapshot *snapshot)
     return good ? text : (free(text), NULL);
 }
 
-char *EXPORT(web_attention)(const char *text)
+/* The attention of line 0 for the target, whose probabilities are `each`, or NULL. */
+static char *attention_of(const Answer *answer, const Packed *to, const char *const *unknown,
+                          const double *each, bool given)
+{
+    const Packed from = {1, answer->lines.start[1], answer->lines.ids.id, NULL};
+    Snapshot *snapshot = snapshot_open_for(&web.model, &from, to, KEEP_GRADIENTS, &web.error);
+    if (!snapshot) return NULL;
+    snapshot->unknown[SOURCE] = (const char *const *)answer->lines.unknown;
+    snapshot->unknown[TARGET] = unknown;
+    snapshot->each = each;
+    char *data = data_of(snapshot, given);
+    snapshot_close(snapshot);
+    return data;
+}
+
+char *EXPORT(web_attention)(const char *text, const char *given)
 {
     Answer answer = {0};
+    IdLines line = {.find_unknown = true};
     const char **copied = NULL;
     char *data = NULL;
-    if (translate(&answer, text) &&
-        copy(&copied, &answer, 0, answer.found.sentence->hypothesis)) {
-        const Hypothesis *best = answer.found.sentence->hypothesis;
-        const Packed from = {1, answer.lines.start[1], answer.lines.ids.id, NULL},
-                     to = {1, best->length, best->id, NULL};
-        Snapshot *snapshot =
-            snapshot_open_for(&web.model, &from, &to, KEEP_GRADIENTS, &web.error);
-        if (snapshot) {
-            snapshot->unknown[SOURCE] = (const char *const *)answer.lines.unknown;
-            snapshot->unknown[TARGET] = copied;
-            snapshot->each = best->each;
-            data = data_of(snapshot);
-        }
-        snapshot_close(snapshot);
+    if (*given
+            ? idlines_add(&line, web.vocabulary.tokenizer[TARGET], web.model.config.max_length,
+                          given, strlen(given), NULL, &web.error) &&
+                  read_lines(&answer, text)
+            : translate(&answer, text) &&
+                  copy(&copied, &answer, 0, answer.found.sentence->hypothesis)) {
+        const Hypothesis *best = *given ? NULL : answer.found.sentence->hypothesis;
+        const Packed own = {1, best ? best->length : line.start[1],
+                            best ? best->id : line.ids.id, NULL};
+        data = attention_of(&answer, &own, best ? copied : (const char *const *)line.unknown,
+                            best ? best->each : NULL, !best);
     }
     free(copied);
+    idlines_free(&line);
     answer_free(&answer);
     return data;
 }

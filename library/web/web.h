@@ -30,8 +30,9 @@ bool web_weights(const unsigned char *bytes, size_t size);
 /* The translations of lines: "SCORE\tTRANSLATION\n" for each. For web_release. */
 char *web_translate(const char *lines);
 
-/* The data of a page (explain/page.h) for the translation of a sentence, with gradients. For web_release. */
-char *web_attention(const char *sentence);
+/* The data of a page (explain/page.h) for a sentence and a translation of it, "" for the model's own, with
+ * gradients. For web_release. */
+char *web_attention(const char *sentence, const char *given);
 
 /* Changes the weights (inference/intervention.h); the last call's changes are undone first. Both texts
  * have spaces between their changes. Undo with "" before web_update. */

@@ -3,7 +3,7 @@
  *
  *   const engine = await startEngine({ program, words, options, weights });   Uint8Arrays and two texts
  *   engine.translate("jane visits africa .")     [{score, text}], one for each line
- *   engine.attention("jane visits africa .")     the data of a page (explain/page.h)
+ *   engine.attention("jane visits africa .", "")  the data of a page (explain/page.h), for a translation or the model's own
  *   engine.change("cross.2.1=zero", "scale=1")   until the next change
  *
  * A call that fails throws an Error with the program's reason. */
@@ -72,14 +72,14 @@ async function startEngine({ program, words, options, weights }) {
       const [score, ...text] = line.split("\t");
       return { score: Number(score), text: text.join("\t") };
     }),
-    attention: (sentence) => JSON.parse(textOf("web_attention", sentence)),
+    attention: (sentence, given = "") => JSON.parse(textOf("web_attention", sentence, given)),
     change: (ablate, intervene) => { call("web_change", ablate, intervene); },
     /* All that the page shows of a sentence, and the translation without the changes, if there are any. */
-    answer: (text, [ablate, intervene]) => {
+    answer: (text, [ablate, intervene], given) => {
       const unchanged = ablate || intervene ? engine.translate(text)[0] : null;
       engine.change(ablate, intervene);
       try {
-        return { ...engine.translate(text)[0], unchanged, data: engine.attention(text) };
+        return { ...engine.translate(text)[0], unchanged, data: engine.attention(text, given) };
       } finally {
         engine.change("", "");
       }

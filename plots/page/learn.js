@@ -21,19 +21,34 @@ function drawLosses() {
   pen.stroke();
 }
 
-/* W_Q, W_K and W_V: a row is a number of a query, key or value, a column one of the word's vector. */
-function drawProjections(numbers, size, width) {
-  ["wq", "wk", "wv"].forEach((id, n) => {
-    const part = numbers.subarray(n * size * width, (n + 1) * size * width);
-    const pen = drawn(id, width, size), most = part.reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
-    part.forEach((x, i) => {
-      pen.globalAlpha = Math.abs(x) / most;
-      pen.fillStyle = color(x > 0 ? "--positive" : "--negative");
-      pen.fillRect(i % width, Math.floor(i / width), 1, 1);
-    });
-    byId(`${id}-is`).textContent = `, largest ${most.toFixed(2)}`;
+/* A matrix as a strip; returns its largest number. */
+function drawMatrix(id, numbers, width) {
+  const pen = drawn(id, width, numbers.length / width), most = numbers.reduce((max, x) => Math.max(max, Math.abs(x)), 1e-9);
+  numbers.forEach((x, i) => {
+    pen.globalAlpha = Math.abs(x) / most;
+    pen.fillStyle = color(x > 0 ? "--positive" : "--negative");
+    pen.fillRect(i % width, Math.floor(i / width), 1, 1);
   });
+  return most.toFixed(most < 0.01 ? 4 : 2);
 }
+
+/* W_Q, W_K and W_V: a row is a number of a query, key or value, a column one of the word's vector. Below each, its
+ * change since the last report of the same head. */
+function drawProjections(numbers, width) {
+  const last = trainer.last, changes = last && last.length === numbers.length ? numbers.map((x, i) => x - last[i]) : numbers.map(() => 0);
+  const count = numbers.length / 3;
+  ["wq", "wk", "wv"].forEach((id, n) => {
+    const part = (all) => all.subarray(n * count, (n + 1) * count), most = drawMatrix(id, part(numbers), width);
+    byId(`${id}-is`).textContent = ` ±${most}, change ±${drawMatrix(`${id}-change`, part(changes), width)}`;
+  });
+  trainer.last = numbers;
+}
+byId("projections").append(...["wq", "wk", "wv"].map((id) => {
+  const name = `W_${id[1].toUpperCase()}`, strip = (at, label, kind) => make("canvas", { id: at, role: "img", "aria-label": label, class: kind });
+  return make("figure", {}, strip(id, name, ""), strip(`${id}-change`, `Change of ${name}`, "change"), make("figcaption", {}, name, make("span", { id: `${id}-is` })));
+}));
+
+const done = (step) => byId("guide").children[step].classList.add("done");
 
 function reported({ data: report }) {
   if (report.error) {
@@ -42,6 +57,9 @@ function reported({ data: report }) {
     return;
   }
   trainer.losses.push(...report.losses);
+  if (report.update > 0) done(0);
+  if (report.update > 100) done(1);
+  if (report.update > 0 && byId("score").value === "dot") done(3);
   const last = trainer.losses.slice(-20), loss = last.reduce((sum, x) => sum + x, 0) / Math.max(last.length, 1);
   byId("learned").textContent = last.length === 0 ? "No update yet: the weights are random." :
     `Update ${report.update}, loss ${loss.toFixed(3)} a token, ${(report.update / report.seconds).toFixed(1)} updates a second`;
@@ -53,13 +71,17 @@ function reported({ data: report }) {
   const kind = kindNow();
   byId("projections-are").textContent = `${kind.short}, layer ${state.layer + 1}, head ${lookedAt().head + 1}`;
   if (report.projections.length === 3 * DATA.size * DATA.size * DATA.heads)
-    drawProjections(report.projections, DATA.size, DATA.size * DATA.heads);
+    drawProjections(report.projections, DATA.size * DATA.heads);
+  byId("reference").textContent = `“${DATA.target}”`;
 }
 
 const lookedAt = () => ({ kind: kindNow().name, layer: state.layer, head: state.view === "neuron" ? state.head : chosenHeads()[0] });
+
+/* What the reports show. The reference, which the decoder reads and the loss compares with, is the finished model's translation. */
 function look() {
-  const sentence = byId("sentence").value.trim() || DATA.source;
-  trainer.worker.postMessage({ look: { sentence, changes: changes(), sentences: trainer.watched, ...lookedAt() } });
+  const sentence = byId("sentence").value.trim() || DATA.source, at = lookedAt();
+  if (JSON.stringify(at) !== trainer.at) Object.assign(trainer, { at: JSON.stringify(at), last: null });
+  trainer.worker.postMessage({ look: { sentence, reference: engine.translate(sentence)[0].text, changes: changes(), sentences: trainer.watched, ...at } });
 }
 
 function begin() {
@@ -121,4 +143,9 @@ byId("shipped").addEventListener("click", () => {
   byId("progress").hidden = true;
   update();
 });
-for (const id of ["kinds", "layers", "choose-heads"]) byId(id).addEventListener("change", () => { if (trainer.worker) look(); });
+for (const id of ["kinds", "layers", "choose-heads"])
+  byId(id).addEventListener("change", () => {
+    if (!trainer.worker) return;
+    done(2);
+    look();
+  });

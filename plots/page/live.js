@@ -10,6 +10,7 @@ function changes() {
   const list = [];
   byId("temperature-is").textContent = temperature.toFixed(2).replace(/\.?0+$/, "");
   if (!byId("positions").checked) list.push("positions=0");
+  byId("scale-note").hidden = divided || trainer.worker !== null;
   if (!divided || temperature !== 1) list.push(`scale=${scale}`);
   return [byId("off").value && `${byId("off").value}=zero`, list.join(" ")];
 }

@@ -1,6 +1,11 @@
 /* page.js -- tabs, controls and colours; render() redraws everything from `state`. */
 
 const views = { heads: showHeads, model: showModel, neuron: showNeuron };
+const purposes = {
+  heads: "To read one layer: a line from each word to the words that it attends to.",
+  model: "For an overview: the maps of all layers and heads. Choose one to enlarge it.",
+  neuron: "To follow one weight: the query, the keys and the values of a word in one head, number by number.",
+};
 
 /* A row of radio buttons or check boxes; `items` are {text, value, checked, color}. */
 function choices(id, type, items, change) {
@@ -60,7 +65,7 @@ function caption() {
   const kind = kindNow(), token = kind.columns === "read" ? "<pad>" : "</s>";
   const unsure = side(kind.rows).words.some((word) => wordClass(word) === "unsure");
   const text = kind.caption + (unsure ? ` Wavy line: a word whose probability is below ${UNSURE}.` : "");
-  if (state.view === "model") return `${text} One map for each layer and head. Choose one to enlarge it.`;
+  if (state.view === "model") return text;
   if (state.view === "neuron")
     return `The query q of the word and the key k of each word are compared number by number, and the terms are added. ` +
            `The score is ${DATA.score}${DATA.comparison === "q·k" ? `, with d_k = ${DATA.size}` : ""}. The softmax turns the scores ` +
@@ -86,6 +91,7 @@ function redraw(panel, show) {
 function render() {
   state.layer = Math.min(state.layer, kindNow().layers.length - 1);
   drawControls();
+  byId("purpose").textContent = purposes[state.view];
   byId("caption").textContent = caption();
   for (const tab of byId("views").children) {
     const on = tab.dataset.view === state.view;

@@ -1,7 +1,7 @@
 /* worker.js -- trains in a worker of the page: runs the engine (engine.js) and reports to learn.js.
  *
  *   in    {start: {program, words, model, training, size, width}}, {run: true | false}, {step: true}, {rate},
- *         {look: {sentence, changes, sentences, kind, layer, head}}: what the reports show
+ *         {look: {sentence, reference, changes, sentences, kind, layer, head}}: what the reports show
  *   out   {update, losses, seconds, answer, translations, projections}, or {error} */
 let engine = null, run = null, look = null, losses = [], running = false, update = 0, seconds = 0;
 
@@ -10,7 +10,7 @@ function report() {
   const kind = { encoder: 0, decoder: 1, cross: 2 }[look.kind];
   postMessage({
     update, losses, seconds,
-    answer: engine.answer(look.sentence, look.changes),
+    answer: engine.answer(look.sentence, look.changes, look.reference),
     translations: engine.translate(look.sentences.join("\n")),
     projections: engine.projections(kind, look.layer, Math.min(look.head, run.width / run.size - 1), run.size, run.width),
   });
