@@ -74,8 +74,8 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     memcpy(u->weights, model->block, bytes);
     params_bind(&u->before, u->weights, &model->config);
     params_bind(&u->dw, u->gradient, &model->config);
-    transformer_backward(&u->loss[0], &u->snapshot[0]->activations, model, &u->dw, NULL,
-                         smoothing, 1 / (real)target->rows);
+    transformer_backward(&u->loss[0], &u->snapshot[0]->activations, model, &u->dw, smoothing,
+                         1 / (real)target->rows);
     params_share(&model->params, u->gradient);
     if (!trainer_update(u->trainer, u->number, source, target, &u->stats, error) ||
         !(u->snapshot[1] = snapshot_open_for(model, source, target, KEEP_ATTENTION, error)))

@@ -331,10 +331,9 @@ static void logits_backward(real *dZ, int k, int width, const RowBlock *block,
     }
 }
 
-/* place: a stage for each chunk, or NULL */
-static void block_backward(real *dX, const OutputLayer *dw, PipelinePass *place,
-                           const RowBlock *block, const real *X, const OutputLayer *w,
-                           const Objective *objective, const LossBuffers *b)
+static void block_backward(real *dX, const OutputLayer *dw, const RowBlock *block,
+                           const real *X, const OutputLayer *w, const Objective *objective,
+                           const LossBuffers *b)
 {
     int chunks = loss_chunks(w->C), rows = block->piece, D = w->D;
     Repeated repeated[2];
@@ -352,7 +351,6 @@ static void block_backward(real *dX, const OutputLayer *dw, PipelinePass *place,
         for (int i = 0; i < block->pieces; i++)
             gemm_nn((k == 0 ? SET : ADD) | w->precision, dX + piece_at(block, i, D),
                     dZ + (size_t)i * piece, chunk.E, rows, D, width);
-        pipeline_next(place, 1);
         // dE += dzᵀ X          dbias += Σ_rows dz
         for (int i = 0; i < block->pieces; i++, dZ += piece) {
             gemm_tn_repeated(ADD | w->precision, dchunk.E, dZ, &repeated[i], width);
@@ -364,23 +362,18 @@ static void block_backward(real *dX, const OutputLayer *dw, PipelinePass *place,
 void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
                   const LossBuffers *b, int M)
 {
-    loss_backward(loss, NULL, NULL, NULL, X, w, objective, b, M);
+    loss_backward(loss, NULL, NULL, X, w, objective, b, M);
 }
 
 /* dX NULL: the loss alone */
-void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *place,
-                   const real *X, const OutputLayer *w, const Objective *objective,
-                   const LossBuffers *b, int M)
+void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
+                   const OutputLayer *w, const Objective *objective, const LossBuffers *b,
+                   int M)
 {
-    if (dX &&
-        M > LOSS_ROWS) {  // several blocks each add to all chunks: enter all stages at once
-        pipeline_next(place, loss_chunks(w->C));
-        place = NULL;
-    }
     for (int first = 0; first < (b->pairs ? M / 2 : M);) {
         RowBlock block = block_at(first, M, b->pairs);
         block_forward(loss, &block, X, w, objective, b);
-        if (dX) block_backward(dX, dw, place, &block, X, w, objective, b);
+        if (dX) block_backward(dX, dw, &block, X, w, objective, b);
         first += block.own;
     }
 }

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/real.h"
 #include "model/params.h"
-#include "model/pipeline.h"
 
 enum { LOSS_ROWS = 512, LOGITS_ROWS = 28 };
 enum { LOSS_CLASSES = 256 };  // of a chunk
@@ -82,10 +81,10 @@ void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objecti
                   const LossBuffers *buffers, int M);
 
 /* Adds the same, and the gradients of scale · objective:
- * dX [M,D] (=)   dw (+=)   place: loss_chunks stages, or NULL   buffers: laid out for training */
-void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, PipelinePass *place,
-                   const real *X, const OutputLayer *w, const Objective *objective,
-                   const LossBuffers *buffers, int M);
+ * dX [M,D] (=)   dw (+=)   buffers: laid out for training */
+void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
+                   const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
+                   int M);
 
 /* dz of row r and class c, after loss_backward of M <= LOSS_ROWS rows */
 real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C);

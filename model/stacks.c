@@ -91,9 +91,8 @@ const real *stack_forward(Stack *stack, const real *X, const real *encoded, cons
     return s.Y;
 }
 
-void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw,
-                    PipelinePass *place, const Weights *w, const ModelConfig *config,
-                    Scratch *scratch)
+void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw, const Weights *w,
+                    const ModelConfig *config, Scratch *scratch)
 {
     int N = stack->rows->rows, last = stack->layers - 1;
     const LayerWeights *p = stack->source ? w->decoder : w->encoder;
@@ -103,21 +102,18 @@ void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw,
         const StackLayer *layer = &stack->layer[l];
         const real *dF;
         // (3) position-wise feed-forward network
-        pipeline_next(place, 1);
         dF = addnorm_backward(&layer->final_norm, &g, scratch->dF, dp[l].final_norm,
                               p[l].final_norm, N);
         feedforward_backward(g.mode, g.dY, &dp[l].ffn, scratch->dH, dF, &layer->ffn, &p[l].ffn,
                              N);
         // (2) encoder-decoder attention
         if (stack->source) {
-            pipeline_next(place, 1);
             dF = addnorm_backward(&layer->cross_norm, &g, scratch->dF, dp[l].cross_norm,
                                   p[l].cross_norm, N);
             attention_backward(g.mode, g.dY, l == last ? SET : ADD, dencoded, &dp[l].cross,
                                scratch->attention, dF, &layer->cross, &p[l].cross);
         }
         // (1) self-attention
-        pipeline_next(place, 1);
         dF = addnorm_backward(&layer->self_norm, &g, scratch->dF, dp[l].self_norm,
                               p[l].self_norm, N);
         attention_backward(g.mode, g.dY, SET, NULL, &dp[l].self, scratch->attention, dF,

@@ -6,7 +6,6 @@
 #include "model/addnorm.h"
 #include "model/attention.h"
 #include "model/feedforward.h"
-#include "model/pipeline.h"
 
 /* Buffers that all sublayers share; R = the larger of N and M. */
 typedef struct Scratch {
@@ -55,10 +54,9 @@ const real *stack_forward(Stack *stack, const real *X, const real *encoded, cons
                           const ModelConfig *config, Scratch *scratch, const Dropout *dropout);
 
 /* dX, as X: in, the gradient of the output; out, that of X   dencoded [N,D] (=), decoder only
- * dw (+=)   place: a stage for each sublayer */
-void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw,
-                    PipelinePass *place, const Weights *w, const ModelConfig *config,
-                    Scratch *scratch);
+ * dw (+=) */
+void stack_backward(const Stack *stack, real *dX, real *dencoded, Weights *dw, const Weights *w,
+                    const ModelConfig *config, Scratch *scratch);
 
 /* The places of dropout: each has its own stream of random numbers. */
 enum { PLACE_EMBEDDING, PLACE_ENCODER = 1024, PLACE_DECODER = 2048, PLACES_A_LAYER = 8 };

@@ -133,7 +133,7 @@ void transformer_loss(Loss *loss, Activations *a, const Transformer *model, doub
 }
 
 void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
-                          PipelinePass *place, double smoothing, real scale)
+                          double smoothing, real scale)
 {
     const ModelConfig *config = &model->config;
     const Weights *w = &model->weights;
@@ -142,13 +142,12 @@ void transformer_backward(Loss *loss, Activations *a, const Transformer *model, 
     Objective objective = objective_of(a, smoothing, scale);
     if (!config->output_bias) doutput.bias = NULL;
     // (4) the loss and its gradients
-    loss_backward(loss, a->dX, &doutput, place, a->output, &output, &objective, &a->loss,
+    loss_backward(loss, a->dX, &doutput, a->output, &output, &objective, &a->loss,
                   a->target->rows);
     // (3) the decoder
-    stack_backward(&a->decoder, a->dX, a->dencoded, dw, place, w, config, &a->scratch);
+    stack_backward(&a->decoder, a->dX, a->dencoded, dw, w, config, &a->scratch);
     // (2) the encoder
-    stack_backward(&a->encoder, a->dencoded, NULL, dw, place, w, config, &a->scratch);
-    pipeline_next(place, 1);
+    stack_backward(&a->encoder, a->dencoded, NULL, dw, w, config, &a->scratch);
     // (1) the embeddings
     real factor = (real)config_embedding_scale(config);
     embedding_backward(dw->target_embedding.at, dw->target_positions, a->dX, a->target, true,

@@ -51,10 +51,9 @@ void transformer_forward(Activations *a, const Transformer *model);
 void transformer_loss(Loss *loss, Activations *a, const Transformer *model, double smoothing);
 
 /* Adds the loss, and adds the gradients of scale · objective to dw (+=). Call
- * transformer_forward first. place: of a pass that shares dw with other threads (pipeline.h);
- * NULL when no ordering is needed */
+ * transformer_forward first. */
 void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
-                          PipelinePass *place, double smoothing, real scale);
+                          double smoothing, real scale);
 
 /* Floating-point operations of the matrix products that the mathematics needs for these
  * sentences, forward and backward (twice forward): a multiplication and an addition are two. */

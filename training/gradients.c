@@ -91,20 +91,6 @@ static void divide(Gradients *g)
     g->own = (Range){g->part[rank], g->part[rank + 1]};
 }
 
-/* If an embedding is the output layer's matrix, sends its gradients to g->lookups. */
-static bool separate_lookups(Gradients *g, const Transformer *model, Error *error)
-{
-    Weights *w = &g->weights[0];
-    if (w->output.at != w->target_embedding.at) return true;
-    size_t count = (size_t)model->config.vocab * (size_t)model->config.d_model;
-    if (!(g->lookups = block_resident(count * sizeof(real), error))) return false;
-    g->matrix.begin = (size_t)(w->output.at - g->block[0]);
-    g->matrix.end = g->matrix.begin + count;
-    w->target_embedding.at = g->lookups;
-    if (w->source_embedding.at == w->output.at) w->source_embedding.at = g->lookups;
-    return true;
-}
-
 static bool allocate(Gradients *g, const Transformer *model, Error *error)
 {
     layout(g);
@@ -115,7 +101,6 @@ static bool allocate(Gradients *g, const Transformer *model, Error *error)
         if (!(g->block[i] = block_resident(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
     }
-    if (g->shared && !separate_lookups(g, model, error)) return false;
     divide(g);
     if (g->reduction.ranks == 1) return true;
     g->rounds = reduction_places(g->place, g->reduction, g->reduction.accumulators);
@@ -127,15 +112,14 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
 {
     int ranks = distributed_ranks(), rank = distributed_rank();
     *g = (Gradients){.reduction = {accumulators, ranks},
-                     .shared = accumulators == 1,
                      .params = &model->params,
                      .size = model->params.size,
                      .slices = (model->params.size + SLICE - 1) / SLICE};
     if (ranks > accumulators)
         return error_set(error,
-                         "%d ranks are more than the %d accumulator%s of gradients: start "
+                         "%d ranks are more than the %d accumulators of gradients: start "
                          "no more than %d, or a new run with `accumulators` %d or more",
-                         ranks, accumulators, accumulators > 1 ? "s" : "", accumulators, ranks);
+                         ranks, accumulators, accumulators, ranks);
     if (ranks > 1 && g->size > INT_MAX)
         return error_set(error, "a model of more than %d numbers cannot train on several ranks",
                          INT_MAX);
@@ -147,7 +131,6 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
 void gradients_free(Gradients *g)
 {
     for (int i = 0; g->block && i < g->end - g->first; i++) free(g->block[i]);
-    free(g->lookups);
     free(g->received);
     arena_free(&g->arena);
     *g = (Gradients){0};
@@ -167,7 +150,6 @@ void gradients_clear(const Gradients *g, int used, Workers *workers)
 {
     for (int a = g->first; a < at_most(g->end, used); a++)
         slices_run(workers, 0, g->size, clear, g->block[a - g->first]);
-    slices_run(workers, 0, g->matrix.end - g->matrix.begin, clear, g->lookups);
 }
 
 /* ---- their sum ---- */
@@ -232,10 +214,6 @@ static void sum_own(void *context, size_t begin, size_t count)
     size_t at = begin - g->own.begin;
     for (int p = 0; p < g->pair_count; p++)
         add(g->node[g->pairs[p].left] + at, g->node[g->pairs[p].right] + at, count);
-    Range lookups = range_common((Range){begin, begin + count}, g->matrix);
-    if (lookups.begin < lookups.end)
-        add(g->block[0] + lookups.begin, g->lookups + (lookups.begin - g->matrix.begin),
-            lookups.end - lookups.begin);
     const real *sum = g->node[0] + at;
     double squares = 0;
     for (Range r = {begin, begin}; range_trained(&r, begin + count, g->params);)

@@ -13,10 +13,6 @@
  * slices and adds them in the order of the slices. So the bits of the sum and of its norm
  * depend neither on the threads nor on the ranks.
  *
- * All threads share a single accumulator: their micro-batches add to it one after the other,
- * stage by stage (model/pipeline.h). If the output layer and the embeddings are one matrix, the
- * gradients of the embedding lookups then go to a block of their own, which (c) adds.
- *
  * Before (a), tensors that are copies of others (`projections`) share their gradients in each
  * accumulator. The norm counts them once.
  *
@@ -56,13 +52,10 @@ Range range_of(const Tensor *tensor);
 typedef struct Gradients {
     Reduction reduction;
     int first, end;        // the accumulators of this rank
-    bool shared;           // there is only one, and all threads add to it
     const Params *params;  // of the model
     size_t size;           // numbers of a block
     real **block;          // [end-first] the accumulators
     Weights *weights;      // [end-first] their tensors
-    real *lookups;         // [V,D] gradients of the embedding lookups, or NULL
-    Range matrix;          // of the block that they belong to
     size_t *part;          // [R+1] rank r owns numbers part[r] .. part[r+1]-1
     Range own;             // this rank's part
     int rounds;            // roots that a rank sends, at most

@@ -9,10 +9,6 @@
 #include "base/grow.h"
 #include "base/real.h"
 
-/* An update has a multiple of this number of micro-batches if all threads share an accumulator,
- * so that 2 or 4 threads finish together. */
-enum { SHARING = 4 };
-
 static int accumulators(const Passes *p)
 {
     return p->gradients->reduction.accumulators;
@@ -22,7 +18,6 @@ bool passes_create(Passes *p, const Transformer *model, const TrainingConfig *co
                    Gradients *gradients, Workers *workers, Error *error)
 {
     *p = (Passes){.model = model, .config = config, .gradients = gradients, .workers = workers};
-    pipeline_init(&p->pipeline);
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->finished, NULL);
     p->worker = calloc((size_t)workers_count(workers), sizeof *p->worker);
@@ -40,7 +35,6 @@ void passes_free(Passes *p)
     free(p->done);
     free(p->nll);
     microbatch_plan_free(&p->plan);
-    pipeline_free(&p->pipeline);
     pthread_cond_destroy(&p->finished);
     pthread_mutex_destroy(&p->lock);
     *p = (Passes){0};
@@ -58,13 +52,7 @@ int passes_copies(const Passes *p)
 
 int passes_at_work(const Passes *p, int threads)
 {
-    return p->gradients->shared ? threads : at_most(threads, accumulators(p));
-}
-
-/* Whether all micro-batches add to one accumulator, in their order. */
-static bool one_accumulator(const Passes *p)
-{
-    return p->training && p->gradients->shared;
+    return at_most(threads, accumulators(p));
 }
 
 /* Cuts the sentences into micro-batches, with a loss of zero each. */
@@ -76,8 +64,8 @@ static bool plan(Passes *p, long long update, const Packed *source, const Packed
     p->training = update > 0;
     p->update = update;
     int copies = passes_copies(p), tokens = (p->config->micro_tokens + copies - 1) / copies;
-    int multiple = p->gradients->shared ? SHARING : accumulators(p);
-    if (!microbatch_plan(&p->plan, source, target, tokens, multiple, error)) return false;
+    if (!microbatch_plan(&p->plan, source, target, tokens, accumulators(p), error))
+        return false;
     int count = p->plan.count;
     if (!GROW(p->nll, p->nll_size, 2 * (size_t)count))
         return error_memory(error, "for %d micro-batches", count);
@@ -102,7 +90,7 @@ static bool pack(const Passes *p, MicroBatch *batch, int k, Error *error)
 }
 
 /* One micro-batch: forward and, when training, backward. */
-static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
+static bool pass(Passes *p, PassWorker *worker, int k)
 {
     MicroBatch *batch = &worker->batch;
     double smoothing = p->config->label_smoothing;
@@ -119,8 +107,8 @@ static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
         if (batch->guide)
             guide_fill(batch->guided, batch->guide, (real)(p->config->guide_alignment * scale));
         transformer_backward(&loss, &batch->activations, p->model,
-                             gradients_weights(p->gradients, k % accumulators(p)), place,
-                             smoothing, (real)scale);
+                             gradients_weights(p->gradients, k % accumulators(p)), smoothing,
+                             (real)scale);
     } else {
         transformer_loss(&loss, &batch->activations, p->model, smoothing);
     }
@@ -129,8 +117,8 @@ static bool pass(Passes *p, PassWorker *worker, PipelinePass *place, int k)
     return true;
 }
 
-/* Returns the first micro-batch of this rank whose accumulator is free, or shared; -1 if there
- * is none now. *more (=) whether micro-batches are left. */
+/* Returns the first micro-batch of this rank whose accumulator is free; -1 if there is none
+ * now. *more (=) whether micro-batches are left. */
 static int take(Passes *p, bool *more)
 {
     int first = -1, A = accumulators(p);
@@ -140,7 +128,7 @@ static int take(Passes *p, bool *more)
         if (k >= p->plan.count || (p->training && !gradients_weights(p->gradients, a)))
             continue;
         *more = true;
-        bool free = p->taken[a] == p->done[a] || one_accumulator(p) || !p->training;
+        bool free = p->taken[a] == p->done[a] || !p->training;
         if (free && (first < 0 || k < first)) first = k;
     }
     if (first >= 0) p->taken[first % A]++;
@@ -161,10 +149,7 @@ static void work(void *context, int number)
             continue;
         }
         pthread_mutex_unlock(&p->lock);
-        PipelinePass one = {.pipeline = &p->pipeline, .number = k};
-        PipelinePass *place = one_accumulator(p) ? &one : NULL;
-        bool good = !worker->failed && pass(p, worker, place, k);
-        pipeline_end(place);
+        bool good = !worker->failed && pass(p, worker, k);
         pthread_mutex_lock(&p->lock);
         if (!good) worker->failed = true;
         p->done[k % accumulators(p)]++;
@@ -179,7 +164,6 @@ bool passes_run(Passes *p, long long update, const Packed *source, const Packed 
     memset(p->taken, 0, (size_t)accumulators(p) * sizeof *p->taken);
     memset(p->done, 0, (size_t)accumulators(p) * sizeof *p->done);
     if (!plan(p, update, source, target, error)) return false;
-    if (one_accumulator(p) && !pipeline_begin(&p->pipeline, p->plan.count, error)) return false;
     if (p->training) gradients_clear(p->gradients, passes_used(p), p->workers);
     workers_run(p->workers, work, p);
     for (int i = 0; i < workers_count(p->workers); i++)
@@ -214,8 +198,8 @@ bool passes_activations(Passes *p, size_t *bytes, const Packed *source, const Pa
                         Error *error)
 {
     MicroBatch batch = {0};
-    int own = p->gradients->end - p->gradients->first, threads = workers_count(p->workers);
-    if (!p->gradients->shared) threads = at_most(threads, own);
+    int own = p->gradients->end - p->gradients->first;
+    int threads = at_most(workers_count(p->workers), own);
     bool good = plan(p, 1, source, target, error);
     *bytes = 0;
     for (int k = 0; good && k < p->plan.count; k++) {

@@ -3,8 +3,7 @@
  * The sentences are cut into micro-batches (microbatch.h). Micro-batch k adds its gradients to
  * accumulator k mod A, after micro-batch k - A has done so. Each number is therefore the sum of
  * the same terms in the same order, whatever the number of threads. At most A threads work at a
- * time, unless A is 1: then all threads share the accumulator, stage by stage of the network
- * (model/pipeline.h).
+ * time.
  *
  * With R-Drop (model/loss.c) a micro-batch has half the sentences, each twice; nll and
  * objective are means over both copies. */
@@ -13,7 +12,6 @@
 #include <pthread.h>
 
 #include "base/workers.h"
-#include "model/pipeline.h"
 #include "training/config.h"
 #include "training/gradients.h"
 #include "training/microbatch.h"
@@ -42,7 +40,6 @@ typedef struct Passes {
     double *objective;  // [plan.count] behind nll
     size_t nll_size;    // numbers allocated
 
-    Pipeline pipeline;  // at accumulator 0, if it is shared
     pthread_mutex_t lock;
     pthread_cond_t finished;
     int *taken;  // [A] micro-batches begun for each accumulator

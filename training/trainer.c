@@ -22,9 +22,8 @@
 int trainer_first_accumulators(int wanted)
 {
     int ranks = distributed_ranks(), processors = at_most(workers_processors(), 8);
-    if (wanted == 0) wanted = processors < 2 ? 2 : processors;
-    else if (wanted > 1) return wanted;
-    return wanted > ranks ? wanted : ranks;
+    int least = ranks > 2 ? ranks : 2;
+    return wanted ? wanted : processors > least ? processors : least;
 }
 
 Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
@@ -35,8 +34,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
     t->model = model;
     t->config = config;
     t->workers = workers;
-    int accumulators = config->accumulators;
-    if (!accumulators) accumulators = trainer_first_accumulators(0);
+    int accumulators = trainer_first_accumulators(config->accumulators);
     Gradients *g = &t->gradients;
     if (gradients_create(g, model, accumulators, error) &&
         passes_create(&t->passes, model, config, g, workers, error) &&

@@ -59,6 +59,6 @@ bool trainer_update(Trainer *trainer, long long update, const Packed *source,
 bool trainer_evaluate(Trainer *trainer, const Packed *source, const Packed *target, Loss *loss,
                       Error *error);
 
-/* The number of accumulators that `accumulators` 0, 1, … stands for in a new run: 0 is one for
- * each processor of this machine, 2 to 8; 0 and 1 are at least one for each rank. */
+/* The number of accumulators of a new run: `wanted`, or, if it is 0, one for each processor of
+ * this machine, 2 to 8, and at least one for each rank. */
 int trainer_first_accumulators(int wanted);

@@ -29,7 +29,7 @@ static const struct {
     {"output-bias",     {"true",        "false",        "false",        "false"}},
     {"batch-tokens",    {"1600",        "8192",         "8192",         "25000"}},
     {"micro-tokens",    {"400",         "320",          "512",          "512"}},
-    {"accumulators",    {"4",           "0",            "0",            "1"}},
+    {"accumulators",    {"4",           "0",            "0",            "0"}},
     {"learning-rate",   {"0.003",       "0.005",        "0.002",        "0.0007"}},
     {"schedule",        {"cosine",      "inverse-sqrt", "inverse-sqrt", "inverse-sqrt"}},
     {"warmup",          {"200",         "2000",         "2000",         "4000"}},

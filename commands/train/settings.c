@@ -228,6 +228,8 @@ static bool check(const Settings *s, Error *error)
     if (t->best != BEST_LOSS && !t->valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                                 "--valid-translations of at least 1");
+    if (t->accumulators == 1)
+        return error_set(error, "--accumulators takes 0, or a number from 2 on, not 1");
     if (t->r_drop > 0 && t->dropout == 0 && t->attention_dropout == 0 &&
         t->activation_dropout == 0)
         return error_set(error, "--r-drop compares two passes with different dropout, but "
@@ -416,7 +418,7 @@ bool settings_agree(Settings *s, const char *config, const char *path, Error *er
                          "another --output, or give the same options",
                          path, other);
     int *count = &s->training.accumulators, older = was.training.accumulators;
-    *count = older <= 0 ? trainer_first_accumulators(*count) : *count <= 1 ? older : *count;
+    *count = older <= 1 ? trainer_first_accumulators(*count) : *count ? *count : older;
     was.training.accumulators = *count;
     s->before = was.training;
     settings_free(&was);

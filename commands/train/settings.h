@@ -73,8 +73,8 @@ void settings_changed(char text[CHANGED_TEXT], const Settings *settings);
 
 /* Whether a run with this configuration can be resumed with these settings: model, tokenizer and
  * teachers must be equal. If not, the error names the option that differs. If the number of
- * accumulators is 0 or 1, sets it to that of the run, or to trainer_first_accumulators if the
- * run has none. settings->before (=) the options of its training. */
+ * accumulators is 0, sets it to that of the run, or to trainer_first_accumulators if the run
+ * has fewer than two: until version 1.0 threads could share one. settings->before (=) the options of its training. */
 bool settings_agree(Settings *settings, const char *config, const char *path, Error *error);
 
 /* The settings to learn the vocabulary, or each of the two. */

@@ -87,7 +87,7 @@ static bool backward(Snapshot *snapshot)
     real *block = block_zeros(web.model.params.size * sizeof(real), &web.error);
     if (!block) return false;
     params_bind(&dw, block, &web.model.config);
-    transformer_backward(&loss, &snapshot->activations, &web.model, &dw, NULL, 0.1,
+    transformer_backward(&loss, &snapshot->activations, &web.model, &dw, 0.1,
                          1 / (real)snapshot->target.rows);
     free(block);
     return true;

@@ -50,10 +50,10 @@ check "rank 0 tells the story, alone" sh -c \
     'test "$(grep -c "^run .* 2 ranks of 2 threads" err)" = 1 &&
      test "$(grep -c "^validation after update 20: loss" err)" = 1'
 
-one --accumulators 2 --max-updates 10 --output each 2>err
-ranks 2 --quiet --accumulators 1 --max-updates 5 --output each2 >out 2>err
-one --accumulators 1 --max-updates 10 --output each2 2>>err
-check "2 ranks begin with one accumulator each, and keep them" \
+one --accumulators 0 --max-updates 10 --output each 2>err
+ranks 2 --quiet --accumulators 0 --max-updates 5 --output each2 >out 2>err
+one --accumulators 0 --max-updates 10 --output each2 2>>err
+check "2 ranks begin with the same number of accumulators, and keep it" \
     cmp each/last.safetensors each2/last.safetensors
 
 # --init: only rank 0 reads the model, whose shape is not that of the preset.

@@ -60,6 +60,13 @@ done
 check "killed four times, it goes on" train $drop --max-updates 150 --output killed
 check "killed four times: the same bytes" cmp whole/last.safetensors killed/last.safetensors
 
+# Until version 1.0, all threads could share one accumulator.
+cp -r t1 shared
+LC_ALL=C sed -i 's/\(accumulators\\": *\)[0-9]/\11/; s/crc32[.]header/crc32.absent/' shared/last.safetensors
+check "a run with one accumulator goes on with several" train $drop --max-updates 30 --threads 2 --output shared
+check "it remembers them" sh -c 'grep -q "accumulators.: *[2-9]" shared/config.json'
+wrong "no new run has one" 2 "accumulators takes 0, or a number from 2 on" train --accumulators 1 --output one
+
 # ---- another text, another order ----
 base="$drop --valid-every 500 --max-updates 40"
 train $base --output begun 2>err

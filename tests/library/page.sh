@@ -25,7 +25,7 @@ if command -v node >/dev/null; then
         sh -c "'$BIN/translate' --model $model --attention-tsv weights.tsv --quiet <sentences"
     check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
         "$(tail -n 1 sentences)"
-    check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 1 \
+    check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 2 \
         --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --threads 1 --quiet --output run \
         --train-source $here/data/toy/train.en.gz --train-target $here/data/toy/train.fr.gz \
         --valid-source $here/data/toy/valid.en --valid-target $here/data/toy/valid.fr"

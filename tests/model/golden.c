@@ -105,7 +105,7 @@ static Loss run(void)
     Loss loss = {0};
     memset(g.gradient, 0, g.model.params.size * sizeof *g.gradient);
     transformer_forward(&g.activations, &g.model);
-    transformer_backward(&loss, &g.activations, &g.model, &g.dw, NULL, SMOOTHING,
+    transformer_backward(&loss, &g.activations, &g.model, &g.dw, SMOOTHING,
                          1 / (real)g.target.rows);
     return loss;
 }

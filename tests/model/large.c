@@ -90,7 +90,7 @@ static real *gradients(const Transformer *model, Loss *loss)
     LAYOUT(&arena,
            transformer_layout(a, &arena, model, &source, &target, NULL, KEEP_FOR_BACKWARD));
     transformer_forward(a, model);
-    transformer_backward(loss, a, model, &dw, NULL, 0.1, 1);
+    transformer_backward(loss, a, model, &dw, 0.1, 1);
     arena_free(&arena);
     free(a);
     return block;

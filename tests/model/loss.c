@@ -105,7 +105,7 @@ TEST(test_extreme_logits)
     assert_true(fabs(loss_of(zero, ahead, &sure, 0, 1).nll) < 1e-30);
     Loss loss = {0};
     OutputLayer w = {E, ahead, C, D, SET}, dw = {dE, dbias, C, D, SET};
-    loss_backward(&loss, dX, &dw, NULL, zero, &w, &(Objective){.target = &wrong, .scale = 1},
+    loss_backward(&loss, dX, &dw, zero, &w, &(Objective){.target = &wrong, .scale = 1},
                   &buffers, 1);
     assert_true(fabs(loss.nll - 10000) < 1e-2);
     assert_true(dbias[sure] == 1 && dbias[wrong] == -1);

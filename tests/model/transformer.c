@@ -95,7 +95,7 @@ static real *backward(Run *run, const Packed *from, const Packed *to, const Drop
     params_bind(&dw, block, &config);
     run_layout(run, from, to, dropout, KEEP_FOR_BACKWARD);
     transformer_forward(&run->activations, &model);
-    transformer_backward(&run->loss, &run->activations, &model, &dw, NULL, SMOOTHING, 1);
+    transformer_backward(&run->loss, &run->activations, &model, &dw, SMOOTHING, 1);
     return block;
 }
 

@@ -40,8 +40,6 @@ TEST(test_threads_change_no_bit)
 {
     TrainingConfig c = config();
     check_threads(&c);
-    c.accumulators = 1;  // shared by all threads
-    check_threads(&c);
     c.r_drop = 2;
     check_threads(&c);
     c.optimizer = OPTIMIZER_MUON;
@@ -103,13 +101,12 @@ TEST(test_moving_average)
 
 /* Frozen tensors keep the bits of weights, moments and average; the others have the gradient that
  * they have without freezing, and it alone makes up the norm. */
-static void check_frozen(unsigned parts, int accumulators, int optimizer)
+static void check_frozen(unsigned parts, int optimizer)
 {
     TrainingConfig c = config();
     c.optimizer = optimizer;
     c.weight_decay = 0.1;
     c.clip_norm = 0.01;
-    c.accumulators = accumulators;
     SmallTraining free_one, l;
     begin_training(&free_one, &SHAPE, &c, 2);
     begin_training(&l, &SHAPE, &c, 3);
@@ -157,21 +154,18 @@ static void check_frozen(unsigned parts, int accumulators, int optimizer)
 
 TEST(test_frozen_tensors_keep_their_bits)
 {
-    for (unsigned parts = 1; parts < PART_ALL; parts++) check_frozen(parts, 4, (int)parts % 2);
-    check_frozen(PART_EMBEDDINGS, 1, OPTIMIZER_ADAM);
-    check_frozen(PART_ENCODER | PART_EMBEDDINGS, 1, OPTIMIZER_MUON);
+    for (unsigned parts = 1; parts < PART_ALL; parts++) check_frozen(parts, (int)parts % 2);
 }
 
 /* Shared projections stay equal to the last bit and count once in the norm; those that are not
  * there stay the identity; everything else learns. Threads change no bit. */
-static void check_projections(int projections, int accumulators, int optimizer)
+static void check_projections(int projections, int optimizer)
 {
     const ModelConfig shape = {NETWORK(V, 21, 3, 40, 2, 2, 16), .projections = projections};
     TrainingConfig c = config();
     c.optimizer = optimizer;
     c.weight_decay = 0.1;
     c.clip_norm = 0.01;
-    c.accumulators = accumulators;
     SmallTraining l, other;
     begin_training(&l, &shape, &c, 1);
     begin_training(&other, &shape, &c, 3);
@@ -209,15 +203,13 @@ static void check_projections(int projections, int accumulators, int optimizer)
 TEST(test_shared_projections_stay_equal)
 {
     for (int kind = PROJECTIONS_QK_SHARED; kind <= PROJECTIONS_NONE; kind++) {
-        check_projections(kind, 4, OPTIMIZER_ADAM);
-        check_projections(kind, 1, OPTIMIZER_ADAM);
-        check_projections(kind, 4, OPTIMIZER_MUON);
+        check_projections(kind, OPTIMIZER_ADAM);
+        check_projections(kind, OPTIMIZER_MUON);
     }
 }
 
 /* The gradient depends on the micro-batches and on the number of accumulators only by rounding:
- * dropout is a function of the sentence, and a single accumulator has a block of its own for the
- * embedding lookups. */
+ * dropout is a function of the sentence. */
 TEST(test_micro_batches_and_accumulators_change_only_rounding)
 {
     static const struct {

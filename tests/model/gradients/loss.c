@@ -57,7 +57,7 @@ static Loss backward(Case *c, real *dX, real *dE, real *dbias)
 {
     Loss sum = {0};
     OutputLayer dw = {dE, dbias, c->w.C, D, SET};
-    loss_backward(&sum, dX, &dw, NULL, c->X, &c->w, &c->objective, &c->buffers, c->M);
+    loss_backward(&sum, dX, &dw, c->X, &c->w, &c->objective, &c->buffers, c->M);
     return sum;
 }
 

@@ -264,8 +264,7 @@ static void check_draw(uint64_t seed, int *tensors, int *flat)
     double forward = loss(&c);
     c.check.layer = name;
     c.floor = fmax(SMALLEST_SCALE, 1e-4 * forward);
-    transformer_backward(&backward, &c.activations, &c.model, &dw, NULL, d.smoothing,
-                         (real)d.scale);
+    transformer_backward(&backward, &c.activations, &c.model, &dw, d.smoothing, (real)d.scale);
     assert_true(isfinite(forward) && d.scale * backward.objective == forward);
     compare_all(&c, gradient.now, gradient.before, &d.rng);
     check_report(&c.check);

@@ -51,7 +51,7 @@ static void check_case(const char *layer, bool decodes, const Dropout *dropout)
 
     loss(&c);
     real *dX = copy_of(c.R, count);
-    stack_backward(&c.stack, dX, dencoded, &dw, NULL, &c.w, &config, &c.scratch);
+    stack_backward(&c.stack, dX, dencoded, &dw, &c.w, &config, &c.scratch);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_tensor(&check, "X", c.X, dX, NULL, count);

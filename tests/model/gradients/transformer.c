@@ -49,8 +49,7 @@ static void check_case(const char *layer, const Variant *variant, const Packed *
     Loss forward = {0}, backward = {0};
     transformer_forward(&c.activations, &c.model);
     transformer_loss(&forward, &c.activations, &c.model, SMOOTHING);
-    transformer_backward(&backward, &c.activations, &c.model, &dw, NULL, SMOOTHING,
-                         (real)SCALE);
+    transformer_backward(&backward, &c.activations, &c.model, &dw, SMOOTHING, (real)SCALE);
     assert_memory_equal(&forward, &backward, sizeof forward);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
