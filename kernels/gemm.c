@@ -126,7 +126,7 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
  * panels of Bᵀ, to be copied. */
 typedef struct Right {
     Strided at;
-    const real *panels;  // or NULL; of pairs, with BF16 where there are pairs
+    const real *panels;  // or NULL
     bool transposed;
 } Right;
 
@@ -240,23 +240,6 @@ void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 {
     Right right = {.at = by_rows(B, n)};
     blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k, 1);
-}
-
-size_t gemm_repeated_size(int n, int k)
-{
-    return panels_size(n, k);
-}
-
-Repeated gemm_repeated(GemmMode mode, real *buffer, const real *B, int n, int k)
-{
-    (mode & BF16 ? copy_rounded : panels_copy)(buffer, by_rows(B, n), n, k);
-    return (Repeated){buffer, n, k};
-}
-
-void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m)
-{
-    Right right = {.panels = B->panels};
-    blocks_multiply(mode, dense(C, B->n), by_columns(A, m), right, NULL, m, B->n, B->k, 1);
 }
 
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,

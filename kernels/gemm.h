@@ -20,19 +20,6 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
-/* B of several products dW = dYᵀ X, one for each block of dY's columns: it is packed once. */
-typedef struct Repeated {
-    const real *panels;
-    int n, k;
-} Repeated;
-
-/* buffer: gemm_repeated_size(n, k) reals, aligned as arena.h aligns. It must outlive the
- * result. */
-size_t gemm_repeated_size(int n, int k);
-Repeated gemm_repeated(GemmMode mode, real *buffer, const real *B, int n, int k);
-/* C [m,n] = A [k,m]ᵀ · B [k,n]; with BF16 if gemm_repeated had it, and only then */
-void gemm_tn_repeated(GemmMode mode, real *C, const real *A, const Repeated *B, int m);
-
 /* The three forms with W in panels.
  * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL; of B only the first n rows
  * are used. */

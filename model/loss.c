@@ -48,8 +48,6 @@ void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w
     size_t kept = (size_t)(training || pairs ? w->C : at_most(w->C, LOSS_CLASSES));
     *buffers = (LossBuffers){.training = training || pairs, .pairs = pairs};
     buffers->Z = ARENA_TAKE(arena, real, rows * kept);
-    if (buffers->training)
-        buffers->X = ARENA_TAKE(arena, real, gemm_repeated_size(w->D, (int)rows));
     buffers->largest = ARENA_TAKE(arena, real, rows * chunks);
     buffers->sum = ARENA_TAKE(arena, real, rows * chunks);
     buffers->total = ARENA_TAKE(arena, double, rows);
@@ -336,11 +334,6 @@ static void block_backward(real *dX, const OutputLayer *dw, const RowBlock *bloc
                            const LossBuffers *b)
 {
     int chunks = loss_chunks(w->C), rows = block->piece, D = w->D;
-    Repeated repeated[2];
-    for (int i = 0; i < block->pieces; i++)
-        repeated[i] =
-            gemm_repeated(w->precision, b->X + (size_t)i * gemm_repeated_size(D, rows),
-                          X + piece_at(block, i, D), D, rows);
     for (int k = 0; k < chunks; k++) {
         OutputLayer chunk = chunk_of(w, k), dchunk = chunk_of(dw, k);
         int width = chunk.C;
@@ -353,7 +346,8 @@ static void block_backward(real *dX, const OutputLayer *dw, const RowBlock *bloc
                     dZ + (size_t)i * piece, chunk.E, rows, D, width);
         // dE += dzᵀ X          dbias += Σ_rows dz
         for (int i = 0; i < block->pieces; i++, dZ += piece) {
-            gemm_tn_repeated(ADD | w->precision, dchunk.E, dZ, &repeated[i], width);
+            gemm_tn(ADD | w->precision, dchunk.E, dZ, X + piece_at(block, i, D), width, D,
+                    rows);
             if (dchunk.bias) bias_backward(dchunk.bias, dZ, rows, width);
         }
     }

@@ -60,7 +60,6 @@ typedef struct Loss {
 typedef struct LossBuffers {
     bool training, pairs;
     real *Z;           // logits [R,C] chunk by chunk; only one chunk if not training
-    real *X;           // the block's rows of X [R,D], as gemm_repeated copies them
     real *largest;     // [R,chunks] m: the largest logit of a row in a chunk
     real *sum;         // [R,chunks] Σ e^(z - m)
     double *total;     // [R] Σ_c z_c
