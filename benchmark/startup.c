@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "benchmark/child.h"
 #include "benchmark/rate.h"
 #include "commands/command.h"

@@ -8,13 +8,11 @@
 
 #include "inference/snapshot.h"
 
-static void scale_block(Matrix *W, int D, int row, int rows, int column, int columns,
+static void scale_block(const Matrix *W, int D, int row, int rows, int column, int columns,
                         real factor)
 {
-    matrix_unpack(W->layout, W->at, D, D);
     for (int r = row; r < row + rows; r++)
         for (int c = column; c < column + columns; c++) W->at[r * D + c] *= factor;
-    matrix_pack(W->layout, W->at, D, D);
 }
 
 static void scale_rows(Linear *w, int D, int first, int count, real factor)

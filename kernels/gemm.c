@@ -122,25 +122,11 @@ static void panel_multiply(Copies *copy, Tile tile, size_t step, int m, int colu
     }
 }
 
-/* B [k,n] of a product: strided, to be copied; or panels, multiplied in place; or, transposed,
- * panels of Bᵀ, to be copied. */
+/* B [k,n] of a product: strided, to be copied; or in panels, multiplied in place. */
 typedef struct Right {
     Strided at;
     const real *panels;  // or NULL
-    bool transposed;
 } Right;
-
-/* C [m,n] of a product: offsets from row to row, and from one TILE_COLUMNS columns to the
- * next. */
-typedef struct Result {
-    real *at;
-    size_t row, panel;
-} Result;
-
-static Result dense(real *C, int n)
-{
-    return (Result){C, (size_t)n, TILE_COLUMNS};
-}
 
 static Strided by_rows(const real *A, int columns)
 {
@@ -167,29 +153,16 @@ static void copy_rounded(real *panels, Strided B, int n, int k)
     }
 }
 
-/* copy->B (=) panels of B's rows p .. p+depth-1, columns j .. j+columns-1. */
-static void copy_panels(Copies *copy, Right B, GemmMode mode, int p, int j, int depth,
-                        int columns, int n)
-{
-    if (B.transposed) {
-        panels_transpose(copy->B, B.panels + (size_t)p * (size_t)n + j * TILE_COLUMNS, n,
-                         columns, depth);
-        return;
-    }
-    B.at.at += (size_t)p * B.at.row + (size_t)j * B.at.column;
-    (mode & BF16 ? copy_rounded : panels_copy)(copy->B, B.at, columns, depth);
-}
-
 /* C [m,n] (mode) = scale · A [m,k] · B [k,n] + bias [n] in every row, or NULL: none; with a bias
  * scale is 1. */
-static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const real *bias,
-                            int m, int n, int k, real scale)
+static void blocks_multiply(GemmMode mode, real *C, size_t ldc, Strided A, Right B,
+                            const real *bias, int m, int n, int k, real scale)
 {
     int m_step = piece(m, M_BLOCK, 1), n_step = piece(n, N_BLOCK, TILE_COLUMNS);
     bool pairs = mode & BF16 && bf16_pairs();
     int per = pairs ? 2 : 1;  // numbers of k in a real of a copy
     int k_step = piece(k, K_BLOCK * per, TILE_COLUMNS);
-    bool in_place = B.panels && !B.transposed, one_block = n <= n_step && k <= k_step;
+    bool one_block = n <= n_step && k <= k_step;
     bool copied =
         mode & BF16 || (A.column == 1 ? A.row : A.column) * sizeof(real) >= COPY_LIMIT;
     Copies *copy = scratch_take();
@@ -202,18 +175,22 @@ static void blocks_multiply(GemmMode mode, Result C, Strided A, Right B, const r
             size_t tile = copied ? copy_block(copy, &a, mode, rows, depth) : 0;
             for (int j = 0; j < n; j += n_step) {
                 int columns = at_most(n - j, n_step);
-                int units = (depth + per - 1) / per, all = (k + per - 1) / per;
-                size_t panel = (size_t)(in_place ? all : units) * TILE_COLUMNS;
+                int units = (depth + per - 1) / per;
+                size_t panel = (size_t)(B.panels ? k : units) * TILE_COLUMNS;
                 const real *b = copy->B;
-                if (in_place) b = B.panels + (size_t)j * (size_t)all + p / per * TILE_COLUMNS;
-                else if (i == 0 || !one_block)
-                    copy_panels(copy, B, mode, p, j, depth, columns, n);
-                Tile t = {
-                    .ldc = C.row, .A = a, .ldb = TILE_COLUMNS, .k = units, .scale = scale};
+                if (B.panels) {
+                    b = B.panels + (size_t)j * (size_t)k + p * TILE_COLUMNS;
+                } else if (i == 0 || !one_block) {
+                    Strided block = B.at;
+                    block.at += (size_t)p * block.row + (size_t)j * block.column;
+                    (mode & BF16 ? copy_rounded : panels_copy)(copy->B, block, columns, depth);
+                }
+                Tile t = {.ldc = ldc, .A = a, .ldb = TILE_COLUMNS, .k = units, .scale = scale};
                 t.mode = (p > 0 ? ADD : mode & ADD) | (pairs ? BF16 : 0);
-                t.prefetch = in_place ? panel : 0;
-                t.C = C.at + (size_t)i * C.row + (size_t)(j / TILE_COLUMNS) * C.panel;
-                for (int q = 0; q < columns; q += TILE_COLUMNS, b += panel, t.C += C.panel) {
+                t.prefetch = B.panels ? panel : 0;
+                t.C = C + (size_t)i * ldc + (size_t)j;
+                for (int q = 0; q < columns;
+                     q += TILE_COLUMNS, b += panel, t.C += TILE_COLUMNS) {
                     t.B = b, t.start = start ? start + j + q : NULL;
                     panel_multiply(copy, t, tile, rows, columns - q);
                 }
@@ -227,47 +204,32 @@ void gemm_nt(GemmMode mode, real *C, const real *A, const real *B, const real *b
              int n, int k)
 {
     Right right = {.at = by_columns(B, k)};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, bias, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), right, bias, m, n, k, 1);
 }
 
 void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_rows(A, k), right, NULL, m, n, k, 1);
 }
 
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
 {
     Right right = {.at = by_rows(B, n)};
-    blocks_multiply(mode, dense(C, n), by_columns(A, m), right, NULL, m, n, k, 1);
+    blocks_multiply(mode, C, (size_t)n, by_columns(A, m), right, NULL, m, n, k, 1);
 }
 
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
                     int k)
 {
-    blocks_multiply(SET, dense(C, n), by_rows(A, k), (Right){.panels = B}, bias, m, n, k, 1);
-}
-
-void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
-{
-    Right right = {.panels = B, .transposed = true};
-    blocks_multiply(mode, dense(C, n), by_rows(A, k), right, NULL, m, n, k, 1);
-}
-
-/* As Cᵀ = Bᵀ A, whose panels of columns are those of C's rows. */
-void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k)
-{
-    Result panels = {C, TILE_COLUMNS, (size_t)n * TILE_COLUMNS};
-    Right right = {.at = by_rows(A, m)};
-    blocks_multiply(mode, panels, by_columns(B, n), right, NULL, n, m, k, 1);
+    blocks_multiply(SET, C, (size_t)n, by_rows(A, k), (Right){.panels = B}, bias, m, n, k, 1);
 }
 
 void gemm_strided(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,
                   int n, int k, real scale)
 {
     Right right = {.at = {B, (size_t)ldb, 1}};
-    blocks_multiply(mode, (Result){C, (size_t)ldc, TILE_COLUMNS}, A, right, NULL, m, n, k,
-                    scale);
+    blocks_multiply(mode, C, (size_t)ldc, A, right, NULL, m, n, k, scale);
 }
 
 void small_gemm(GemmMode mode, real *C, int ldc, Strided A, const real *B, int ldb, int m,

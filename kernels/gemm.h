@@ -20,17 +20,10 @@ void gemm_nn(GemmMode mode, real *C, const real *A, const real *B, int m, int n,
 /* C [m,n] = A [k,m]ᵀ · B [k,n]          dW = dYᵀ X */
 void gemm_tn(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
-/* The three forms with W in panels.
- * C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL; of B only the first n rows
- * are used. */
+/* C [m,n] (=) A [m,k] · B [n,k]ᵀ + bias [n] in every row, or NULL, with B in panels; only its
+ * first n rows are used. */
 void gemm_nt_panels(real *C, const real *A, const real *B, const real *bias, int m, int n,
                     int k);
-/* C [m,n] = A [m,k] · B [k,n], with B in panels of its rows
- * n, k: multiples of TILE_COLUMNS */
-void gemm_nn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
-/* C [m,n] = A [k,m]ᵀ · B [k,n], with C in panels of its rows
- * m: a multiple of TILE_COLUMNS */
-void gemm_tn_panels(GemmMode mode, real *C, const real *A, const real *B, int m, int n, int k);
 
 /* C [m,n], rows ldc apart, = scale · A [m,k] · B [k,n], rows ldb apart. m > 0
  * gemm_strided copies blocks of B, as the products above do; small_gemm reads B in place. */

@@ -1,52 +1,9 @@
 /* matrix.c -- a matrix of weights in any layout; see matrix.h. */
 #include "kernels/matrix.h"
 
-#include <assert.h>
 #include <string.h>
 
 #include "kernels/panels.h"
-#include "kernels/scratch.h"
-
-/* A W that is packed in training has at least LARGE rows and columns and at most WIDEST columns. */
-enum { LARGE = 512, WIDEST = 4096 };
-_Static_assert(TILE_COLUMNS *WIDEST * sizeof(real) <= SCRATCH_BYTES, "a panel needs more");
-
-MatrixLayout matrix_layout_trained(int rows, int columns)
-{
-    bool packed = sizeof(real) == sizeof(float) && rows >= LARGE && columns >= LARGE &&
-                  columns <= WIDEST && rows % TILE_COLUMNS == 0 && columns % TILE_COLUMNS == 0;
-    return packed ? MATRIX_PACKED : MATRIX_ROWS;
-}
-
-/* A panel takes the memory of its TILE_COLUMNS rows, so W is rearranged panel by panel. */
-static void in_place(void (*copy)(real *, const real *, int, int), real *W, int rows,
-                     int columns)
-{
-    real *panel = scratch_take();
-    size_t size = TILE_COLUMNS * (size_t)columns;
-    assert(rows % TILE_COLUMNS == 0 && columns <= WIDEST);
-    for (int row = 0; row < rows; row += TILE_COLUMNS, W += size) {
-        copy(panel, W, TILE_COLUMNS, columns);
-        memcpy(W, panel, size * sizeof *W);
-    }
-    scratch_give(panel);
-}
-
-void matrix_pack(MatrixLayout layout, real *W, int rows, int columns)
-{
-    if (layout == MATRIX_PACKED) in_place(panels_pack, W, rows, columns);
-}
-
-void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns)
-{
-    if (layout == MATRIX_PACKED) in_place(panels_unpack, W, rows, columns);
-}
-
-void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns)
-{
-    if (layout == MATRIX_PACKED) panels_unpack(to, W, rows, columns);
-    else memcpy(to, W, (size_t)rows * (size_t)columns * sizeof *to);
-}
 
 Matrix matrix_take(Arena *arena, MatrixLayout layout, int rows, int columns)
 {
@@ -89,11 +46,6 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
 void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
                      const Matrix *W, int N, int rows, int columns)
 {
-    if (W->layout == MATRIX_PACKED) {
-        gemm_tn_panels(ADD, dW->at, dY, X, rows, columns, N);
-        gemm_nn_panels(mode, dX, dY, W->at, N, columns, rows);
-    } else {
-        gemm_tn(ADD | W->precision, dW->at, dY, X, rows, columns, N);
-        gemm_nn(mode | W->precision, dX, dY, W->at, N, columns, rows);
-    }
+    gemm_tn(ADD | W->precision, dW->at, dY, X, rows, columns, N);
+    gemm_nn(mode | W->precision, dX, dY, W->at, N, columns, rows);
 }

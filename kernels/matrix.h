@@ -1,14 +1,10 @@
 /* matrix.h -- a matrix of weights W, in any of the layouts in which it can be multiplied.
  *
- *   rows     row by row, as files store it and as gemm.h multiplies it
+ *   rows     row by row, as files store it, training needs it and gemm.h multiplies it
  *   packed   the same floats, in the order in which a product reads them (panels.h)
- *   int8     a quarter of the bytes, multiplied as integers (int8.h); only for inference
+ *   int8     a quarter of the bytes, multiplied as integers (int8.h)
  *
- * In training, a large W is packed in the memory of its rows, and so is dW: Y = X Wᵀ copies
- * nothing, dX = dY W copies as with rows, and a tile of dW is one piece of memory instead of
- * 14. Training `base` becomes 4 % faster (docs/speed.md). Where W has few columns, copying dY
- * costs more than that. For inference, packed and int8 matrices have memory of their own
- * (matrix_take). A W whose products round to bfloat16 stays in rows: they copy all factors.
+ * Packed and int8 matrices are for inference, and have memory of their own (matrix_take).
  *
  * W is [rows,columns]: [D_out,D_in] of a layer, [V,D] of an embedding. */
 #pragma once
@@ -25,17 +21,6 @@ typedef struct Matrix {
     real *at;                // rows, packed
     const Int8Matrix *int8;  // int8
 } Matrix;
-
-/* The layout in which W is trained. */
-MatrixLayout matrix_layout_trained(int rows, int columns);
-
-/* Change W in place from rows to its layout, or back. They do nothing for MATRIX_ROWS. The
- * sizes must be those for which matrix_layout_trained returns the layout. */
-void matrix_pack(MatrixLayout layout, real *W, int rows, int columns);
-void matrix_unpack(MatrixLayout layout, real *W, int rows, int columns);
-
-/* to [rows,columns] (=) W, row by row */
-void matrix_copy_rows(real *to, MatrixLayout layout, const real *W, int rows, int columns);
 
 /* A packed or int8 matrix in memory of the arena; measures if the arena is a measuring one.
  * Fill it with matrix_set, or int8_put. */
@@ -54,6 +39,6 @@ void matrix_multiply(real *Y, const real *X, const Matrix *W, const real *b, int
                      int columns);
 
 /* dX [N,columns] (mode) = dY W   dW [rows,columns] (+=) dYᵀ X   dY [N,rows]   X, W as in
- * matrix_multiply, not int8 */
+ * matrix_multiply, in rows */
 void matrix_backward(GemmMode mode, real *dX, const Matrix *dW, const real *dY, const real *X,
                      const Matrix *W, int N, int rows, int columns);

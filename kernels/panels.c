@@ -16,11 +16,6 @@ static void prefetch(const real *x)
     __builtin_prefetch(x, 0, 2);
 }
 
-int panels_columns(void)
-{
-    return TILE_COLUMNS;
-}
-
 size_t panels_size(int n, int k)
 {
     return (size_t)((n + TILE_COLUMNS - 1) / TILE_COLUMNS * TILE_COLUMNS) * (size_t)k;
@@ -62,19 +57,6 @@ void panels_copy(real *panels, Strided B, int n, int k)
                     j + l < n ? B.at[(size_t)p * B.row + (size_t)(j + l) * B.column] : 0;
 }
 
-void panels_transpose(real *panels, const real *W, int columns, int n, int k)
-{
-    for (int p = 0; p < k; p += TILE_COLUMNS, W += TILE_COLUMNS * (size_t)columns)
-        for (int j = 0; j < n; j += LANES) {
-            real *panel = panels + (size_t)(j - j % TILE_COLUMNS) * (size_t)k +
-                          p * TILE_COLUMNS + j % TILE_COLUMNS;
-            const real *from = W + j * TILE_COLUMNS;
-            transpose_square(panel, TILE_COLUMNS, from, TILE_COLUMNS, LANES);
-            transpose_square(panel + LANES * TILE_COLUMNS, TILE_COLUMNS, from + LANES,
-                             TILE_COLUMNS, LANES);
-        }
-}
-
 void panels_pack(real *panels, const real *W, int n, int k)
 {
     panels_copy(panels, (Strided){W, 1, (size_t)k}, n, k);
@@ -90,21 +72,6 @@ void panels_put(real *panels, int first, const real *W, int n, int k)
         if (whole) panels_pack(to, W, rows, k);
         else
             for (int p = 0; p < k; p++) to[p * TILE_COLUMNS] = W[p];
-    }
-}
-
-void panels_unpack(real *W, const real *panels, int n, int k)
-{
-    for (int row = 0; row < n; row += LANES) {
-        const real *panel =
-            panels + (size_t)(row - row % TILE_COLUMNS) * (size_t)k + row % TILE_COLUMNS;
-        real *to = W + (size_t)row * (size_t)k;
-        int p = 0;
-        for (; row + LANES <= n && p + LANES <= k; p += LANES)
-            transpose_square(to + p, (size_t)k, panel + p * TILE_COLUMNS, TILE_COLUMNS, LANES);
-        for (; p < k; p++)
-            for (int l = 0; l < at_most(n - row, LANES); l++)
-                to[(size_t)l * (size_t)k + (size_t)p] = panel[p * TILE_COLUMNS + l];
     }
 }
 

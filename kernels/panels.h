@@ -14,24 +14,16 @@
 
 #include "kernels/tile.h"
 
-/* TILE_COLUMNS of the kind that is chosen (kind.h). */
-int panels_columns(void);
-
 /* How many reals B [k,n] takes in panels. They must be aligned as arena.h aligns. */
 size_t panels_size(int n, int k);
 
 /* panels (=) B [k,n], the last one padded with zeros. */
 void panels_copy(real *panels, Strided B, int n, int k);
 
-/* panels (=) a block of k rows and n columns of a packed matrix. W: where the block begins
- * columns: those of the whole matrix   k: a multiple of TILE_COLUMNS   n: of LANES */
-void panels_transpose(real *panels, const real *W, int columns, int n, int k);
-
-/* panels (=) W [n,k] as B = Wᵀ, and back */
+/* panels (=) W [n,k] as B = Wᵀ */
 void panels_pack(real *panels, const real *W, int n, int k);
 /* Only rows first .. first+n-1 of panels (=) W [n,k]. */
 void panels_put(real *panels, int first, const real *W, int n, int k);
-void panels_unpack(real *W, const real *panels, int n, int k);
 
 /* x [k] (=) a row of W [n,k] */
 void panels_row(real *x, const real *panels, int row, int k);

@@ -41,13 +41,6 @@ static SafeTensor *add(Draft *draft, const char *prefix, const Tensor *from, con
     return to;
 }
 
-/* Of a packed matrix, which is never double. */
-static void unpack(void *to, const SafeTensor *tensor)
-{
-    matrix_copy_rows(to, MATRIX_PACKED, tensor->data, (int)tensor->shape[0],
-                     (int)tensor->shape[1]);
-}
-
 #ifdef REAL_IS_DOUBLE
 static void to_floats(void *to, const SafeTensor *tensor)
 {
@@ -75,7 +68,7 @@ static void add_block(Draft *draft, const Params *params, const char *prefix, co
         const Tensor *from = &params->tensor[i];
         if (prepared && prepared_rows(prepared, from).matrix) continue;
         add(draft, prefix, from, "", DTYPE_F32, from->dimensions, block + from->offset)
-            ->convert = from->layout == MATRIX_PACKED ? unpack : to_floats;
+            ->convert = to_floats;
     }
 }
 
@@ -434,8 +427,6 @@ static bool read_tensor(void *context, size_t number, int worker, Error *error)
     real *block = r->block + tensor->offset;
     PreparedRows in = {0};
     if (r->prepared) in = prepared_rows(r->prepared, tensor);
-    bool stays = !in.matrix && tensor->layout == MATRIX_ROWS;
-    Matrix to = in.matrix ? in.matrix->W : (Matrix){tensor->layout, SET, block, NULL};
     Source from = {.file = r->file, .least = -FLT_MAX}, scales = from;
     from.tensor = find(r->file, r->prefix, tensor, int8 ? CHECKPOINT_INT8 : "");
     scales.tensor = find(r->file, r->prefix, tensor, CHECKPOINT_SCALE);
@@ -449,7 +440,7 @@ static bool read_tensor(void *context, size_t number, int worker, Error *error)
     for (int row = 0, count; row < rows; row += count) {
         count = at_most(rows - row, most);
         size_t numbers = (size_t)count * (size_t)columns;
-        real *x = stays ? block + (size_t)row * (size_t)columns : buffer;
+        real *x = in.matrix ? buffer : block + (size_t)row * (size_t)columns;
         int8_t *q = (int8_t *)(buffer + count);
         if (int8 ? !next_floats(&scales, buffer, (size_t)count, error) ||
                        !next_int8(&from, q, numbers, error)
@@ -458,8 +449,8 @@ static bool read_tensor(void *context, size_t number, int worker, Error *error)
                        : !next_floats(&from, x, numbers, error))
             return false;
         for (int i = 0; int8 && i < count; i++, q += columns)
-            int8_put(to.int8, in.first + row + i, q, (float)buffer[i]);
-        if (!int8 && !stays) matrix_set(&to, in.first + row, x, count, columns);
+            int8_put(in.matrix->W.int8, in.first + row + i, q, (float)buffer[i]);
+        if (!int8 && in.matrix) matrix_set(&in.matrix->W, in.first + row, x, count, columns);
     }
     return finish(&from, error) && (!int8 || finish(&scales, error));
 }

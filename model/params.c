@@ -56,11 +56,9 @@ static Tensor *tensor(Listing *list, real **field, const char *module, const cha
 static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *suffix,
                       int D_out, int D_in, Initializer init)
 {
-    W->layout = list->bf16 ? MATRIX_ROWS : matrix_layout_trained(D_out, D_in);
+    W->layout = MATRIX_ROWS;
     W->precision = list->bf16 ? BF16 : SET;
-    Tensor *line = tensor(list, &W->at, module, suffix, D_out, D_in, init);
-    line->layout = W->layout;
-    return line;
+    return tensor(list, &W->at, module, suffix, D_out, D_in, init);
 }
 
 /* Of W_Q, W_K and W_V, or of their biases, number i. */
@@ -212,7 +210,6 @@ void params_bind(Weights *weights, real *block, const ModelConfig *config)
     network(&(Listing){.block = block}, weights, config);
 }
 
-/* x [tensor->count] (=) row by row */
 static void initialise(real *x, const Tensor *tensor, uint64_t seed)
 {
     int out = tensor->shape[0], in = tensor->shape[1];
@@ -241,9 +238,7 @@ void params_initialise(const Params *params, real *block, uint64_t seed)
 {
     for (int t = 0; t < params->count; t++) {
         const Tensor *tensor = &params->tensor[t];
-        real *x = block + tensor->offset;
-        initialise(x, tensor - tensor->copy, seed);
-        matrix_pack(tensor->layout, x, tensor->shape[0], tensor->shape[1]);
+        initialise(block + tensor->offset, tensor - tensor->copy, seed);
     }
 }
 

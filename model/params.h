@@ -3,8 +3,7 @@
  *
  * The checkpoint, Adam, the gradient checks and the golden vectors iterate the table. Weights,
  * gradients, Adam's moments and averages are blocks of the same layout, so a tensor has the
- * same offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. Files store
- * every matrix row by row; in memory its layout is Tensor.layout. */
+ * same offset in each. Names and [out,in] shapes are Hugging Face's for MarianMT. */
 #pragma once
 
 #include "base/error.h"
@@ -33,11 +32,10 @@ typedef struct Tensor {
     size_t offset;   // of its first number in a block
     size_t count;    // of its numbers
     Initializer init;
-    real value;           // for INIT_SCORE: of every number
-    bool trained;         // false: stays as it was initialised, or is a copy
-    bool copy;            // of the tensor before it, which is trained: always equal to it
-    bool frozen;          // training does not change it, though it may have a gradient
-    MatrixLayout layout;  // in a block; a layer's large matrices are packed
+    real value;    // for INIT_SCORE: of every number
+    bool trained;  // false: stays as it was initialised, or is a copy
+    bool copy;     // of the tensor before it, which is trained: always equal to it
+    bool frozen;   // training does not change it, though it may have a gradient
 } Tensor;
 
 typedef struct Params {

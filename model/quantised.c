@@ -7,46 +7,42 @@
 
 enum { IN_ENCODER_LAYER = 4, IN_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
 
-/* A matrix that has the layout already stays as it is. */
-static void add(Transformer *model, Matrix *W, int rows, int columns, MatrixLayout layout)
+static void add(Transformer *model, Matrix *W, int rows, int columns)
 {
     Prepared *p = &model->prepared;
-    if (W->layout == layout) return;
     size_t offset = (size_t)(W->at - model->block);
     p->matrix[p->count++] =
         (PreparedMatrix){.rows = rows, .columns = columns, .offset = offset, .original = W};
 }
 
-static void add_stack(Transformer *model, LayerWeights *layer, int layers, bool decoder,
-                      MatrixLayout layout)
+static void add_stack(Transformer *model, LayerWeights *layer, int layers, bool decoder)
 {
     int D = model->config.d_model, F = model->config.ffn;
     for (; layers > 0; layers--, layer++) {
-        add(model, &layer->self.q.W, 3 * D, D, layout);
-        add(model, &layer->self.out.W, D, D, layout);
+        add(model, &layer->self.q.W, 3 * D, D);
+        add(model, &layer->self.out.W, D, D);
         if (decoder) {
-            add(model, &layer->cross.q.W, D, D, layout);
-            add(model, &layer->cross.k.W, 2 * D, D, layout);
-            add(model, &layer->cross.out.W, D, D, layout);
+            add(model, &layer->cross.q.W, D, D);
+            add(model, &layer->cross.k.W, 2 * D, D);
+            add(model, &layer->cross.out.W, D, D);
         }
-        add(model, &layer->ffn.fc1.W, F, D, layout);
-        add(model, &layer->ffn.fc2.W, D, F, layout);
+        add(model, &layer->ffn.fc1.W, F, D);
+        add(model, &layer->ffn.fc2.W, D, F);
     }
 }
 
 /* Embeddings that are the output layer, too, are looked up in its prepared matrix. */
-static void add_all(Transformer *model, MatrixLayout layout)
+static void add_all(Transformer *model, bool int8)
 {
     const ModelConfig *c = &model->config;
     Weights *w = &model->weights;
-    bool int8 = layout == MATRIX_INT8;
     int V = c->vocab, D = c->d_model;
-    add(model, &w->output, V, D, layout);
-    if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, V, D, layout);
+    add(model, &w->output, V, D);
+    if (int8 && c->tying == TYING_NONE) add(model, &w->target_embedding, V, D);
     if (int8 && c->tying != TYING_ALL)
-        add(model, &w->source_embedding, config_source_vocab(c), D, layout);
-    add_stack(model, w->encoder, c->encoder_layers, false, layout);
-    add_stack(model, w->decoder, c->decoder_layers, true, layout);
+        add(model, &w->source_embedding, config_source_vocab(c), D);
+    add_stack(model, w->encoder, c->encoder_layers, false);
+    add_stack(model, w->decoder, c->decoder_layers, true);
 }
 
 /* Lists the matrices and reserves their memory, which is to be filled. */
@@ -59,7 +55,7 @@ static bool create(Transformer *model, bool int8, Error *error)
     MatrixLayout layout = int8 ? MATRIX_INT8 : MATRIX_PACKED;
     p->matrix = calloc(most, sizeof *p->matrix);
     bool good = p->matrix;
-    if (good) add_all(model, layout);
+    if (good) add_all(model, int8);
     for (int pass = 0; pass < 2 && good; pass++) {
         for (int i = 0; i < p->count; i++)
             p->matrix[i].W =
@@ -97,9 +93,7 @@ bool transformer_prepare(Transformer *model, bool int8, Error *error)
     // One by one, so that only one matrix exists twice.
     for (int i = 0; i < model->prepared.count; i++) {
         const PreparedMatrix *to = &model->prepared.matrix[i];
-        Matrix from = *to->original;
-        matrix_unpack(from.layout, from.at, to->rows, to->columns);
-        matrix_set(&to->W, 0, from.at, to->rows, to->columns);
+        matrix_set(&to->W, 0, to->original->at, to->rows, to->columns);
         release(model, to);
     }
     use(model);

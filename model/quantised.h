@@ -10,8 +10,7 @@
 #include "model/checkpoint.h"
 #include "model/transformer.h"
 
-/* Prepares a network that has its weights. Floats stay as they are if they are packed already.
- * false: not enough memory; the model is unchanged. */
+/* Prepares a network that has its weights. false: not enough memory; the model is unchanged. */
 bool transformer_prepare(Transformer *model, bool int8, Error *error);
 
 /* Fills a new network with the weights of a file and prepares it, with int8 also if the file

@@ -37,8 +37,8 @@ size_t muon_workspace(int rows, int columns)
     return 2 * ((size_t)rows * (size_t)columns + n * n);
 }
 
-const real *muon_orthogonal(real *workspace, const real *u, MatrixLayout layout, int rows,
-                            int columns, GemmMode precision)
+const real *muon_orthogonal(real *workspace, const real *u, int rows, int columns,
+                            GemmMode precision)
 {
     int n = at_most(rows, columns);
     size_t count = (size_t)rows * (size_t)columns, square = (size_t)n * (size_t)n;
@@ -48,7 +48,6 @@ const real *muon_orthogonal(real *workspace, const real *u, MatrixLayout layout,
     if (squares == 0) return NULL;
     real norm = (real)sqrt(squares);
     for (size_t i = 0; i < count; i++) X[i] = u[i] / norm;
-    matrix_unpack(layout, X, rows, columns);
     for (int iteration = 0; iteration < ITERATIONS; iteration++) {
         if (rows > columns) gemm_tn(precision, A, X, X, n, n, rows);
         else gemm_nt(precision, A, X, X, NULL, n, n, columns);
@@ -58,7 +57,6 @@ const real *muon_orthogonal(real *workspace, const real *u, MatrixLayout layout,
         else gemm_nn(precision, Y, B, X, n, columns, n);
         for (size_t i = 0; i < count; i++) X[i] = a * X[i] + Y[i];
     }
-    matrix_pack(layout, X, rows, columns);
     return X;
 }
 

@@ -185,8 +185,8 @@ static bool update_matrix(void *context, size_t i, int worker, Error *error)
     if (!p.count || !by_muon(o, t)) return true;
     const real *X =
         muon_orthogonal(o->workspace + (size_t)worker * o->workspace_size,
-                        gradients_from(o->gradients, t->offset), t->layout, t->shape[0],
-                        t->shape[1], o->config->precision == PRECISION_BF16 ? BF16 : SET);
+                        gradients_from(o->gradients, t->offset), t->shape[0], t->shape[1],
+                        o->config->precision == PRECISION_BF16 ? BF16 : SET);
     decay(o, t, &p);
     if (X)
         muon_update(p.w, X + (p.w - (o->model->block + t->offset)), p.count, o->step.rate,

@@ -80,7 +80,6 @@ bool EXPORT(web_weights)(const unsigned char *bytes, size_t size)
             return error_set(&web.error, "the weights end before %s", tensor->name);
         for (size_t at = 0; at < tensor->count; at += row)
             bytes = take_row(to + at, row, bytes);
-        matrix_pack(tensor->layout, to, tensor->shape[0], tensor->shape[1]);
     }
     return true;
 }

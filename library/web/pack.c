@@ -48,10 +48,9 @@ static void put_row(FILE *out, const real *w, size_t count)
     }
 }
 
-static void put_tensor(FILE *out, const Tensor *tensor, real *w)
+static void put_tensor(FILE *out, const Tensor *tensor, const real *w)
 {
     size_t row = tensor->shape[1] > 1 ? (size_t)tensor->shape[1] : tensor->count;
-    matrix_unpack(tensor->layout, w, tensor->shape[0], tensor->shape[1]);
     for (size_t at = 0; at < tensor->count; at += row) put_row(out, w + at, row);
 }
 

@@ -56,13 +56,12 @@ FIXTURE(teardown)
 static void project(double *y, const char *tensor, const double *x)
 {
     char name[128];
-    static real W[D * D];
     snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%s.weight", LAYER,
              tensor);
     const Tensor *weight = params_find(&model.params, name);
     snprintf(name, sizeof name, "model.decoder.layers.%d.encoder_attn.%s.bias", LAYER, tensor);
     const real *b = model.block + params_find(&model.params, name)->offset;
-    matrix_copy_rows(W, weight->layout, model.block + weight->offset, D, D);
+    const real *W = model.block + weight->offset;
     for (int r = 0; r < D; r++) {
         y[r] = strcmp(tensor, "out_proj") ? (double)b[r] : 0;
         for (int d = 0; d < D; d++) y[r] += (double)W[r * D + d] * x[d];

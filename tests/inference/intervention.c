@@ -278,28 +278,6 @@ TEST(refusals)
     assert_non_null(strstr(error.text, "need float weights"));
 }
 
-/* Matrices that lie packed in a block. */
-TEST(packed)
-{
-    enum { WIDE = 512 };
-    const ModelConfig config = {NETWORK(V, WIDE, 2, WIDE, 1, 1, LONGEST)};
-    Transformer wide;
-    static real k_was[WIDE * WIDE], out[WIDE * WIDE], now[WIDE * WIDE];
-    assert_true(transformer_create(&wide, &config, &error));
-    params_initialise(&wide.params, wide.block, 5);
-    AttentionWeights *w = attention_of(&wide, ATTENTION_CROSS, 0);
-    matrix_copy_rows(k_was, w->k.W.layout, w->k.W.at, WIDE, WIDE);
-    matrix_copy_rows(out, w->out.W.layout, w->out.W.at, WIDE, WIDE);
-    assert_true(change(&wide, "cross.1.2=zero") && change(&wide, "cross.1.1=uniform"));
-    matrix_copy_rows(now, w->k.W.layout, w->k.W.at, WIDE, WIDE);
-    for (int k = 0; k < WIDE * WIDE; k++)
-        assert_true(now[k] == (k / WIDE < WIDE / 2 ? 0 : k_was[k]));
-    matrix_copy_rows(now, w->out.W.layout, w->out.W.at, WIDE, WIDE);
-    for (int k = 0; k < WIDE * WIDE; k++)
-        assert_true(now[k] == (k % WIDE < WIDE / 2 ? out[k] : 0));
-    transformer_free(&wide);
-}
-
 /* Shared or missing projections are copies in memory: values and queries stay as they were. */
 TEST(shared_projections)
 {

@@ -9,7 +9,7 @@
 
 enum { UPDATES = 3, LARGEST = 576 * 768 };
 
-static real W[LARGEST], m[LARGEST], g[LARGEST], rows_of_W[LARGEST];
+static real W[LARGEST], m[LARGEST], g[LARGEST];
 static real workspace[4 * LARGEST];
 
 /* C [n,p] = A [n,k] · B [k,p], or A · Bᵀ with B [p,k] */
@@ -43,12 +43,11 @@ static void iterate(double *X, int rows, int columns)
 }
 
 /* W, m (=) after an update with g, which becomes the direction. */
-static void update(MatrixLayout layout, int rows, int columns, double rate, double scale,
-                   GemmMode precision)
+static void update(int rows, int columns, double rate, double scale, GemmMode precision)
 {
     size_t count = (size_t)(rows * columns);
     muon_momentum(g, m, count, scale);
-    const real *X = muon_orthogonal(workspace, g, layout, rows, columns, precision);
+    const real *X = muon_orthogonal(workspace, g, rows, columns, precision);
     if (X) muon_update(W, X, count, rate, rows, columns);
 }
 
@@ -74,7 +73,7 @@ static void check(int rows, int columns, GemmMode precision, double tolerance)
         iterate(X, rows, columns);
         for (size_t i = 0; i < count; i++)
             theta[i] -= rate * 0.2 * sqrt(rows > columns ? rows : columns) * X[i];
-        update(MATRIX_ROWS, rows, columns, rate, 0.5, precision);
+        update(rows, columns, rate, 0.5, precision);
     }
     for (size_t i = 0; i < count; i++)
         if (!(fabs((double)W[i] - theta[i]) < tolerance))
@@ -105,7 +104,7 @@ TEST(test_all_directions_move_alike)
                    v2 = j < N / 2 ? 0.25 : -0.25;
             g[i * N + j] = (real)(u1 * v1 + 0.05 * u2 * v2);
         }
-    update(MATRIX_ROWS, N, N, 1, 1, SET);
+    update(N, N, 1, 1, SET);
     double share[2] = {0}, squares = 0;
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
@@ -123,30 +122,8 @@ TEST(test_no_gradient_is_no_update)
 {
     memset(m, 0, sizeof m), memset(g, 0, sizeof g);
     for (int i = 0; i < 64; i++) W[i] = (real)i;
-    update(MATRIX_ROWS, 8, 8, 1, 1, SET);
+    update(8, 8, 1, 1, SET);
     for (int i = 0; i < 64; i++) assert_true(W[i] == (real)i);
-}
-
-/* A packed matrix gets the update of its rows. */
-TEST(test_packed_matrices)
-{
-    enum { ROWS = 768, COLUMNS = 576 };
-    MatrixLayout layout = matrix_layout_trained(ROWS, COLUMNS);
-    if (layout != MATRIX_PACKED) skip();
-    for (int packed = 0; packed < 2; packed++) {
-        Rng rng = rng_stream(12, RNG_TEST, 0);
-        for (int i = 0; i < LARGEST; i++) m[i] = W[i] = 0;
-        for (int i = 0; i < LARGEST; i++) g[i] = (real)(2 * rng_uniform(&rng) - 1);
-        if (packed)
-            matrix_pack(layout, W, ROWS, COLUMNS), matrix_pack(layout, g, ROWS, COLUMNS);
-        update(packed ? layout : MATRIX_ROWS, ROWS, COLUMNS, 0.1, 1, SET);
-        if (packed) matrix_unpack(layout, W, ROWS, COLUMNS);
-        else memcpy(rows_of_W, W, sizeof W);
-    }
-    for (int i = 0; i < LARGEST; i++) {
-        assert_true(rows_of_W[i] != 0);
-        assert_true(fabs((double)W[i] - (double)rows_of_W[i]) < 1e-5);
-    }
 }
 
 TEST_MAIN("muon", NULL, NULL)
