@@ -21,6 +21,7 @@
 #include "commands/train/console.h"
 #include "commands/train/pictures.h"
 #include "commands/train/presets.h"
+#include "commands/train/report.h"
 #include "commands/train/watch.h"
 #include "commands/train/weights.h"
 #include "training/distributed.h"
@@ -59,14 +60,18 @@ static void catch_signals(bool quiet)
 
 /* ---- what may fail without ending the run ---- */
 
-/* What rank 0 writes; RECORDS: metrics.jsonl, watch.jsonl, weights.tsv. A failure is said at once
- * unless the run is ending, and at the end if no later try was good. It then fails the run, unless
- * it is that of a picture. */
-typedef enum { LAST, BEST, RECORDS, ATTENTION, LOSS, WEIGHTS, WATCH, OUTPUTS } Output;
+static const Recorder *const recorders[] = {&loss_recorder, &weights_recorder,
+                                            &attention_recorder, &watch_recorder};
+enum { RECORDERS = sizeof recorders / sizeof *recorders };
+
+/* What rank 0 writes; RECORDS: metrics.jsonl and what is recorded for pictures; from PICTURES on
+ * the picture of each recorder. A failure is said at once unless the run is ending, and at the end
+ * if no later try was good. It then fails the run, unless it is that of a picture. */
+enum { LAST, BEST, RECORDS, PICTURES, OUTPUTS = PICTURES + RECORDERS };
 static Error failure[OUTPUTS];  // "": none
 static bool ending;
 
-static bool tried(Output output, bool good, const Error *error)
+static bool tried(int output, bool good, const Error *error)
 {
     bool told = output == RECORDS && failure[RECORDS].text[0];  // the lines stay lost
     if (!good && !ending && !told) console_error("warning: ", error, "; training goes on");
@@ -75,20 +80,14 @@ static bool tried(Output output, bool good, const Error *error)
     return good;
 }
 
-static void draw(Output output, Draw *how, const char *name, const void *of, const Run *run)
-{
-    Error error;
-    tried(output, pictures_draw(how, name, of, run, &error), &error);
-}
-
 /* Says what has failed and was not done since; false, with the error for main, if that is more
- * than frames and pictures. */
+ * than pictures. */
 static bool report_failures(Error *error)
 {
     bool good = true;
     for (int f = 0; f < OUTPUTS; f++) {
         if (!failure[f].text[0]) continue;
-        if (f > RECORDS || !good) console_error("warning: ", &failure[f], "");
+        if (f >= PICTURES || !good) console_error("warning: ", &failure[f], "");
         else *error = failure[f], good = false;
     }
     return good;
@@ -132,7 +131,7 @@ static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
                         .tokens_per_second = (double)t->tokens / t->seconds,
                         .gflops = t->flops / t->seconds / 1e9,
                         .seconds = p->seconds};
-    console_progress(run, t, last, true);
+    report_progress(run, t, last, true);
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
@@ -140,14 +139,15 @@ static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
         tried(RECORDS, false, error);
 }
 
-static void record_frames(Watch *watch, WeightsHistory *weights, Run *run, double loss,
-                          Error *error)
+static void record_frames(Run *run, double loss, Error *error)
 {
-    if (watch && !watch_record(watch, run, loss, error)) tried(RECORDS, false, error);
-    if (!weights_record(weights, run, error)) tried(RECORDS, false, error);
+    for (int r = 0; r < RECORDERS && distributed_rank() == 0; r++)
+        if (recorders[r]->record &&
+            !recorders[r]->record(run, loss, validation_due(run), error))
+            tried(RECORDS, false, error);
 }
 
-static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *t, Error *error)
+static bool update(Run *run, Throughput *t, Error *error)
 {
     Progress *p = &run->progress;
     UpdateStats stats;
@@ -170,11 +170,9 @@ static bool update(Run *run, Watch *watch, WeightsHistory *weights, Throughput *
     t->flops += stats.flops;
     t->seconds += seconds;
     t->tokens += stats.tokens;
-    double loss = stats.loss.nll / (double)stats.loss.tokens;
-    bool due = watch_due(p->update) || validation_due(run);
-    record_frames(due ? watch : NULL, weights, run, loss, error);
+    record_frames(run, stats.loss.nll / (double)stats.loss.tokens, error);
     if (metrics_due(p->update)) log_metrics(run, t, &stats, error);
-    else console_progress(run, t, &stats, false);
+    else report_progress(run, t, &stats, false);
     return true;
 }
 
@@ -201,22 +199,22 @@ static bool record(Run *run, const Validation *v, Error *error)
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
     progress_keep(p, p->update, run->settings->training.keep_last);
-    console_validation(run, v, best);
+    report_validation(run, v, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
     if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;
     p->best = before.best, p->best_update = before.best_update;
     return false;
 }
 
-/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. *best (=) the
- * attention of a new best model, or NULL. */
-static bool validate_candidate(Run *run, Validation *v, Snapshot **best, Error *error)
+/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */
+static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
     if (stop_signal) return true;
     bool entered = validation_enter(v, error) || tried(BEST, false, error);
     bool good = entered && validation_run(v, &stop_signal, error);
-    if (good && record(run, v, error) && v->translated)
-        tried(ATTENTION, (*best = pictures_snapshot(run, v, error)), error);
+    bool best = good && record(run, v, error);
+    for (int r = 0; best && r < RECORDERS; r++)
+        if (recorders[r]->best) tried(PICTURES + r, recorders[r]->best(run, v, error), error);
     validation_leave(v);
     return good || !entered || v->ids.stopped;
 }
@@ -236,16 +234,15 @@ static bool save_last(Run *run, Error *error)
 
 static bool validate(Run *run, Validation *v, Error *error)
 {
-    Snapshot *best = NULL;
     console_stage("validating after update %lld …", run->progress.update);
+    bool first = distributed_rank() == 0;
     bool good = optimizer_send(&run->trainer->optimizer, distributed_gather, error) &&
-                (distributed_rank() > 0 || validate_candidate(run, v, &best, error));
+                (!first || validate_candidate(run, v, error));
     good = distributed_agree(good, error) &&
            distributed_share(&run->progress, sizeof run->progress, error) &&
            save_last(run, error);
-    if (good && best) draw(ATTENTION, pictures_attention, "attention.png", best, run);
-    if (good) draw(LOSS, pictures_loss, "loss.png", NULL, run);
-    snapshot_close(best);
+    for (int r = 0; good && first && r < RECORDERS; r++)
+        if (recorders[r]->draw) tried(PICTURES + r, recorders[r]->draw(run, error), error);
     return good;
 }
 
@@ -265,11 +262,10 @@ static bool agree_on_signals(Run *run, Error *error)
     return true;
 }
 
-static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory *weights,
-                  Error *error)
+static bool train(Run *run, Validation *validation, Error *error)
 {
     Throughput throughput = {0};
-    if (run->progress.update == 0) record_frames(watch, weights, run, NAN, error);
+    if (run->progress.update == 0) record_frames(run, NAN, error);
     for (;;) {
         if (validation_due(run) && !validate(run, validation, error)) return false;
         if (!agree_on_signals(run, error)) return false;
@@ -277,20 +273,28 @@ static bool train(Run *run, Validation *validation, Watch *watch, WeightsHistory
             console_stage("saving and drawing …");
             ending = true;
             if (!save_last(run, error)) return false;
-            if (tried(WEIGHTS, weights_end(weights, run, error), error) && weights->count)
-                draw(WEIGHTS, weights_draw, "weights.png", weights, run);
-            if (watch->file) draw(WATCH, watch_draw, "watch.png", watch, run);
+            for (int r = 0; r < RECORDERS && distributed_rank() == 0; r++)
+                if (recorders[r]->end)
+                    tried(PICTURES + r, recorders[r]->end(run, error), error);
             return true;
         }
-        if (!update(run, watch, weights, &throughput, error)) return false;
+        if (!update(run, &throughput, error)) return false;
     }
 }
 
-/* Prepares the output folder, trains, and says how it ended. */
+/* Prepares the output folder on rank 0. */
+static bool begin(Run *run, Error *error)
+{
+    bool good = run_begin(run, error);
+    for (int r = 0; r < RECORDERS && good && distributed_rank() == 0; r++)
+        good = !recorders[r]->open || recorders[r]->open(run, error);
+    return good && validation_remove_dropped(run, error);
+}
+
+/* Trains, and says how it ended. */
 static bool train_into_folder(Run *run, Validation *validation, Error *error)
 {
-    Watch watch = {0};
-    static WeightsHistory weights;
+    const char *picture[RECORDERS];
     const char *limit = run->resumed ? finished(run) : NULL;
     char changed[CHANGED_TEXT];
     settings_changed(changed, run->settings);
@@ -314,22 +318,24 @@ static bool train_into_folder(Run *run, Validation *validation, Error *error)
             "warning       the checkpoint does not record its training text, as it is of "
             "an earlier version: training must go on with the same text");
     run->complete = limit && !validation_due(run);
-    bool good = run_begin(run, error) && watch_open(&watch, run, error) &&
-                weights_open(&weights, run, error) && validation_remove_dropped(run, error);
+    bool good = begin(run, error);
     catch_signals(run->settings->run.quiet);  // until here there is nothing to save
-    good = distributed_agree(good, error) && train(run, validation, &watch, &weights, error);
-    if (good && !failure[LAST].text[0]) console_end(run, stop);
-    watch_close(&watch);
+    good = distributed_agree(good, error) && train(run, validation, error);
+    for (int r = 0; r < RECORDERS; r++) {
+        picture[r] = recorders[r]->picture;
+        if (recorders[r]->close) recorders[r]->close();
+    }
+    if (good && !failure[LAST].text[0]) report_end(run, stop, picture, RECORDERS);
     return good && report_failures(error);
 }
 
 static bool whole_story(Run *run, Settings *settings, Error *error)
 {
     Validation validation = {0};
-    bool good = run_read(run, settings, console_stage, error) && run_prepare(run, error) &&
+    bool good = run_read(run, settings, error) && run_prepare(run, error) &&
                 validation_create(&validation, run, error) &&
-                console_report(run, &validation, error) &&
-                (settings->run.dry_run ? console_estimate(run, &validation, error)
+                report_begin(run, &validation, error) &&
+                (settings->run.dry_run ? report_estimate(run, &validation, error)
                                        : train_into_folder(run, &validation, error));
     validation_free(&validation);
     return good;

@@ -3,16 +3,15 @@
 
 #include "commands/command.h"
 #include "explain/picture.h"
+#include "inference/snapshot.h"
 #include "plots/curves.h"
 #include "plots/png.h"
-#include "training/distributed.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct Picture {
     Draw *draw;
-    const void *of;
     const Run *run;
     char path[PATH_MAX];
 } Picture;
@@ -20,19 +19,20 @@ typedef struct Picture {
 static bool draw_picture(const void *context, Error *error)
 {
     const Picture *picture = context;
-    return picture->draw(picture->of, picture->run, picture->path, error);
+    return picture->draw(picture->run, picture->path, error);
 }
 
-bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error)
+bool pictures_draw(Draw *draw, const char *name, const Run *run, Error *error)
 {
-    Picture picture = {.draw = draw, .of = of, .run = run};
+    Picture picture = {.draw = draw, .run = run};
     run_path(picture.path, run, name);
-    return distributed_rank() > 0 || command_draw(draw_picture, &picture, name, error);
+    return command_draw(draw_picture, &picture, name, error);
 }
 
-bool pictures_loss(const void *unused, const Run *run, const char *path, Error *error)
+/* ---- loss.png ---- */
+
+static bool draw_loss(const Run *run, const char *path, Error *error)
 {
-    (void)unused;
     const Metrics *metrics = &run->metrics;
     int T = metrics_column(NULL, metrics, METRICS_TRAIN, "loss");
     int V = metrics_column(NULL, metrics, METRICS_VALID, "loss");
@@ -64,10 +64,22 @@ bool pictures_loss(const void *unused, const Run *run, const char *path, Error *
     return good;
 }
 
+static bool loss_draw(const Run *run, Error *error)
+{
+    return pictures_draw(draw_loss, "loss.png", run, error);
+}
+
+const Recorder loss_recorder = {.picture = "loss.png", .draw = loss_draw};
+
+/* ---- attention.png ---- */
+
+static Snapshot *snapshot;  // of a new best model that is not drawn yet; or NULL
+
 /* Of the first validation sentence of at most PICTURE_WORDS tokens, or of the shortest if all
  * are longer. An untrained model may translate without end: only the beginning is drawn. */
-Snapshot *pictures_snapshot(const Run *run, const Validation *v, Error *error)
+static bool attention_best(const Run *run, const Validation *v, Error *error)
 {
+    if (!v->translated) return true;
     const Corpus *corpus = &run->valid;
     const size_t *start = corpus->start[SOURCE];
     int s = 0, length = (int)start[1];
@@ -80,11 +92,12 @@ Snapshot *pictures_snapshot(const Run *run, const Validation *v, Error *error)
     int word[PICTURE_WORDS];
     memcpy(word, best->id, (size_t)words * sizeof *word);
     word[words - 1] = ID_END;
-    return snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words,
-                         error);
+    snapshot =
+        snapshot_open(&run->model, corpus->id[SOURCE] + start[s], length, word, words, error);
+    return snapshot;
 }
 
-bool pictures_attention(const void *snapshot, const Run *run, const char *path, Error *error)
+static bool draw_attention(const Run *run, const char *path, Error *error)
 {
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
@@ -93,3 +106,21 @@ bool pictures_attention(const void *snapshot, const Run *run, const char *path, 
                                 .config = picture_default};
     return picture_save(path, NULL, &input, error);
 }
+
+static void attention_close(void)
+{
+    snapshot_close(snapshot);
+    snapshot = NULL;
+}
+
+static bool attention_draw(const Run *run, Error *error)
+{
+    bool good = !snapshot || pictures_draw(draw_attention, "attention.png", run, error);
+    attention_close();
+    return good;
+}
+
+const Recorder attention_recorder = {.picture = "attention.png",
+                                     .best = attention_best,
+                                     .draw = attention_draw,
+                                     .close = attention_close};

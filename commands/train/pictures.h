@@ -1,22 +1,30 @@
-/* pictures.h -- the pictures that a run leaves in its folder.
+/* pictures.h -- the pictures of its training that a run leaves in its folder, and what is recorded
+ * for them.
  *
- * They are drawn in a child process (command_draw), which does not run the network. */
+ * train.c has the table of Recorders and calls them on rank 0. A function that a picture does not
+ * need is NULL; one that fails does not end the training. */
 #pragma once
 
 #include "commands/train/run.h"
 #include "commands/train/validation.h"
-#include "inference/snapshot.h"
 
-typedef bool Draw(const void *of, const Run *run, const char *path, Error *error);
+typedef struct Recorder {
+    const char *picture;                   // "watch.png"
+    bool (*open)(Run *run, Error *error);  // after run_begin; a failure ends the run
+    /* Before the first update and after each one, of which `loss` is the mean per token, or NaN.
+     * validates: a validation follows. */
+    bool (*record)(Run *run, double loss, bool validates, Error *error);
+    /* After a validation with a new best model, whose weights the run's model still has. */
+    bool (*best)(const Run *run, const Validation *validation, Error *error);
+    bool (*draw)(const Run *run, Error *error);  // after each validation
+    bool (*end)(Run *run, Error *error);  // when the training ends: draws for the last time
+    void (*close)(void);
+} Recorder;
 
-/* Calls draw(of, run, …) in a child process and waits for it; `name` is that of the file in the
- * run's folder. Does nothing on ranks other than 0. */
-bool pictures_draw(Draw *draw, const char *name, const void *of, const Run *run, Error *error);
+/* Calls draw(run, path) in a child process (command_draw), in which the network does not run, and
+ * waits for it. `name` is that of the file in the run's folder. */
+typedef bool Draw(const Run *run, const char *path, Error *error);
+bool pictures_draw(Draw *draw, const char *name, const Run *run, Error *error);
 
-/* loss.png: loss, BLEU and learning rate, from the metrics so far. */
-Draw pictures_loss;
-
-/* The attention of a translation of the last validation, which has translated sentences, and
- * attention.png, drawn from it. */
-Snapshot *pictures_snapshot(const Run *run, const Validation *validation, Error *error);
-Draw pictures_attention;
+extern const Recorder loss_recorder;  // loss, BLEU and learning rate, from the metrics so far
+extern const Recorder attention_recorder;  // of a translation of the best model

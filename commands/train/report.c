@@ -1,8 +1,9 @@
-/* report.c -- what ./train says of a run before it trains: corpus, vocabulary, model, an
- * estimate of the memory it takes, threads, and warnings; with --dry-run also of the time. */
+/* report.c -- what ./train says of a run; see report.h. */
+#include "commands/train/report.h"
+
 #include "base/clock.h"
 #include "base/textstream.h"
-#include "commands/progressbar.h"
+#include "commands/command.h"
 #include "commands/train/console.h"
 #include "explain/picture.h"
 #include "training/distributed.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum {
     CANVAS = 4000000,  // bytes of the canvas of loss.png, freed after drawing; measured
@@ -229,7 +231,7 @@ static void print_warnings(Run *run)
                               : "--d-model, --ffn");
 }
 
-bool console_report(Run *run, Validation *validation, Error *error)
+bool report_begin(Run *run, Validation *validation, Error *error)
 {
     Memory memory;
     if (!estimate_memory(&memory, run, validation, error)) return false;
@@ -295,7 +297,7 @@ static bool time_validation(double *each, Validation *v, size_t in_epoch, Error 
     return true;
 }
 
-bool console_estimate(Run *run, Validation *validation, Error *error)
+bool report_estimate(Run *run, Validation *validation, Error *error)
 {
     char number[NUMBER_TEXT], time[DURATION_TEXT];
     double each = 0, validating = 0;
@@ -315,4 +317,91 @@ bool console_estimate(Run *run, Validation *validation, Error *error)
                 number_text(number, updates),
                 last ? "" : "; --max-updates and --max-epochs limit a run");
     return true;
+}
+
+/* ---- while it trains ---- */
+
+enum { SAMPLES = 3 };
+
+void report_progress(Run *run, const Throughput *t, const UpdateStats *last, bool news)
+{
+    const Progress *p = &run->progress;
+    char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
+    static double first_end;      // of the first update of this process, in seconds
+    static long long first = -1;  // its number
+    ProgressBar *bar = console_bar();
+    double now = clock_seconds(), limit = (double)run_last_update(run);
+    if (first < 0) first = p->update, first_end = now;
+    if (!progressbar_begin(bar, now, news)) return;
+    double each = (now - first_end) / (double)(p->update - first);  // NaN in the first update
+    if (limit > 0)
+        progressbar_share(bar, (double)p->update / limit, each * (limit - (double)p->update),
+                          run->settings->training.patience > 0);
+    progressbar_add(bar, "update %s%s%s", number_text(done, (double)p->update),
+                    limit > 0 ? "/" : "", limit > 0 ? number_text(all, limit) : "");
+    progressbar_add(bar, "loss %.3f", p->nll / (double)p->tokens);
+    progressbar_add(bar, "epoch %lld", p->epoch + 1);
+    progressbar_add(bar, "%s tokens/s", number_text(rate, (double)t->tokens / t->seconds));
+    progressbar_add(bar, "lr %.2g", last->learning_rate);
+    progressbar_add(bar, "%.0f GFLOP/s", t->flops / t->seconds / 1e9);
+    progressbar_end(bar);
+}
+
+void report_validation(const Run *run, const Validation *v, bool best)
+{
+    double loss = v->quality.loss;
+    console_say(
+        "validation after update %lld: loss %.4f, perplexity %s%s", run->progress.update, loss,
+        perplexity_text((char[PERPLEXITY_TEXT]){""}, loss, 2), best ? ", the best so far" : "");
+    if (v->translated)
+        console_say("  %d of %d translations exact (greedy), BLEU %.2f, chrF %.2f", v->exact,
+                    v->translated, v->quality.bleu, v->quality.chrf);
+    for (int i = 0; i < SAMPLES && i < v->translated; i++) {
+        int s = (int)((long long)i * v->translated / SAMPLES);
+        size_t n, m;
+        const char *source = corpus_sentence(&run->valid_text, SOURCE, (size_t)s, &n);
+        const char *target = corpus_sentence(&run->valid_text, TARGET, (size_t)s, &m);
+        bool exact = strlen(v->hypothesis[s]) == m && !memcmp(v->hypothesis[s], target, m);
+        console_cut("    ", source, n);
+        console_cut(exact ? "    ✓ → " : "      → ", v->hypothesis[s],
+                    strlen(v->hypothesis[s]));
+    }
+}
+
+/* The command for a validation sentence, the first that is short and needs no quoting. */
+static void say_command(const Run *run)
+{
+    const char *folder = run->settings->run.output, *text = "";
+    const char *quote = strpbrk(folder, " $&*?;()<>|\\\"`") ? "'" : "";
+    size_t n = 0;
+    for (size_t i = 0; i < run->valid_text.pairs; i++) {
+        text = corpus_sentence(&run->valid_text, SOURCE, i, &n);
+        if (n >= 15 && n <= 80 && !memchr(text, '\'', n)) break;
+    }
+    console_say("translate with: %stranslate --model %s%s%s --attention attention.png '%.*s'",
+                command_prefix(), quote, folder, quote, (int)n, text);
+}
+
+void report_end(const Run *run, bool stopped, const char *const *pictures, int count)
+{
+    const Progress *p = &run->progress;
+    char time[DURATION_TEXT], scores[64] = "";
+    if (!isnan(p->best.bleu))
+        snprintf(scores, sizeof scores, ", BLEU %.2f, chrF %.2f", p->best.bleu, p->best.chrf);
+    if (stopped)
+        console_say("stopped after update %lld, and saved in %s: the same command goes on from "
+                    "there",
+                    p->update, run->last);
+    else
+        console_say("done: %lld updates in %s; the best validation was after update %lld: loss "
+                    "%.4f%s",
+                    p->update, duration_text(time, p->seconds), p->best_update, p->best.loss,
+                    scores);
+    if (!p->best_update) return;
+    char names[200] = "best.safetensors (the model)", path[PATH_MAX];
+    for (int i = 0; i < count; i++)
+        if (access(run_path(path, run, pictures[i]), F_OK) == 0)
+            strcat(strcat(names, ", "), pictures[i]);
+    console_say("written to %s: %s", run->settings->run.output, names);
+    say_command(run);
 }

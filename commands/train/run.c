@@ -3,7 +3,7 @@
 
 #include "base/file.h"
 #include "base/hash.h"
-#include "commands/progressbar.h"
+#include "commands/train/console.h"
 #include "inference/bundle.h"
 #include "inference/scoring.h"
 #include "kernels/bf16.h"
@@ -101,9 +101,9 @@ static bool make_vocabulary(Run *run, Error *error)
     }
     TokenizerSettings settings = settings_tokenizer(s);
     char number[NUMBER_TEXT];
-    run->stage("learning %s tokens (%s) …",
-               number_text(number, settings.vocab_size * (joint ? 1 : 2)),
-               tokenizer_type_name(settings.type));
+    console_stage("learning %s tokens (%s) …",
+                  number_text(number, settings.vocab_size * (joint ? 1 : 2)),
+                  tokenizer_type_name(settings.type));
     return vocabulary_learn(&run->vocabulary, &run->text, &settings, joint, error);
 }
 
@@ -185,11 +185,10 @@ static bool lock_folder(Run *run, Error *error)
                      run->settings->run.output);
 }
 
-bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
+bool run_read(Run *run, Settings *settings, Error *error)
 {
-    *run = (Run){
-        .settings = settings, .stage = stage, .progress = progress_start(), .saved.update = -1};
-    stage("reading %s …", run_file(&settings->data.train, 0));
+    *run = (Run){.settings = settings, .progress = progress_start(), .saved.update = -1};
+    console_stage("reading %s …", run_file(&settings->data.train, 0));
     run_path(run->last, run, "last.safetensors");
     run_path(run->best, run, "best.safetensors");
     const char *folder = settings->run.output;
@@ -201,7 +200,7 @@ bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error)
     good = good && (run->workers = workers_start(threads, error));
     const Tokenizer *const *tokenizer = (const Tokenizer *const *)run->vocabulary.tokenizer;
     good = distributed_agree(good, error) && share_vocabulary(run, error);
-    stage("encoding …");
+    console_stage("encoding …");
     int max_length = settings->model.max_length - 1;  // without </s>
     good = good &&
            corpus_encode(&run->corpus, &run->text, &run->report, tokenizer, run->workers,
@@ -319,7 +318,7 @@ static bool estimate_links(Run *run, Error *error)
     enum { ROUNDS = 5 };
     Packed source, target;
     if (run->settings->training.guide_alignment == 0) return true;
-    run->stage("estimating links …");
+    console_stage("estimating links …");
     if (!guide_create(&run->guide, &run->model.config, error)) return false;
     for (int round = 0; round < ROUNDS; round++) {
         for (size_t i = 0, end; i < run->corpus.pairs; i = end) {
@@ -351,7 +350,7 @@ static bool ask_teachers(Run *run, Error *error)
     teacher->soft = malloc(bytes);
     bool good = (each && teacher->soft) || error_memory(error, "for teachers");
     if (good && distributed_rank() == 0) {
-        run->stage("asking the teachers …");
+        console_stage("asking the teachers …");
         good = models_load(&models, paths, false, NULL, error) &&
                (vocabulary_equal(&models.bundle->vocabulary, &run->vocabulary) ||
                 error_set(error,

@@ -26,12 +26,8 @@
 #include "training/progress.h"
 #include "training/trainer.h"
 
-/* Called with what begins now, as for printf: "encoding …". */
-typedef void RunStage(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
 typedef struct Run {
     Settings *settings;
-    RunStage *stage;
     char last[PATH_MAX], best[PATH_MAX];
     CorpusText text, valid_text;  // text is freed once it is encoded
     Corpus corpus, valid;
@@ -58,7 +54,7 @@ typedef struct Run {
 
 /* Locks the folder, if there is one; reads the corpus; learns the tokenizer, or takes that of the
  * run in the folder. Fails if a rank has other settings or another corpus than rank 0. */
-bool run_read(Run *run, Settings *settings, RunStage *stage, Error *error);
+bool run_read(Run *run, Settings *settings, Error *error);
 
 /* Creates model and trainer: initialised, or loaded from last.safetensors. */
 bool run_prepare(Run *run, Error *error);

@@ -11,12 +11,27 @@
 #include "base/textstream.h"
 #include "inference/snapshot.h"
 #include "inference/translator.h"
-#include "training/distributed.h"
+#include "plots/film.h"
 
 enum { EVERY = 10, GROWTH = 4, THOUSAND = 1000, MOST_FRAMES = 100 };
 static const char BETWEEN[] = "|||";
 
-bool watch_due(long long update)
+typedef struct Watch {
+    char path[PATH_MAX];     // of watch.jsonl
+    FILE *file;              // NULL: no sentence is watched
+    Ids source, target;      // at most FILM_WORDS; target {0}: not given
+    int columns;             // tokens of the source
+    StringList source_word;  // [columns]
+    int layer, heads;
+    FilmFrame *frame;  // [count]
+    int count;
+    size_t capacity;
+} Watch;
+
+static Watch state, *const watch = &state;
+
+/* Whether to record a frame after this update, besides those of validations. */
+static bool is_due(long long update)
 {
     long long at = 0;
     while (at < update) at += at / GROWTH > EVERY ? at / GROWTH : EVERY;
@@ -47,7 +62,7 @@ static bool add_labels(StringList *words, const Tokenizer *tokenizer, const int 
 }
 
 /* Appends a frame and takes ownership of it. */
-static bool append(Watch *watch, FilmFrame *frame, Error *error)
+static bool append(FilmFrame *frame, Error *error)
 {
     if (!GROW(watch->frame, watch->capacity, (size_t)watch->count + 1)) return no_memory(error);
     watch->frame[watch->count++] = *frame;
@@ -57,7 +72,7 @@ static bool append(Watch *watch, FilmFrame *frame, Error *error)
 
 /* ---- watch.jsonl ---- */
 
-static void put_head(FILE *out, const Watch *watch)
+static void put_head(FILE *out)
 {
     JsonWriter json = {.out = out, .lines = true};
     json_open(&json, NULL);
@@ -69,7 +84,7 @@ static void put_head(FILE *out, const Watch *watch)
     json_close(&json);
 }
 
-static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
+static void put_frame(FILE *out, const FilmFrame *frame)
 {
     JsonWriter json = {.out = out, .lines = true};
     size_t cells = (size_t)frame->word.count * (size_t)watch->columns;
@@ -93,7 +108,7 @@ static void put_frame(FILE *out, const Watch *watch, const FilmFrame *frame)
 
 /* frame (=) a frame of watch.jsonl. False if the line is no frame of this watch; free_frame() it
  * in either case. */
-static bool read_frame(FilmFrame *frame, const Watch *watch, const json_t *json)
+static bool read_frame(FilmFrame *frame, const json_t *json)
 {
     const json_t *target = json_object_get(json, "target"),
                  *share = json_object_get(json, "share");
@@ -126,7 +141,7 @@ static bool read_frame(FilmFrame *frame, const Watch *watch, const json_t *json)
 
 /* Reads the frames of an interrupted run up to `update`. A line that is not JSON (the last one
  * of a run that was killed) is dropped, and so is a file that does not begin with `head`. */
-static bool read_frames(Watch *watch, const char *head, long long update, Error *error)
+static bool read_frames(const char *head, long long update, Error *error)
 {
     char *text = file_read_or_empty(watch->path, (size_t)1 << 30, NULL, error), *end;
     bool good = text, mine = good && !strncmp(text, head, strlen(head));
@@ -134,9 +149,9 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
         end = strchrnul(line, '\n');
         json_t *json = json_parse(line, (size_t)(end - line), watch->path, NULL);
         FilmFrame frame = {0};
-        if (json && read_frame(&frame, watch, json) && frame.update <= update &&
+        if (json && read_frame(&frame, json) && frame.update <= update &&
             (!watch->count || frame.update > watch->frame[watch->count - 1].update))
-            good = append(watch, &frame, error);
+            good = append(&frame, error);
         free_frame(&frame);
         json_decref(json);
     }
@@ -145,16 +160,16 @@ static bool read_frames(Watch *watch, const char *head, long long update, Error 
 }
 
 /* Begins watch.jsonl, with the frames of an interrupted run that are still valid. */
-static bool begin_file(Watch *watch, long long update, Error *error)
+static bool begin_file(long long update, Error *error)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     if (!out) return no_memory(error);
-    put_head(out, watch);
+    put_head(out);
     bool good = fflush(out) == 0 && stream.text
-                    ? update == 0 || read_frames(watch, stream.text, update, error)
+                    ? update == 0 || read_frames(stream.text, update, error)
                     : no_memory(error);
-    for (int i = 0; i < watch->count; i++) put_frame(out, watch, &watch->frame[i]);
+    for (int i = 0; i < watch->count; i++) put_frame(out, &watch->frame[i]);
     char *text = textstream_close(&stream);
     if (good) watch->file = file_restart(watch->path, text, error);
     else free(text);
@@ -176,7 +191,7 @@ static bool encode(Ids *ids, const Tokenizer *tokenizer, const char *text, size_
     return true;
 }
 
-static bool read_sentence(Watch *watch, const Run *run, Error *error)
+static bool read_sentence(const Run *run, Error *error)
 {
     const char *text = run->settings->run.watch, *bar = strstr(text, BETWEEN);
     const ModelConfig *config = &run->model.config;
@@ -194,15 +209,14 @@ static bool read_sentence(Watch *watch, const Run *run, Error *error)
     return add_labels(&watch->source_word, source, watch->source.id, watch->columns, error);
 }
 
-bool watch_open(Watch *watch, Run *run, Error *error)
+static bool watch_open(Run *run, Error *error)
 {
-    *watch = (Watch){0};
-    if (!run->settings->run.watch || distributed_rank() > 0) return true;
+    if (!run->settings->run.watch) return true;
     run_path(watch->path, run, "watch.jsonl");
-    return read_sentence(watch, run, error) && begin_file(watch, run->progress.update, error);
+    return read_sentence(run, error) && begin_file(run->progress.update, error);
 }
 
-void watch_close(Watch *watch)
+static void watch_close(void)
 {
     if (watch->file) fclose(watch->file);
     for (int i = 0; i < watch->count; i++) free_frame(&watch->frame[i]);
@@ -216,8 +230,7 @@ void watch_close(Watch *watch)
 /* ---- recording ---- */
 
 /* frame->share (=) the attention of the rows, rounded as it is in the file. */
-static bool find_attention(FilmFrame *frame, const int *row, const Watch *watch, const Run *run,
-                           Error *error)
+static bool find_attention(FilmFrame *frame, const int *row, const Run *run, Error *error)
 {
     int rows = frame->word.count;
     size_t cells = (size_t)rows * (size_t)watch->columns;
@@ -237,19 +250,18 @@ static bool find_attention(FilmFrame *frame, const int *row, const Watch *watch,
 
 /* Fills a frame from the model's translation; the rows are those of the given one, if there is
  * one. */
-static bool fill_frame(FilmFrame *frame, const Watch *watch, const Run *run,
-                       const Hypothesis *best, Error *error)
+static bool fill_frame(FilmFrame *frame, const Run *run, const Hypothesis *best, Error *error)
 {
     const Tokenizer *tokenizer = run->vocabulary.tokenizer[TARGET];
     const int *row = watch->target.count ? watch->target.id : best->id;
     int rows = watch->target.count ? (int)watch->target.count : best->length;
     return add_labels(&frame->word, tokenizer, row, rows, error) &&
            tokenizer_decode(tokenizer, &frame->says, best->id, (size_t)best->length, error) &&
-           find_attention(frame, row, watch, run, error);
+           find_attention(frame, row, run, error);
 }
 
 /* The model's greedy translation. */
-static bool translate(Translations *out, const Watch *watch, Run *run, Error *error)
+static bool translate(Translations *out, Run *run, Error *error)
 {
     int columns = watch->columns, most = columns + columns / 2 + 3;
     SearchConfig search = search_default;
@@ -261,33 +273,31 @@ static bool translate(Translations *out, const Watch *watch, Run *run, Error *er
     return translator_run(out, &alone, &input, &search, run->workers, NULL, error);
 }
 
-bool watch_record(Watch *watch, Run *run, double loss, Error *error)
+static bool watch_record(Run *run, double loss, bool validates, Error *error)
 {
     long long update = run->progress.update;
-    if (!watch->file || (watch->count && watch->frame[watch->count - 1].update >= update))
+    if (!watch->file || !(is_due(update) || validates) ||
+        (watch->count && watch->frame[watch->count - 1].update >= update))
         return true;
     FilmFrame frame = {.update = update, .loss = loss};
     Translations out;
-    if (!translate(&out, watch, run, error)) return false;
-    bool good = fill_frame(&frame, watch, run, out.sentence[0].hypothesis, error);
+    if (!translate(&out, run, error)) return false;
+    bool good = fill_frame(&frame, run, out.sentence[0].hypothesis, error);
     translations_free(&out);
-    if (good) put_frame(watch->file, watch, &frame);
-    good =
-        good && stream_flush(watch->file, watch->path, error) && append(watch, &frame, error);
+    if (good) put_frame(watch->file, &frame);
+    good = good && stream_flush(watch->file, watch->path, error) && append(&frame, error);
     free_frame(&frame);
     return good;
 }
 
 /* ---- watch.png ---- */
 
-bool watch_draw(const void *of, const Run *run, const char *path, Error *error)
+static bool draw(const Run *run, const char *path, Error *error)
 {
-    const Watch *watch = of;
     const Metrics *metrics = &run->metrics;
     FilmFrame frame[MOST_FRAMES];
     int n = watch->count, count = at_most(n, MOST_FRAMES);
     int v = metrics_column(NULL, metrics, METRICS_VALID, "loss");
-    if (n < 2) return true;
     for (int f = 0; f < count; f++)
         frame[f] = watch->frame[(long long)f * (n - 1) / (count - 1)];
     double *x = malloc(2 * (size_t)(n + v) * sizeof *x), *y = x + n, *vx = y + n, *vy = vx + v;
@@ -316,3 +326,15 @@ bool watch_draw(const void *of, const Run *run, const char *path, Error *error)
     free(x);
     return good;
 }
+
+/* Needs two frames. */
+static bool watch_end(Run *run, Error *error)
+{
+    return watch->count < 2 || pictures_draw(draw, "watch.png", run, error);
+}
+
+const Recorder watch_recorder = {.picture = "watch.png",
+                                 .open = watch_open,
+                                 .record = watch_record,
+                                 .end = watch_end,
+                                 .close = watch_close};

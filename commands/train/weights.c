@@ -7,13 +7,27 @@
 
 #include "base/file.h"
 #include "base/textstream.h"
+#include "explain/projections.h"
 #include "plots/heatmap.h"
 #include "plots/png.h"
-#include "training/distributed.h"
 
 enum { MOST_BYTES = 1 << 28, COLUMNS = 4, WORDS = PROJECTION_WORDS };
 enum { NUMBERS = PROJECTION_NUMBERS };
 enum { MARGIN = 32, TITLE = 78, HEAD = 66, CELL = 16, GAP = 22, BAR = 180 };
+
+enum { WEIGHTS_FRAMES = 40 };  // enough for 10 · 2³⁷ updates
+
+typedef struct WeightsFrame {
+    long long update;
+    Projections at;
+} WeightsFrame;
+
+static struct WeightsHistory {
+    char path[PATH_MAX];  // of weights.tsv
+    FrequentWords words;
+    WeightsFrame frame[WEIGHTS_FRAMES];  // [count]
+    int count;
+} state, *const history = &state;
 
 /* What the maps show, and what to see in them. */
 static const char *const captions[PROJECTION_MAPS][2] = {
@@ -27,7 +41,7 @@ static const char *const captions[PROJECTION_MAPS][2] = {
      "softmax of the logits e·W_O v over the target words. On the diagonal, the value of a "
      "word carries its translation."}};
 
-static const char *label_of(const WeightsHistory *history, const Run *run, int side, int i)
+static const char *label_of(const Run *run, int side, int i)
 {
     return tokenizer_label(run->vocabulary.tokenizer[side], history->words.id[side][i]);
 }
@@ -35,15 +49,14 @@ static const char *label_of(const WeightsHistory *history, const Run *run, int s
 /* ---- weights.tsv ---- */
 
 /* The whole file, for free(). NULL: not enough memory. */
-static char *to_text(const WeightsHistory *history, const Run *run)
+static char *to_text(const Run *run)
 {
     TextStream stream;
     FILE *out = textstream_open(&stream);
     if (!out) return NULL;
     fprintf(out, "decoder layer %d", run->model.config.decoder_layers);
     for (int i = 0; i < history->words.count; i++)
-        fprintf(out, "\t%s %s", label_of(history, run, SOURCE, i),
-                label_of(history, run, TARGET, i));
+        fprintf(out, "\t%s %s", label_of(run, SOURCE, i), label_of(run, TARGET, i));
     for (const WeightsFrame *f = history->frame; f < history->frame + history->count; f++) {
         fprintf(out, "\n%lld", f->update);
         for (int k = 0; k < NUMBERS; k++) fprintf(out, "\t%.3f", f->at.number[k]);
@@ -54,10 +67,10 @@ static char *to_text(const WeightsHistory *history, const Run *run)
 
 /* history (=) the frames of an interrupted run up to its checkpoint, if the file's first line
  * is that of this run */
-static bool read_frames(WeightsHistory *history, const Run *run, Error *error)
+static bool read_frames(const Run *run, Error *error)
 {
     char *text = file_read_or_empty(history->path, MOST_BYTES, NULL, error);
-    char *head = to_text(history, run);
+    char *head = to_text(run);
     bool good = text;
     size_t skip = head ? strlen(head) : 0;
     char *at = text && head && !strncmp(text, head, skip) ? text + skip : "", *end;
@@ -74,19 +87,17 @@ static bool read_frames(WeightsHistory *history, const Run *run, Error *error)
     return good;
 }
 
-bool weights_open(WeightsHistory *history, const Run *run, Error *error)
+static bool weights_open(Run *run, Error *error)
 {
-    *history = (WeightsHistory){.count = 0};
-    if (distributed_rank() > 0) return true;
     projections_words(&history->words, &run->valid, &run->vocabulary);
     run_path(history->path, run, "weights.tsv");
-    return run->progress.update == 0 || read_frames(history, run, error);
+    return run->progress.update == 0 || read_frames(run, error);
 }
 
 /* ---- recording ---- */
 
 /* Numbers are rounded as in the file, so that a resumed run draws the same picture. */
-static bool add_frame(WeightsHistory *history, const Run *run, Error *error)
+static bool add_frame(const Run *run, Error *error)
 {
     WeightsFrame *frame = &history->frame[history->count++];
     *frame = (WeightsFrame){.update = run->progress.update};
@@ -98,27 +109,20 @@ static bool add_frame(WeightsHistory *history, const Run *run, Error *error)
     return good;
 }
 
-bool weights_record(WeightsHistory *history, const Run *run, Error *error)
+static bool weights_record(Run *run, double loss, bool validates, Error *error)
 {
+    (void)loss, (void)validates;
     long long update = run->progress.update, due = 10;
     while (due < update) due *= 2;
     if ((update > 0 && update != due) || !history->words.count) return true;
-    return add_frame(history, run, error) &&
-           file_replace_text(history->path, to_text(history, run), error);
-}
-
-bool weights_end(WeightsHistory *history, const Run *run, Error *error)
-{
-    int n = history->count;
-    bool recorded = n && history->frame[n - 1].update == run->progress.update;
-    return recorded || !history->words.count || add_frame(history, run, error);
+    return add_frame(run, error) && file_replace_text(history->path, to_text(run), error);
 }
 
 /* ---- weights.png ---- */
 
 /* chosen (=) the first frame, the first ones that have come half of the way and five sixths of
  * the way from its loss to that of the last, and the last. Returns their number. */
-static int choose_frames(const WeightsFrame *chosen[COLUMNS], const WeightsHistory *history)
+static int choose_frames(const WeightsFrame *chosen[COLUMNS])
 {
     const WeightsFrame *first = history->frame, *last = first + history->count - 1;
     int count = 0;
@@ -155,15 +159,15 @@ static void order_words(int *order, const double *scores, int n)
 
 /* Draws map m of a frame with its labels, those of the rows only in the first column. Returns
  * its layout; draws nothing without colours. */
-static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const WeightsHistory *history,
-                            const Run *run, const WeightsFrame *frame, int m, const int *order,
-                            bool first, const Colormap *colors)
+static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
+                            const WeightsFrame *frame, int m, const int *order, bool first,
+                            const Colormap *colors)
 {
     int n = history->words.count;
     float weight[WORDS * WORDS];
     const char *label[SIDES][WORDS];
     for (int i = 0; i < n; i++) {
-        for (int s = 0; s < SIDES; s++) label[s][i] = label_of(history, run, s, order[i]);
+        for (int s = 0; s < SIDES; s++) label[s][i] = label_of(run, s, order[i]);
         for (int j = 0; j < n; j++)
             weight[i * n + j] = (float)frame->at.map[m][order[i] * n + order[j]];
     }
@@ -183,13 +187,12 @@ static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const WeightsHistory *
     return plan;
 }
 
-static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *run,
-                      Error *error)
+static bool draw_page(Canvas *canvas, const Run *run, Error *error)
 {
     const WeightsFrame *chosen[COLUMNS];
-    int columns = choose_frames(chosen, history), n = history->words.count, order[WORDS];
+    int columns = choose_frames(chosen), n = history->words.count, order[WORDS];
     order_words(order, chosen[columns - 1]->at.map[0], n);
-    HeatMapPlan plan = draw_map(canvas, 0, 0, history, run, chosen[0], 0, order, true, NULL);
+    HeatMapPlan plan = draw_map(canvas, 0, 0, run, chosen[0], 0, order, true, NULL);
     int step = HEAD + plan.height + GAP, pitch = CELL * n + GAP;
     int width = fmax(2 * MARGIN + plan.width + (columns - 1) * pitch, 900);
     if (!canvas_reserve(canvas, width, MARGIN + TITLE + PROJECTION_MAPS * step, error))
@@ -213,20 +216,33 @@ static bool draw_page(Canvas *canvas, const WeightsHistory *history, const Run *
         canvas_text(canvas, captions[m][0], MARGIN, y, &bold);
         canvas_text(canvas, captions[m][1], MARGIN, y + 21, &line);
         for (int c = 0; c < columns; c++)
-            draw_map(canvas, MARGIN + c * pitch + (c ? plan.left : 0), y, history, run,
-                     chosen[c], m, order, c == 0, &colors);
+            draw_map(canvas, MARGIN + c * pitch + (c ? plan.left : 0), y, run, chosen[c], m,
+                     order, c == 0, &colors);
     }
     return canvas_check(canvas, error);
 }
 
-bool weights_draw(const void *of, const Run *run, const char *path, Error *error)
+static bool draw(const Run *run, const char *path, Error *error)
 {
-    const WeightsHistory *history = of;
     const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
     Canvas *canvas;
-    bool good = canvas_new(&canvas, THEME_LIGHT, error) &&
-                draw_page(canvas, history, run, error) &&
+    bool good = canvas_new(&canvas, THEME_LIGHT, error) && draw_page(canvas, run, error) &&
                 png_save_canvas(path, canvas, texts, 2, error);
     canvas_free(canvas);
     return good;
 }
+
+/* Records the last frame of the picture, if it is not there yet. */
+static bool weights_end(Run *run, Error *error)
+{
+    int n = history->count;
+    if (!history->words.count) return true;
+    return ((n && history->frame[n - 1].update == run->progress.update) ||
+            add_frame(run, error)) &&
+           pictures_draw(draw, "weights.png", run, error);
+}
+
+const Recorder weights_recorder = {.picture = "weights.png",
+                                   .open = weights_open,
+                                   .record = weights_record,
+                                   .end = weights_end};

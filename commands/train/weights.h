@@ -8,35 +8,10 @@
  *   weights.png   the first frame, the end of the training, and two frames in between
  *
  * Recording does not affect the training. A resumed run drops the frames that are later than
- * its checkpoint, and those of other words. Nothing is recorded or drawn on
- * ranks other than 0, or if the validation text has no words. */
+ * its checkpoint, and those of other words. Nothing is recorded or drawn if
+ * the validation text has no words. */
 #pragma once
 
 #include "commands/train/pictures.h"
-#include "explain/projections.h"
 
-enum { WEIGHTS_FRAMES = 40 };  // enough for 10 · 2³⁷ updates
-
-typedef struct WeightsFrame {
-    long long update;
-    Projections at;
-} WeightsFrame;
-
-typedef struct WeightsHistory {
-    char path[PATH_MAX];  // of weights.tsv
-    FrequentWords words;
-    WeightsFrame frame[WEIGHTS_FRAMES];  // [count]
-    int count;
-} WeightsHistory;
-
-/* After run_begin. */
-bool weights_open(WeightsHistory *history, const Run *run, Error *error);
-
-/* Records a frame if one is due after this update. */
-bool weights_record(WeightsHistory *history, const Run *run, Error *error);
-
-/* Records the last frame of weights.png. */
-bool weights_end(WeightsHistory *history, const Run *run, Error *error);
-
-/* Draws weights.png of a WeightsHistory with a frame. */
-Draw weights_draw;
+extern const Recorder weights_recorder;

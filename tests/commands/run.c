@@ -27,11 +27,6 @@ static const char *in_folder(char text[TEMPORARY_SIZE + 32], const char *option,
     return text;
 }
 
-static void no_stage(const char *format, ...)
-{
-    (void)format;
-}
-
 /* Reads the corpus and prepares a run in the folder's `output`. */
 static bool prepare(const char *output, char *const *options, int count)
 {
@@ -41,7 +36,7 @@ static bool prepare(const char *output, char *const *options, int count)
                       (char *)in_folder(out, "output", output), "--threads=1"};
     for (int i = 0; i < count; i++) argv[5 + i] = options[i];
     return settings_read(&settings, 5 + count, argv, &error) &&
-           run_read(&run, &settings, no_stage, &error) && run_prepare(&run, &error);
+           run_read(&run, &settings, &error) && run_prepare(&run, &error);
 }
 
 static void finish(void)

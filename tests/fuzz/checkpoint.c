@@ -6,11 +6,6 @@
 
 #include "commands/train/run.h"
 
-static void stage(const char *format, ...)
-{
-    (void)format;
-}
-
 /* Goes on with OUTPUT/last.safetensors, or begins from it in a folder that does not exist. */
 static void train(bool init)
 {
@@ -44,7 +39,7 @@ static void train(bool init)
     int argc = init ? 17 : sizeof argv / sizeof *argv;
     bool good = accepted(settings_read(&settings, argc, argv, &error));
     if (good) {
-        good = run_read(&run, &settings, stage, &error) && run_prepare(&run, &error);
+        good = run_read(&run, &settings, &error) && run_prepare(&run, &error);
         assert(!strstr(error.text, "SentencePiece") || strstr(error.text, fuzz_folder));
         if (accepted(good)) {
             assert(run.progress.update >= 0 && run_last_update(&run) >= 0);

@@ -1,0 +1,26 @@
+/* report.h -- what ./train says of a run: before, while and after it trains. */
+#pragma once
+
+#include "commands/train/validation.h"
+
+/* What the run consists of: corpus, vocabulary, model, memory, threads, and warnings. Call it
+ * after run_prepare and validation_create. */
+bool report_begin(Run *run, Validation *validation, Error *error);
+
+/* How long the run will take, from a few updates and a validation with the weights in memory, which
+ * they change. Collective. */
+bool report_estimate(Run *run, Validation *validation, Error *error);
+
+/* The work done since the last line of metrics. */
+typedef struct Throughput {
+    double flops, seconds;
+    long long tokens;
+} Throughput;
+
+/* The progress line; news: after a line of metrics. */
+void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last, bool news);
+
+void report_validation(const Run *run, const Validation *validation, bool best);
+
+/* pictures [count]: the names of those that the folder may have. */
+void report_end(const Run *run, bool stopped, const char *const *pictures, int count);
