@@ -39,8 +39,8 @@ static void say(const char *format, ...)
 
 static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *error)
 {
-    char *source = plan->corpus, *target = plan->corpus_target;
-    CorpusFiles files = {.source = {&source, 1}, .target = {&target, 1}};
+    CorpusFile file = {CORPUS_LINES, plan->corpus, plan->corpus_target};
+    CorpusFiles files = {.file = &file, .count = 1};
     CorpusText text;
     CorpusReport counts;
     if (!corpus_read(&text, &counts, &files, error)) return false;
@@ -58,9 +58,9 @@ static bool read_real(Corpus *corpus, Report *report, const Plan *plan, Error *e
     tokenizer_free(tokenizer);
     free(bytes);
     if (!good) return false;
-    const char *name = strrchr(source, '/');
+    const char *name = strrchr(file.source, '/');
     snprintf(report->corpus, sizeof report->corpus, "%s: %zu pairs, %d tokens of joint BPE",
-             name ? name + 1 : source, corpus->pairs, corpus->vocab_size[TARGET]);
+             name ? name + 1 : file.source, corpus->pairs, corpus->vocab_size[TARGET]);
     return true;
 }
 

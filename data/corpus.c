@@ -159,15 +159,17 @@ static bool read_lines(CorpusText *text, CorpusReport *report, TextReader reader
                      reader[TARGET].line);
 }
 
-/* target: NULL if the source file has both columns. */
-static bool read_file(CorpusText *text, CorpusReport *report, const char *source,
-                      const char *target, bool replace, int file, Error *error)
+static bool read_file(CorpusText *text, CorpusReport *report, const CorpusFiles *files, int n,
+                      Error *error)
 {
+    const CorpusFile *file = &files->file[n];
+    bool columns = file->format == CORPUS_TSV;
     TextReader reader[SIDES] = {0};
-    bool good = text_open(&reader[SOURCE], source, error) &&
-                (!target || text_open(&reader[TARGET], target, error));
-    for (int side = 0; side < SIDES; side++) reader[side].replace = replace;
-    good = good && read_lines(text, report, reader, !target, file, error);
+    bool good = text_open(&reader[SOURCE], file->source, error) &&
+                (columns || text_open(&reader[TARGET], file->target, error));
+    for (int side = 0; side < SIDES; side++)
+        reader[side].replace = files->invalid == TEXT_REPLACE;
+    good = good && read_lines(text, report, reader, columns, n, error);
     for (int side = 0; side < SIDES; side++) {
         report->replaced += reader[side].replaced;
         text_close(&reader[side]);
@@ -178,27 +180,16 @@ static bool read_file(CorpusText *text, CorpusReport *report, const char *source
 static bool read_all(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                      Error *error)
 {
-    if (files->source.count != files->target.count)
-        return error_set(error,
-                         "there are %d source files but %d target files: give one target "
-                         "for every source",
-                         files->source.count, files->target.count);
-    if (files->source.count + files->tsv.count == 0)
-        return error_set(error, "no corpus was given");
-    if (files->source.count + files->tsv.count > CORPUS_MAX_FILES)
+    if (files->count == 0) return error_set(error, "no corpus was given");
+    if (files->count > CORPUS_MAX_FILES)
         return error_set(error, "a corpus has at most %d files", CORPUS_MAX_FILES);
-    int sources = files->source.count;
-    bool replace = files->invalid == TEXT_REPLACE;
-    for (int i = 0; i < sources + files->tsv.count; i++)
-        if (!read_file(text, report,
-                       i < sources ? files->source.item[i] : files->tsv.item[i - sources],
-                       i < sources ? files->target.item[i] : NULL, replace, i, error))
-            return false;
+    for (int n = 0; n < files->count; n++)
+        if (!read_file(text, report, files, n, error)) return false;
     if (text->pairs > 0) return true;
     return error_set(error,
                      report->read == 0 ? "%s is empty: there is nothing to learn from"
                                        : "%s has no pair with text on both sides",
-                     files->source.count ? files->source.item[0] : files->tsv.item[0]);
+                     files->file[0].source);
 }
 
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files, Error *error)

@@ -10,7 +10,6 @@
 #pragma once
 
 #include "base/error.h"
-#include "base/options.h"
 #include "base/workers.h"
 #include "data/tokenizer.h"
 
@@ -19,8 +18,7 @@
 
 typedef enum { SOURCE, TARGET, SIDES } CorpusSide;
 
-/* Where a pair comes from. Files count from 0: the source files, then the TSV files, in the
- * order in which they were given. Lines count from 1. */
+/* Where a pair comes from. Files count from 0, lines from 1. */
 typedef struct CorpusLine {
     uint64_t file : 16, line : 48;
 } CorpusLine;
@@ -62,15 +60,24 @@ typedef struct CorpusReport {
     size_t unknown[SIDES];  // <unk> among them
 } CorpusReport;
 
-/* source[i] goes with target[i], line by line. A line of a TSV file is source TAB target;
- * further columns are ignored. */
+typedef enum {
+    CORPUS_LINES,  // two files, which go together line by line
+    CORPUS_TSV,    // one file; a line is source TAB target, and further columns are ignored
+} CorpusFormat;
+
+typedef struct CorpusFile {
+    CorpusFormat format;
+    const char *source, *target;  // paths; target: of CORPUS_LINES
+} CorpusFile;
+
 typedef struct CorpusFiles {
-    StringList source, target, tsv;
+    CorpusFile *file;  // [count]
+    int count;
     int invalid;  // a TextInvalid
 } CorpusFiles;
 
-/* Reads all files: the pairs of source and target files, then the TSV files. Fails if two files
- * have different numbers of lines, or if no pair is left. */
+/* Reads all files in their order. Fails if two files that go together have different numbers of
+ * lines, or if no pair is left. */
 bool corpus_read(CorpusText *text, CorpusReport *report, const CorpusFiles *files,
                  Error *error);
 

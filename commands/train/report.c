@@ -86,17 +86,17 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
 /* ---- the lines ---- */
 
 /* A line is printed as "17" or, if there are several files, "data/a.en:17". */
-static void print_skipped(const CorpusFiles *names, const char *why,
+static void print_skipped(const CorpusFiles *files, const char *why,
                           const CorpusSkipped *skipped)
 {
     if (!skipped->count) return;
-    bool one = names->source.count + names->tsv.count < 2;
+    bool one = files->count == 1;
     const char *plural = skipped->count > 1 ? "s" : "";
     TextStream stream;
     FILE *out = textstream_open(&stream);
     for (size_t i = 0; out && i < skipped->count && i < CORPUS_FIRST; i++) {
         CorpusLine where = skipped->first[i];
-        fprintf(out, "%s%s%s%" PRIu64, i ? ", " : "", one ? "" : run_file(names, where.file),
+        fprintf(out, "%s%s%s%" PRIu64, i ? ", " : "", one ? "" : files->file[where.file].source,
                 one ? "" : ":", (uint64_t)where.line);
     }
     char *lines = textstream_close(&stream);
@@ -111,7 +111,7 @@ static double percent(size_t some, size_t all)
     return all ? 100.0 * (double)some / (double)all : 0;
 }
 
-static void print_corpus(const char *name, const CorpusReport *r, const CorpusFiles *names)
+static void print_corpus(const char *name, const CorpusReport *r, const CorpusFiles *files)
 {
     char read[64] = "";
     if (r->kept != r->read) snprintf(read, sizeof read, " of %zu that were read", r->read);
@@ -124,7 +124,7 @@ static void print_corpus(const char *name, const CorpusReport *r, const CorpusFi
     static const char *const WHY[SKIP_REASONS] = {
         "the source line is empty", "the target line is empty", "both lines are empty",
         "longer than --max-length"};
-    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(names, WHY[i], &r->skipped[i]);
+    for (int i = 0; i < SKIP_REASONS; i++) print_skipped(files, WHY[i], &r->skipped[i]);
     console_say("  unknown     %.2f %% of the source tokens, %.2f %% of the target tokens",
                 percent(r->unknown[SOURCE], r->tokens[SOURCE] - r->kept),
                 percent(r->unknown[TARGET], r->tokens[TARGET] - r->kept));
@@ -238,12 +238,12 @@ bool report_begin(Run *run, Validation *validation, Error *error)
     char ranks[32] = "";
     if (distributed_ranks() > 1)
         snprintf(ranks, sizeof ranks, "%d ranks of ", distributed_ranks());
-    const DataConfig *data = &run->settings->data;
-    bool split = !data->valid.source.count && !data->valid.tsv.count;
-    const char *preset = run->settings->default_preset;
+    const Settings *settings = run->settings;
+    const char *preset = settings->default_preset;
     if (preset) console_say("preset        %s", preset);
-    print_corpus("training", &run->report, &data->train);
-    print_corpus("validation", &run->valid_report, split ? &data->train : &data->valid);
+    print_corpus("training", &run->report, &settings->train);
+    print_corpus("validation", &run->valid_report,
+                 settings->valid.count ? &settings->valid : &settings->train);
     print_vocabulary(run);
     print_model(run);
     print_fine_tuning(run);

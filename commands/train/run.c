@@ -27,12 +27,6 @@ const char *run_path(char path[PATH_MAX], const Run *run, const char *name)
     return path;
 }
 
-const char *run_file(const CorpusFiles *names, int file)
-{
-    int sources = names->source.count;
-    return file < sources ? names->source.item[file] : names->tsv.item[file - sources];
-}
-
 bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 {
     const uint32_t *update =
@@ -42,7 +36,7 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
         CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
-                 run_file(&run->settings->data.train, line.file), (uint64_t)line.line);
+                 run->settings->train.file[line.file].source, (uint64_t)line.line);
     }
     snprintf(what, sizeof what, "%s", error->text);
     return error_set(error, "%s; some of its pairs: %s", what, pairs);
@@ -52,13 +46,13 @@ bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 
 static bool read_text(Run *run, Error *error)
 {
-    const DataConfig *data = &run->settings->data;
-    if (!corpus_read(&run->text, &run->report, &data->train, error)) return false;
-    if (data->valid.source.count || data->valid.tsv.count)
-        return corpus_read(&run->valid_text, &run->valid_report, &data->valid, error);
-    size_t count = (size_t)data->valid_split;
+    const Settings *settings = run->settings;
+    if (!corpus_read(&run->text, &run->report, &settings->train, error)) return false;
+    if (settings->valid.count)
+        return corpus_read(&run->valid_text, &run->valid_report, &settings->valid, error);
+    size_t count = (size_t)settings->data.valid_split;
     if (!count) count = run->report.kept / 10;
-    if (!data->valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
+    if (!settings->data.valid_split && count > MOST_HELD_OUT) count = MOST_HELD_OUT;
     if (!count)
         return error_set(error,
                          "a corpus of %zu pairs is too small to hold some out for "
@@ -188,7 +182,7 @@ static bool lock_folder(Run *run, Error *error)
 bool run_read(Run *run, Settings *settings, Error *error)
 {
     *run = (Run){.settings = settings, .progress = progress_start(), .saved.update = -1};
-    console_stage("reading %s …", run_file(&settings->data.train, 0));
+    console_stage("reading %s …", settings->train.file[0].source);
     run_path(run->last, run, "last.safetensors");
     run_path(run->best, run, "best.safetensors");
     const char *folder = settings->run.output;

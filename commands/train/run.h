@@ -73,9 +73,6 @@ bool run_begin(Run *run, Error *error);
  * optimizer_send to rank 0 first. */
 bool run_save(Run *run, const char *path, bool whole, Error *error);
 
-/* The name of a CorpusLine's file: one of the sources, or after these one of the tsv files. */
-const char *run_file(const CorpusFiles *names, int file);
-
 /* Returns path (=) "OUTPUT/name"; run_read has checked that it is not too long. */
 const char *run_path(char path[PATH_MAX], const Run *run, const char *name);
 

@@ -65,7 +65,7 @@ static const Option data_options[] = {
      "source and target in one file, separated by a TAB", 0},
     {"valid-split", OPTION_INT, FIELD(valid_split), 0, 1000000, NULL, NULL,
      "without validation files: hold out N training pairs; 0: a tenth, at most 500", 0},
-    {"invalid", OPTION_CHOICE, FIELD(train.invalid), 0, 0, text_invalid_names, NULL,
+    {"invalid", OPTION_CHOICE, FIELD(invalid), 0, 0, text_invalid_names, NULL,
      "a line that is not valid UTF-8: stop, or replace each invalid byte by U+FFFD", 0},
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
@@ -178,11 +178,23 @@ static bool check_vocabulary(const Settings *s, Error *error)
     return config_check(&model, error);
 }
 
-static bool check_pairs(const CorpusFiles *names, const char *name, Error *error)
+/* files (=) what the options name: the pairs of files, then those with columns. */
+static bool list_files(CorpusFiles *files, const CorpusNames *names, const char *name,
+                       int invalid, Error *error)
 {
-    return names->source.count == names->target.count ||
-           error_set(error, "--%s-source names %d files but --%s-target %d: they go in pairs",
-                     name, names->source.count, name, names->target.count);
+    int pairs = names->source.count, count = pairs + names->tsv.count;
+    if (pairs != names->target.count)
+        return error_set(error,
+                         "--%s-source names %d files but --%s-target %d: they go in pairs",
+                         name, pairs, name, names->target.count);
+    *files = (CorpusFiles){calloc((size_t)count + 1, sizeof *files->file), count, invalid};
+    if (!files->file) return error_memory(error, "for the names of files");
+    for (int i = 0; i < pairs; i++)
+        files->file[i] =
+            (CorpusFile){CORPUS_LINES, names->source.item[i], names->target.item[i]};
+    for (int i = pairs; i < count; i++)
+        files->file[i] = (CorpusFile){CORPUS_TSV, names->tsv.item[i - pairs], NULL};
+    return true;
 }
 
 /* The number of files that are standard input. */
@@ -222,9 +234,6 @@ static bool check(const Settings *s, Error *error)
     const TrainingConfig *t = &s->training;
     if (dash_count(s) > 1)
         return error_set(error, "only one of the files can be -, standard input");
-    if (!check_pairs(&s->data.train, "train", error) ||
-        !check_pairs(&s->data.valid, "valid", error))
-        return false;
     if (t->best != BEST_LOSS && !t->valid_translations)
         return error_set(error, "--best bleu and --best chrf are of translations: give a "
                                 "--valid-translations of at least 1");
@@ -341,7 +350,7 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
     if (!apply(s, -1, false, given, error)) return false;
     if (s->run.help || s->run.short_help || s->run.version) return true;
 
-    const CorpusFiles *train = &s->data.train;
+    const CorpusNames *train = &s->data.train;
     bool corpus = train->source.count || train->target.count || train->tsv.count;
     int preset = s->run.preset ? preset_find(s->run.preset) : corpus ? PRESET_TINY : PRESET_TOY;
     if (preset < 0)
@@ -357,9 +366,11 @@ static bool apply_all(Settings *s, const Given *given, Error *error)
     if (!s->run.preset)
         s->default_preset = corpus ? "tiny (default for a corpus of your own)"
                                    : "toy (default for the built-in corpus)";
-    s->data.valid.invalid = s->data.train.invalid;
+    int invalid = s->data.invalid;
     return find_frozen(s, error) &&
-           (distributed_rank() > 0 || (take_model(s, given, error) && check(s, error)));
+           (distributed_rank() > 0 || (take_model(s, given, error) && check(s, error))) &&
+           list_files(&s->train, &s->data.train, "train", invalid, error) &&
+           list_files(&s->valid, &s->data.valid, "valid", invalid, error);
 }
 
 bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
@@ -377,6 +388,9 @@ bool settings_read(Settings *s, int argc, char *const *argv, Error *error)
 void settings_free(Settings *s)
 {
     options_free(s->groups, SETTINGS_GROUPS);
+    free(s->train.file);
+    free(s->valid.file);
+    s->train = s->valid = (CorpusFiles){0};
 }
 
 /* Names numbers, flags and choices. */

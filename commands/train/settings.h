@@ -11,8 +11,13 @@
 
 typedef enum { VOCABULARY_JOINT, VOCABULARY_SEPARATE } VocabularyChoice;
 
+typedef struct CorpusNames {
+    StringList source, target, tsv;  // target[i] goes with source[i]
+} CorpusNames;
+
 typedef struct DataConfig {
-    CorpusFiles train, valid;
+    CorpusNames train, valid;
+    int invalid;        // a TextInvalid
     int valid_split;    // pairs held out of the training text if no validation files are given
     int bleu_tokenize;  // a Tokenization, of the validation's BLEU
     StringList tokenizer_model;  // files of models to use instead of learning
@@ -46,6 +51,7 @@ typedef struct Settings {
     TrainingConfig training;
     FineTuning fine_tuning;
     OptionGroup groups[SETTINGS_GROUPS];  // of the five above, in this order
+    CorpusFiles train, valid;             // what data.train and data.valid name
     TrainingConfig before;                // of the run that goes on: set by settings_agree
     const char *default_preset;           // which preset it is, if none was named; or NULL
     unsigned frozen;           // what --freeze names, a sum of PART_… (model/params.h)

@@ -261,8 +261,8 @@ static void read_text(CorpusText *text)
             fprintf(out, "%s\n", TEXT[side == SOURCE ? i + TEXTS / 2 : i]);
         fclose(out);
     }
-    char *source = path[SOURCE], *target = path[TARGET];
-    CorpusFiles files = {.source = {&source, 1}, .target = {&target, 1}};
+    CorpusFile file = {CORPUS_LINES, path[SOURCE], path[TARGET]};
+    CorpusFiles files = {.file = &file, .count = 1};
     if (!corpus_read(text, &(CorpusReport){0}, &files, &error)) fail_msg("%s", error.text);
     for (int side = 0; side < SIDES; side++) unlink(path[side]);
 }
