@@ -300,6 +300,7 @@ void attention_backward(GemmMode q_mode, real *dXq, GemmMode kv_mode, real *dXkv
     // (4) to (2)
     heads_backward(&d, dw, a, w);
     // (1) dXq = dQ W_Q          dXkv = dK W_K + dV W_V          dW_Q += dQᵀ Xq, …
+    //     self-attention: d.Q has dQ, dK and dV side by side, and q is W_Q, W_K and W_V (params.h)
     linear_backward(q_mode, dXq, &dw->q, d.Q.at, a->Xq, &w->q, N, d.Q.stride, D);
     if (!a->self) linear_backward(kv_mode, dXkv, &dw->k, d.K.at, a->Xkv, &w->k, M, 2 * D, D);
 }
