@@ -6,7 +6,7 @@
 #include <string.h>
 
 static const char *const KINDS[] = {"cross", "encoder", "decoder", "all", NULL};
-static const char *const HEADS[] = {"mean", "max", "best", NULL};
+static const char *const HEADS[] = {"mean", "best", NULL};
 
 // clang-format off
 const Option choice_options[] = {
@@ -14,8 +14,8 @@ const Option choice_options[] = {
      "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
-    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|max|best",
-     "a head, from 1, or several; the mean or the maximum of a layer's heads; or the head that "
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|best",
+     "a head, from 1, or several; the mean of a layer's heads; or the head that "
      "aligns words best", OPTION_COMMON},
 };
 // clang-format on
@@ -44,7 +44,7 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
     static const AttentionKind kinds[] = {ATTENTION_CROSS, ATTENTION_ENCODER, ATTENTION_DECODER,
                                           ATTENTION_CROSS};
-    static const int heads[] = {CHOICE_MEAN, CHOICE_MAX, CHOICE_BEST};
+    static const int heads[] = {CHOICE_MEAN, CHOICE_BEST};
     *choice = choice_default;
     choice->kind = kinds[config->kind];
     choice->all_kinds = config->kind == 3;
@@ -58,8 +58,8 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     choice->head = (int)head - 1;
     return (!*end && end != config->head && head >= 1 && head <= 100000) ||
            error_set(error,
-                     "`head` must be a number from 1, several with commas between them, mean, "
-                     "max or best, not '%s'",
+                     "`head` must be a number from 1, several with commas between them, mean "
+                     "or best, not '%s'",
                      config->head);
 }
 

@@ -1,10 +1,9 @@
 /* choice.h -- which attention is shown: --attention-kind, --layer and --head.
  *
  * Layers and heads count from 1 in options and from 0 in code. A head is a number, or several
- * with commas between them, "1,3", whose mean is shown; or one of three words:
+ * with commas between them, "1,3", whose mean is shown; or one of two words:
  *
  *   mean    the mean of the layer's heads
- *   max     their maximum in each cell; pictures rescale the rows to sum to 1
  *   best    the head whose attention is most similar to a word alignment (explain/maps.h), of
  *           the chosen layer or of all
  *
@@ -28,7 +27,6 @@ extern const int choice_option_count;
 enum {
     CHOICE_NONE = -1,
     CHOICE_MEAN = -2,
-    CHOICE_MAX = -3,
     CHOICE_BEST = -4,
     CHOICE_SOME = -5,  // several heads
     CHOICE_HEADS = 64  // limit of the heads in such a list
@@ -38,7 +36,7 @@ typedef struct Choice {
     AttentionKind kind;
     bool all_kinds;
     int layer;                    // from 0; or CHOICE_NONE
-    int head;                     // from 0; or CHOICE_NONE, _MEAN, _MAX, _BEST, _SOME
+    int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST, _SOME
     int known_layer, known_head;  // the best by comparison with gold links; or CHOICE_NONE
     uint64_t some;                // CHOICE_SOME: bit h is set if head h is chosen
 } Choice;

@@ -286,7 +286,7 @@ static bool put_sentence(const Explanation *e, CorpusSide side, const char *afte
 bool explain_print(FILE *out, const Snapshot *snapshot, const Vocabulary *vocabulary,
                    const Choice *choice, const char *word, const Update *update, Error *error)
 {
-    if (choice->head == CHOICE_MEAN || choice->head == CHOICE_MAX)
+    if (choice->head == CHOICE_MEAN)
         return error_set(error,
                          "one head is explained, with its queries and keys: `head` must be a "
                          "number or best");

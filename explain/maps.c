@@ -18,89 +18,18 @@ void map_free(Map *map)
 
 /* ---- heads ---- */
 
-static bool create_like(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-                        Error *error)
-{
-    AttentionMap shape = snapshot_map(snapshot, kind, layer, 0);
-    return map_create(map, shape.rows, shape.columns, error);
-}
-
 bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-               const int *head, int count, bool maximum, Error *error)
+               const int *head, int count, Error *error)
 {
-    if (!create_like(map, snapshot, kind, layer, error)) return false;
+    AttentionMap one = snapshot_map(snapshot, kind, layer, 0);
+    if (!map_create(map, one.rows, one.columns, error)) return false;
     for (int h = 0; h < count; h++) {
-        AttentionMap one = snapshot_map(snapshot, kind, layer, head[h]);
+        one = snapshot_map(snapshot, kind, layer, head[h]);
         for (int i = 0; i < one.rows; i++)
-            for (int j = 0; j < one.columns; j++) {
-                float *cell = &map->at[i * one.columns + j];
-                real weight = one.at[i * one.width + j];
-                *cell = maximum ? fmaxf(*cell, (float)weight) : *cell + (float)(weight / count);
-            }
+            for (int j = 0; j < one.columns; j++)
+                map->at[i * one.columns + j] += (float)(one.at[i * one.width + j] / count);
     }
-    if (maximum) rows_normalise(map->at, map->rows, map->columns);
     return true;
-}
-
-/* ---- rollout ---- */
-
-static bool identity(Map *map, int rows, Error *error)
-{
-    if (!map_create(map, rows, rows, error)) return false;
-    for (int i = 0; i < rows; i++) map->at[i * rows + i] = 1;
-    return true;
-}
-
-/* X (=) ½ A B + ½ X, A the mean of the layer's heads; with B = NULL ½ A X + ½ X. */
-static bool mix(Map *X, const Snapshot *snapshot, AttentionKind kind, int layer, const Map *B,
-                Error *error)
-{
-    Map A, Y = {0};
-    if (!B) B = X;
-    bool good = create_like(&A, snapshot, kind, layer, error) &&
-                map_create(&Y, A.rows, B->columns, error);
-    if (good) snapshot_weights(A.at, snapshot, kind, layer, -1);
-    for (int i = 0; i < Y.rows && good; i++) {
-        float *y = Y.at + (size_t)i * (size_t)Y.columns;
-        for (int k = 0; k < A.columns; k++) {
-            float a = A.at[i * A.columns + k] / 2;
-            for (int j = 0; j < Y.columns; j++) y[j] += a * B->at[k * B->columns + j];
-        }
-        for (int j = 0; j < Y.columns; j++) y[j] += X->at[i * Y.columns + j] / 2;
-    }
-    map_free(&A);
-    if (!good) return false;
-    map_free(X);
-    *X = Y;
-    return true;
-}
-
-bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-                 Error *error)
-{
-    Map T = {0}, C = {0}, E = {0};
-    bool encoder = kind == ATTENTION_ENCODER;
-    int n = snapshot->source.rows, m = snapshot->target.rows,
-        decoder_layers = encoder ? 0 : layer + 1,
-        encoder_layers = encoder ? layer + 1 : snapshot_layers(snapshot, ATTENTION_ENCODER);
-    bool good = identity(&E, n, error) && identity(&T, m, error) && map_create(&C, m, n, error);
-    for (int l = 0; good && l < encoder_layers; l++)
-        good = mix(&E, snapshot, ATTENTION_ENCODER, l, NULL, error);
-    for (int l = 0; good && l < decoder_layers; l++) {
-        good = mix(&T, snapshot, ATTENTION_DECODER, l, NULL, error) &&
-               mix(&C, snapshot, ATTENTION_DECODER, l, NULL, error) &&
-               mix(&C, snapshot, ATTENTION_CROSS, l, &E, error);
-        for (int i = 0; i < m * m; i++) T.at[i] /= 2;
-    }
-    Map *wanted = kind == ATTENTION_ENCODER ? &E : kind == ATTENTION_CROSS ? &C : &T;
-    if (good && decoder_layers) rows_normalise(wanted->at, wanted->rows, wanted->columns);
-    *map = *wanted;
-    *wanted = (Map){0};
-    map_free(&T);
-    map_free(&C);
-    map_free(&E);
-    if (!good) map_free(map);
-    return good;
 }
 
 /* ---- words and special tokens ---- */

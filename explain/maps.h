@@ -1,21 +1,7 @@
 /* maps.h -- combines attention maps for display: heads, layers, the subwords of a word; hides
  * special tokens; and measures a map.
  *
- *   heads     the mean of some of a layer's heads, or their maximum in each cell. The rows of a
- *             maximum do not sum to 1, so each is divided by its sum.
- *   rollout   the share of a row after l layers that comes from each word, if half of every
- *             layer's output is the mean of its heads and half is the residual connection (Abnar
- *             and Zuidema 2020, "Quantifying attention flow in transformers"):
- *
- *               encoder   E_0 = I     E_l = ½ A_l E_(l-1) + ½ E_(l-1)
- *               decoder   T_0 = I     T' = ½ A_l T_(l-1) + ½ T_(l-1)     T_l = ½ T'
- *                         C_0 = 0     C' = ½ A_l C_(l-1) + ½ C_(l-1)     C_l = ½ C' + ½ B_l E
- *
- *             A are the maps of self-attention, B those of encoder-decoder attention, E is the
- *             rollout of the whole encoder. The paper has the encoder only; the decoder follows
- *             by the same rule: T is the share of the target words read so far, C that of the
- *             source, and a row of T and C together sums to 1. Each is divided by its row sums
- *             before it is shown.
+ *   heads     the mean of some of a layer's heads
  *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019,
  *             "What does BERT look at?", §4.1): a row still sums to 1.
  *   hiding    rows and columns are removed; the rest of each row is divided by its sum. */
@@ -30,15 +16,9 @@ typedef struct Map {
 
 void map_free(Map *map);
 
-/* The mean, or the maximum, of the heads in head [count], 0 .. H-1. False only if memory runs
- * out. */
+/* The mean of the heads in head [count], 0 .. H-1. False only if memory runs out. */
 bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-               const int *head, int count, bool maximum, Error *error);
-
-/* Attention rollout through layers 0 .. layer of the decoder; of the encoder for
- * ATTENTION_ENCODER. */
-bool map_rollout(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-                 Error *error);
+               const int *head, int count, Error *error);
 
 /* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);

@@ -19,8 +19,6 @@ const PictureConfig picture_default = {.scale = 1, .theme = THEME_LIGHT};
 static const char *const THEMES[] = {"light", "dark", NULL};
 // clang-format off
 const Option picture_options[] = {
-    {"rollout", OPTION_FLAG, offsetof(PictureConfig, rollout), 0, 0, NULL, NULL,
-     "draw attention rollout: the attention to the source words through all layers up to one", 0},
     {"whole-words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
      "join subwords to words: their columns are added, their rows averaged", 0},
     {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
@@ -140,13 +138,11 @@ static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, 
 {
     const PictureInput *in = d->input;
     bool one = head >= 0;
-    bool good = in->config.rollout
-                    ? map_rollout(map, in->snapshot, kind, layer, d->error)
-                    : map_heads(map, in->snapshot, kind, layer, one ? &head : d->head,
-                                one ? 1 : d->heads, head == CHOICE_MAX, d->error);
-    if (good)
-        map_join(map, d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word);
-    return good;
+    if (!map_heads(map, in->snapshot, kind, layer, one ? &head : d->head, one ? 1 : d->heads,
+                   d->error))
+        return false;
+    map_join(map, d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word);
+    return true;
 }
 
 /* layer and head (=) those of the best map of a kind, of the chosen layer or of all: as they are
@@ -187,7 +183,7 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
 static int default_layer(const PictureInput *in, AttentionKind kind)
 {
     int layers = snapshot_layers(in->snapshot, kind);
-    if (in->config.rollout || kind != ATTENTION_CROSS) return layers - 1;
+    if (kind != ATTENTION_CROSS) return layers - 1;
     if (in->choice->known_layer >= 0) return in->choice->known_layer;
     return layers > 3 ? layers - 2 : layers - 1;
 }
@@ -200,22 +196,18 @@ static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
     s->layer = default_layer(d->input, s->kind);
     if (choice->layer >= 0) s->layer = s->first = choice->layer, s->layers = 1;
     else if (choice->head == CHOICE_BEST) s->layer = best->layer;
-    if (choice->head >= 0 || d->input->config.rollout) s->heads = 1;
+    if (choice->head >= 0) s->heads = 1;
     if (s->layers * s->heads == 1) s->layers = s->heads = 0;
 }
 
 /* ---- titles and notes ---- */
 
 /* "head 2", "mean of 4 heads", …: of the large map. */
-static void describe_heads(char text[NOTE], const Section *s, const Drawing *d, int head)
+static void describe_heads(char text[NOTE], const Drawing *d, int head)
 {
     int length;
-    if (d->input->config.rollout)
-        snprintf(text, NOTE, "rollout through %d layer%s", s->layer + 1, s->layer ? "s" : "");
-    else if (head >= 0 || d->heads == 1)
+    if (head >= 0 || d->heads == 1)
         snprintf(text, NOTE, "head %d", (head >= 0 ? head : *d->head) + 1);
-    else if (head == CHOICE_MAX)
-        snprintf(text, NOTE, "maximum of %d heads, rescaled", d->heads);
     else {
         length = snprintf(text, NOTE, "mean of %d heads", d->heads);
         for (int h = 0; head == CHOICE_SOME && h < d->heads && length < NOTE; h++)
@@ -233,26 +225,20 @@ static bool has_numbers(const Section *s, const Drawing *d, int i)
 /* Of the large map. share: of its special tokens */
 static void describe(Section *s, const Drawing *d, int head, double share)
 {
-    bool rollout = d->input->config.rollout, decoder = s->kind == ATTENTION_DECODER;
+    bool decoder = s->kind == ATTENTION_DECODER;
     const char *token = decoder ? "<pad>" : "</s>";
     const char *givers = decoder ? "the words after the first" : "the words";
-    char fixed[NOTE] = "", layer[NOTE] = "";
-    describe_heads(s->name, s, d, head);
-    if (!rollout)
-        snprintf(layer, NOTE, "layer %d of %d · ", s->layer + 1,
-                 snapshot_layers(d->input->snapshot, s->kind));
-    snprintf(s->text[0][0], TITLE, "%s%s", layer, s->name);
-    if (s->layers > 1 && !rollout && d->input->choice->head != CHOICE_BEST)
+    char fixed[NOTE] = "";
+    describe_heads(s->name, d, head);
+    snprintf(s->text[0][0], TITLE, "layer %d of %d · %s", s->layer + 1,
+             snapshot_layers(d->input->snapshot, s->kind), s->name);
+    if (s->layers > 1 && d->input->choice->head != CHOICE_BEST)
         snprintf(fixed, NOTE, " Large map: layer %d, for every sentence.", s->layer + 1);
-    snprintf(
-        s->caption, REMARK,
-        rollout
-            ? "Row: %s%s. Column: %s. Attention rollout through all layers up to this one; a "
-              "row sums to 1.%s"
-            : "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1.%s",
-        s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
-        has_numbers(s, d, 0) ? ", with its probability" : "",
-        decoder ? "word generated before it" : "source word", fixed);
+    snprintf(s->caption, REMARK,
+             "Row: %s (query)%s. Column: %s (key). The attention weights of a row sum to 1.%s",
+             s->kind == ATTENTION_ENCODER ? "source word" : "word being generated",
+             has_numbers(s, d, 0) ? ", with its probability" : "",
+             decoder ? "word generated before it" : "source word", fixed);
     if (d->hide)
         snprintf(
             s->remark, REMARK,
@@ -274,20 +260,19 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
 {
     const Labels *rows = &d->labels[labels_rows(s->kind)],
                  *columns = &d->labels[labels_columns(s->kind)];
-    bool rollout = d->input->config.rollout, cross = s->kind == ATTENTION_CROSS;
+    bool cross = s->kind == ATTENTION_CROSS;
     int chosen = d->input->choice->head, layer = s->layer,
         head = chosen == CHOICE_BEST ? best->head : chosen;
     char *title = s->text[i][0], *note = s->text[i][1];
     Map *map = &s->map[i];
     if (i > 0) layer = s->first + (i - 1) / s->heads;
     if (i > 0 && chosen < 0) head = d->head[(i - 1) % s->heads];
-    bool framed = i > 0 && !rollout && (cross ? best->aligns : chosen == CHOICE_BEST) &&
+    bool framed = i > 0 && (cross ? best->aligns : chosen == CHOICE_BEST) &&
                   layer == best->layer && head == best->head;
     if (!make_map(map, d, s->kind, layer, head)) return false;
     if (i == 0)
         describe(s, d, head,
                  map_share(map, rows->special, columns->special, s->kind == ATTENTION_DECODER));
-    else if (rollout) snprintf(title, TITLE, "through layer %d", layer + 1);
     else snprintf(title, TITLE, "layer %d · head %d", layer + 1, head + 1);
     if (d->hide) map_hide(map, rows->special, columns->special);
     snprintf(note, TITLE, i ? "%.2f bits%s" : "entropy %.2f bits, mean of the rows%s",
@@ -382,8 +367,6 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                              {"Comment", first->remark}};
     const AttentionPage page = {.title = title,
                                 .subtitle = subtitle,
-                                .measure =
-                                    d->input->config.rollout ? "attention rollout" : NULL,
                                 .missing = d->input->missing,
                                 .sections = pages,
                                 .count = d->count};

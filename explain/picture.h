@@ -12,7 +12,7 @@
 
 /* How attention is drawn. explain/choice.h says which attention is drawn. */
 typedef struct PictureConfig {
-    bool rollout, words, hide_special;
+    bool words, hide_special;
     int scale;
     int theme;  // a Theme: plots/canvas.h
 } PictureConfig;
@@ -26,7 +26,7 @@ extern const int picture_option_count;
 /* What a picture or a page (explain/page.h) shows. */
 typedef struct PictureInput {
     const Snapshot *snapshot;
-    const Snapshot *gradients;  // of snapshot_open_backward, for pages; or NULL
+    const Snapshot *gradients;  // after transformer_backward, for pages; or NULL
     const Vocabulary *vocabulary;
     const char *model_name;  // for the file's text chunks
     const Choice *choice;

@@ -140,9 +140,6 @@ bool aligner_create(Aligner *aligner, const AlignConfig *config, const SavedAlig
 {
     AlignBy *by = &aligner->by;
     *aligner = (Aligner){.by = saved->best, .threshold = config->threshold};
-    if (choice->head == CHOICE_MAX)
-        return error_set(error,
-                         "`align` takes a head's number, mean or best as `head`, not max");
     if (choice->head == CHOICE_BEST && !saved->found)
         return error_set(error,
                          "which head aligns best is not known: find it with `align` `target` "

@@ -127,7 +127,6 @@ static bool check(Request *r, Error *error)
         bool wrong;
         const char *why;
     } rules[] = {
-        {page && r->picture.rollout, "--rollout is for pictures, --attention OUT.png"},
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
         {r->given && (r->search.n_best > 1 || r->search.alternatives),
          "--given is one translation: --n-best and --alternatives cannot find more"},
@@ -181,8 +180,6 @@ static bool check(Request *r, Error *error)
          "translations that are given"},
         {r->align.gold && !r->align.align && !(r->head_report && r->target),
          "--gold goes with --align, or with --head-report --target: it has the right links"},
-        {r->align.tsv && r->choice.head == CHOICE_MAX,
-         "--attention-tsv takes a head's number, mean or best as --head"},
         {is_dash(r->align.tsv) && (r->json || r->explain || r->show || r->align.align),
          "--attention-tsv - prints the table in place of translations: it does not go with "
          "--json, --explain, --show or --align"},

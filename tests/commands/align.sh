@@ -94,7 +94,6 @@ wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
 wrong "--align-save without --gold" 2 "goes with --gold" translate --align --align-save one
 wrong "--align with --explain" 2 "one at a time" translate --align --explain one
-wrong "--align with --head max" 1 "not max" translate --align --head max one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one
 wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one

@@ -48,84 +48,15 @@ TEST(heads)
 {
     Map map;
     float mean[M * N];
-    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, false, &error));
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, &error));
     assert_rows(&map, M, N);
     snapshot_weights(mean, snapshot, ATTENTION_CROSS, 1, -1);
     for (int i = 0; i < M * N; i++) assert_true(fabsf(map.at[i] - mean[i]) < 1e-6f);
     map_free(&map);
-    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, false, &error));
+    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all + 2, 1, &error));
     snapshot_weights(mean, snapshot, ATTENTION_CROSS, 1, 2);
     assert_memory_equal(map.at, mean, sizeof mean);
     map_free(&map);
-
-    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 1, all, HEADS, true, &error));
-    assert_rows(&map, M, N);
-    for (int i = 0; i < M; i++) {
-        double most[N] = {0};  // before the division by one factor a row
-        for (int h = 0; h < HEADS; h++) {
-            AttentionMap one = snapshot_map(snapshot, ATTENTION_CROSS, 1, h);
-            for (int j = 0; j < N; j++) most[j] = fmax(most[j], one.at[i * one.width + j]);
-        }
-        double factor = most[0] / map.at[i * N];
-        assert_true(factor >= 1 - 1e-6);
-        for (int j = 1; j < N; j++)
-            assert_true(fabs(most[j] / map.at[i * N + j] / factor - 1) < 1e-5);
-    }
-    map_free(&map);
-}
-
-enum { ALL = N + M };
-static double flow[ALL][ALL];  // one matrix a layer over [source, read] words
-
-/* The rows of a kind are mixed with those of its keys, which begin at row `key`. */
-static void mix(AttentionKind kind, int layer, int key)
-{
-    static float mean[M * M];
-    static double next[ALL][ALL];
-    int query = kind == ATTENTION_ENCODER ? 0 : N, rows = query ? M : N;
-    int columns = kind == ATTENTION_DECODER ? M : N;
-    snapshot_weights(mean, snapshot, kind, layer, -1);
-    memcpy(next, flow, sizeof next);
-    for (int i = 0; i < rows; i++)
-        for (int j = 0; j < ALL; j++) {
-            double sum = flow[query + i][j];
-            for (int k = 0; k < columns; k++) sum += mean[i * columns + k] * flow[key + k][j];
-            next[query + i][j] = sum / 2;
-        }
-    memcpy(flow, next, sizeof flow);
-}
-
-/* The rollout is this part of flow, with its rows divided by their sums. */
-static void assert_flow(AttentionKind kind, int layer, int first_row, int rows, int first,
-                        int columns)
-{
-    Map map;
-    assert_true(map_rollout(&map, snapshot, kind, layer, &error));
-    assert_rows(&map, rows, columns);
-    for (int i = 0; i < rows; i++) {
-        const double *row = flow[first_row + i] + first;
-        double sum = 0;
-        for (int j = 0; j < columns; j++) sum += row[j];
-        for (int j = 0; j < columns; j++)
-            assert_true(fabs(map.at[i * columns + j] - row[j] / sum) < 1e-5);
-    }
-    map_free(&map);
-}
-
-TEST(rollout)
-{
-    memset(flow, 0, sizeof flow);
-    for (int i = 0; i < ALL; i++) flow[i][i] = 1;
-    for (int l = 0; l < snapshot_layers(snapshot, ATTENTION_ENCODER); l++) {
-        mix(ATTENTION_ENCODER, l, 0);
-        assert_flow(ATTENTION_ENCODER, l, 0, N, 0, N);
-    }
-    for (int l = 0; l < DECODER; l++) {
-        mix(ATTENTION_DECODER, l, N);
-        mix(ATTENTION_CROSS, l, 0);
-        assert_flow(ATTENTION_DECODER, l, N, M, N, M);
-        assert_flow(ATTENTION_CROSS, l, N, M, 0, N);
-    }
 }
 
 static Map copy(const float *at, int rows, int columns)
