@@ -1,18 +1,11 @@
 /* The way back: what backward kept of each head are the gradients of the loss, by central
  * differences; the update is that of Adam; and what is printed are these numbers. */
-#include "base/columns.h"
-#include "explain/explain.h"
 #include "model/checkpoint.h"
 #include "model/embedding.h"
-#include "tests/fixtures/random-model.h"
-#include "tests/fixtures/small-model.h"
 #include "tests/fixtures/temporary-file.h"
-#include "tests/fixtures/test.h"
+
+#include "tests/fixtures/explained.h"
 #include "training/progress.h"
-
-static Error error;
-
-enum { V = 40, N = 9, M = 12, DH = 16, HEADS = 3, D = 48 };
 
 static const char config_text[] =
     "{\"training\": {\"learning_rate\": 0.002, \"warmup\": 8, \"schedule\": \"inverse-sqrt\", "
@@ -20,10 +13,6 @@ static const char config_text[] =
     "\"beta2\": 0.95, \"epsilon\": 1e-6, \"dropout\": 0.3, \"accumulators\": 4}}";
 static const double SMOOTHING = 0.1;
 
-static const Variant *variant;
-static Vocabulary vocabulary;
-static Transformer model;
-static int source[N], target[M];
 static Snapshot *snapshot;
 static Update update;
 
@@ -48,18 +37,8 @@ static void save(real *m, real *v, long long updates)
 
 FIXTURE(setup)
 {
-    static SmallModel words;
-    char word[16];
     if (path_make(state)) return -1;
-    small_model_begin(&words, TOKENIZER_WORD, false);
-    for (int i = 2; i < V - 1; i++) {
-        snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
-        small_model_piece(&words, word, -(float)i, PIECE_NORMAL);
-    }
-    assert_true(small_model_vocabulary(&vocabulary, &words, &error));
-    for (int i = 0; i < N; i++) source[i] = i < N - 1 ? 2 + 3 * i : ID_END;
-    for (int i = 0; i < M; i++) target[i] = i < M - 1 ? 3 + 2 * i : ID_END;
-    model = random_variant(variant, V, 30, 5);
+    explained_setup();
     if (model.sinusoids) position_table(model.sinusoids, 30, D);  // as that of the file
     save(NULL, NULL, 0);
     snapshot = snapshot_open(&model, source, N, target, M, &error);
@@ -71,8 +50,7 @@ FIXTURE(teardown)
 {
     update_close(&update);
     snapshot_close(snapshot);
-    vocabulary_free(&vocabulary);
-    transformer_free(&model);
+    explained_teardown();
     return path_remove(state);
 }
 
@@ -259,30 +237,15 @@ TEST(next_update)
     free(v);
 }
 
-static char *explained(const Choice *choice, const char *word)
-{
-    static char *text;
-    static size_t size;
-    FILE *out = open_memstream(&text, &size);
-    assert_true(explain_print(out, snapshot, &vocabulary, choice, word, &update, &error));
-    fclose(out);
-    return text;
-}
-
 /* A vector as it is printed: its name, a unit, and its numbers below. */
 static void check_vector(const char *text, const char *name, SnapshotRows rows, int row)
 {
-    const char *line = strstr(text, name), *unit = line ? strstr(line, "\" × ") : NULL;
-    assert_non_null(line);
-    line = strchr(line, '\n');
-    double scale = unit && unit < line ? strtod(unit + strlen("\" × "), NULL) : 1;
-    for (int k = 0; k < rows.columns; k++) {
-        char *end;
-        double x = strtod(line, &end);
-        assert_true(end > line);
-        assert_true(fabs(x * scale - (double)rows.at[row * rows.stride + k]) < 6e-4 * scale);
-        line = end;
-    }
+    const char *unit = strstr(behind(text, name), "\" × "),
+               *line = strchr(behind(text, name), '\n');
+    double scale = unit && unit < line ? strtod(unit + strlen("\" × "), NULL) : 1, x[DH];
+    read_numbers(x, line, rows.columns);
+    for (int k = 0; k < rows.columns; k++)
+        assert_true(fabs(x[k] * scale - (double)rows.at[row * rows.stride + k]) < 6e-4 * scale);
 }
 
 /* The vectors, the table of step (3), and that of the row after the update. */
@@ -293,9 +256,7 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
                  dP = snapshot_gradients(s, kind, layer, head).P,
                  dS = snapshot_gradients(s, kind, layer, head).S,
                  after = snapshot_map(update.snapshot[1], kind, layer, head);
-    const char *line = strstr(text, "  dP - Σ        dS\n");
-    assert_non_null(line);
-    line = strchr(line, '\n') + 1;
+    const char *line = behind(text, "  dP - Σ        dS\n");
     double unit[4], x[6];
     assert_int_equal(
         sscanf(line, " × %lf × %lf × %lf × %lf", unit, unit + 1, unit + 2, unit + 3), 4);
@@ -312,8 +273,7 @@ static void check_tables(const char *text, AttentionKind kind, int layer, int he
     HeadVectors d = snapshot_gradients(s, kind, layer, head).x;
     check_vector(text, "  do of \"", d.O, row);
     check_vector(text, "  dq of \"", d.Q, row);
-    line = strstr(text, "before      after      change\n");
-    assert_non_null(line);
+    line = behind(text, "before      after      change");
     for (int j = 0; j < (kind == ATTENTION_DECODER ? row + 1 : P.columns); j++) {
         line = strchr(line, '\n') + 1;
         assert_int_equal(sscanf(line, " %*s %lf %lf", x, x + 1), 2);
@@ -326,13 +286,12 @@ TEST(what_is_printed)
 {
     for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
         Choice choice = {.kind = (AttentionKind)kind, .layer = 1, .head = kind};
-        char *text = explained(&choice, "5");
+        char *text = explained(snapshot, choice, "5", &update);
         check_tables(text, (AttentionKind)kind, 1, kind, 4);
         double p, q, difference_, dz;
-        const char *line = strstr(text, "dL/dlogit\n");
-        assert_non_null(line);
-        assert_int_equal(
-            sscanf(strchr(line, '\n'), " %*s %lf %lf %lf %lf", &p, &q, &difference_, &dz), 4);
+        assert_int_equal(sscanf(behind(text, "dL/dlogit\n"), " %*s %lf %lf %lf %lf", &p, &q,
+                                &difference_, &dz),
+                         4);
         int right = target[kind == ATTENTION_ENCODER ? 0 : 4];
         real z[V];
         double sum = 0;
@@ -343,19 +302,10 @@ TEST(what_is_printed)
         assert_true(fabs(p - 1 / sum) < 2e-5);
         assert_true(fabs(q - (0.9 + 0.1 / (V - 1))) < 1e-5);
         assert_true(fabs(dz * M - (p - q)) < 2e-5);
-        for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
             assert_true(columns_width(line) <= 80);
         free(text);
     }
 }
 
-int main(void)
-{
-    int failed = 0;
-    for (int i = 0; i < VARIANTS; i++) {
-        if (variants[i].more_source) continue;  // the vocabulary here is one
-        variant = &variants[i];
-        failed += run_all_tests(variant->name, setup, teardown);
-    }
-    return failed;
-}
+FOR_EACH_VARIANT(setup, teardown)

@@ -1,19 +1,6 @@
 /* The text of --explain, parsed: every step follows from the numbers printed before it, and the
  * table and the map are the network's. */
-#include "explain/explain.h"
-#include "base/columns.h"
-#include "tests/fixtures/random-model.h"
-#include "tests/fixtures/small-model.h"
-#include "tests/fixtures/test.h"
-
-static Error error;
-
-enum { V = 40, N = 9, M = 12, DH = 16 };
-
-static const Variant *variant;
-static Vocabulary vocabulary;
-static Transformer model;
-static int source[N], target[M];
+#include "tests/fixtures/explained.h"
 
 /* The scale of this head's scores. */
 static double scale_of(Choice choice)
@@ -28,63 +15,24 @@ static double scale_of(Choice choice)
                                           : scales[variant->score];
 }
 
-/* A vocabulary of V tokens, the words "w2" to "w38" among them. */
 FIXTURE(setup)
 {
-    static SmallModel words;
-    char word[16];
-    small_model_begin(&words, TOKENIZER_WORD, false);
-    for (int i = 2; i < V - 1; i++) {
-        snprintf(word, sizeof word, "\xe2\x96\x81w%d", i);
-        small_model_piece(&words, word, -(float)i, PIECE_NORMAL);
-    }
-    assert_true(small_model_vocabulary(&vocabulary, &words, &error));
-    assert_int_equal(tokenizer_vocab_size(vocabulary.tokenizer[TARGET]), V);
-    for (int i = 0; i < N - 1; i++) source[i] = 2 + 3 * i;
-    for (int i = 0; i < M - 1; i++) target[i] = 3 + 2 * i;
-    model = random_variant(variant, V, 30, 5);
+    explained_setup();
     return 0;
 }
 
 FIXTURE(teardown)
 {
-    vocabulary_free(&vocabulary);
-    transformer_free(&model);
+    explained_teardown();
     return 0;
 }
 
-/* What is printed; free() it. NULL if it was refused. */
-static char *explained(Choice choice, const char *word)
+static char *explain_pair(Choice choice, const char *word)
 {
-    char *text = NULL;
-    size_t size;
-    FILE *out = open_memstream(&text, &size);
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
-    bool good =
-        snapshot && explain_print(out, snapshot, &vocabulary, &choice, word, NULL, &error);
+    char *text = explained(snapshot, choice, word, NULL);
     snapshot_close(snapshot);
-    fclose(out);
-    if (good) return text;
-    free(text);
-    return NULL;
-}
-
-/* The text after the first `word` in `text`. */
-static const char *behind(const char *text, const char *word)
-{
-    const char *found = strstr(text, word);
-    assert_non_null(found);
-    return found + strlen(word);
-}
-
-static void read_numbers(double *x, const char *text, int count)
-{
-    for (int k = 0; k < count; k++) {
-        char *end;
-        x[k] = strtod(text, &end);
-        assert_true(end > text);
-        text = end;
-    }
+    return text;
 }
 
 typedef struct Row {
@@ -188,7 +136,6 @@ static const char *shows(const char *text, const char *name, const real *x)
  * network's own output, logits and probabilities. */
 static void input_and_output_are_the_networks(const char *text, Choice choice)
 {
-    enum { D = 3 * DH };
     Snapshot *snapshot = snapshot_open(&model, source, N, target, M, &error);
     HeadVectors v = snapshot_vectors(snapshot, choice.kind, choice.layer, choice.head);
     bool encoder = choice.kind == ATTENTION_ENCODER;
@@ -277,7 +224,7 @@ TEST(every_step_follows)
                 char place[8];
                 snprintf(place, sizeof place, "%d", 1 + (layer + 3 * head + kind) % N);
                 Choice choice = {.kind = (AttentionKind)kind, .layer = layer, .head = head};
-                char *text = explained(choice, head ? place : NULL);
+                char *text = explain_pair(choice, head ? place : NULL);
                 assert_non_null(text);
                 Row row[M];
                 double sum;
@@ -293,7 +240,7 @@ TEST(every_step_follows)
 
 TEST(lines_fit_a_terminal)
 {
-    char *text = explained(choice_default, "w9");
+    char *text = explain_pair(choice_default, "w9");
     assert_non_null(text);
     assert_non_null(strstr(text, "\"w9\""));
     int headings = 0;
@@ -312,7 +259,7 @@ TEST(shared_projections_are_said)
                                        "without projections"};
     for (int kind = PROJECTIONS_QK_SHARED; kind <= PROJECTIONS_NONE; kind++) {
         model.config.projections = kind;
-        char *text = explained(choice_default, NULL);
+        char *text = explain_pair(choice_default, NULL);
         assert_non_null(strstr(text, said[kind]));
         free(text);
     }
@@ -322,24 +269,15 @@ TEST(refusals)
 {
     Choice choice = choice_default;
     choice.head = CHOICE_MEAN;
-    assert_null(explained(choice, NULL));
+    assert_null(explain_pair(choice, NULL));
     assert_non_null(strstr(error.text, "one head is explained"));
     choice.head = CHOICE_BEST;
-    assert_null(explained(choice, "walrus"));
+    assert_null(explain_pair(choice, "walrus"));
     assert_string_equal(error.text,
                         "`word` 'walrus' is neither one of the 12 tokens \"w3\" … \"</s>\" "
                         "nor a position from 1 to 12");
-    assert_null(explained(choice, "13"));
-    assert_null(explained(choice, "0"));
+    assert_null(explain_pair(choice, "13"));
+    assert_null(explain_pair(choice, "0"));
 }
 
-int main(void)
-{
-    int failed = 0;
-    for (int i = 0; i < VARIANTS; i++) {
-        if (variants[i].more_source) continue;  // the vocabulary here is one
-        variant = &variants[i];
-        failed += run_all_tests(variant->name, setup, teardown);
-    }
-    return failed;
-}
+FOR_EACH_VARIANT(setup, teardown)

@@ -95,55 +95,39 @@ static double item(const json_t *rows, int i, int j)
     return json_number_value(json_array_get(json_array_get(rows, i), j));
 }
 
-/* softmax(scale · q k) of row i, over the keys it may see */
-static void softmax_of(double *p, const json_t *q, const json_t *k, int i, int size, int seen,
-                       double scale)
+static void is_matrix(const json_t *head, const char *key, SnapshotRows want)
 {
-    double sum = 0, largest = -INFINITY;
-    for (int j = 0; j < seen; j++) {
-        p[j] = 0;
-        for (int d = 0; d < size; d++) p[j] += scale * item(q, i, d) * item(k, j, d);
-        largest = fmax(largest, p[j]);
-    }
-    for (int j = 0; j < seen; j++) sum += p[j] = exp(p[j] - largest);
-    for (int j = 0; j < seen; j++) p[j] /= sum;
+    const json_t *rows = json_object_get(head, key);
+    assert_int_equal(json_array_size(rows), want.rows);
+    assert_int_equal(json_array_size(json_array_get(rows, 0)), want.columns);
+    for (int i = 0; i < want.rows; i++)
+        for (int j = 0; j < want.columns; j++)
+            assert_true(fabs(item(rows, i, j) - (double)want.at[i * want.stride + j]) <
+                        6e-5 + 1e-4 * fabs(item(rows, i, j)));
 }
 
-static void check_head(const json_t *head, int rows, int columns, int size, bool causal)
+static void check_head(const json_t *head, AttentionKind kind, int layer, int h)
 {
-    double scale = json_number_value(json_object_get(head, "scale"));
-    assert_true(fabs(scale - 0.25) < 1e-12);
-    const json_t *weights = json_object_get(head, "weights"), *q = json_object_get(head, "q"),
-                 *k = json_object_get(head, "k"), *v = json_object_get(head, "v");
-    assert_int_equal(json_array_size(weights), rows);
-    assert_int_equal(json_array_size(q), rows);
-    assert_int_equal(json_array_size(k), columns);
-    assert_int_equal(json_array_size(v), columns);
-    assert_int_equal(json_array_size(json_array_get(v, 0)), size);
-    for (int i = 0; i < rows; i++) {
-        double sum = 0, p[LONGEST] = {0};
-        assert_int_equal(json_array_size(json_array_get(weights, i)), columns);
-        assert_int_equal(json_array_size(json_array_get(q, i)), size);
-        softmax_of(p, q, k, i, size, causal ? i + 1 : columns, scale);
-        for (int j = 0; j < columns; j++) {
-            sum += item(weights, i, j);
-            if (fabs(item(weights, i, j) - p[j]) > 1e-3)
-                fail_msg("%g instead of %g", item(weights, i, j), p[j]);
-        }
-        assert_true(fabs(sum - 1) <= 5e-5 * columns + 1e-9);
-    }
+    HeadVectors x = snapshot_vectors(snapshot, kind, layer, h);
+    AttentionMap map = snapshot_map(snapshot, kind, layer, h);
+    assert_true(fabs(json_number_value(json_object_get(head, "scale")) - 0.25) < 1e-12);
+    is_matrix(head, "weights", (SnapshotRows){map.at, map.rows, map.columns, map.width});
+    is_matrix(head, "q", x.Q);
+    is_matrix(head, "k", x.K);
+    is_matrix(head, "v", x.V);
 }
 
 TEST(test_numbers)
 {
     json_t *json = drawn(&choice_default, &picture_default);
-    int size = (int)json_integer_value(json_object_get(json, "size"));
-    assert_int_equal(size, 16);
+    assert_int_equal(json_integer_value(json_object_get(json, "size")), 16);
     assert_string_equal(json_string_value(json_object_get(json, "score")), "q·k/√d_k");
     assert_true(json_is_true(json_object_get(json, "vectors")));
     assert_true(json_is_false(json_object_get(json, "backward")));
     const json_t *kinds = json_object_get(json, "kinds");
-    static const int rows[] = {M, N, M}, columns[] = {N, N, M}, layers[] = {3, 2, 3};
+    static const AttentionKind order[] = {ATTENTION_CROSS, ATTENTION_ENCODER,
+                                          ATTENTION_DECODER};
+    static const int layers[] = {3, 2, 3};
     assert_int_equal(json_array_size(kinds), 3);
     for (int k = 0; k < 3; k++) {
         const json_t *kind = json_array_get(kinds, k), *list = json_object_get(kind, "layers");
@@ -151,8 +135,7 @@ TEST(test_numbers)
         for (int l = 0; l < layers[k]; l++) {
             assert_int_equal(json_array_size(json_array_get(list, l)), 3);
             for (int h = 0; h < 3; h++)
-                check_head(json_array_get(json_array_get(list, l), h), rows[k], columns[k],
-                           size, k == 2);
+                check_head(json_array_get(json_array_get(list, l), h), order[k], l, h);
         }
     }
     json_decref(json);
