@@ -263,7 +263,7 @@ format:
 
 # What is installed: FILE:WHERE.
 PROGRAMS = $(BIN)/train:$(BINDIR)/qkv-train $(BIN)/translate:$(BINDIR)/qkv-translate
-DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png docs/*.tsv docs/by-hand/*) \
+DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md docs/*.png docs/*.tsv docs/by-hand/* reference/*.c) \
            checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h library/qkv.py
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
