@@ -7,6 +7,8 @@
  * The network's layers see rows; only attention knows where a sentence begins. */
 #pragma once
 
+#include <stddef.h>
+
 typedef struct Packed {
     int sentences;     // S
     int rows;          // N = start[S]
@@ -27,6 +29,13 @@ static inline Packed packed_slice(int *start, const Packed *all, int first, int 
     Packed slice = {end - first, start[end - first], all->id + all->start[first], start};
     return slice;  // no compound literal: the header is also C++
 }
+
+/* A sentence and its translation, where they are; both end in </s>. */
+typedef struct PairIds {
+    const int *id[2];  // of the source, of the target
+    int length[2];
+    size_t number;  // of the pair in its corpus
+} PairIds;
 
 /* Special tokens with the same id in every vocabulary. The last id, V-1, is <pad>: the
  * decoder's first input, never an output. */

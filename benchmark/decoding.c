@@ -45,7 +45,7 @@ static bool bench_create(Bench *bench, const DecodingCase *plan, Error *error)
     if (!transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
         !batches_init(&bench->batches, corpus, SEED, 1, error) ||
-        !batches_range(&bench->batches, &bench->source, &target, 0, count, error))
+        !batches_packed(&bench->batches, &bench->source, &target, 0, count, error))
         return false;
     params_initialise(&bench->model.params, bench->model.block, SEED);
     bench->model.weights.logits_bias[ID_END] = NEVER;

@@ -47,14 +47,21 @@ static bool write_batches(int fd, Batches *batches, int updates, Error *error)
     put(file, &updates, 1);
     bool good = true;
     for (int u = 0; u < updates && good; u++) {
-        Packed source, target;
-        good = batches_update(batches, &source, &target, 0, (size_t)u, error);
+        int pairs, rows[SIDES] = {0, 0};
+        good = batches_update(batches, &pairs, 0, (size_t)u, error);
         if (!good) break;
-        put(file, (int[]){source.sentences, source.rows, target.rows}, 3);
-        put(file, source.start, source.sentences + 1);
-        put(file, target.start, target.sentences + 1);
-        put(file, source.id, source.rows);
-        put(file, target.id, target.rows);
+        const PairIds *pair = batches->pair, *end = pair + pairs;
+        for (const PairIds *p = pair; p < end; p++)
+            for (int side = 0; side < SIDES; side++) rows[side] += p->length[side];
+        put(file, (int[]){pairs, rows[SOURCE], rows[TARGET]}, 3);
+        for (int side = 0; side < SIDES; side++) {
+            int start = 0;
+            put(file, &start, 1);
+            for (const PairIds *p = pair; p < end; p++)
+                start += p->length[side], put(file, &start, 1);
+        }
+        for (int side = 0; side < SIDES; side++)
+            for (const PairIds *p = pair; p < end; p++) put(file, p->id[side], p->length[side]);
     }
     bool written = !ferror(file);
     if (fclose(file) != 0) written = false;

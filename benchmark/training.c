@@ -51,7 +51,8 @@ static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
     *bench = (Bench){0};
     if (!transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
-        !(bench->trainer = trainer_create(&bench->model, training, bench->workers, error)) ||
+        !(bench->trainer =
+              trainer_create(&bench->model, training, NULL, bench->workers, error)) ||
         !batches_init(&bench->batches, plan->corpus, training->seed, training->batch_tokens,
                       error) ||
         !batches_updates(&bench->batches, &bench->count, 0, error))
@@ -81,12 +82,13 @@ typedef struct Timed {
 
 static bool update(Timed *timed, Bench *bench, Error *error)
 {
-    Packed source, target;
+    int pairs;
     size_t u = (size_t)bench->update % bench->count;
-    if (!batches_update(&bench->batches, &source, &target, 0, u, error)) return false;
+    if (!batches_update(&bench->batches, &pairs, 0, u, error)) return false;
     bench->update++;
     double begin = clock_seconds();
-    if (!trainer_update(bench->trainer, bench->update, &source, &target, &timed->stats, error))
+    if (!trainer_update(bench->trainer, bench->update, bench->batches.pair, pairs,
+                        &timed->stats, error))
         return false;
     timed->seconds = clock_seconds() - begin;
     return true;

@@ -1,9 +1,7 @@
 /* batches.c -- the order of an epoch, and its division into updates.
  *
  * The order is a Fisher-Yates shuffle drawn from rng_stream(seed, RNG_SHUFFLE, epoch), so every
- * permutation is equally likely (up to the 64-bit key), and no state needs saving. The buffers
- * hold the largest update that any order can make: an update has at most max(batch_tokens,
- * longest pair) rows, source and target together, and a pair has at least two. */
+ * permutation is equally likely (up to the 64-bit key), and no state needs saving. */
 #include "data/batches.h"
 
 #include "base/grow.h"
@@ -12,53 +10,16 @@
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-static size_t side_tokens(const Corpus *corpus, CorpusSide side, size_t pair)
+static size_t pair_tokens(const Corpus *corpus, size_t number)
 {
-    return corpus->start[side][pair + 1] - corpus->start[side][pair];
-}
-
-static size_t pair_tokens(const Corpus *corpus, size_t pair)
-{
-    return side_tokens(corpus, SOURCE, pair) + side_tokens(corpus, TARGET, pair);
-}
-
-static size_t min_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
+    PairIds pair = corpus_pair(corpus, number);
+    return (size_t)pair.length[SOURCE] + (size_t)pair.length[TARGET];
 }
 
 static bool no_memory(Error *error)
 {
-    return error_set(error, "out of memory while dividing the corpus into updates");
-}
-
-/* Enlarges the buffers for a batch of this size. */
-static bool reserve(Batches *batches, size_t sentences, const size_t rows[SIDES], Error *error)
-{
-    for (int side = 0; side < SIDES; side++) {
-        if (rows[side] > INT_MAX)
-            return error_set(error, "a batch has more than %d tokens", INT_MAX);
-        if (!GROW(batches->id[side], batches->id_size[side], rows[side]) ||
-            !GROW(batches->start[side], batches->start_size[side], sentences + 1))
-            return no_memory(error);
-    }
-    return true;
-}
-
-/* Enlarges the buffers for the largest update that any order can make. */
-static bool reserve_most(Batches *batches, Error *error)
-{
-    const Corpus *corpus = batches->corpus;
-    size_t most = batches->batch_tokens, rows[SIDES];
-    for (size_t pair = 0; pair < corpus->pairs; pair++) {
-        size_t tokens = pair_tokens(corpus, pair);
-        if (tokens > most) most = tokens;
-    }
-    for (int side = 0; side < SIDES; side++)
-        rows[side] = min_size(most, corpus->start[side][corpus->pairs]);
-    return reserve(batches, min_size(most / 2, corpus->pairs), rows, error);
+    return error_memory(error, "to divide the corpus into updates");
 }
 
 bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int batch_tokens,
@@ -70,17 +31,15 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
         return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
                          UINT32_MAX);
     batches->order = malloc(corpus->pairs * sizeof *batches->order);
-    if (batches->order ? reserve_most(batches, error) : no_memory(error)) return true;
-    batches_free(batches);
-    return false;
+    return batches->order || no_memory(error);
 }
 
 void batches_free(Batches *batches)
 {
     free(batches->order);
     free(batches->first);
-    for (int side = 0; side < SIDES; side++)
-        free(batches->id[side]), free(batches->start[side]);
+    free(batches->pair);
+    for (int side = 0; side < SIDES; side++) free(batches->start[side]);
     *batches = (Batches){0};
 }
 
@@ -133,50 +92,53 @@ bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *e
     return true;
 }
 
-/* Pairs pair[0..count), or, if pair is NULL, first .. first+count-1. */
-static bool pack(Batches *batches, Packed *source, Packed *target, const uint32_t *pair,
-                 size_t first, size_t count, Error *error)
+/* batches->pair (=) pairs number[0..count), or, if that is NULL, first .. first+count-1. */
+static bool list(Batches *batches, int *count, const uint32_t *number, size_t first,
+                 size_t pairs, Error *error)
 {
     const Corpus *corpus = batches->corpus;
-    size_t rows[SIDES] = {0, 0};
-    for (size_t i = 0; i < count; i++) {
-        size_t p = pair ? pair[i] : first + i;
+    if (pairs > INT_MAX) return error_set(error, "a batch has more than %d sentences", INT_MAX);
+    if (!GROW(batches->pair, batches->pair_size, pairs)) return no_memory(error);
+    for (size_t i = 0; i < pairs; i++) {
+        size_t p = number ? number[i] : first + i;
         assert(p < corpus->pairs);
-        for (int side = 0; side < SIDES; side++) rows[side] += side_tokens(corpus, side, p);
+        batches->pair[i] = corpus_pair(corpus, p);
     }
-    if (count >= INT_MAX)
-        return error_set(error, "a batch has more than %d sentences", INT_MAX);
-    if (!reserve(batches, count, rows, error)) return false;
-
-    Packed *packed[SIDES] = {source, target};
-    for (int side = 0; side < SIDES; side++) {
-        int *id = batches->id[side], *start = batches->start[side];
-        start[0] = 0;
-        for (size_t i = 0; i < count; i++) {
-            size_t p = pair ? pair[i] : first + i, length = side_tokens(corpus, side, p);
-            memcpy(id + start[i], corpus->id[side] + corpus->start[side][p],
-                   length * sizeof *id);
-            start[i + 1] = start[i] + (int)length;
-        }
-        *packed[side] = (Packed){(int)count, start[count], id, start};
-    }
+    *count = (int)pairs;
     return true;
 }
 
-bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
-                    Error *error)
+bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error)
 {
     if (!begin_epoch(batches, epoch, error)) return false;
     assert(u < batches->updates);
     uint32_t from = batches->first[u], end = batches->first[u + 1];
-    return pack(batches, source, target, batches->order + from, 0, end - from, error);
+    return list(batches, count, batches->order + from, 0, end - from, error);
 }
 
-bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
-                   Error *error)
+bool batches_range(Batches *batches, int *count, size_t first, size_t end, Error *error)
 {
     assert(first <= end);
-    return pack(batches, source, target, NULL, first, end - first, error);
+    return list(batches, count, NULL, first, end - first, error);
+}
+
+bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
+                    Error *error)
+{
+    Packed *packed[SIDES] = {source, target};
+    assert(first <= end && end <= batches->corpus->pairs);
+    for (int side = 0; side < SIDES; side++) {
+        const size_t *from = batches->corpus->start[side] + first;
+        size_t sentences = end - first, rows = from[sentences] - from[0];
+        if (rows > INT_MAX) return error_set(error, "a batch has more than %d tokens", INT_MAX);
+        if (!GROW(batches->start[side], batches->start_size[side], sentences + 1))
+            return no_memory(error);
+        int *start = batches->start[side];
+        for (size_t i = 0; i <= sentences; i++) start[i] = (int)(from[i] - from[0]);
+        *packed[side] =
+            (Packed){(int)sentences, (int)rows, batches->corpus->id[side] + from[0], start};
+    }
+    return true;
 }
 
 size_t batches_fit(const Batches *batches, size_t first)

@@ -23,9 +23,9 @@ typedef struct Batches {
     uint32_t *order;    // [pairs]
     size_t updates;     // 0: no epoch has begun
     uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1]
-    int *id[SIDES];     // [rows] the last update or range that was packed
-    int *start[SIDES];  // [sentences+1]
-    size_t first_size, id_size[SIDES], start_size[SIDES];  // allocated
+    PairIds *pair;      // the last update or range; the ids are those of the corpus
+    int *start[SIDES];  // [sentences+1] of the last range that was packed
+    size_t first_size, pair_size, start_size[SIDES];  // allocated
 } Batches;
 
 /* The corpus must outlive batches. */
@@ -36,14 +36,16 @@ void batches_free(Batches *batches);
 /* *updates = the number of updates in an epoch (epochs count from 0). */
 bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);
 
-/* Update u of an epoch, counted from 0 and less than batches_updates. The rows belong to
- * batches and stay valid until the next call. All memory is allocated when the epoch begins. */
-bool batches_update(Batches *batches, Packed *source, Packed *target, uint64_t epoch, size_t u,
-                    Error *error);
+/* batches->pair [*count] (=) update u of an epoch, counted from 0 and less than
+ * batches_updates. */
+bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error);
 
-/* The pairs first .. end-1, in the order of the corpus. */
-bool batches_range(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
-                   Error *error);
+/* batches->pair [*count] (=) the pairs first .. end-1, in the order of the corpus. */
+bool batches_range(Batches *batches, int *count, size_t first, size_t end, Error *error);
+
+/* The same as they are packed in the corpus; valid until the next call. */
+bool batches_packed(Batches *batches, Packed *source, Packed *target, size_t first, size_t end,
+                    Error *error);
 
 /* The end of the longest range from `first` that fits into batch_tokens (at least one pair):
  *     for (size_t i = 0; i < corpus->pairs; i = end) end = batches_fit(batches, i); … */

@@ -280,6 +280,17 @@ bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error 
     return true;
 }
 
+PairIds corpus_pair(const Corpus *corpus, size_t number)
+{
+    PairIds pair = {.number = number};
+    for (int side = 0; side < SIDES; side++) {
+        const size_t *start = corpus->start[side] + number;
+        pair.id[side] = corpus->id[side] + start[0];
+        pair.length[side] = (int)(start[1] - start[0]);
+    }
+    return pair;
+}
+
 void corpus_text_free(CorpusText *text)
 {
     for (int side = 0; side < SIDES; side++) free(text->bytes[side]), free(text->start[side]);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/packed.h"
 #include "base/workers.h"
 #include "data/tokenizer.h"
 
@@ -106,6 +107,8 @@ bool corpus_encode(Corpus *corpus, CorpusText *text, CorpusReport *report,
 
 /* *pairs = the number of pairs of `some` whose source sentence, as ids, is also in `all`. */
 bool corpus_overlap(size_t *pairs, const Corpus *some, const Corpus *all, Error *error);
+
+PairIds corpus_pair(const Corpus *corpus, size_t number);
 
 void corpus_text_free(CorpusText *text);
 void corpus_free(Corpus *corpus);

@@ -52,7 +52,7 @@ static bool read_file(Update *u, const CheckpointFile *file, const ModelConfig *
     if (!transformer_create(model, config, error) || !read_config(u, file, error) ||
         !checkpoint_read(file, &model->params, CHECKPOINT_WEIGHTS, model->block, error) ||
         !(u->workers = workers_start(1, error)) ||
-        !(u->trainer = trainer_create(model, &u->config, u->workers, error)))
+        !(u->trainer = trainer_create(model, &u->config, NULL, u->workers, error)))
         return false;
     const Optimizer *o = &u->trainer->optimizer;
     params_bind(&u->m, o->m, config);
@@ -77,7 +77,8 @@ static bool run(Update *u, const Packed *source, const Packed *target, Error *er
     transformer_backward(&u->loss[0], &u->snapshot[0]->activations, model, &u->dw, smoothing,
                          1 / (real)target->rows);
     params_share(&model->params, u->gradient);
-    if (!trainer_update(u->trainer, u->number, source, target, &u->stats, error) ||
+    const PairIds pair = {{source->id, target->id}, {source->rows, target->rows}, 0};
+    if (!trainer_update(u->trainer, u->number, &pair, 1, &u->stats, error) ||
         !(u->snapshot[1] = snapshot_open_for(model, source, target, KEEP_ATTENTION, error)))
         return false;
     transformer_loss(&u->loss[1], &u->snapshot[1]->activations, model, smoothing);

@@ -156,16 +156,11 @@ void transformer_backward(Loss *loss, Activations *a, const Transformer *model, 
                        false, factor, &a->mask_source, config->d_model);
 }
 
-double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target)
+double transformer_flops(const ModelConfig *config, int source, int target)
 {
-    double N = source->rows, M = target->rows, D = config->d_model, F = config->ffn;
-    double self_source = 0, self_target = 0, cross = 0;  // multiplications of Q Kᵀ and of P V
-    for (int s = 0; s < source->sentences; s++) {
-        double n = packed_length(source, s), m = packed_length(target, s);
-        self_source += 2 * n * n * D;
-        self_target += 2 * m * (m + 1) / 2 * D;
-        cross += 2 * m * n * D;
-    }
+    double N = source, M = target, D = config->d_model, F = config->ffn;
+    // multiplications of Q Kᵀ and of P V
+    double self_source = 2 * N * N * D, self_target = M * (M + 1) * D, cross = 2 * M * N * D;
     double encoder = N * (4 * D * D + 2 * D * F) + self_source;
     double decoder =
         M * (4 * D * D + 2 * D * F) + self_target + M * 2 * D * D + N * 2 * D * D + cross;

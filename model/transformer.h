@@ -55,6 +55,7 @@ void transformer_loss(Loss *loss, Activations *a, const Transformer *model, doub
 void transformer_backward(Loss *loss, Activations *a, const Transformer *model, Weights *dw,
                           double smoothing, real scale);
 
-/* Floating-point operations of the matrix products that the mathematics needs for these
- * sentences, forward and backward (twice forward): a multiplication and an addition are two. */
-double transformer_flops(const ModelConfig *config, const Packed *source, const Packed *target);
+/* Floating-point operations of the matrix products that the mathematics needs for a pair of
+ * sentences of these lengths, forward and backward (twice forward): a multiplication and an
+ * addition are two. */
+double transformer_flops(const ModelConfig *config, int source, int target);

@@ -56,20 +56,18 @@ static void link_token(real *P, const Guide *g, const int *source, int n, int ta
     for (int j = 0; j < n; j++) P[j] *= w / sum;
 }
 
-void guide_count(Guide *g, const Packed *source, const Packed *target)
+void guide_count(Guide *g, const PairIds *pair)
 {
     real *sources = g->next + g->cells, *targets = sources + g->sources;
     real *P = targets + g->targets;
-    for (int s = 0; s < source->sentences; s++) {
-        const int *id = source->id + source->start[s], *to = target->id + target->start[s];
-        int n = packed_length(source, s) - 1, m = packed_length(target, s) - 1;
-        for (int i = 0; i < m; i++) {
-            link_token(P, g, id, n, to[i], i, m, 1);
-            for (int j = 0; j < n; j++) {
-                g->next[cell(g, id[j], to[i])] += P[j];
-                sources[id[j]] += P[j];
-                targets[to[i]] += P[j];
-            }
+    const int *id = pair->id[0], *to = pair->id[1];
+    int n = pair->length[0] - 1, m = pair->length[1] - 1;
+    for (int i = 0; i < m; i++) {
+        link_token(P, g, id, n, to[i], i, m, 1);
+        for (int j = 0; j < n; j++) {
+            g->next[cell(g, id[j], to[i])] += P[j];
+            sources[id[j]] += P[j];
+            targets[to[i]] += P[j];
         }
     }
 }

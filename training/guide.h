@@ -23,8 +23,8 @@ typedef struct Guide {
 bool guide_create(Guide *guide, const ModelConfig *config, Error *error);
 void guide_free(Guide *guide);
 
-/* A round counts every sentence, then ends. */
-void guide_count(Guide *guide, const Packed *source, const Packed *target);
+/* A round counts every pair, then ends. */
+void guide_count(Guide *guide, const PairIds *pair);
 bool guide_end_round(Guide *guide, const ModelConfig *config, Error *error);
 
 /* a->guide (=) w · P of each sentence whose maps are kept. */

@@ -7,12 +7,18 @@
 
 #include "base/grow.h"
 
-static int micro_batches(const Packed *source, const Packed *target, int tokens, int multiple)
+static int tokens_of(const PairIds *pair)
 {
-    long long total = (long long)source->rows + target->rows;
+    return pair->length[0] + pair->length[1];
+}
+
+static int micro_batches(const PairIds *pair, int pairs, int tokens, int multiple)
+{
+    long long total = 0;
+    for (int s = 0; s < pairs; s++) total += tokens_of(&pair[s]);
     long long count = (total + tokens - 1) / tokens;
     if (count > multiple) count = (count + multiple - 1) / multiple * multiple;
-    return count < 1 ? 1 : count > source->sentences ? source->sentences : (int)count;
+    return count < 1 ? 1 : count > pairs ? pairs : (int)count;
 }
 
 static int longer_first(const void *a, const void *b)
@@ -30,19 +36,17 @@ static int smallest(const MicroBatchPart *part, int count)
     return least;
 }
 
-bool microbatch_plan(MicroBatchPlan *plan, const Packed *source, const Packed *target,
-                     int tokens, int multiple, Error *error)
+bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int S, int tokens, int multiple,
+                     Error *error)
 {
-    int S = source->sentences, count = micro_batches(source, target, tokens, multiple);
+    int count = micro_batches(pair, S, tokens, multiple);
     if (!GROW(plan->part, plan->part_size, (size_t)count) ||
         !GROW(plan->sentence, plan->sentence_size, (size_t)S) ||
         !GROW(plan->planned, plan->planned_size, (size_t)S))
         return error_memory(error, "for %d micro-batches", count);
     MicroBatchPart *part = plan->part;
     PlannedSentence *planned = plan->planned;
-    for (int s = 0; s < S; s++)
-        planned[s] =
-            (PlannedSentence){s, packed_length(source, s) + packed_length(target, s), 0};
+    for (int s = 0; s < S; s++) planned[s] = (PlannedSentence){s, tokens_of(&pair[s]), 0};
     qsort(planned, (size_t)S, sizeof *planned, longer_first);
 
     plan->count = count;
@@ -70,80 +74,86 @@ void microbatch_plan_free(MicroBatchPlan *plan)
     *plan = (MicroBatchPlan){0};
 }
 
-/* packed (=) `copies` copies of the sentences of `part`. */
-static bool gather(Packed *packed, MicroBatch *b, int side, const Packed *all,
-                   const MicroBatchPart *part, int copies, Error *error)
+/* packed (=) `copies` copies of one side of the sentences of the part. */
+static bool gather(Packed *packed, MicroBatch *b, int side, int copies, Error *error)
 {
+    const MicroBatchPart *part = b->part;
     int sentences = copies * part->count, rows = 0;
     for (int i = 0; i < part->count; i++)
-        rows += copies * packed_length(all, part->sentence[i]);
+        rows += copies * b->pair[part->sentence[i]].length[side];
     if (!GROW(b->id[side], b->id_size[side], (size_t)rows) ||
         !GROW(b->start[side], b->start_size[side], (size_t)sentences + 1))
         return error_memory(error, "for a micro-batch");
     int *id = b->id[side], *start = b->start[side];
     start[0] = 0;
     for (int i = 0; i < sentences; i++) {
-        int s = part->sentence[i % part->count], length = packed_length(all, s);
-        memcpy(id + start[i], all->id + all->start[s], (size_t)length * sizeof *id);
-        start[i + 1] = start[i] + length;
+        const PairIds *pair = &b->pair[part->sentence[i % part->count]];
+        memcpy(id + start[i], pair->id[side], (size_t)pair->length[side] * sizeof *id);
+        start[i + 1] = start[i] + pair->length[side];
     }
     *packed = (Packed){sentences, rows, id, start};
     return true;
 }
 
-bool microbatch_pack(MicroBatch *b, const Packed *source, const Packed *target,
-                     const MicroBatchPart *part, const Dropout *dropout, Error *error)
+bool microbatch_pack(MicroBatch *b, const PairIds *pair, const MicroBatchPart *part,
+                     const Dropout *dropout, Error *error)
 {
     int copies = dropout && dropout->r_drop > 0 ? 2 : 1;
+    b->pair = pair;
+    b->part = part;
+    b->training = dropout;
     b->dropout = dropout ? *dropout : (Dropout){0};
     b->dropout.sentence = part->sentence;
     if (copies == 2) b->dropout.copy = part->count;
-    return gather(&b->source, b, 0, source, part, copies, error) &&
-           gather(&b->target, b, 1, target, part, copies, error);
+    return gather(&b->source, b, 0, copies, error) && gather(&b->target, b, 1, copies, error);
 }
 
-static void layout(MicroBatch *b, Arena *arena, const Transformer *model, Keep keep)
+static void layout(MicroBatch *b, Arena *arena, const Transformer *model,
+                   const Supervision *more)
 {
-    const Dropout *dropout = keep == KEEP_FOR_BACKWARD ? &b->dropout : NULL;
-    transformer_layout(&b->activations, arena, model, &b->source, &b->target, dropout, keep);
-    if (b->teacher)
-        b->soft =
-            ARENA_TAKE(arena, SoftTarget, (size_t)b->target.rows * (size_t)b->teacher->each);
-    if (!b->guide) return;
+    transformer_layout(&b->activations, arena, model, &b->source, &b->target,
+                       b->training ? &b->dropout : NULL,
+                       b->training ? KEEP_FOR_BACKWARD : KEEP_OUTPUT);
+    if (more && more->soft)
+        b->soft = ARENA_TAKE(arena, SoftTarget, (size_t)b->target.rows * (size_t)more->each);
+    if (!more || !more->guide) return;
     Attention *a = b->guided =
         &b->activations.decoder.layer[model->config.decoder_layers - 1].cross;
     a->guide = ARENA_TAKE(arena, real, a->numbers / (size_t)model->config.heads);
 }
 
-size_t microbatch_bytes(MicroBatch *b, const Transformer *model, Keep keep)
+size_t microbatch_bytes(MicroBatch *b, const Transformer *model, const Supervision *more)
 {
     Arena measure = {0};
-    layout(b, &measure, model, keep);
+    layout(b, &measure, model, more);
     return measure.used;
 }
 
-/* Sets the soft targets; with R-Drop those of the first copies. */
-static void teach(MicroBatch *b, const Teacher *t)
+bool microbatch_layout(MicroBatch *b, const Transformer *model, const Supervision *more,
+                       Error *error)
 {
-    size_t each = (size_t)t->each;
-    for (int s = 0; s < (b->dropout.copy ? b->dropout.copy : b->target.sentences); s++)
-        memcpy(b->soft + (size_t)b->target.start[s] * each,
-               t->soft + t->start[t->pair[b->dropout.sentence[s]]] * each,
-               (size_t)packed_length(&b->target, s) * each * sizeof *t->soft);
-    b->activations.soft = (SoftTargets){b->soft, t->each, t->weight};
-}
-
-bool microbatch_layout(MicroBatch *b, const Transformer *model, Keep keep, Error *error)
-{
-    size_t bytes = microbatch_bytes(b, model, keep);
+    size_t bytes = microbatch_bytes(b, model, more);
     if (!arena_fit(&b->arena, bytes))
         return error_memory(error,
                             "for %.1f MB of activations: a smaller model, "
                             "`micro-tokens` or `max-length` needs less",
                             (double)bytes / 1e6);
-    layout(b, &b->arena, model, keep);
-    if (b->teacher) teach(b, b->teacher);
+    layout(b, &b->arena, model, more);
     return true;
+}
+
+void microbatch_supervise(MicroBatch *b, const Supervision *more, real guide, double teacher)
+{
+    if (more->guide) guide_fill(b->guided, more->guide, guide);
+    if (!more->soft) return;
+    size_t each = (size_t)more->each;
+    for (int s = 0; s < b->part->count; s++) {  // with R-Drop, the first copies
+        const PairIds *pair = &b->pair[b->part->sentence[s]];
+        memcpy(b->soft + (size_t)b->target.start[s] * each,
+               more->soft + more->start[pair->number] * each,
+               (size_t)pair->length[1] * each * sizeof *b->soft);
+    }
+    b->activations.soft = (SoftTargets){b->soft, more->each, teacher};
 }
 
 void microbatch_free(MicroBatch *b)

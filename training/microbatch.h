@@ -11,14 +11,13 @@
 #include "model/transformer.h"
 #include "training/guide.h"
 
-/* What models say to the target tokens of the corpus (model/loss.h). */
-typedef struct Teacher {
-    SoftTarget *soft;  // [rows of the corpus,each]
-    int each;
-    double weight;
-    const size_t *start;   // [pairs] the first row of each
-    const uint32_t *pair;  // [S] the pairs of the update
-} Teacher;
+/* What a model learns from besides the translations. */
+typedef struct Supervision {
+    const Guide *guide;   // the links of the guided head; NULL: none
+    SoftTarget *soft;     // [target tokens of the corpus,each] of teachers; NULL: none
+    int each;             // (model/loss.h)
+    const size_t *start;  // [pairs] the first target token of a pair
+} Supervision;
 
 /* The sentences of one micro-batch. */
 typedef struct MicroBatchPart {
@@ -41,34 +40,42 @@ typedef struct MicroBatchPlan {
 
 /* plan (=) micro-batches of about `tokens` source plus target tokens, each of at least one
  * sentence. If there are more than `multiple`, their number is made a multiple of it. */
-bool microbatch_plan(MicroBatchPlan *plan, const Packed *source, const Packed *target,
-                     int tokens, int multiple, Error *error);
+bool microbatch_plan(MicroBatchPlan *plan, const PairIds *pair, int pairs, int tokens,
+                     int multiple, Error *error);
 void microbatch_plan_free(MicroBatchPlan *plan);
 
 /* One thread's buffers for the micro-batch that it works on. They grow to the largest one. */
 typedef struct MicroBatch {
-    Arena arena;
-    Activations activations;
-    Dropout dropout;  // of a training pass
+    const PairIds *pair;         // of the update
+    const MicroBatchPart *part;  // the pairs that are in it
     Packed source, target;
     int *id[2], *start[2];  // of source and target
     size_t id_size[2], start_size[2];
-    const Guide *guide;      // of a training pass, or NULL
-    Attention *guided;       // head 0 of the last decoder layer, if there is a guide
-    const Teacher *teacher;  // of a training pass, or NULL
-    SoftTarget *soft;        // [target rows,each] what it says
+    bool training;
+    Dropout dropout;  // if training
+    Arena arena;
+    Activations activations;
+    Attention *guided;  // head 0 of the last decoder layer, if there is a guide
+    SoftTarget *soft;   // [target rows,each] if there are teachers
 } MicroBatch;
 
 /* Packs the sentences of `part`; with dropout->r_drop each of them twice, all of the first copy
- * before the second. Copies *dropout, with the sentences of `part` in it; pass NULL for a pass
- * without dropout. */
-bool microbatch_pack(MicroBatch *batch, const Packed *source, const Packed *target,
-                     const MicroBatchPart *part, const Dropout *dropout, Error *error);
+ * before the second. Copies *dropout, with the sentences of `part` in it; pass NULL for a
+ * forward pass without dropout. */
+bool microbatch_pack(MicroBatch *batch, const PairIds *pair, const MicroBatchPart *part,
+                     const Dropout *dropout, Error *error);
 
-/* Bytes of activations of the packed sentences. */
-size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, Keep keep);
+/* Bytes of activations of the packed sentences, and of `more` than their translations, if not
+ * NULL. */
+size_t microbatch_bytes(MicroBatch *batch, const Transformer *model, const Supervision *more);
 
-/* Lays out batch->activations for the packed sentences; sets its soft targets if there is a teacher. */
-bool microbatch_layout(MicroBatch *batch, const Transformer *model, Keep keep, Error *error);
+/* Lays out batch->activations for the same. */
+bool microbatch_layout(MicroBatch *batch, const Transformer *model, const Supervision *more,
+                       Error *error);
+
+/* Gives the activations the links, times `guide`, and what teachers say, with the weight
+ * `teacher`. Call it after the layout. */
+void microbatch_supervise(MicroBatch *batch, const Supervision *more, real guide,
+                          double teacher);
 
 void microbatch_free(MicroBatch *batch);

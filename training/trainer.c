@@ -1,6 +1,6 @@
 /* trainer.c -- one update of the weights; see trainer.h.
  *
- *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator (passes.h)
+ *   (1)  micro-batches: forward, loss, backward; each adds to its accumulator
  *   (2)  slices of the parameter block: sum the accumulators, and their squares (gradients.h)
  *   (3)  slices again: clip, decay, Adam or Muon, the moving average (optimizer.h)
  *   (4)  the new weights, from their owners to all ranks
@@ -15,7 +15,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/block.h"
+#include "base/grow.h"
 #include "base/real.h"
 #include "training/distributed.h"
 
@@ -26,19 +29,25 @@ int trainer_first_accumulators(int wanted)
     return wanted ? wanted : processors > least ? processors : least;
 }
 
-Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Workers *workers,
-                        Error *error)
+Trainer *trainer_create(Transformer *model, const TrainingConfig *config,
+                        const Supervision *supervision, Workers *workers, Error *error)
 {
     Trainer *t = calloc(1, sizeof *t);
     if (!t) return error_memory(error, "to train"), NULL;
     t->model = model;
     t->config = config;
+    t->supervision = supervision;
     t->workers = workers;
-    int accumulators = trainer_first_accumulators(config->accumulators);
-    Gradients *g = &t->gradients;
-    if (gradients_create(g, model, accumulators, error) &&
-        passes_create(&t->passes, model, config, g, workers, error) &&
-        optimizer_create(&t->optimizer, model, g, config, workers_count(workers), error))
+    pthread_mutex_init(&t->lock, NULL);
+    pthread_cond_init(&t->finished, NULL);
+    int A = config->accumulators ? config->accumulators : trainer_first_accumulators(0);
+    t->batch = calloc((size_t)workers_count(workers), sizeof *t->batch);
+    t->next = calloc((size_t)A, sizeof *t->next);
+    t->busy = calloc((size_t)A, sizeof *t->busy);
+    if (((t->batch && t->next && t->busy) || error_memory(error, "to train")) &&
+        gradients_create(&t->gradients, model, A, error) &&
+        optimizer_create(&t->optimizer, model, &t->gradients, config, workers_count(workers),
+                         error))
         return t;
     trainer_free(t);
     return NULL;
@@ -47,45 +56,219 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config, Worker
 void trainer_free(Trainer *t)
 {
     if (!t) return;
-    passes_free(&t->passes);
+    for (int i = 0; t->batch && i < workers_count(t->workers); i++)
+        microbatch_free(&t->batch[i]);
+    free(t->batch);
+    free(t->next);
+    free(t->busy);
+    free(t->nll);
+    microbatch_plan_free(&t->plan);
     gradients_free(&t->gradients);
     optimizer_free(&t->optimizer);
+    pthread_cond_destroy(&t->finished);
+    pthread_mutex_destroy(&t->lock);
     free(t);
 }
 
-/* Names the first tensor whose gradient is not finite, and the sentences of the first
- * micro-batch whose loss is not. */
+/* ---- (1) ---- */
+
+static int accumulators(const Trainer *t)
+{
+    return t->gradients.reduction.accumulators;
+}
+
+/* How often a sentence goes through the network. */
+static int copies(const Trainer *t)
+{
+    return t->training && t->config->r_drop > 0 ? 2 : 1;
+}
+
+/* Cuts the sentences into micro-batches, with a loss of zero each. Update 0 is an evaluation. */
+static bool plan(Trainer *t, long long update, const PairIds *pair, int pairs, Error *error)
+{
+    t->training = update > 0;
+    t->update = update;
+    t->pair = pair;
+    t->pairs = pairs;
+    t->rows = 0;
+    for (int s = 0; s < pairs; s++) t->rows += pair[s].length[1];
+    int tokens = (t->config->micro_tokens + copies(t) - 1) / copies(t);
+    if (!microbatch_plan(&t->plan, pair, pairs, tokens, accumulators(t), error)) return false;
+    int count = t->plan.count;
+    if (!GROW(t->nll, t->nll_size, 2 * (size_t)count))
+        return error_memory(error, "for %d micro-batches", count);
+    t->objective = t->nll + count;
+    memset(t->nll, 0, 2 * (size_t)count * sizeof *t->nll);
+    return true;
+}
+
+static bool pack(const Trainer *t, MicroBatch *batch, int k, Error *error)
+{
+    const TrainingConfig *c = t->config;
+    Dropout dropout = {.residual = c->dropout,
+                       .activation = c->activation_dropout,
+                       .attention = c->attention_dropout,
+                       .seed = c->seed,
+                       .update = (uint32_t)t->update,
+                       .r_drop = c->r_drop};
+    return microbatch_pack(batch, t->pair, &t->plan.part[k], t->training ? &dropout : NULL,
+                           error);
+}
+
+/* One micro-batch: forward and, when training, backward. */
+static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
+{
+    const TrainingConfig *c = t->config;
+    const Supervision *more = t->training ? t->supervision : NULL;
+    if (!pack(t, batch, k, error) || !microbatch_layout(batch, t->model, more, error))
+        return false;
+
+    Loss loss = {0};
+    double share = 1.0 / copies(t);  // the mean of both copies
+    double scale = share / (double)t->rows;
+    if (more)
+        microbatch_supervise(batch, more, (real)(c->guide_alignment * scale),
+                             c->teacher_weight);
+    transformer_forward(&batch->activations, t->model);
+    if (t->training)
+        transformer_backward(&loss, &batch->activations, t->model,
+                             gradients_weights(&t->gradients, k % accumulators(t)),
+                             c->label_smoothing, (real)scale);
+    else transformer_loss(&loss, &batch->activations, t->model, c->label_smoothing);
+    t->nll[k] = share * loss.nll;
+    t->objective[k] = share * loss.objective;
+    return true;
+}
+
+/* Returns the first micro-batch of this rank whose accumulator is free; -1 if there is none
+ * now. *more (=) whether micro-batches are left. */
+static int take(Trainer *t, bool *more)
+{
+    int first = -1, A = accumulators(t);
+    *more = false;
+    for (int a = 0; a < A; a++) {
+        int k = t->next[a];
+        if (k >= t->plan.count || (t->training && !gradients_weights(&t->gradients, a)))
+            continue;
+        *more = true;
+        bool free = !t->busy[a] || !t->training;
+        if (free && (first < 0 || k < first)) first = k;
+    }
+    if (first >= 0) t->next[first % A] += A, t->busy[first % A] = true;
+    return first;
+}
+
+static void work(void *context, int worker)
+{
+    Trainer *t = context;
+    bool more;
+    pthread_mutex_lock(&t->lock);
+    for (int k; k = take(t, &more), more && !t->failed;) {
+        if (k < 0) {
+            pthread_cond_wait(&t->finished, &t->lock);
+            continue;
+        }
+        pthread_mutex_unlock(&t->lock);
+        Error error;
+        bool good = run(t, &t->batch[worker], k, &error);
+        pthread_mutex_lock(&t->lock);
+        if (!good && !t->failed) t->failed = true, t->error = error;
+        t->busy[k % accumulators(t)] = false;
+        pthread_cond_broadcast(&t->finished);
+    }
+    pthread_mutex_unlock(&t->lock);
+}
+
+static int accumulators_used(const Trainer *t)
+{
+    return at_most(t->plan.count, accumulators(t));
+}
+
+/* Forward and, when training, backward over this rank's micro-batches; the accumulators (=) the
+ * gradients of the objective's mean over the target tokens. An evaluation is of all
+ * micro-batches. */
+static bool run_all(Trainer *t, Error *error)
+{
+    for (int a = 0; a < accumulators(t); a++) t->next[a] = a, t->busy[a] = false;
+    t->failed = false;
+    if (t->training) gradients_clear(&t->gradients, accumulators_used(t), t->workers);
+    workers_run(t->workers, work, t);
+    return !t->failed || error_set(error, "%s", t->error.text);
+}
+
+/* The sum over the micro-batches, in their order. */
+static Loss sum_losses(const Trainer *t)
+{
+    Loss total = {.tokens = t->rows};
+    for (int k = 0; k < t->plan.count; k++) {
+        total.nll += t->nll[k];
+        total.objective += t->objective[k];
+    }
+    return total;
+}
+
+bool trainer_evaluate(Trainer *t, const PairIds *pair, int pairs, Loss *loss, Error *error)
+{
+    if (!plan(t, 0, pair, pairs, error) || !run_all(t, error)) return false;
+    *loss = sum_losses(t);
+    return true;
+}
+
+bool trainer_activations(Trainer *t, size_t *bytes, const PairIds *pair, int pairs,
+                         Error *error)
+{
+    MicroBatch batch = {0};
+    int threads = at_most(workers_count(t->workers), t->gradients.end - t->gradients.first);
+    bool good = plan(t, 1, pair, pairs, error);
+    *bytes = 0;
+    for (int k = 0; good && k < t->plan.count; k++) {
+        good = pack(t, &batch, k, error);
+        size_t these = good ? microbatch_bytes(&batch, t->model, t->supervision) : 0;
+        if (these > *bytes) *bytes = these;
+    }
+    microbatch_free(&batch);
+    *bytes = block_bytes(*bytes) * (size_t)at_most(threads, t->plan.count);
+    return good;
+}
+
+/* ---- (2) to (4) ---- */
+
+/* Names the first tensor whose gradient is not finite, and pairs of the first micro-batch whose
+ * loss is not. */
 static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, Error *error)
 {
     const Params *params = &t->model->params;
-    int tensor;
+    int tensor, k = 0;
     if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
-    *stats = (UpdateStats){.not_finite = true};
-    stats->suspects = passes_suspects(&t->passes, stats->suspect, SUSPECTS);
+    while (k < t->plan.count && isfinite(t->objective[k])) k++;
+    const MicroBatchPart *part = k < t->plan.count ? &t->plan.part[k] : NULL;
+    *stats = (UpdateStats){.not_finite = true,
+                           .suspects = at_most(SUSPECTS, part ? part->count : t->pairs)};
+    for (int i = 0; i < stats->suspects; i++)
+        stats->suspect[i] = t->pair[part ? part->sentence[i] : i].number;
     char text[ADVICE_TEXT], value[32] = "nor is the loss";
     double mean = loss->objective / (double)loss->tokens;
     if (isfinite(mean)) snprintf(value, sizeof value, "loss %g", mean);
-    return error_set(error, "update %lld: the gradient%s%s is not finite (%s); %s",
-                     t->passes.update, tensor < params->count ? " of " : "'s norm",
+    return error_set(error, "update %lld: the gradient%s%s is not finite (%s); %s", t->update,
+                     tensor < params->count ? " of " : "'s norm",
                      tensor < params->count ? params->tensor[tensor].name : "", value,
                      training_advice(text, t->config));
 }
 
-bool trainer_update(Trainer *t, long long update, const Packed *source, const Packed *target,
+bool trainer_update(Trainer *t, long long update, const PairIds *pair, int pairs,
                     UpdateStats *stats, Error *error)
 {
     const TrainingConfig *c = t->config;
-    Passes *p = &t->passes;
+    Gradients *g = &t->gradients;
     *stats = (UpdateStats){0};
-    if (!distributed_agree(passes_run(p, update, source, target, error), error))
-        return false;  // (1)
+    bool good = plan(t, update, pair, pairs, error) && run_all(t, error);
+    if (!distributed_agree(good, error)) return false;  // (1)
 
     double norm;
-    Gradients *g = &t->gradients;
-    if (!gradients_sum(g, &norm, passes_used(p), t->workers, error) ||  // (2)
-        !distributed_sum(p->nll, 2 * (size_t)p->plan.count, error))
+    if (!gradients_sum(g, &norm, accumulators_used(t), t->workers, error) ||  // (2)
+        !distributed_sum(t->nll, 2 * (size_t)t->plan.count, error))
         return false;
-    Loss loss = passes_loss(p);
+    Loss loss = sum_losses(t);
     if (!isfinite(norm) || !isfinite(loss.objective)) return not_finite(t, &loss, stats, error);
 
     double rate = schedule_rate((Schedule)c->schedule, c->learning_rate, update, c->warmup,
@@ -95,19 +278,13 @@ bool trainer_update(Trainer *t, long long update, const Packed *source, const Pa
         !distributed_allgather(t->model->block, g->part, error))                    // (4)
         return false;
 
-    *stats = (UpdateStats){.loss = loss,
-                           .gradient_norm = norm,
-                           .learning_rate = rate,
-                           .flops = transformer_flops(&t->model->config, source, target) *
-                                    passes_copies(p),
-                           .tokens = (long long)source->rows + target->rows};
-    return true;
-}
-
-bool trainer_evaluate(Trainer *t, const Packed *source, const Packed *target, Loss *loss,
-                      Error *error)
-{
-    if (!passes_run(&t->passes, 0, source, target, error)) return false;
-    *loss = passes_loss(&t->passes);
+    stats->loss = loss;
+    stats->gradient_norm = norm;
+    stats->learning_rate = rate;
+    for (int s = 0; s < pairs; s++) {
+        int source = pair[s].length[0], target = pair[s].length[1];
+        stats->flops += copies(t) * transformer_flops(&t->model->config, source, target);
+        stats->tokens += source + target;
+    }
     return true;
 }

@@ -52,10 +52,10 @@ static bool find_activations(size_t *bytes, Run *run, Error *error)
     *bytes = 0;
     if (!batches_updates(&run->batches, &updates, epoch, error)) return false;
     for (size_t u = 0; u < updates && u < UPDATES; u++) {
-        Packed source, target;
+        int pairs;
         size_t these;
-        if (!batches_update(&run->batches, &source, &target, epoch, u, error) ||
-            !passes_activations(&run->trainer->passes, &these, &source, &target, error))
+        if (!batches_update(&run->batches, &pairs, epoch, u, error) ||
+            !trainer_activations(run->trainer, &these, run->batches.pair, pairs, error))
             return false;
         if (these > *bytes) *bytes = these;
     }
@@ -216,7 +216,7 @@ static void print_warnings(Run *run)
                              : "a larger --vocab-size, --tokenizer bpe, or --byte-fallback");
     }
     int threads = workers_count(run->workers),
-        at_work = passes_at_work(&run->trainer->passes, threads);
+        at_work = at_most(threads, training->accumulators);
     if (at_work < threads)
         console_say("warning       only %d of %d threads can work at a time: --accumulators %d "
                     "lets all work, and takes %.0f MB for each one more",

@@ -29,11 +29,9 @@ const char *run_path(char path[PATH_MAX], const Run *run, const char *name)
 
 bool run_name_pairs(const Run *run, const UpdateStats *stats, Error *error)
 {
-    const uint32_t *update =
-        run->batches.order + run->batches.first[run->progress.update_in_epoch];
     char what[sizeof error->text], pairs[512] = "";
     for (int n = 0; n < stats->suspects; n++) {
-        CorpusLine line = run->corpus.line[update[stats->suspect[n]]];
+        CorpusLine line = run->corpus.line[stats->suspect[n]];
         size_t used = strlen(pairs);
         snprintf(pairs + used, sizeof pairs - used, "%s%s:%" PRIu64, n ? ", " : "",
                  run->settings->train.file[line.file].source, (uint64_t)line.line);
@@ -310,19 +308,17 @@ static bool init_fits(const Run *run, Error *error)
 static bool estimate_links(Run *run, Error *error)
 {
     enum { ROUNDS = 5 };
-    Packed source, target;
     if (run->settings->training.guide_alignment == 0) return true;
     console_stage("estimating links …");
     if (!guide_create(&run->guide, &run->model.config, error)) return false;
     for (int round = 0; round < ROUNDS; round++) {
-        for (size_t i = 0, end; i < run->corpus.pairs; i = end) {
-            end = batches_fit(&run->batches, i);
-            if (!batches_range(&run->batches, &source, &target, i, end, error)) return false;
-            guide_count(&run->guide, &source, &target);
+        for (size_t i = 0; i < run->corpus.pairs; i++) {
+            PairIds pair = corpus_pair(&run->corpus, i);
+            guide_count(&run->guide, &pair);
         }
         if (!guide_end_round(&run->guide, &run->model.config, error)) return false;
     }
-    run->trainer->passes.guide = &run->guide;
+    run->supervision.guide = &run->guide;
     return true;
 }
 
@@ -331,14 +327,13 @@ static bool ask_teachers(Run *run, Error *error)
 {
     const StringList *paths = &run->settings->fine_tuning.teacher;
     const Corpus *corpus = &run->corpus;
-    Teacher *teacher = &run->teacher;
+    Supervision *teacher = &run->supervision;
     static Models models;
     Packed source, target;
     if (!paths->count) return true;
     size_t rows = corpus->start[TARGET][corpus->pairs], row = 0;
-    *teacher = (Teacher){.each = paths->count * SOFT_TARGETS,
-                         .weight = run->settings->training.teacher_weight,
-                         .start = corpus->start[TARGET]};
+    teacher->each = paths->count * SOFT_TARGETS;
+    teacher->start = corpus->start[TARGET];
     size_t bytes = rows * (size_t)teacher->each * sizeof *teacher->soft;
     double *each = malloc(rows * sizeof *each);
     teacher->soft = malloc(bytes);
@@ -353,7 +348,7 @@ static bool ask_teachers(Run *run, Error *error)
                           paths->item[0]));
         for (size_t i = 0, end; good && i < corpus->pairs; i = end) {
             end = batches_fit(&run->batches, i);
-            good = batches_range(&run->batches, &source, &target, i, end, error) &&
+            good = batches_packed(&run->batches, &source, &target, i, end, error) &&
                    scoring_run(each, teacher->soft + row * (size_t)teacher->each,
                                &models.ensemble, &source, &target, run->workers, NULL, error);
             row += (size_t)target.rows;
@@ -361,7 +356,6 @@ static bool ask_teachers(Run *run, Error *error)
         models_free(&models);
     }
     free(each);
-    run->trainer->passes.teacher = teacher;
     return distributed_agree(good, error) && distributed_share(teacher->soft, bytes, error);
 }
 
@@ -377,7 +371,8 @@ bool run_prepare(Run *run, Error *error)
                                        : tokenizer_vocab_size(vocabulary->tokenizer[SOURCE]);
     bool good = distributed_agree(init_fits(run, error), error) &&
                 transformer_create(&run->model, &settings->model, error) &&
-                (run->trainer = trainer_create(&run->model, training, run->workers, error)) &&
+                (run->trainer = trainer_create(&run->model, training, &run->supervision,
+                                               run->workers, error)) &&
                 batches_init(&run->batches, &run->corpus, training->seed,
                              training->batch_tokens, error) &&
                 estimate_links(run, error);
@@ -388,13 +383,10 @@ bool run_prepare(Run *run, Error *error)
 
 bool run_update(Run *run, UpdateStats *stats, long long number, size_t u, Error *error)
 {
-    Packed source, target;
+    int pairs;
     *stats = (UpdateStats){0};
-    if (!batches_update(&run->batches, &source, &target, (uint64_t)run->progress.epoch, u,
-                        error))
-        return false;
-    run->teacher.pair = run->batches.order + run->batches.first[u];
-    return trainer_update(run->trainer, number, &source, &target, stats, error);
+    return batches_update(&run->batches, &pairs, (uint64_t)run->progress.epoch, u, error) &&
+           trainer_update(run->trainer, number, run->batches.pair, pairs, stats, error);
 }
 
 /* ---- the folder ---- */
@@ -460,7 +452,7 @@ void run_free(Run *run)
     transformer_free(&run->model);
     batches_free(&run->batches);
     guide_free(&run->guide);
-    free(run->teacher.soft);
+    free(run->supervision.soft);
     metrics_close(&run->metrics);
     corpus_text_free(&run->text);
     corpus_text_free(&run->valid_text);

@@ -38,8 +38,8 @@ typedef struct Run {
     Workers *workers;
     Trainer *trainer;
     Batches batches;
-    Guide guide;
-    Teacher teacher;
+    Guide guide;              // the links, if supervision has them
+    Supervision supervision;  // of the trainer
     Progress progress;
     Metrics metrics;
     FILE *lock;      // ".lock" in the folder, locked until the process ends; NULL: not yet

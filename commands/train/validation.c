@@ -33,8 +33,7 @@ static int epochs_between(const Validation *v)
     const size_t *valid = run->valid_report.tokens, *train = run->report.tokens;
     const size_t *start = run->valid.start[SOURCE];
     double validating = (double)(valid[SOURCE] + valid[TARGET]);
-    double training =
-        3.0 * (double)(train[SOURCE] + train[TARGET]) * passes_copies(&run->trainer->passes);
+    double training = 3.0 * (double)(train[SOURCE] + train[TARGET]);
     for (int s = 0; s < v->translations; s++) {
         int length = (int)(start[s + 1] - start[s]);
         validating += length + 3 * search_limit(&v->search, &run->model.config, length, 0);
@@ -70,11 +69,11 @@ static bool find_loss(Validation *v, Error *error)
 {
     Loss loss = {0};
     for (size_t first = 0, end; first < v->run->valid.pairs; first = end) {
-        Packed source, target;
+        int pairs;
         Loss part;
         end = batches_fit(&v->batches, first);
-        if (!batches_range(&v->batches, &source, &target, first, end, error) ||
-            !trainer_evaluate(v->run->trainer, &source, &target, &part, error))
+        if (!batches_range(&v->batches, &pairs, first, end, error) ||
+            !trainer_evaluate(v->run->trainer, v->batches.pair, pairs, &part, error))
             return false;
         loss.nll += part.nll;
         loss.tokens += part.tokens;
@@ -114,8 +113,8 @@ static bool prepare_search(Validation *v, Ensemble *ensemble, TranslatorInput *i
     Packed target;
     *ensemble = ensemble_of(&v->run->model);
     *input = (TranslatorInput){0};
-    return batches_range(&v->batches, &input->source, &target, 0, (size_t)v->translations,
-                         error);
+    return batches_packed(&v->batches, &input->source, &target, 0, (size_t)v->translations,
+                          error);
 }
 
 static bool translate(Validation *v, const volatile sig_atomic_t *stop, Error *error)

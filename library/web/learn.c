@@ -70,8 +70,8 @@ bool EXPORT(web_train)(const char *options)
                       learn.config.batch_tokens, &web.error))
         return false;
     params_initialise(&web.model.params, web.model.block, learn.config.seed);
-    learn.trainer =
-        trainer_create(&web.model, &learn.config, workers_start(1, &web.error), &web.error);
+    learn.trainer = trainer_create(&web.model, &learn.config, NULL,
+                                   workers_start(1, &web.error), &web.error);
     return learn.trainer;
 }
 
@@ -82,14 +82,14 @@ void EXPORT(web_learning_rate)(double rate)
 
 double EXPORT(web_update)(void)
 {
-    Packed source, target;
+    int pairs;
     UpdateStats stats;
     size_t updates;
     if (!batches_updates(&learn.batches, &updates, learn.epoch, &web.error)) return NAN;
     if (learn.in_epoch == updates) learn.epoch++, learn.in_epoch = 0;
-    if (!batches_update(&learn.batches, &source, &target, learn.epoch, learn.in_epoch++,
-                        &web.error) ||
-        !trainer_update(learn.trainer, ++learn.update, &source, &target, &stats, &web.error))
+    if (!batches_update(&learn.batches, &pairs, learn.epoch, learn.in_epoch++, &web.error) ||
+        !trainer_update(learn.trainer, ++learn.update, learn.batches.pair, pairs, &stats,
+                        &web.error))
         return NAN;
     return stats.loss.nll / (double)stats.loss.tokens;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 static Error error;
-static Packed source, target;  // the last batch
+static int count;  // of the pairs of the last batch
 
 /* A side of pair i has 1 to longest tokens 2 i + 2 + side, and ID_END. */
 static Corpus corpus_of(size_t pairs, uint32_t longest)
@@ -29,18 +29,17 @@ static Corpus corpus_of(size_t pairs, uint32_t longest)
     return corpus;
 }
 
-/* The pair that a sentence is, having checked that it is that pair's whole sentence. */
-static size_t pair_of(const Corpus *corpus, const Packed *packed, int sentence, int side)
+/* Checks that a pair of the last batch is that pair of the corpus. */
+static void check_pair(const Corpus *corpus, const PairIds *pair)
 {
-    int from = packed->start[sentence], end = packed->start[sentence + 1];
-    size_t pair = (size_t)(packed->id[from] - 2) / 2;
-    const size_t *start = corpus->start[side];
-    assert_true(pair < corpus->pairs);
-    assert_int_equal(end - from, start[pair + 1] - start[pair]);
-    assert_memory_equal(packed->id + from, corpus->id[side] + start[pair],
-                        (size_t)(end - from) * sizeof(int));
-    assert_int_equal(packed->id[end - 1], ID_END);
-    return pair;
+    assert_true(pair->number < corpus->pairs);
+    for (int side = 0; side < SIDES; side++) {
+        const size_t *start = corpus->start[side] + pair->number;
+        assert_ptr_equal(pair->id[side], corpus->id[side] + start[0]);
+        assert_int_equal(pair->length[side], start[1] - start[0]);
+        assert_int_equal(pair->id[side][0], 2 * pair->number + 2 + (size_t)side);
+        assert_int_equal(pair->id[side][pair->length[side] - 1], ID_END);
+    }
 }
 
 static Batches batches_of(const Corpus *corpus, uint64_t seed, int batch_tokens)
@@ -57,22 +56,21 @@ static size_t updates_of(Batches *batches, uint64_t epoch)
     return updates;
 }
 
-static void check_packed(const Corpus *corpus)
+static size_t tokens_of(const PairIds *pair)
 {
-    assert_int_equal(source.sentences, target.sentences);
-    assert_true(source.start[0] == 0 && target.start[0] == 0);
-    assert_int_equal(source.start[source.sentences], source.rows);
-    assert_int_equal(target.start[target.sentences], target.rows);
-    for (int i = 0; i < source.sentences; i++)
-        assert_int_equal(pair_of(corpus, &source, i, SOURCE),
-                         pair_of(corpus, &target, i, TARGET));
+    return (size_t)(pair->length[SOURCE] + pair->length[TARGET]);
 }
 
+/* Returns the tokens of the update. */
 static size_t update(Batches *batches, uint64_t epoch, size_t u)
 {
-    assert_true(batches_update(batches, &source, &target, epoch, u, &error));
-    check_packed(batches->corpus);
-    return (size_t)(source.rows + target.rows);
+    size_t tokens = 0;
+    assert_true(batches_update(batches, &count, epoch, u, &error));
+    for (int i = 0; i < count; i++) {
+        check_pair(batches->corpus, &batches->pair[i]);
+        tokens += tokens_of(&batches->pair[i]);
+    }
+    return tokens;
 }
 
 TEST(an_epoch_is_every_pair_once)
@@ -87,27 +85,19 @@ TEST(an_epoch_is_every_pair_once)
         Corpus corpus = corpus_of(CASE[c].pairs, CASE[c].longest);
         Batches batches = batches_of(&corpus, 5, CASE[c].batch_tokens);
         size_t most = (size_t)CASE[c].batch_tokens;
-        const int *const held[] = {batches.id[SOURCE], batches.id[TARGET],
-                                   batches.start[SOURCE]};
         for (uint64_t epoch = 0; epoch < 3; epoch++) {
             size_t updates = updates_of(&batches, epoch), last = 0;
             int *seen = calloc(corpus.pairs, sizeof *seen);
             for (size_t u = 0; u < updates; u++) {
                 size_t tokens = update(&batches, epoch, u);
-                assert_true(tokens <= most || source.sentences == 1);
-                size_t first = (size_t)(source.start[1] + target.start[1]);
-                if (u > 0) assert_true(last + first > most);  // it did not fit there
+                assert_true(tokens <= most || count == 1);
+                if (u > 0) assert_true(last + tokens_of(batches.pair) > most);  // did not fit
                 last = tokens;
-                for (int i = 0; i < source.sentences; i++)
-                    seen[pair_of(&corpus, &source, i, SOURCE)]++;
+                for (int i = 0; i < count; i++) seen[batches.pair[i].number]++;
             }
             for (size_t i = 0; i < corpus.pairs; i++) assert_int_equal(seen[i], 1);
             free(seen);
         }
-        /* The first buffers were large enough for all of them. */
-        assert_ptr_equal(batches.id[SOURCE], held[0]);
-        assert_ptr_equal(batches.id[TARGET], held[1]);
-        assert_ptr_equal(batches.start[SOURCE], held[2]);
         batches_free(&batches);
         corpus_free(&corpus);
     }
@@ -123,11 +113,11 @@ TEST(random_access)
         size_t updates = updates_of(&in_turn, epoch);
         for (size_t u = 0; u < updates; u++) {
             update(&in_turn, epoch, u);
-            Packed first = source;
+            int first = count;
             if (rng_below(&rng, 2)) update(&jumping, rng_below(&rng, 9), 3);
             update(&jumping, epoch, u);
-            assert_int_equal(first.rows, source.rows);
-            assert_memory_equal(first.id, source.id, (size_t)first.rows * sizeof(int));
+            assert_int_equal(first, count);
+            assert_memory_equal(in_turn.pair, jumping.pair, (size_t)count * sizeof(PairIds));
         }
     }
     batches_free(&in_turn);
@@ -160,24 +150,31 @@ TEST(ranges)
 {
     Corpus corpus = corpus_of(200, 15);
     Batches batches = batches_of(&corpus, 1, 100);
+    Packed packed[SIDES];
     size_t ranges = 0;
     for (size_t first = 0, end; first < corpus.pairs; first = end, ranges++) {
         end = batches_fit(&batches, first);
         assert_true(end > first && end <= corpus.pairs);
-        assert_true(batches_range(&batches, &source, &target, first, end, &error));
-        check_packed(&corpus);
-        assert_int_equal(source.sentences, end - first);
-        assert_true(source.rows + target.rows <= 100 || end == first + 1);
-        for (int i = 0; i < source.sentences; i++)
-            assert_int_equal(pair_of(&corpus, &source, i, SOURCE), first + (size_t)i);
+        size_t tokens = 0;
+        assert_true(batches_range(&batches, &count, first, end, &error));
+        assert_int_equal(count, end - first);
+        assert_true(
+            batches_packed(&batches, &packed[SOURCE], &packed[TARGET], first, end, &error));
+        for (int i = 0; i < count; i++) {
+            const PairIds *pair = &batches.pair[i];
+            check_pair(&corpus, pair);
+            assert_int_equal(pair->number, first + (size_t)i);
+            tokens += tokens_of(pair);
+            for (int side = 0; side < SIDES; side++) {
+                assert_int_equal(packed_length(&packed[side], i), pair->length[side]);
+                assert_ptr_equal(packed[side].id + packed[side].start[i], pair->id[side]);
+            }
+        }
+        assert_true(tokens <= 100 || end == first + 1);
+        assert_int_equal(packed[SOURCE].rows + packed[TARGET].rows, tokens);
     }
     assert_true(ranges > 10);
     assert_int_equal(batches_fit(&batches, corpus.pairs), corpus.pairs);
-    assert_true(
-        batches_range(&batches, &source, &target, 0, corpus.pairs, &error));  // no limit
-    check_packed(&corpus);
-    assert_int_equal(source.rows, corpus.start[SOURCE][corpus.pairs]);
-
     assert_in_range(update(&batches, 0, 0), 50, 100);
     batches_free(&batches);
     corpus_free(&corpus);

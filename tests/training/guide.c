@@ -49,7 +49,12 @@ static void check_links(const Language *l, const ModelConfig *config, size_t blo
     Arena arena = {0};
     assert_true(guide_create(&guide, config, NULL));
     for (int round = 0; round < ROUNDS; round++) {
-        guide_count(&guide, &l->source, &l->target);
+        for (int p = 0; p < PAIRS; p++) {
+            int first = l->start[p], length = l->start[p + 1] - first;
+            guide_count(
+                &guide,
+                &(PairIds){{l->source_id + first, l->target_id + first}, {length, length}, 0});
+        }
         assert_true(guide_end_round(&guide, config, NULL));
     }
     for (int pass = 0; pass < 2; pass++) {

@@ -11,19 +11,19 @@ static int id[2 * LONG];
 static size_t bytes_of(int length)
 {
     const ModelConfig tiny = {NETWORK(100, 128, 4, 256, 4, 4, 8192)};
-    const int start[] = {0, length};
-    const Packed pair = {1, length, calloc((size_t)length, sizeof(int)), start};
+    int *ids = calloc((size_t)length, sizeof *ids);
+    const PairIds pair = {{ids, ids}, {length, length}, 0};
     const Dropout dropout = {.residual = 0.3, .attention = 0.1};
     int first = 0;
     const MicroBatchPart part = {&first, 1, 2 * length};
     Transformer model;
     MicroBatch batch = {0};
     assert_true(transformer_create(&model, &tiny, NULL));
-    assert_true(microbatch_pack(&batch, &pair, &pair, &part, &dropout, NULL));
-    size_t bytes = microbatch_bytes(&batch, &model, KEEP_FOR_BACKWARD);
+    assert_true(microbatch_pack(&batch, &pair, &part, &dropout, NULL));
+    size_t bytes = microbatch_bytes(&batch, &model, NULL);
     microbatch_free(&batch);
     transformer_free(&model);
-    free((void *)(uintptr_t)pair.id);
+    free(ids);
     return bytes;
 }
 

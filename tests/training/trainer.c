@@ -250,10 +250,11 @@ TEST(test_training_lowers_the_loss)
     SmallTraining l;
     Loss before, after;
     begin_training(&l, &SHAPE, &c, 2);
-    const Packed *source = &l.source.packed, *target = &l.target.packed;
-    assert_true(trainer_evaluate(l.trainer, source, target, &before, &l.error));
+    PairIds pair[S];
+    int pairs = pairs_of(pair, &l);
+    assert_true(trainer_evaluate(l.trainer, pair, pairs, &before, &l.error));
     for (int u = 1; u <= 300; u++) assert_true(make_update(&l, u));
-    assert_true(trainer_evaluate(l.trainer, source, target, &after, &l.error));
+    assert_true(trainer_evaluate(l.trainer, pair, pairs, &after, &l.error));
     assert_true(before.nll / (double)before.tokens > 2.5);
     assert_true(after.nll / (double)after.tokens <
                 0.2);  // the network has memorised the sentences
