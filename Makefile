@@ -13,7 +13,6 @@
 #                 in DESTDIR/PREFIX (PREFIX: /usr/local). make uninstall removes them
 # make compile_commands.json    for editors and clang-tidy
 # MPI=1 requires Open MPI, for training on several machines; MPI=0 leaves it out; default: if found
-# LIBEDIT=1 requires libedit, for the prompt of ./translate; LIBEDIT=0 leaves it out; default: if found
 CC      ?= cc
 CXX     ?= c++
 CFLAGS  ?= -O3 -g
@@ -59,13 +58,8 @@ $(if $(shell command -v mpicc 2>/dev/null),,$(error MPI=1 needs mpicc of Open MP
 MPI_FLAGS := -DWITH_MPI $(shell mpicc --showme:compile)
 MPI_LIBS  := -Wl,--as-needed $(shell mpicc --showme:link)
 endif
-LIBEDIT ?= $(shell pkg-config --exists libedit && echo 1 || echo 0)
-ifeq ($(LIBEDIT),1)
-LIBEDIT_FLAGS := -DWITH_LIBEDIT $(shell pkg-config --cflags libedit)
-LIBEDIT_LIBS  := -Wl,--as-needed $(or $(shell pkg-config --libs libedit),$(error LIBEDIT=1 needs libedit (libedit-dev)))
-endif
 CSTD     = -std=c11 -Wstrict-prototypes -Wvla
-LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS) $(LIBEDIT_LIBS)
+LIBS     = $(shell pkg-config --libs $(PACKAGES)) -lstdc++ -lm -pthread $(MPI_LIBS)
 
 FOLDERS  = base kernels model training data inference scores plots explain commands commands/train \
            commands/translate manual
@@ -148,11 +142,9 @@ $(BUILD)/$(SONAME): $(BUILD)/libqkv.a
 	ln -sf $(SONAME) $(BUILD)/libqkv.so
 
 $(BUILD)/training/distributed.o: CSTD += $(MPI_FLAGS)
-$(BUILD)/commands/translate/input.o: CSTD += $(LIBEDIT_FLAGS)
-# Files that are new whenever MPI, LIBEDIT or PROCESSOR is another than in the last build.
+# Files that are new whenever MPI or PROCESSOR is another than in the last build.
 $(BUILD)/training/distributed.o: $(BUILD)/mpi-$(MPI)
-$(BUILD)/commands/translate/input.o: $(BUILD)/libedit-$(LIBEDIT)
-$(foreach f,mpi-$(MPI) libedit-$(LIBEDIT) $(PROCESSOR),$(shell test -e $(BUILD)/$f || \
+$(foreach f,mpi-$(MPI) $(PROCESSOR),$(shell test -e $(BUILD)/$f || \
     { mkdir -p $(BUILD) && rm -f $(BUILD)/$(firstword $(subst -, ,$f))-* && touch $(BUILD)/$f; }))
 
 # The page of --attention OUT.html: HTML with its style and scripts inside, as bytes for C.
@@ -247,7 +239,7 @@ tsan:
 # The fuzzers tests/fuzz/*.c with libFuzzer, which only clang has; scripts/fuzz runs them.
 fuzz:
 	@command -v clang >/dev/null || { echo "skipped the fuzzers: clang is missing"; exit; }; \
-	$(MAKE) BUILD=build/fuzz CC=clang CXX=clang++ MPI=0 LIBEDIT=0 LDFLAGS=-fsanitize=fuzzer \
+	$(MAKE) BUILD=build/fuzz CC=clang CXX=clang++ MPI=0 LDFLAGS=-fsanitize=fuzzer \
 	    CFLAGS="-O1 -g -DLIBFUZZER -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize=vptr,function \
 	    -fno-sanitize-recover=undefined" $(patsubst %.c,build/fuzz/%,$(wildcard tests/fuzz/*.c))
 check-all:

@@ -44,7 +44,6 @@ headers_of_libraries='
 cblas.h             benchmark/peak.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
-editline/readline.h commands/translate/input.c
 glib.h              base/columns.c scores/codepoints.c
 jansson.h           base/json.h
 mpi.h               training/distributed.c

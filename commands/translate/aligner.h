@@ -1,15 +1,8 @@
 /* aligner.h -- aligns words by the attention of a model: ./translate --align.
  *
- * Which layer, heads and decoder step are used? Those of the options; else those of
- * alignment.json in the model's folder, which --align-save writes after a comparison with gold
- * links; else the head that training guided (--guide-alignment); else the norms of all heads of
- * all layers, at the step that writes a word.
- *
- *   alignment.json   {"layer":"all","heads":"norm","step":"writes","aer":0.097,
- *                     "best_head":{"layer":2,"head":4,"step":"writes","aer":0.14}}
- *
- * layer is a number from 1 or "all"; heads is a number from 1, "mean" or "norm"; best_head is
- * the best single head. */
+ * Which layer, heads and decoder step are used? Those of the options; else the head that training
+ * guided (--guide-alignment); else the norms of all heads of all layers, at the step that writes a
+ * word. */
 #pragma once
 
 #include <stdio.h>
@@ -19,9 +12,9 @@
 #include "inference/align.h"
 
 typedef struct AlignConfig {
-    bool align, save;
+    bool align;
     double threshold;
-    int step;  // an index into the option's choices: best, writes, reads
+    int step;  // an AlignStep
     char *gold, *tsv;
 } AlignConfig;
 
@@ -35,16 +28,9 @@ typedef struct AlignBy {
     double aer;
 } AlignBy;
 
-/* What alignment.json says; the defaults if there is none. */
-typedef struct SavedAlignment {
-    bool found;               // a head is known to align
-    AlignBy best, best_head;  // of all; of single heads
-} SavedAlignment;
-
-/* model: the path that the model was loaded from   options: the JSON in its checkpoint. */
-bool alignment_load(SavedAlignment *saved, const char *model, const ModelConfig *config,
-                    const char *options, Error *error);
-bool alignment_save(const SavedAlignment *saved, const char *model, Error *error);
+/* *guided (=) whether training guided head 1 of the last layer, by the options in the checkpoint
+ * of a model. */
+bool aligner_guided(bool *guided, const char *options, const char *model, Error *error);
 
 typedef struct Aligner {
     AlignBy by;
@@ -53,7 +39,7 @@ typedef struct Aligner {
     float *share;  // scratch
 } Aligner;
 
-bool aligner_create(Aligner *aligner, const AlignConfig *config, const SavedAlignment *saved,
+bool aligner_create(Aligner *aligner, const AlignConfig *config, bool guided,
                     const Choice *choice, int layers, Error *error);
 void aligner_free(Aligner *aligner);  // does nothing for {0}
 

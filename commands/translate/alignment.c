@@ -144,23 +144,18 @@ static bool align_all(Alignment *a, Error *error)
            (*a->pairs->stop || partner_end(a->gold, a->pairs->input->lines, "sources", error));
 }
 
-/* Prints the table, and saves the best ways for --align-save. */
+/* Prints the table. */
 static bool report(const Alignment *a, Error *error)
 {
-    const Request *r = a->view->request;
     const AlignWays *ways = &a->ways;
-    int best = find_best(ways, false), head = find_best(ways, true);
-    const SavedAlignment saved = {true, way(ways, best), way(ways, head)};
     printf("Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
            ways->counts[0].sure);
     print_step(ways, STEP_WRITES);
     print_step(ways, STEP_READS);
     putchar('\n');
-    print_best(ways, "best", best);
-    print_best(ways, "best head", head);
-    return stream_flush(stdout, "the alignments", error) &&
-           (!r->align.save || *a->pairs->stop ||
-            alignment_save(&saved, r->model.item[0], error));
+    print_best(ways, "best", find_best(ways, false));
+    print_best(ways, "best head", find_best(ways, true));
+    return stream_flush(stdout, "the alignments", error);
 }
 
 bool alignment_run(const Pairs *pairs, View *view, Error *error)

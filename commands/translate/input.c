@@ -1,7 +1,6 @@
 /* input.c -- the lines that ./translate reads; see input.h. */
 #include "commands/translate/input.h"
 
-#include <locale.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +9,6 @@
 
 #include "base/utf8.h"
 #include "commands/command.h"
-
-#ifdef WITH_LIBEDIT
-#include <editline/readline.h>
-#endif
 
 /* A text that names a file was probably meant as one. */
 static void hint_at_files(const StringList *texts, FILE *news)
@@ -35,7 +30,7 @@ bool input_open(Input *input, const StringList *texts, FILE *news, Error *error)
     if (fstat(STDIN_FILENO, &about) == 0 && S_ISREG(about.st_mode))
         input->size = (double)about.st_size;
     if (news && isatty(STDIN_FILENO) && isatty(fileno(news))) input->prompt = news;
-    if (input->prompt) return setlocale(LC_CTYPE, "C.UTF-8"), true;
+    if (input->prompt) return true;
     return input->size > 0
                ? text_open(&input->reader, "-", error)
                : text_open_descriptor(&input->reader, STDIN_FILENO, TEXT_STANDARD_INPUT, error);
@@ -47,24 +42,18 @@ void input_close(Input *input)
     free(input->typed);
 }
 
-/* Reads a line from the terminal: with editing and a history if there is libedit. */
+/* Reads a line from the terminal. */
 static const char *prompt(Input *input)
 {
+    size_t size = 0;
     free(input->typed);
     input->typed = NULL;
-#ifdef WITH_LIBEDIT
-    rl_outstream = input->prompt;
-    input->typed = readline("> ");
-    if (input->typed && *input->typed) add_history(input->typed);
-#else
-    size_t size = 0;
     fputs("> ", input->prompt);
     fflush(input->prompt);
     sighandler_t handler = signal(SIGINT, SIG_DFL);  // there is nothing to stop
     if (getline(&input->typed, &size, stdin) > 0) input->typed[strcspn(input->typed, "\n")] = 0;
     else free(input->typed), input->typed = NULL;
     signal(SIGINT, handler);
-#endif
     if (!input->typed) fputc('\n', input->prompt);
     return input->typed;
 }

@@ -185,8 +185,6 @@ static bool check(Request *r, Error *error)
          "--json, --explain, --show or --align"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
-        {r->align.save && !r->align.gold,
-         "--align-save goes with --gold, which shows what is best"},
         {r->align.align && r->explain,
          "--align does not go with --explain: ask for one at a time"},
         {r->align.align && r->score, "--align does not go with --score: ask for one at a time"},

@@ -37,7 +37,8 @@ bool view_open(View *view, Error *error)
     const Request *r = view->request;
     const ModelConfig *config = &view->bundle->model.config;
     Choice *choice = &view->choice;
-    SavedAlignment saved = {0};
+    bool guided = false;
+    int last = config->decoder_layers - 1;
     *choice = view->drawn = r->choice;
     if (!choice_check(choice, config, error)) return false;
     bool unchosen = choice->layer < 0 && choice->head == CHOICE_NONE;
@@ -49,15 +50,14 @@ bool view_open(View *view, Error *error)
                 "encoder or decoder explains another\n",
                 command_name());
     if ((r->attention.count || r->show || r->align.align || best) &&
-        !alignment_load(&saved, r->model.item[0], config, view->bundle->config, error))
+        !aligner_guided(&guided, view->bundle->config, r->model.item[0], error))
         return false;
-    if (r->align.align && !aligner_create(&view->aligner, &r->align, &saved, choice,
+    if (r->align.align && !aligner_create(&view->aligner, &r->align, guided, choice,
                                           config->decoder_layers, error))
         return false;
-    AlignBy head = saved.best_head;
-    if (saved.found) view->drawn.known_layer = head.layer, view->drawn.known_head = head.head;
-    if (saved.found && best && (choice->layer < 0 || choice->layer == head.layer))
-        choice->layer = head.layer, choice->head = head.head;
+    if (guided) view->drawn.known_layer = last, view->drawn.known_head = 0;
+    if (guided && best && (choice->layer < 0 || choice->layer == last))
+        choice->layer = last, choice->head = 0;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
     if (r->head_report && !heads_create(&view->heads, config, error)) return false;
     return !r->align.tsv || table_open(&view->table, r->align.tsv, error);

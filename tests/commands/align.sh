@@ -20,7 +20,7 @@ awk 'NR == FNR { n[NR] = split($0, w, " "); next }
     END { exit bad }' valid.s links
 check "links are of words that exist" test $? -eq 0
 
-translate --align --target valid.t --gold gold --align-save <valid.s >table 2>err
+translate --align --target valid.t --gold gold <valid.s >table 2>err
 check "the error rate of every layer and head, at both steps" sh -c \
     'test "$(grep -cE "^layer [12] ( +[01][.][0-9]{4}){4}$" table)" = 4'
 # The links printed before, scored by awk. By default they come from the norms of all layers.
@@ -33,19 +33,9 @@ check "the best is the lowest of them" grep -q "^best  *layer.*AER $least, " tab
 check "the words of this language are aligned" awk -v a="$least" 'BEGIN { exit !(a < 0.2) }'
 # The frame around a head that aligns best, as its colour in an SVG.
 frame="rgb(85.098039%,42.352941%,6.27451%)"
-translate --attention known.svg --quiet "one two three" >out
-check "a head that gold links have shown to be the best is marked" grep -q "$frame" known.svg
 "$BIN/train" $corpus $tiny --decoder-layers 2 --quiet --max-updates 1 --output noise 2>err
 "$BIN/translate" --model noise --attention noise.svg --given "THREE TWO ONE" --quiet "one two three" >out
 check "no head of an untrained model is marked" sh -c "test -s noise.svg && ! grep -q '$frame' noise.svg"
-check "the best is saved" grep -q '"aer": 0' run/alignment.json
-translate --align --target valid.t <valid.s >best
-aer=$(awk 'NR == FNR { for (i = 1; i <= NF; i++) right[FNR, $i] = 1; sure += NF; next }
-    { for (i = 1; i <= NF; i++) hit += ((FNR, $i) in right); links += NF }
-    END { printf "%.4f", 1 - 2 * hit / (links + sure) }' gold best)
-check "and --align uses it" test "$aer" = "$least"
-check "also for --head best" sh -c "'$BIN/translate' --model run --align --head best one >/dev/null"
-
 translate --align "one two three" "" >out
 check "the translation, then its links" grep -qE '^[A-Z ]+ \|\|\| [0-9]+-[0-9]+' out
 check "an empty line stays empty" sh -c 'test "$(wc -l <out)" = 2 && test -z "$(sed -n 2p out)"'
@@ -63,7 +53,7 @@ check "of the chosen layer and head" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u |
 
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
-    'grep -q "^9. All attention weights" plain && ! grep -q "$(printf "\033")" plain'
+    'grep -q "^[0-9]*[.] All attention weights" plain && ! grep -q "$(printf "\033")" plain'
 
 { cat valid.s; yes one | head -n 30 | tr '\n' ' '; echo; } >longer.s
 { cat valid.t; echo ONE; } >longer.t
@@ -82,6 +72,8 @@ check "a guided head aligns better than the others" grep -q "^best head  *layer 
 "$BIN/translate" --model guided --align --target valid.t <valid.s >links 2>err
 "$BIN/translate" --model guided --align --layer 2 --head 1 --target valid.t <valid.s >head.links 2>err
 check "and --align uses it without gold links" cmp links head.links
+"$BIN/translate" --model guided --align --head best --target valid.t <valid.s >head.links 2>err
+check "also with --head best" cmp links head.links
 "$BIN/translate" --model guided --align --layer 2 --head 2 --target valid.t <valid.s >other.links 2>err
 check "which are not those of the other head" sh -c '! cmp -s links other.links'
 "$BIN/translate" --model guided --attention guided.svg --given "THREE TWO ONE" --quiet "one two three" >out
@@ -92,10 +84,8 @@ wrong "gold with an impossible link" 1 "gold1:1: there is no 99-0" sh -c \
 wrong "too few lines of gold" 1 "has only 1 lines" sh -c \
     "echo 0-0 >g1; '$BIN/translate' --model run --align --target valid.t --gold g1 <valid.s"
 wrong "--gold without --align" 2 "--gold goes with --align" translate --gold gold one
-wrong "--align-save without --gold" 2 "goes with --gold" translate --align --align-save one
+wrong "--head best of a model that was not guided" 1 "name one, or leave out --head" translate --align --head best one
 wrong "--align with --explain" 2 "one at a time" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one
 wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one
-echo '{"layer":9,"heads":"norm","step":"writes"}' >run/alignment.json
-wrong "an alignment.json of another model" 1 "not ones that the model has" translate --align one
