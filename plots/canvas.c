@@ -5,11 +5,9 @@
  * for every script, joins Arabic letters, stacks combining marks, orders right-to-left words,
  * and draws a box with the code point of a character that no font has.
  *
- * A page of attention draws the same hundred numbers and twenty words thousands of times, so
- * shaped lines are cached. The cache is direct-mapped by a hash of text and style. */
+ * Most texts are measured and then drawn, so the last shaped line is kept. */
 #include "plots/canvas.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/textstream.h"
 #include "base/utf8.h"
 
@@ -21,10 +19,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CACHE_LINES = 1024, LONGEST_LINE = 2000 };
+enum { LONGEST_LINE = 2000 };
 
 typedef struct ShapedLine {
-    char *text;  // as given; NULL: the entry is empty
+    char *text;  // as given; NULL: there is none
     TextStyle style;
     PangoLayout *layout;
     double x, width, height, baseline;  // of the layout's logical box
@@ -36,8 +34,8 @@ struct CanvasState {
     cairo_t *cairo;
     PangoFontMap *fonts;
     PangoContext *pango;
-    bool failed;  // memory ran out while a line of text was laid out
-    ShapedLine line[CACHE_LINES];
+    bool failed;      // memory ran out while a line of text was laid out
+    ShapedLine line;  // the last one
 };
 
 /* ---- the page ---- */
@@ -139,7 +137,7 @@ static void line_free(ShapedLine *line)
 void canvas_free(Canvas *canvas)
 {
     if (!canvas) return;
-    for (int i = 0; i < CACHE_LINES; i++) line_free(&canvas->state->line[i]);
+    line_free(&canvas->state->line);
     cairo_destroy(canvas->state->cairo);
     cairo_surface_destroy(canvas->state->surface);
     free(textstream_close(&canvas->state->document));
@@ -262,15 +260,6 @@ static bool line_is(const ShapedLine *line, const char *text, const TextStyle *s
            strcmp(line->text, text) == 0;
 }
 
-static uint64_t line_hash(const char *text, const TextStyle *style)
-{
-    uint64_t hash = hash_bytes(HASH_START, text, strlen(text));
-    hash = hash_word(hash, (unsigned)(style->size * 16));
-    hash = hash_word(hash, (unsigned)style->max_width);
-    hash = hash_word(hash, style->bold);
-    return hash ^ hash >> 32;  // the high bits, which mix better, fold onto the low ones
-}
-
 /* Appends text and a space to list [size], unless it is there or does not fit. */
 static void append_once(char *list, size_t size, const char *text)
 {
@@ -334,10 +323,10 @@ static void line_shape(ShapedLine *line, PangoContext *pango, const char *clean)
     line->baseline = (double)pango_layout_get_baseline(line->layout) / PANGO_SCALE;
 }
 
-/* The shaped line, from the cache or new; NULL if memory is short. */
+/* The shaped line, the last one or a new one; NULL if memory is short. */
 static const ShapedLine *line_find(Canvas *canvas, const char *text, const TextStyle *style)
 {
-    ShapedLine *line = &canvas->state->line[line_hash(text, style) % CACHE_LINES];
+    ShapedLine *line = &canvas->state->line;
     if (line_is(line, text, style)) return line;
     line_free(line);
     char *clean = utf8_clean(text, LONGEST_LINE, false);

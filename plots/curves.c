@@ -1,9 +1,4 @@
-/* curves.c -- line charts; see curves.h.
- *
- * The panels of a page thin long series: of the points in one column of pixels only the first,
- * the lowest, the highest and the last are drawn (M4: Jugel et al. 2014, "M4: a
- * visualization-oriented time series data aggregation"). The line through these covers the same
- * pixels. */
+/* curves.c -- line charts; see curves.h. */
 #include "plots/curves.h"
 
 #include <assert.h>
@@ -45,13 +40,10 @@ static void find_ranges(AxisRange *x, AxisRange *y, const Series *series, int co
 
 /* ---- one series ---- */
 
-typedef struct Trace {
-    Canvas *canvas;
-    const Chart *chart;
-    Color color;
-    double *x, *y;  // pixels of the piece of line that is being collected
-    int count;
-} Trace;
+static Color series_color(const Canvas *canvas, const Series *series)
+{
+    return theme_palettes[canvas->theme].series[(unsigned)series->color % PALETTE_SERIES];
+}
 
 static double place_x(const Chart *chart, double x)
 {
@@ -63,63 +55,31 @@ static double place_y(const Chart *chart, double y)
     return chart->y + chart->height * (1 - axis_place(&chart->up, y));
 }
 
-static void trace_end(Trace *trace)
+/* Draws the first `count` points; a point that is not drawn is a gap. dot_last: a dot at the last. */
+static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series, int count,
+                        bool log, bool dot_last, Error *error)
 {
-    if (trace->count == 1)
-        canvas_disc(trace->canvas, trace->x[0], trace->y[0], 3.5, trace->color);
-    else canvas_polyline(trace->canvas, trace->x, trace->y, trace->count, 2, trace->color);
-    trace->count = 0;
-}
-
-/* Adds the points first..last-1, all in one column of pixels: those of them that matter. */
-static void trace_column(Trace *trace, const Series *series, int first, int last)
-{
-    int keep[4] = {first, first, first, last - 1};
-    for (int i = first; i < last; i++) {
-        if (series->y[i] < series->y[keep[1]]) keep[1] = i;
-        if (series->y[i] > series->y[keep[2]]) keep[2] = i;
-    }
-    if (keep[1] > keep[2]) {
-        int low = keep[1];
-        keep[1] = keep[2], keep[2] = low;
-    }
-    for (int k = 0; k < 4; k++) {
-        if (k > 0 && keep[k] == keep[k - 1]) continue;
-        trace->x[trace->count] = place_x(trace->chart, series->x[keep[k]]);
-        trace->y[trace->count++] = place_y(trace->chart, series->y[keep[k]]);
-    }
-}
-
-static void trace_series(Trace *trace, const CurvePanel *panel, const Series *series)
-{
-    int i = 0;
-    while (i < series->count) {
-        if (!is_drawn(series, i, panel->log_y)) {
-            if (trace->count > 0) trace_end(trace);
-            i++;
+    double *x = malloc(2 * ((size_t)count + 1) * sizeof *x), *y = x + count + 1;
+    if (!x) return error_memory(error, "for a picture");
+    Color color = series_color(canvas, series);
+    bool dots = series->points && series->count <= MAX_DOTS;
+    for (int i = 0, points = 0; i <= count; i++) {
+        if (i < count && is_drawn(series, i, log)) {
+            x[points] = place_x(chart, series->x[i]);
+            y[points++] = place_y(chart, series->y[i]);
             continue;
         }
-        int first = i;
-        double column = floor(place_x(trace->chart, series->x[i]));
-        while (i < series->count && is_drawn(series, i, panel->log_y) &&
-               floor(place_x(trace->chart, series->x[i])) == column)
-            i++;
-        trace_column(trace, series, first, i);
+        if (points > 1) canvas_polyline(canvas, x, y, points, 2, color);
+        for (int k = 0; k < points; k++)
+            if (dots || points == 1 || (dot_last && i == count && k == points - 1))
+                canvas_disc(canvas, x[k], y[k], 3.5, color);
+        points = 0;
     }
-    if (trace->count > 0) trace_end(trace);
-    for (int k = 0; series->points && series->count <= MAX_DOTS && k < series->count; k++) {
-        if (is_drawn(series, k, panel->log_y))
-            canvas_disc(trace->canvas, place_x(trace->chart, series->x[k]),
-                        place_y(trace->chart, series->y[k]), 3.5, trace->color);
-    }
+    free(x);
+    return true;
 }
 
 /* ---- one panel ---- */
-
-static Color series_color(Canvas *canvas, const Series *series)
-{
-    return theme_palettes[canvas->theme].series[(unsigned)series->color % PALETTE_SERIES];
-}
 
 /* The horizontal lines, with their numbers at the left. */
 static void paint_grid(Canvas *canvas, const Chart *chart, TextStyle style)
@@ -185,16 +145,10 @@ static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *pa
 {
     paint_axes(canvas, chart, panel, last);
     paint_head(canvas, chart, panel);
-    size_t most = 4 * ((size_t)chart->width + 2);  // four points a column of pixels
-    Trace trace = {.canvas = canvas, .chart = chart};
-    trace.x = malloc(2 * most * sizeof *trace.x);
-    if (!trace.x) return error_memory(error, "for a picture");
-    trace.y = trace.x + most;
-    for (int s = panel->count - 1; s >= 0; s--) {  // the first one on top
-        trace.color = series_color(canvas, &panel->series[s]);
-        trace_series(&trace, panel, &panel->series[s]);
-    }
-    free(trace.x);
+    for (int s = panel->count - 1; s >= 0; s--)  // the first one on top
+        if (!draw_series(canvas, chart, &panel->series[s], panel->series[s].count, panel->log_y,
+                         false, error))
+            return false;
     return true;
 }
 
@@ -256,25 +210,6 @@ void chart_fit(Chart *chart, const Series *series, int count)
     chart->until = x.high;
 }
 
-/* The part of a series up to chart->until, and a dot where it ends. */
-static bool draw_until(Canvas *canvas, const Chart *chart, const Series *series, Color color,
-                       Error *error)
-{
-    double *x = malloc(2 * ((size_t)series->count + 1) * sizeof *x);
-    if (!x) return error_memory(error, "for a picture");
-    double *y = x + series->count + 1;
-    int count = 0;
-    for (int i = 0; i < series->count && series->x[i] <= chart->until; i++) {
-        if (!is_drawn(series, i, true)) continue;
-        x[count] = place_x(chart, series->x[i]);
-        y[count++] = place_y(chart, series->y[i]);
-    }
-    if (count > 1) canvas_polyline(canvas, x, y, count, 2, color);
-    if (count) canvas_disc(canvas, x[count - 1], y[count - 1], 3.5, color);
-    free(x);
-    return true;
-}
-
 static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
 {
     paint_grid(canvas, chart, style);
@@ -294,12 +229,14 @@ bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int co
     style.across = ALIGN_END;
     double name = chart->x + chart->width;
     for (int s = count - 1; s >= 0; s--) {
-        Color color = series_color(canvas, &series[s]);
-        if (!draw_until(canvas, chart, &series[s], color, error)) return false;
+        int shown = 0;
+        while (shown < series[s].count && series[s].x[shown] <= chart->until) shown++;
+        if (!draw_series(canvas, chart, &series[s], shown, true, true, error)) return false;
         if (!series[s].label) continue;
         canvas_text(canvas, series[s].label, name, chart->y - 19, &style);
         name -= canvas_measure(canvas, series[s].label, &style) + 6;
-        canvas_rectangle(canvas, name - 14, chart->y - 13, 14, 3, color);
+        canvas_rectangle(canvas, name - 14, chart->y - 13, 14, 3,
+                         series_color(canvas, &series[s]));
         name -= 14 + 16;
     }
     return true;

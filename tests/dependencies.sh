@@ -50,7 +50,7 @@ mpi.h               training/distributed.c
 pango/pangocairo.h  plots/canvas.c
 png.h               plots/png.c
 sentencepiece_*     data/tokenizer.cc data/tokenizer-learning.cc
-zlib.h              data/text.c model/safetensors.c plots/apng.c
+zlib.h              data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time

@@ -1,7 +1,7 @@
 /* watch.h -- ./train --watch: the attention of one sentence, recorded while the model learns.
  *
  *   watch.jsonl   the frames, one a line, appended while training
- *   watch.png     an animated PNG (plots/apng.h) of the frames, drawn at the end
+ *   watch.png     an animated PNG (plots/png.h) of the frames, drawn at the end
  *
  *   {"type":"watch","source":["jane",…],"given":true,"layer":2,"heads":4}
  *   {"type":"frame","update":25,"loss":5.1,"says":"la la","target":["jane",…],"share":[[…],…]}

@@ -4,7 +4,7 @@
 #include <zlib.h>
 
 #include "base/file.h"
-#include "plots/apng.h"
+#include "plots/png.h"
 #include "tests/fixtures/test.h"
 
 static Error error;
@@ -58,10 +58,8 @@ static void paint(Reader *r, const uint8_t *data, size_t length)
     assert_int_equal(uncompress(rows, &size, data, length), Z_OK);
     assert_int_equal(size, row * (size_t)r->height);
     for (int y = 0; y < r->height; y++) {
-        uint8_t *here = rows + (size_t)y * row + 1, *above = here - row;
-        assert_true(here[-1] == 0 || here[-1] == 2);
-        for (size_t i = 0; i + 1 < row; i++)
-            if (here[-1] == 2 && y) here[i] = (uint8_t)(here[i] + above[i]);
+        const uint8_t *here = rows + (size_t)y * row + 1;
+        assert_int_equal(here[-1], 0);
         for (int x = 0; x < r->width; x++) {
             const uint8_t *p = here + 4 * x;
             assert_true(p[3] == 0 || p[3] == 255);
@@ -93,6 +91,8 @@ static const struct {
     size_t length;
 } CHUNKS[] = {{"IHDR", "\0\0\0\x3d\0\0\0\x28\x08\x06\0\0", 13},  // WIDTH, HEIGHT
               {"acTL", "\0\0\0\x05\0\0\0\0", 8},                 // FRAMES, endless
+              {"sRGB", "\0", 1},
+              {"pHYs", "\0\0\x0e\xc4\0\0\x0e\xc4\1", 9},
               {"tEXt", "Title\0four", 10},
               {"iTXt", "Note\0\0\0\0\0\xc5\x93uf", 13},
               {"IEND", "", 0}};
@@ -111,8 +111,8 @@ static void chunk(Reader *r, const char *name, const uint8_t *data, size_t lengt
         return paint(r, data + 4, length - 4);
     }
     size_t k = 0;
-    while (k < 5 && strcmp(name, CHUNKS[k].name)) k++;
-    assert_in_range(k, 0, 4);
+    while (k < 7 && strcmp(name, CHUNKS[k].name)) k++;
+    assert_in_range(k, 0, 6);
     assert_int_equal(length, CHUNKS[k].length);
     assert_memory_equal(data, CHUNKS[k].data, length);
 }
@@ -168,7 +168,7 @@ TEST(frames_come_back)
     for (int f = 0; f < FRAMES; f++) add(apng, f);
     assert_true(apng_end(apng, &error));
     read_again(&r);
-    assert_string_equal(r.order, "IHDR acTL tEXt iTXt fcTL IDAT fcTL fdAT fcTL fdAT "
+    assert_string_equal(r.order, "IHDR sRGB pHYs tEXt iTXt acTL fcTL IDAT fcTL fdAT fcTL fdAT "
                                  "fcTL fdAT fcTL fdAT IEND ");
     assert_int_equal(r.frames, FRAMES);
     for (int f = 0; f < FRAMES; f++) {

@@ -68,7 +68,7 @@ TEST(test_gaps)
     canvas_free(page);
 }
 
-/* One peak among 100,000 points must survive the thinning. */
+/* One peak among 100,000 points is visible. */
 TEST(test_many_points)
 {
     enum { N = 100000 };
