@@ -1,8 +1,8 @@
 /* align.c -- from attention to a word alignment; see align.h. */
 #include "inference/align.h"
 
-#include <limits.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -122,37 +122,26 @@ bool align_links(Links *links, const float *share, int m, int n, const int *targ
 
 /* ---- a gold alignment ---- */
 
-/* Reads a decimal number of at most `limit`, and moves *text behind it. -1: there is none. */
-static int read_number(const char **text, int limit)
-{
-    const char *c = *text;
-    long value = 0;
-    while (*c >= '0' && *c <= '9' && value <= INT_MAX / 10 - 9)
-        value = 10 * value + (*c++ - '0');
-    if (c == *text || value > limit) return -1;
-    *text = c;
-    return (int)value;
-}
-
 bool links_read(Links *links, const char *text, const char *where, int source_words,
                 int target_words, Error *error)
 {
     links->count = 0;
-    while (*(text += strspn(text, " \t\r"))) {
-        const char *begin = text;
-        int length = (int)strcspn(text, " \t\r");
-        int source = read_number(&text, INT_MAX / 10), mark = source < 0 ? 0 : *text++;
-        int target = mark && strchr("-?p", mark) ? read_number(&text, INT_MAX / 10) : -1;
-        if (target < 0 || text != begin + length)
+    for (int length; *(text += strspn(text, " \t\r")); text += length) {
+        int source, target, end = 0;
+        char mark[2];
+        length = (int)strcspn(text, " \t\r");
+        bool known = (int)strspn(text, "0123456789-?p") >= length;  // sscanf takes a sign, too
+        if (!known || sscanf(text, "%9d%1[-?p]%9d%n", &source, mark, &target, &end) != 3 ||
+            source < 0 || target < 0 || end != length)
             return error_set(error,
                              "%s: '%.*s' is not a link like 0-0, or 0?0 if it is possible",
-                             where, length, begin);
+                             where, length, text);
         if (source >= source_words || target >= target_words)
             return error_set(error,
                              "%s: there is no %.*s between %d words and %d; words are counted "
                              "from 0",
-                             where, length, begin, source_words, target_words);
-        if (!links_add(links, (Link){source, target, mark != '-'}, error)) return false;
+                             where, length, text, source_words, target_words);
+        if (!links_add(links, (Link){source, target, *mark != '-'}, error)) return false;
     }
     sort_distinct(links);
     return true;

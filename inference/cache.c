@@ -213,6 +213,20 @@ static void weigh_values(real *o, const real *P, int width, const real *const *v
     }
 }
 
+/* o [D] (=) the values cache->value[0 .. n-1] weighted by the softmax of cache->P [H,width] times
+ * the scale. */
+static void attend(real *o, const Cache *cache, int n, const AttentionWeights *w,
+                   const ModelConfig *config)
+{
+    int H = config->heads, width = attention_width(n);
+    for (int h = 0; h < H; h++) {
+        real *P = cache->P + h * width, scale = attention_scale(config, w, h);
+        for (int j = 0; j < n; j++) P[j] *= scale;
+        softmax_row(P, n);
+    }
+    weigh_values(o, cache->P, width, cache->value, n, H, config->d_model / H);
+}
+
 /* o [D] (=) self-attention of one row over the nodes of its path.   q [D]   path [n] */
 static void attend_self(real *o, const real *q, const Cache *cache, const int *path, int layer,
                         const AttentionWeights *w, const ModelConfig *config)
@@ -220,17 +234,15 @@ static void attend_self(real *o, const real *q, const Cache *cache, const int *p
     const ScoreFunction *score = &score_functions[config->attention_score];
     int n = cache->step + 1, width = head_width(n);
     int D = config->d_model, H = config->heads, dh = D / H;
-    real *P = cache->P, scale = score_scale(score, dh);  // [H,width]
     for (int j = 0; j < n; j++) {
         const real *k = node_at(cache, j, path[j], layer, config);
         cache->value[j] = k + D;
         for (int h = 0; h < H; h++)
-            P[h * width + j] = (w->scale ? w->scale[h] : scale) *
-                               (score->product ? dot_product(q + h * dh, k + h * dh, dh)
-                                               : score->compare(q + h * dh, k + h * dh, dh));
+            cache->P[h * width + j] = score->product
+                                          ? dot_product(q + h * dh, k + h * dh, dh)
+                                          : score->compare(q + h * dh, k + h * dh, dh);
     }
-    for (int h = 0; h < H; h++) softmax_row(P + h * width, n);
-    weigh_values(o, P, width, cache->value, n, H, dh);
+    attend(o, cache, n, w, config);
 }
 
 /* P [heads,width] (=) q · K of some heads, which are computed together, since a sum is a chain
@@ -260,13 +272,8 @@ static void attend_source_row(real *o, const real *q, const real *K, const real 
         source_scores(P + h * width, q + h * dh, K + h * dh * width, width, dh, 4);
     for (; h < H; h++)
         source_scores(P + h * width, q + h * dh, K + h * dh * width, width, dh, 1);
-    for (h = 0; h < H; h++) {
-        real scale = attention_scale(config, w, h);
-        for (int j = 0; j < width; j++) P[h * width + j] *= scale;
-        softmax_row(P + h * width, m);
-    }
     for (int j = 0; j < m; j++) cache->value[j] = V + (size_t)j * (size_t)D;
-    weigh_values(o, P, width, cache->value, m, H, dh);
+    attend(o, cache, m, w, config);
 }
 
 /* O [rows,D] (=) encoder-decoder attention of the rows of one sentence.   Q [rows,D] */

@@ -80,6 +80,13 @@ FIXTURE(teardown)
     return path_remove(state);
 }
 
+/* The call failed, with this sentence. */
+static void refused(bool failed, const char *sentence)
+{
+    assert_true(failed);
+    assert_string_equal(wrong.text, sentence);
+}
+
 /* A translator of model m with the options, {name, value} … {NULL}. */
 static QkvTranslator *translator_of(const QkvModel *m, int threads,
                                     const char *const (*option)[2])
@@ -311,18 +318,16 @@ TEST(given_translations_are_scored)
     assert_true(qkv_score(NULL, translator, NULL, NULL, 0, &wrong));
 
     const char *long_one = "abababababababababababababababababababababab", *none = NULL;
-    assert_false(qkv_score(alone, translator, &long_one, translations, 1, &wrong));
-    assert_string_equal(wrong.text, "text 1 has 45 tokens, and the model takes 39");
-    assert_false(qkv_score(alone, translator, texts, &none, 1, &wrong));
-    assert_string_equal(wrong.text, "translation 1 is NULL");
-    assert_false(qkv_score(alone, translator, texts, NULL, 1, &wrong));
-    assert_string_equal(wrong.text, "the list of translations is NULL");
-    assert_false(qkv_score(alone, translator, NULL, translations, 1, &wrong));
-    assert_string_equal(wrong.text, "the list of texts is NULL");
-    assert_false(qkv_score(NULL, translator, texts, translations, 1, &wrong));
-    assert_string_equal(wrong.text, "the array of scores is NULL");
-    assert_false(qkv_score(alone, NULL, texts, translations, 1, &wrong));
-    assert_string_equal(wrong.text, "the translator is NULL");
+    refused(!qkv_score(alone, translator, &long_one, translations, 1, &wrong),
+            "text 1 has 45 tokens, and the model takes 39");
+    refused(!qkv_score(alone, translator, texts, &none, 1, &wrong), "translation 1 is NULL");
+    refused(!qkv_score(alone, translator, texts, NULL, 1, &wrong),
+            "the list of translations is NULL");
+    refused(!qkv_score(alone, translator, NULL, translations, 1, &wrong),
+            "the list of texts is NULL");
+    refused(!qkv_score(NULL, translator, texts, translations, 1, &wrong),
+            "the array of scores is NULL");
+    refused(!qkv_score(alone, NULL, texts, translations, 1, &wrong), "the translator is NULL");
     assert_false(qkv_score(alone, translator, texts, translations, -1, NULL));
     qkv_translator_free(translator);
     qkv_translations_free(out);
@@ -383,16 +388,16 @@ TEST(attention_weights)
         for (int i = 0; i < rows * columns; i++)
             assert_true(fabs((double)mean[i] - (double)sum[i] / seen->heads) < 1e-6);
     }
-    assert_false(qkv_attention_weights(one, seen, QKV_ENCODER, 2, 0, &wrong));
-    assert_string_equal(wrong.text, "there is no layer 2: there are 0 to 1");
-    assert_false(qkv_attention_weights(one, seen, QKV_CROSS, 2, 3, &wrong));
-    assert_string_equal(wrong.text, "there is no head 3: there are 0 to 2");
+    refused(!qkv_attention_weights(one, seen, QKV_ENCODER, 2, 0, &wrong),
+            "there is no layer 2: there are 0 to 1");
+    refused(!qkv_attention_weights(one, seen, QKV_CROSS, 2, 3, &wrong),
+            "there is no head 3: there are 0 to 2");
 
     QkvAttention *given = qkv_attention_given(model, texts[0], best->text, &wrong);
     assert_non_null(given);
     assert_string_equal(given->target[given->targets - 1], "</s>");
-    assert_null(qkv_attention_given(model, texts[0], "\xff", &wrong));
-    assert_string_equal(wrong.text, "translation 1 is not valid UTF-8");
+    refused(!qkv_attention_given(model, texts[0], "\xff", &wrong),
+            "translation 1 is not valid UTF-8");
     assert_null(qkv_attention(model, "", out->sentence[3].hypothesis, &wrong));  // empty
     qkv_attention_free(given);
     qkv_attention_free(seen);
@@ -403,8 +408,8 @@ TEST(attention_weights)
 static void assert_refused(QkvTranslator *translator, const char *one, const char *beginning,
                            const char *sentence)
 {
-    assert_null(qkv_translate(translator, &one, beginning ? &beginning : NULL, 1, &wrong));
-    assert_string_equal(wrong.text, sentence);
+    refused(!qkv_translate(translator, &one, beginning ? &beginning : NULL, 1, &wrong),
+            sentence);
 }
 
 TEST(errors)
@@ -441,14 +446,9 @@ TEST(errors)
     assert_null(qkv_model_load("/no/such", QKV_FLOAT, &wrong));
     assert_non_null(strstr(wrong.text, "no model at '/no/such'"));
     assert_null(qkv_model_load(NULL, QKV_FLOAT, NULL));
-    assert_null(qkv_model_read(NULL, 5, QKV_FLOAT, &wrong));
-    assert_string_equal(wrong.text, "'model' is empty");
+    refused(!qkv_model_read(NULL, 5, QKV_FLOAT, &wrong), "'model' is empty");
     for (size_t length = 0; length < size; length += size / 50 + 1)
         assert_null(qkv_model_read(bytes, length, QKV_INT8, &wrong));
-    qkv_model_free(NULL);
-    qkv_translator_free(NULL);
-    qkv_translations_free(NULL);
-    qkv_attention_free(NULL);
 }
 
 /* NULL and values that an enum does not have: a sentence, and no crash. */
@@ -465,32 +465,25 @@ TEST(wrong_arguments)
         assert_non_null(strstr(wrong.text, "there is no precision "));
     }
     assert_int_equal(qkv_model_max_length(NULL), 0);
-    assert_null(qkv_translator_new(NULL, 1, &wrong));
-    assert_string_equal(wrong.text, "the model is NULL");
-    assert_false(qkv_translator_set(NULL, "beam", "5", &wrong));
-    assert_string_equal(wrong.text, "the translator is NULL");
-    assert_null(qkv_translate(NULL, texts, NULL, 1, &wrong));
-    assert_string_equal(wrong.text, "the translator is NULL");
-    assert_null(qkv_translate(translator, NULL, NULL, 1, &wrong));
-    assert_string_equal(wrong.text, "the list of texts is NULL");
-    assert_null(qkv_attention(NULL, texts[0], best, &wrong));
-    assert_string_equal(wrong.text, "the model is NULL");
-    assert_null(qkv_attention(model, NULL, best, &wrong));
-    assert_string_equal(wrong.text, "text 1 is NULL");
-    assert_null(qkv_attention(model, texts[0], NULL, &wrong));
-    assert_string_equal(wrong.text, "translation 1 is NULL");
+    refused(!qkv_translator_new(NULL, 1, &wrong), "the model is NULL");
+    refused(!qkv_translator_set(NULL, "beam", "5", &wrong), "the translator is NULL");
+    refused(!qkv_translate(NULL, texts, NULL, 1, &wrong), "the translator is NULL");
+    refused(!qkv_translate(translator, NULL, NULL, 1, &wrong), "the list of texts is NULL");
+    refused(!qkv_attention(NULL, texts[0], best, &wrong), "the model is NULL");
+    refused(!qkv_attention(model, NULL, best, &wrong), "text 1 is NULL");
+    refused(!qkv_attention(model, texts[0], NULL, &wrong), "translation 1 is NULL");
     assert_null(qkv_attention(model, texts[0], &bare, NULL));
-    assert_null(qkv_attention_given(model, texts[0], NULL, &wrong));
-    assert_string_equal(wrong.text, "translation 1 is NULL");
-    assert_false(qkv_attention_weights(weights, NULL, QKV_CROSS, 0, 0, &wrong));
-    assert_string_equal(wrong.text, "the attention is NULL");
-    assert_false(qkv_attention_weights(NULL, seen, QKV_CROSS, 0, 0, &wrong));
-    assert_string_equal(wrong.text, "the array of weights is NULL");
-    assert_false(qkv_attention_weights(weights, seen, (QkvAttentionKind)7, 0, 0, &wrong));
-    assert_string_equal(wrong.text, "there is no attention of kind 7");
-    qkv_attention_free(seen);
-    qkv_translations_free(out);
-    qkv_translator_free(translator);
+    refused(!qkv_attention_given(model, texts[0], NULL, &wrong), "translation 1 is NULL");
+    refused(!qkv_attention_weights(weights, NULL, QKV_CROSS, 0, 0, &wrong),
+            "the attention is NULL");
+    refused(!qkv_attention_weights(NULL, seen, QKV_CROSS, 0, 0, &wrong),
+            "the array of weights is NULL");
+    refused(!qkv_attention_weights(weights, seen, (QkvAttentionKind)7, 0, 0, &wrong),
+            "there is no attention of kind 7");
+    qkv_attention_free(seen), qkv_attention_free(NULL);
+    qkv_translations_free(out), qkv_translations_free(NULL);
+    qkv_translator_free(translator), qkv_translator_free(NULL);
+    qkv_model_free(NULL);
 }
 
 /* Numbers have a decimal point in every locale. */

@@ -47,6 +47,28 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
     }
 }
 
+/* The pixels of a rectangle in another colour than `plain`. */
+static int count_inked(const Canvas *page, int x, int y, int width, int height, Color plain)
+{
+    int inked = 0;
+    for (int k = 0; k < width * height; k++) {
+        Color c = canvas_pixel(page, x + k % width, y + k / width);
+        inked += memcmp(&c, &plain, sizeof c) != 0;
+    }
+    return inked;
+}
+
+/* Those of a cell in another colour than that of its weight. */
+static int cell_inked(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map, int i,
+                      int j)
+{
+    Colormap colors = colormap_make(page->theme);
+    int side = plan->cell - plan->gap;
+    return count_inked(page, plan->x + plan->left + j * plan->cell,
+                       plan->y + plan->top + i * plan->cell, side, side,
+                       colormap_color(&colors, map->weight[i * map->columns + j], false));
+}
+
 /* Rows that sum to 1, different everywhere; above the diagonal 0 if causal. For free(). */
 static float *make_weights(int rows, int columns, bool causal)
 {
@@ -152,13 +174,9 @@ TEST(test_numbers_of_rows)
     assert_int_equal(plan.left, without.left + plan.number_width);
     Color paper = theme_palettes[THEME_LIGHT].page;
     for (int i = 0; i < 3; i++) {
-        int inked = 0, end = plan.x + plan.left;
-        for (int y = plan.y + plan.top + i * plan.cell;
-             y < plan.y + plan.top + (i + 1) * plan.cell; y++)
-            for (int x = end - plan.number_width; x < end; x++) {
-                Color c = canvas_pixel(page, x, y);
-                inked += memcmp(&c, &paper, sizeof c) != 0;
-            }
+        int inked =
+            count_inked(page, plan.x + plan.left - plan.number_width,
+                        plan.y + plan.top + i * plan.cell, plan.number_width, plan.cell, paper);
         assert_true(i == 1 ? inked == 0 : inked > 10);
     }
     canvas_free(page);
@@ -172,15 +190,7 @@ TEST(test_numbers_in_cells)
         HeatMap map = {.weight = weight, .rows = size, .columns = size};
         HeatMapPlan plan;
         Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
-        Colormap colors = colormap_make(THEME_LIGHT);
-        Color plain = colormap_color(&colors, weight[0], false);
-        int inked = 0;
-        int side = plan.cell - plan.gap;
-        for (int k = 0; k < side * side; k++) {
-            Color c =
-                canvas_pixel(page, plan.x + plan.left + k % side, plan.y + plan.top + k / side);
-            inked += memcmp(&c, &plain, sizeof c) != 0;
-        }
+        int inked = cell_inked(page, &plan, &map, 0, 0);
         assert_int_equal(plan.number_size > 0, size == 3);
         assert_true(size == 3 ? inked > 20 : inked == 0);
         canvas_free(page);
@@ -195,18 +205,8 @@ TEST(test_zeros_are_blank)
     HeatMap map = {.weight = weight, .rows = 2, .columns = 2};
     HeatMapPlan plan;
     Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
-    Colormap colors = colormap_make(THEME_LIGHT);
-    int side = plan.cell - plan.gap;
-    for (int i = 0; i < 4; i++) {
-        int inked = 0, x = plan.x + plan.left + i % 2 * plan.cell,
-            y = plan.y + plan.top + i / 2 * plan.cell;
-        Color plain = colormap_color(&colors, weight[i], false);
-        for (int k = 0; k < side * side; k++) {
-            Color c = canvas_pixel(page, x + k % side, y + k / side);
-            inked += memcmp(&c, &plain, sizeof c) != 0;
-        }
-        assert_int_equal(inked > 0, i % 2);
-    }
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(cell_inked(page, &plan, &map, i / 2, i % 2) > 0, i % 2);
     canvas_free(page);
 }
 
