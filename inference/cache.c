@@ -218,7 +218,7 @@ static void weigh_values(real *o, const real *P, int width, const real *const *v
 static void attend(real *o, const Cache *cache, int n, const AttentionWeights *w,
                    const ModelConfig *config)
 {
-    int H = config->heads, width = attention_width(n);
+    int H = config->heads, width = head_width(n);
     for (int h = 0; h < H; h++) {
         real *P = cache->P + h * width, scale = attention_scale(config, w, h);
         for (int j = 0; j < n; j++) P[j] *= scale;

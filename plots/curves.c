@@ -8,7 +8,7 @@
 enum { WIDTH = 960, MARGIN = 36, PANEL_HEIGHT = 300, SECOND_HEIGHT = 190, PANEL_GAP = 34 };
 enum { TITLE_HEIGHT = 32, SUBTITLE_HEIGHT = 24, PANEL_HEAD = 30, X_TICKS = 24, X_LABEL = 22 };
 enum { TICK_GAP = 8, LEGEND_LINE = 18, LEGEND_GAP = 18, MAX_DOTS = 60 };
-enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8, SMALL_LETTERS = 11 };  // of chart_draw
+enum { SMALL_Y_TICKS = 3, SMALL_X_TICKS = 8 };  // of chart_draw
 
 static bool is_drawn(const Series *series, int i, bool log)
 {
@@ -55,10 +55,13 @@ static double place_y(const Chart *chart, double y)
     return chart->y + chart->height * (1 - axis_place(&chart->up, y));
 }
 
-/* Draws the first `count` points; a point that is not drawn is a gap. dot_last: a dot at the last. */
-static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series, int count,
-                        bool log, bool dot_last, Error *error)
+/* Draws the points up to chart->until, with a dot at the last of them if that is finite. A point
+ * that is not drawn is a gap. */
+static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series, bool log,
+                        Error *error)
 {
+    int count = series->count;
+    while (count > 0 && series->x[count - 1] > chart->until) count--;
     double *x = malloc(2 * ((size_t)count + 1) * sizeof *x), *y = x + count + 1;
     if (!x) return error_memory(error, "for a picture");
     Color color = series_color(canvas, series);
@@ -71,7 +74,8 @@ static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series
         }
         if (points > 1) canvas_polyline(canvas, x, y, points, 2, color);
         for (int k = 0; k < points; k++)
-            if (dots || points == 1 || (dot_last && i == count && k == points - 1))
+            if (dots || points == 1 ||
+                (isfinite(chart->until) && i == count && k == points - 1))
                 canvas_disc(canvas, x[k], y[k], 3.5, color);
         points = 0;
     }
@@ -81,25 +85,18 @@ static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series
 
 /* ---- one panel ---- */
 
-/* The horizontal lines, with their numbers at the left. */
-static void paint_grid(Canvas *canvas, const Chart *chart, TextStyle style)
+static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
 {
     Color rule = theme_palettes[canvas->theme].rule;
+    TextStyle style = canvas_style(canvas, 12, false, 0);
+    double bottom = chart->y + chart->height;
     style.across = ALIGN_END, style.down = ALIGN_CENTRE;
     for (int i = 0; i < chart->up.ticks; i++) {
         double y = round(place_y(chart, chart->up.tick[i]));
         canvas_rectangle(canvas, chart->x, y, chart->width, 1, rule);
         canvas_text(canvas, chart->up.label[i], chart->x - TICK_GAP, y, &style);
     }
-}
-
-static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
-{
-    Color rule = theme_palettes[canvas->theme].rule;
-    TextStyle style = canvas_style(canvas, 12, false, 0);
-    double bottom = chart->y + chart->height;
-    paint_grid(canvas, chart, style);
-    style.across = ALIGN_CENTRE;
+    style.across = ALIGN_CENTRE, style.down = ALIGN_START;
     for (int i = 0; i < chart->across.ticks; i++) {
         double x = round(place_x(chart, chart->across.tick[i]));
         canvas_rectangle(canvas, x, bottom, 1, 5, rule);
@@ -146,9 +143,7 @@ static bool paint_panel(Canvas *canvas, const Chart *chart, const CurvePanel *pa
     paint_axes(canvas, chart, panel, last);
     paint_head(canvas, chart, panel);
     for (int s = panel->count - 1; s >= 0; s--)  // the first one on top
-        if (!draw_series(canvas, chart, &panel->series[s], panel->series[s].count, panel->log_y,
-                         false, error))
-            return false;
+        if (!draw_series(canvas, chart, &panel->series[s], panel->log_y, error)) return false;
     return true;
 }
 
@@ -172,6 +167,7 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
     for (int p = 0; p < count; p++) {
         Chart *chart = &charts[p];
         chart->across = axis_make(x.low, x.high, false, true, 8);
+        chart->until = INFINITY;
         chart->x = MARGIN + 16 + (int)ceil(labels) + TICK_GAP;
         chart->width = WIDTH - MARGIN - chart->x;
         chart->y = y + PANEL_HEAD;
@@ -210,34 +206,12 @@ void chart_fit(Chart *chart, const Series *series, int count)
     chart->until = x.high;
 }
 
-static void draw_small_axes(Canvas *canvas, const Chart *chart, TextStyle style)
-{
-    paint_grid(canvas, chart, style);
-    style.across = ALIGN_CENTRE;
-    for (int i = 0; i < chart->across.ticks; i++)
-        canvas_text(canvas, chart->across.label[i], place_x(chart, chart->across.tick[i]),
-                    chart->y + chart->height + 8, &style);
-    canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
-                     theme_palettes[canvas->theme].muted);
-}
-
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
                 Error *error)
 {
-    TextStyle style = canvas_style(canvas, SMALL_LETTERS, false, 0);
-    draw_small_axes(canvas, chart, style);
-    style.across = ALIGN_END;
-    double name = chart->x + chart->width;
-    for (int s = count - 1; s >= 0; s--) {
-        int shown = 0;
-        while (shown < series[s].count && series[s].x[shown] <= chart->until) shown++;
-        if (!draw_series(canvas, chart, &series[s], shown, true, true, error)) return false;
-        if (!series[s].label) continue;
-        canvas_text(canvas, series[s].label, name, chart->y - 19, &style);
-        name -= canvas_measure(canvas, series[s].label, &style) + 6;
-        canvas_rectangle(canvas, name - 14, chart->y - 13, 14, 3,
-                         series_color(canvas, &series[s]));
-        name -= 14 + 16;
-    }
+    const CurvePanel panel = {.series = series, .count = count, .log_y = true};
+    if (!paint_panel(canvas, chart, &panel, true, error)) return false;
+    canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
+                     theme_palettes[canvas->theme].muted);
     return true;
 }

@@ -19,7 +19,7 @@ typedef struct Series {
 typedef struct Chart {
     double x, y, width, height;  // of the area between the axes, pixels
     Axis across, up;
-    double until;  // chart_draw: the series are drawn up to this x, where a vertical line is
+    double until;  // series are drawn up to this x; INFINITY: all
 } Chart;
 
 typedef struct CurvePanel {
@@ -40,6 +40,6 @@ bool curves_draw(Canvas **page, const char *title, const char *subtitle,
  * out. */
 void chart_fit(Chart *chart, const Series *series, int count);
 
-/* Draws a chart: tick labels at the left and below, the series' names above it at the right. */
+/* Draws a chart up to chart->until, where a vertical line and dots are. */
 bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int count,
                 Error *error);

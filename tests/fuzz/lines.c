@@ -10,8 +10,10 @@
 
 #include "tests/fixtures/fuzz-model.h"
 
-#include "commands/translate/pairs.h"
+#include "commands/translate/alignment.h"
+#include "commands/translate/likelihood.h"
 #include "commands/translate/scores.h"
+#include "commands/translate/view.h"
 #include "inference/translator.h"
 
 static const volatile sig_atomic_t go_on;
@@ -22,9 +24,7 @@ static void answer(View *view, Input *input, const IdLines *lines,
                    const Translation *translation)
 {
     char *text = NULL;
-    view->trained_lines = lines;
-    accepted(
-        view_answer(view, &text, lines, 0, translation, translation, input->lines, &error));
+    accepted(view_answer(view, &text, lines, 0, translation, input->lines, &error));
     free(text);
 }
 
@@ -121,10 +121,7 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     ChoiceConfig choice = {0};
     if (!gold && *part[2]) choice = (ChoiceConfig){.layer = *part[2] & 3, .head = part[2] + 1};
     if (!accepted(choice_parse(&request.choice, &choice, &error))) return;
-    View view = {.request = &request,
-                 .bundle = fuzz_model(),
-                 .news = nowhere,
-                 .trained = flags & 128 ? fuzz_model() : NULL};
+    View view = {.request = &request, .bundle = fuzz_model(), .news = nowhere};
     StringList texts = {0};
     Input input = {.texts = &texts, .news = nowhere};
     TextReader other;
