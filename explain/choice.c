@@ -14,31 +14,15 @@ const Option choice_options[] = {
      "cross-attention, encoder self-attention, decoder self-attention, or all", 0},
     {"layer", OPTION_INT, offsetof(ChoiceConfig, layer), 0, MAX_LAYERS, NULL, NULL,
      "a layer, from 1; 0: the same of a model for all sentences, mostly the last", 0},
-    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|N,N|mean|best",
-     "a head, from 1, or several; the mean of a layer's heads; or the head that "
+    {"head", OPTION_TEXT, offsetof(ChoiceConfig, head), 0, 0, HEADS, "N|mean|best",
+     "a head, from 1; the mean of a layer's heads; or the head that "
      "aligns words best", OPTION_COMMON},
 };
 // clang-format on
 const int choice_option_count = sizeof choice_options / sizeof *choice_options;
 
-const Choice choice_default = {ATTENTION_CROSS, false, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE,
-                               CHOICE_NONE,     0};
-
-/* "1,3" */
-static bool parse_some(Choice *choice, const char *text)
-{
-    for (const char *at = text;; at++) {
-        char *end;
-        long head = strtol(at, &end, 10);
-        if (end == at || head < 1 || head > CHOICE_HEADS) return false;
-        choice->some |= (uint64_t)1 << (head - 1);
-        if (!*end) break;
-        if (*end != ',') return false;
-        at = end;
-    }
-    choice->head = CHOICE_SOME;
-    return true;
-}
+const Choice choice_default = {ATTENTION_CROSS, false,       CHOICE_NONE,
+                               CHOICE_NONE,     CHOICE_NONE, CHOICE_NONE};
 
 bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
 {
@@ -52,14 +36,11 @@ bool choice_parse(Choice *choice, const ChoiceConfig *config, Error *error)
     if (!config->head) return true;
     for (int i = 0; HEADS[i]; i++)
         if (!strcmp(config->head, HEADS[i])) return choice->head = heads[i], true;
-    if (strchr(config->head, ',') && parse_some(choice, config->head)) return true;
     char *end;
     long head = strtol(config->head, &end, 10);
     choice->head = (int)head - 1;
     return (!*end && end != config->head && head >= 1 && head <= 100000) ||
-           error_set(error,
-                     "`head` must be a number from 1, several with commas between them, mean "
-                     "or best, not '%s'",
+           error_set(error, "`head` must be a number from 1, mean or best, not '%s'",
                      config->head);
 }
 
@@ -73,8 +54,6 @@ bool choice_check(const Choice *choice, const ModelConfig *model, Error *error)
                          layers, choice->kind == ATTENTION_ENCODER ? "encoder" : "decoder",
                          layers == 1 ? "" : "s");
     int head = choice->head;
-    for (int h = 0; h < CHOICE_HEADS; h++)
-        if (choice->some >> h & 1) head = h;
     if (head >= model->heads)
         return error_set(error, "`head` %d: a layer of the model has %d head%s", head + 1,
                          model->heads, model->heads == 1 ? "" : "s");

@@ -1,7 +1,7 @@
 /* choice.h -- which attention is shown: --attention-kind, --layer and --head.
  *
- * Layers and heads count from 1 in options and from 0 in code. A head is a number, or several
- * with commas between them, "1,3", whose mean is shown; or one of two words:
+ * Layers and heads count from 1 in options and from 0 in code. A head is a number, or one of
+ * two words:
  *
  *   mean    the mean of the layer's heads
  *   best    the head whose attention is most similar to a word alignment (explain/maps.h), of
@@ -12,8 +12,6 @@
 
 #include "base/options.h"
 #include "inference/snapshot.h"
-
-#include <stdint.h>
 
 typedef struct ChoiceConfig {
     int kind;    // an index into the option's choices
@@ -27,26 +25,16 @@ extern const int choice_option_count;
 enum {
     CHOICE_NONE = -1,
     CHOICE_MEAN = -2,
-    CHOICE_BEST = -4,
-    CHOICE_SOME = -5,  // several heads
-    CHOICE_HEADS = 64  // limit of the heads in such a list
+    CHOICE_BEST = -3
 };
 
 typedef struct Choice {
     AttentionKind kind;
     bool all_kinds;
     int layer;                    // from 0; or CHOICE_NONE
-    int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST, _SOME
+    int head;                     // from 0; or CHOICE_NONE, _MEAN, _BEST
     int known_layer, known_head;  // the best by comparison with gold links; or CHOICE_NONE
-    uint64_t some;                // CHOICE_SOME: bit h is set if head h is chosen
 } Choice;
-
-/* Whether the choice is this head, or has it among others. */
-static inline bool choice_has(const Choice *choice, int head)
-{
-    if (choice->head == CHOICE_SOME) return head < CHOICE_HEADS && choice->some >> head & 1;
-    return choice->head < 0 || choice->head == head;
-}
 
 /* Encoder-decoder attention, no layer and no head chosen. */
 extern const Choice choice_default;

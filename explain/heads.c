@@ -118,7 +118,7 @@ static bool make_map(Map *map, const Snapshot *snapshot, const Head *head, const
 {
     bool equal = head->number < 0;
     int layer = equal ? 0 : head->layer, number = equal ? 0 : head->number;
-    if (!map_heads(map, snapshot, head->kind, layer, &number, 1, error)) return false;
+    if (!map_head(map, snapshot, head->kind, layer, number, error)) return false;
     for (int i = 0, m = map->columns; equal && i < map->rows; i++)
         for (int j = 0, keys = head->kind == ATTENTION_DECODER ? i + 1 : m; j < m; j++)
             map->at[i * m + j] = j < keys ? 1 / (float)keys : 0;

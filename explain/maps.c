@@ -18,17 +18,12 @@ void map_free(Map *map)
 
 /* ---- heads ---- */
 
-bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-               const int *head, int count, Error *error)
+bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
+              Error *error)
 {
-    AttentionMap one = snapshot_map(snapshot, kind, layer, 0);
-    if (!map_create(map, one.rows, one.columns, error)) return false;
-    for (int h = 0; h < count; h++) {
-        one = snapshot_map(snapshot, kind, layer, head[h]);
-        for (int i = 0; i < one.rows; i++)
-            for (int j = 0; j < one.columns; j++)
-                map->at[i * one.columns + j] += (float)(one.at[i * one.width + j] / count);
-    }
+    AttentionMap shape = snapshot_map(snapshot, kind, layer, 0);
+    if (!map_create(map, shape.rows, shape.columns, error)) return false;
+    snapshot_weights(map->at, snapshot, kind, layer, head);
     return true;
 }
 

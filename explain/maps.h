@@ -1,7 +1,6 @@
-/* maps.h -- combines attention maps for display: heads, layers, the subwords of a word; hides
- * special tokens; and measures a map.
+/* maps.h -- the attention map of a head, or the mean of a layer's heads, for display: joins the
+ * subwords of a word, hides special tokens, and measures a map.
  *
- *   heads     the mean of some of a layer's heads
  *   words     the columns of a word's subwords are added, the rows averaged (Clark et al. 2019,
  *             "What does BERT look at?", §4.1): a row still sums to 1.
  *   hiding    rows and columns are removed; the rest of each row is divided by its sum. */
@@ -16,9 +15,9 @@ typedef struct Map {
 
 void map_free(Map *map);
 
-/* The mean of the heads in head [count], 0 .. H-1. False only if memory runs out. */
-bool map_heads(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer,
-               const int *head, int count, Error *error);
+/* A head's map, or with head < 0 the mean of its layer. False only if memory runs out. */
+bool map_head(Map *map, const Snapshot *snapshot, AttentionKind kind, int layer, int head,
+              Error *error);
 
 /* row_word [rows] and column_word [columns]: the word of each token, non-decreasing from 0. */
 void map_join(Map *map, const int *row_word, const int *column_word);

@@ -188,7 +188,7 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_put_integer(json, "query", row);
     json_open_array(json, "heads");
     for (int h = 0; h < page->snapshot->model->config.heads; h++)
-        if (choice_has(&first, h)) json_put_integer(json, NULL, h);
+        if (first.head < 0 || first.head == h) json_put_integer(json, NULL, h);
     json_close(json);
     json_put_bool(json, "words", config->words);
     json_put_bool(json, "hide", config->hide_special);

@@ -78,8 +78,7 @@ typedef struct Drawing {
     bool hide;     // special tokens
     bool unknown;  // some token is <unk>
     Labels labels[TOKEN_SIDES];
-    int *head;  // [heads] all heads of a layer, or the several that were chosen
-    int heads;
+    int heads;  // of a layer
     Section section[KINDS];
     int count;        // of the sections
     char *from, *to;  // the texts of the pair
@@ -99,11 +98,7 @@ static int count_words(const Labels *labels)
 static bool drawing_begin(Drawing *d)
 {
     const PictureInput *in = d->input;
-    int heads = in->snapshot->model->config.heads;
-    d->head = calloc((size_t)heads, sizeof *d->head);
-    if (!d->head) return error_memory(d->error, "for a picture");
-    for (int h = 0; h < heads; h++)
-        if (in->choice->head >= 0 || choice_has(in->choice, h)) d->head[d->heads++] = h;
+    d->heads = in->snapshot->model->config.heads;
     d->hide = in->config.hide_special;
     for (int side = 0; side < TOKEN_SIDES; side++) {
         Labels *labels = &d->labels[side];
@@ -126,21 +121,16 @@ static void drawing_free(Drawing *d)
         free(s->text);
     }
     for (int side = 0; side < TOKEN_SIDES; side++) labels_free(&d->labels[side]);
-    free(d->head);
     free(d->from);
     free(d->to);
 }
 
 /* ---- which maps ---- */
 
-/* The map of one head, or with head < 0 of all heads as the choice combines them. */
+/* The map of one head, or with head < 0 the mean of all. */
 static bool make_map(Map *map, const Drawing *d, AttentionKind kind, int layer, int head)
 {
-    const PictureInput *in = d->input;
-    bool one = head >= 0;
-    if (!map_heads(map, in->snapshot, kind, layer, one ? &head : d->head, one ? 1 : d->heads,
-                   d->error))
-        return false;
+    if (!map_head(map, d->input->snapshot, kind, layer, head, d->error)) return false;
     map_join(map, d->labels[labels_rows(kind)].word, d->labels[labels_columns(kind)].word);
     return true;
 }
@@ -162,7 +152,7 @@ static bool find_best(PictureBest *best, const Drawing *d, AttentionKind kind)
     int only = choice->layer < layers ? choice->layer : CHOICE_NONE;
     double most = -1e9;
     for (int i = 0; i < layers * d->heads; i++) {
-        int layer = i / d->heads, head = d->head[i % d->heads];
+        int layer = i / d->heads, head = i % d->heads;
         Map map;
         if (only >= 0 && layer != only) continue;
         if (!make_map(&map, d, kind, layer, head)) return false;
@@ -202,20 +192,6 @@ static void section_plan(Section *s, const Drawing *d, const PictureBest *best)
 
 /* ---- titles and notes ---- */
 
-/* "head 2", "mean of 4 heads", …: of the large map. */
-static void describe_heads(char text[NOTE], const Drawing *d, int head)
-{
-    int length;
-    if (head >= 0 || d->heads == 1)
-        snprintf(text, NOTE, "head %d", (head >= 0 ? head : *d->head) + 1);
-    else {
-        length = snprintf(text, NOTE, "mean of %d heads", d->heads);
-        for (int h = 0; head == CHOICE_SOME && h < d->heads && length < NOTE; h++)
-            length += snprintf(text + length, (size_t)(NOTE - length), "%s%d", h ? ", " : ": ",
-                               d->head[h] + 1);
-    }
-}
-
 /* Whether the probabilities of the words stand beside map i: where they are known, once. */
 static bool has_numbers(const Section *s, const Drawing *d, int i)
 {
@@ -229,7 +205,9 @@ static void describe(Section *s, const Drawing *d, int head, double share)
     const char *token = decoder ? "<pad>" : "</s>";
     const char *givers = decoder ? "the words after the first" : "the words";
     char fixed[NOTE] = "";
-    describe_heads(s->name, d, head);
+    if (head >= 0 || d->heads == 1)
+        snprintf(s->name, NOTE, "head %d", head >= 0 ? head + 1 : 1);
+    else snprintf(s->name, NOTE, "mean of %d heads", d->heads);
     snprintf(s->text[0][0], TITLE, "layer %d of %d · %s", s->layer + 1,
              snapshot_layers(d->input->snapshot, s->kind), s->name);
     if (s->layers > 1 && d->input->choice->head != CHOICE_BEST)
@@ -266,7 +244,7 @@ static bool section_map(Section *s, const Drawing *d, const PictureBest *best, i
     char *title = s->text[i][0], *note = s->text[i][1];
     Map *map = &s->map[i];
     if (i > 0) layer = s->first + (i - 1) / s->heads;
-    if (i > 0 && chosen < 0) head = d->head[(i - 1) % s->heads];
+    if (i > 0 && chosen < 0) head = (i - 1) % s->heads;
     bool framed = i > 0 && (cross ? best->aligns : chosen == CHOICE_BEST) &&
                   layer == best->layer && head == best->head;
     if (!make_map(map, d, s->kind, layer, head)) return false;

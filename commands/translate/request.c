@@ -130,8 +130,6 @@ static bool check(Request *r, Error *error)
         {r->given && r->texts.count != 1, "--given is the translation of one TEXT: give one"},
         {r->given && (r->search.n_best > 1 || r->search.alternatives),
          "--given is one translation: --n-best and --alternatives cannot find more"},
-        {r->choice.head == CHOICE_SOME && (r->explain || r->align.align || r->align.tsv),
-         "--head with several numbers is for --attention"},
         {r->given && (r->score || r->target || r->hypothesis),
          "--given is for --attention, --explain or --align: --score, --target and --hypothesis "
          "have texts of their own"},

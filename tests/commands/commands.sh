@@ -68,7 +68,7 @@ check "texts of the command line" sh -c 'test "$(wc -l <out)" = 2'
 check "--attention draws" translate --model run --attention look.png "one two"
 check "--attention leaves a picture" sh -c 'head -c 4 look.png | grep -q PNG'
 for way in "--attention-kind all --theme dark" "--whole-words --hide-special" "--head best" \
-    "--head 1,2 --scale 2" "--layer 1 --attention-kind encoder" "--attention-kind decoder"; do
+    "--head 2 --scale 2" "--layer 1 --attention-kind encoder" "--attention-kind decoder"; do
     # shellcheck disable=SC2086
     check "--attention draws with $way" sh -c \
         "rm -f way.png && '$BIN/translate' --model run --attention way.png $way 'one two' && head -c 4 way.png | grep -q PNG"
@@ -124,9 +124,9 @@ wrong "no such preset" 2 "toy, tiny, small or base" train --preset huge
 wrong "a text where none belongs" 2 "stray" train stray
 wrong "sources without targets" 2 "go in pairs" "$BIN/train" --train-source train.s
 wrong "a picture that is none" 2 "\.png, .svg, .pdf or .html file, not" translate --attention look.jpg one
-wrong "a head that is none" 2 "must be a number from 1" translate --head 1,x one
+wrong "a head that is none" 2 "must be a number from 1" translate --head x one
 wrong "a head that the model does not have" 1 "a layer of the model has 2 heads" \
-    translate --model run --attention look.png --head 1,5 one
+    translate --model run --attention look.png --head 5 one
 wrong "--given for two texts" 2 "one TEXT" translate --given ONE one two
 wrong "--given and --n-best" 2 "n-best" translate --given ONE --n-best 2 one
 wrong "--given that is no UTF-8" 2 "not valid UTF-8 (byte 2)" \

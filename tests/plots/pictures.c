@@ -35,12 +35,11 @@ static void assert_texts(const PictureInput *input, const char *const *lines, in
 /* Every choice and way of drawing gives a picture, in both themes. */
 TEST(test_every_way)
 {
-    static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_BEST, CHOICE_SOME, 2};
-    for (int way = 0; way < 5 * 4 * 3; way++) {
+    static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_BEST, 2};
+    for (int way = 0; way < 4 * 4 * 3; way++) {
         Choice choice = choice_default;
         choice.kind = (AttentionKind)(way % 3);
         choice.head = heads[way / 12];
-        choice.some = choice.head == CHOICE_SOME ? 5 : 0;
         choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
         choice.all_kinds = way % 5 == 0;
         PictureConfig config = {.words = way % 2,
@@ -69,14 +68,14 @@ TEST(test_texts)
     static const char *const all[] = {
         "Attention: Cross-attention, Encoder self-attention, Decoder "
         "self-attention (causal)\n",
-        "Head: mean of 2 heads: 1, 3\n"};
+        "Head: mean of 3 heads\n"};
     Choice choice = choice_default;
     const PictureInput input = hostile_input(&choice, picture_default);
     assert_texts(&input, plain, 6);
     choice.layer = 2;
     choice.head = 1;
     assert_texts(&input, one, 2);
-    choice = (Choice){choice.kind, true, CHOICE_NONE, CHOICE_SOME, CHOICE_NONE, CHOICE_NONE, 5};
+    choice = (Choice){choice.kind, true, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE, CHOICE_NONE};
     assert_texts(&input, all, 2);
 }
 
@@ -210,13 +209,12 @@ TEST(test_small_labels)
  * in the entropy. */
 TEST(test_captions)
 {
-    static const int heads[] = {0, 1, 2};
     static const bool rows[M] = {[M - 1] = true}, columns[N] = {[N - 1] = true};
     char share[64], entropy[64];
     Choice choice = choice_default;
     PictureInput input = hostile_input(&choice, picture_default);
     Map map;
-    assert_true(map_heads(&map, snapshot, ATTENTION_CROSS, 2, heads, 3, &error));
+    assert_true(map_head(&map, snapshot, ATTENTION_CROSS, 2, -1, &error));
     double sum = 0;
     for (int i = 0; i < M - 1; i++) sum += map.at[i * N + N - 1];
     for (int hidden = 0; hidden < 2; hidden++) {
