@@ -65,21 +65,6 @@ static size_t own_size(const Gradients *g)
     return g->own.end - g->own.begin;
 }
 
-/* The small arrays. */
-static void layout(Gradients *g)
-{
-    size_t A = (size_t)g->reduction.accumulators, R = (size_t)g->reduction.ranks;
-    size_t count = (size_t)(g->end - g->first);
-    g->block = ARENA_TAKE(&g->arena, real *, count);
-    g->weights = ARENA_TAKE(&g->arena, Weights, count);
-    g->part = ARENA_TAKE(&g->arena, size_t, R + 1);
-    g->sends = ARENA_TAKE(&g->arena, bool, R);
-    g->place = ARENA_TAKE(&g->arena, int, A);
-    g->node = ARENA_TAKE(&g->arena, real *, A);
-    g->pairs = ARENA_TAKE(&g->arena, ReductionPair, A);
-    g->squares = ARENA_TAKE(&g->arena, double, g->slices);
-}
-
 /* Divides the block into parts of whole slices. */
 static void divide(Gradients *g)
 {
@@ -93,10 +78,9 @@ static void divide(Gradients *g)
 
 static bool allocate(Gradients *g, const Transformer *model, Error *error)
 {
-    layout(g);
-    if (!arena_reserve(&g->arena, error)) return false;
-    memset(g->arena.base, 0, g->arena.size);
-    layout(g);
+    g->weights = calloc((size_t)(g->end - g->first), sizeof *g->weights);
+    g->squares = calloc(g->slices, sizeof *g->squares);
+    if (!g->weights || !g->squares) return error_memory(error, "for gradients");
     for (int i = 0; i < g->end - g->first; i++) {
         if (!(g->block[i] = block_resident(g->size * sizeof(real), error))) return false;
         params_bind(&g->weights[i], g->block[i], &model->config);
@@ -130,9 +114,10 @@ bool gradients_create(Gradients *g, const Transformer *model, int accumulators, 
 
 void gradients_free(Gradients *g)
 {
-    for (int i = 0; g->block && i < g->end - g->first; i++) free(g->block[i]);
+    for (int i = 0; i < g->end - g->first; i++) free(g->block[i]);
+    free(g->weights);
+    free(g->squares);
     free(g->received);
-    arena_free(&g->arena);
     *g = (Gradients){0};
 }
 
@@ -244,8 +229,9 @@ bool gradients_sum(Gradients *g, double *norm, int used, Workers *workers, Error
     return true;
 }
 
-bool gradients_not_finite(const Gradients *g, int *tensor, const Params *params, Error *error)
+bool gradients_not_finite(const Gradients *g, int *tensor, Error *error)
 {
+    const Params *params = g->params;
     for (*tensor = 0; *tensor < params->count; ++*tensor) {
         Range own = range_common(range_of(&params->tensor[*tensor]), g->own);
         for (size_t i = own.begin; i < own.end; i++)

@@ -24,6 +24,7 @@
 
 #include "base/workers.h"
 #include "model/transformer.h"
+#include "training/config.h"
 #include "training/reduction.h"
 
 /* ---- slices ----
@@ -51,23 +52,22 @@ Range range_of(const Tensor *tensor);
 
 typedef struct Gradients {
     Reduction reduction;
-    int first, end;        // the accumulators of this rank
-    const Params *params;  // of the model
-    size_t size;           // numbers of a block
-    real **block;          // [end-first] the accumulators
-    Weights *weights;      // [end-first] their tensors
-    size_t *part;          // [R+1] rank r owns numbers part[r] .. part[r+1]-1
-    Range own;             // this rank's part
-    int rounds;            // roots that a rank sends, at most
-    real *received;        // [rounds][R][own]
-    bool *sends;           // [R] which ranks send in this round
-    int *place;            // [A] of the roots
-    real **node;           // [A] the own part of each root
-    ReductionPair *pairs;  // [A] the sums of (a) or (c)
+    int first, end;                         // the accumulators of this rank
+    const Params *params;                   // of the model
+    size_t size;                            // numbers of a block
+    real *block[MAX_ACCUMULATORS];          // [end-first] the accumulators
+    Weights *weights;                       // [end-first] their tensors
+    size_t part[MAX_ACCUMULATORS + 1];      // [R+1] rank r owns numbers part[r] .. part[r+1]-1
+    Range own;                              // this rank's part
+    int rounds;                             // roots that a rank sends, at most
+    real *received;                         // [rounds][R][own]
+    bool sends[MAX_ACCUMULATORS];           // [R] which ranks send in this round
+    int place[MAX_ACCUMULATORS];            // [A] of the roots
+    real *node[MAX_ACCUMULATORS];           // [A] the own part of each root
+    ReductionPair pairs[MAX_ACCUMULATORS];  // the sums of (a) or (c)
     int pair_count;
     size_t slices;
     double *squares;  // [slices]
-    Arena arena;      // of the small arrays
 } Gradients;
 
 /* False if there are more ranks than accumulators. Call gradients_free even then. */
@@ -95,5 +95,4 @@ real *gradients_from(const Gradients *gradients, size_t begin);
 
 /* *tensor (=) the line in the table of parameters of the first tensor whose sum holds NaN or
  * infinity; params->count if there is none. Collective. */
-bool gradients_not_finite(const Gradients *gradients, int *tensor, const Params *params,
-                          Error *error);
+bool gradients_not_finite(const Gradients *gradients, int *tensor, Error *error);

@@ -1,14 +1,11 @@
 /* guide.h -- guided alignment: a head of attention learns which source tokens a target token
  * translates (Garg et al. 2019, arXiv 1909.02074). Nobody gives the links: rounds of expectation
- * maximisation estimate them from the corpus.
+ * maximisation estimate them from the corpus, as README.md explains.
  *
  *   x_ij = t(s_j, t_i) · exp(-2 |(i+½)/m - (j+½)/n|)     target token i < m, source token j < n
  *   P_ij = x_ij / (0.005 + Σ_j x_ij)                     without </s>
  *   c(s,t) = Σ P_ij over the corpus, where s_j = s and t_i = t
- *   t(s,t) = c(s,t) / √(c(s,·) c(·,t))                   in the first round 1
- *
- * That is IBM Model 1 (Brown et al. 1993) with the diagonal of Dyer et al. 2013, but for t, which
- * is the same in both directions: a frequent word does not take what a rare one translates. */
+ *   t(s,t) = c(s,t) / √(c(s,·) c(·,t))                   in the first round 1 */
 #pragma once
 
 #include "model/attention.h"

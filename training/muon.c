@@ -6,14 +6,9 @@
  *   X = a X + (b A + c A²) X,    A = X Xᵀ          five times
  *   W = W - rate · 0.2 √max(rows, columns) · X
  *
- * With u = U S Vᵀ, an iteration keeps U and V, and maps each singular value s to
- * a s + b s³ + c s⁵ (Newton-Schulz). Jordan's a, b and c bring all but the smallest to between
- * 0.7 and 1.2, so X is near U Vᵀ: an update moves W equally far in all directions of the
- * gradient, also in those that few sentences need. If W has more rows than columns, A is Xᵀ X,
- * on the right, which is smaller.
- *
- * 0.2 √max(rows, columns) gives the elements of an update the mean square of Adam's (Liu et al.
- * 2025, arXiv 2502.16982, §2.2), so that both use one learning rate. */
+ * An iteration (Newton-Schulz) maps each singular value s of X to a s + b s³ + c s⁵. Jordan's a,
+ * b and c bring all but the smallest to between 0.7 and 1.2; README.md says what for. If W has
+ * more rows than columns, A is Xᵀ X, on the right, which is smaller. */
 #include "training/muon.h"
 
 #include <math.h>

@@ -9,31 +9,15 @@
  *
  *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u))
  *
- * The rate is that of the schedule:
- *
- *   linear warm-up             peak · u / w                  for updates u <= w
- *   inverse square root decay  peak · √(w / u)               Vaswani et al. 2017, §5.3
- *   cosine decay               peak · (1 + cos(π x)) / 2     Loshchilov and Hutter 2017
- *   linear decay               peak · (1 - x)
- *   constant                   peak
- *
- * with x = (u - w) / (last - w), from 0 to 1. In the inverse square root, w is at least 1.
- *
- * The decay is that of AdamW (Loshchilov and Hutter 2019, arXiv 1711.05101, algorithm 2) with
- * the schedule over both terms, as in PyTorch: their λ is rate · decay here. It does not enter
- * m and v. Weights whose gradient is always zero (the embedding of <pad>, the gaps between
- * tensors) keep their bits.
- *
- * The average of Polyak and Juditsky 1992, "Acceleration of Stochastic Approximation by
- * Averaging", in its exponential form. The second term of d is that of
- * tf.train.ExponentialMovingAverage: without it the initial weights would stay in the average
- * for about 1/(1-X) updates. */
+ * README.md explains each, and has the sources. Weights whose gradient is always zero (the
+ * embedding of <pad>, the gaps between tensors) keep their bits. */
 #include "training/optimizer.h"
 #include "base/block.h"
 
 #include <math.h>
 #include <stdlib.h>
 
+/* w: updates of warm-up; x goes from 0 to 1 after them. */
 double schedule_rate(Schedule schedule, double peak, long long update, int warmup,
                      long long last)
 {
@@ -82,6 +66,9 @@ void ema_update(real *ema, const real *w, size_t count, real share)
 }
 
 const char *const optimizer_names[] = {"adam", "muon", NULL};
+const char optimizer_help[] = "muon: the layers' matrices learn by Muon, in fewer updates; "
+                              "embeddings, biases and norms by "
+                              "Adam";
 
 /* Muon is for the layers' matrices; embeddings, which include the output layer, biases and gains
  * stay with Adam. */
@@ -95,8 +82,7 @@ bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
                       const TrainingConfig *config, int threads, Error *error)
 {
     *o = (Optimizer){.config = config, .gradients = gradients, .model = model};
-    bool muon = config->optimizer == OPTIMIZER_MUON;
-    for (int i = 0; muon && i < model->params.count; i++) {
+    for (int i = 0; i < model->params.count; i++) {
         const Tensor *t = &model->params.tensor[i];
         size_t size = by_muon(o, t) ? muon_workspace(t->shape[0], t->shape[1]) : 0;
         if (size > o->workspace_size) o->workspace_size = size;
@@ -110,8 +96,9 @@ bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
         return false;
     CheckpointBlock *block = o->block;
     if (o->ema) *block++ = (CheckpointBlock){CHECKPOINT_AVERAGE, CHECKPOINT_WEIGHTS, o->ema};
-    *block++ = muon ? (CheckpointBlock){CHECKPOINT_MOMENTUM, CHECKPOINT_ADAM_M, o->m}
-                    : (CheckpointBlock){CHECKPOINT_ADAM_M, CHECKPOINT_MOMENTUM, o->m};
+    *block++ = config->optimizer == OPTIMIZER_ADAM
+                   ? (CheckpointBlock){CHECKPOINT_ADAM_M, CHECKPOINT_MOMENTUM, o->m}
+                   : (CheckpointBlock){CHECKPOINT_MOMENTUM, CHECKPOINT_ADAM_M, o->m};
     *block = (CheckpointBlock){CHECKPOINT_ADAM_V, CHECKPOINT_ADAM_V, o->v};
     return true;
 }

@@ -38,6 +38,7 @@ void ema_update(real *ema, const real *w, size_t count, real share);
 
 typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
 extern const char *const optimizer_names[];  // in this order, ended by NULL
+extern const char optimizer_help[];
 
 typedef struct Optimizer {
     const TrainingConfig *config;

@@ -42,9 +42,7 @@ Trainer *trainer_create(Transformer *model, const TrainingConfig *config,
     pthread_cond_init(&t->finished, NULL);
     int A = config->accumulators ? config->accumulators : trainer_first_accumulators(0);
     t->batch = calloc((size_t)workers_count(workers), sizeof *t->batch);
-    t->next = calloc((size_t)A, sizeof *t->next);
-    t->busy = calloc((size_t)A, sizeof *t->busy);
-    if (((t->batch && t->next && t->busy) || error_memory(error, "to train")) &&
+    if ((t->batch || error_memory(error, "to train")) &&
         gradients_create(&t->gradients, model, A, error) &&
         optimizer_create(&t->optimizer, model, &t->gradients, config, workers_count(workers),
                          error))
@@ -59,8 +57,6 @@ void trainer_free(Trainer *t)
     for (int i = 0; t->batch && i < workers_count(t->workers); i++)
         microbatch_free(&t->batch[i]);
     free(t->batch);
-    free(t->next);
-    free(t->busy);
     free(t->nll);
     microbatch_plan_free(&t->plan);
     gradients_free(&t->gradients);
@@ -239,7 +235,7 @@ static bool not_finite(const Trainer *t, const Loss *loss, UpdateStats *stats, E
 {
     const Params *params = &t->model->params;
     int tensor, k = 0;
-    if (!gradients_not_finite(&t->gradients, &tensor, params, error)) return false;
+    if (!gradients_not_finite(&t->gradients, &tensor, error)) return false;
     while (k < t->plan.count && isfinite(t->objective[k])) k++;
     const MicroBatchPart *part = k < t->plan.count ? &t->plan.part[k] : NULL;
     *stats = (UpdateStats){.not_finite = true,

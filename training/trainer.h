@@ -41,14 +41,14 @@ typedef struct Trainer {
     int pairs;
     long long rows;  // target tokens
     MicroBatchPlan plan;
-    double *nll;              // [plan.count] of each micro-batch; 0 for those of other ranks
-    double *objective;        // [plan.count] behind nll
-    size_t nll_size;          // numbers allocated
-    MicroBatch *batch;        // [threads]
-    pthread_mutex_t lock;     // of what follows
-    pthread_cond_t finished;  // a micro-batch
-    int *next;                // [A] the next micro-batch of each accumulator
-    bool *busy;               // [A] whether one is being added to it
+    double *nll;                 // [plan.count] of each micro-batch; 0 for those of other ranks
+    double *objective;           // [plan.count] behind nll
+    size_t nll_size;             // numbers allocated
+    MicroBatch *batch;           // [threads]
+    pthread_mutex_t lock;        // of what follows
+    pthread_cond_t finished;     // a micro-batch
+    int next[MAX_ACCUMULATORS];  // the next micro-batch of each accumulator
+    bool busy[MAX_ACCUMULATORS];  // whether one is being added to it
     bool failed;
     Error error;
 } Trainer;
