@@ -4,6 +4,7 @@
 # make tsan       both programs under ThreadSanitizer, in build/tsan; make test then runs them, too
 # make fuzz       the fuzzers of tests/fuzz, with clang's libFuzzer; scripts/fuzz runs them
 # make page       build/page/qkv.html: the toy's model in one page for browsers (clang, lld, wasi-libc)
+# make reference  build/reference/transformer: the whole network in one file
 # make exercise E=3    makes and checks an exercise of docs/exercises.md
 # make check-all  the slow checks: sanitizers, valgrind, coverage, clang, … (scripts/check-all --help)
 # make bench      speed of training, translating, starting (scripts/benchmark --help)
@@ -35,7 +36,7 @@ DOCDIR  ?= $(DATADIR)/doc/qkv
 PACKAGES = libpng zlib sentencepiece jansson pangocairo
 # Everything but these goals needs the packages.
 ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
-NEEDED   = $(PACKAGES) $(if $(filter test% asan %benchmark,$(MAKECMDGOALS)),openblas) \
+NEEDED   = $(PACKAGES) $(if $(filter test% asan reference exercise %benchmark,$(MAKECMDGOALS)),openblas) \
            $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
 MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
                  command -v $$p >/dev/null || echo $$p; done; \
@@ -202,20 +203,34 @@ $(BUILD)/%.o: %.cc $(BUILD)/$(PROCESSOR)
 $(CHECKS): $(BUILD)/%: $(BUILD)/double/%.o $(BUILD)/double.a
 	@mkdir -p $(@D)
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-$(TESTS): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/all.a
+$(filter-out %/derivatives,$(TESTS)): $(BUILD)/%: $(BUILD)/%.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) -lcmocka
-# A file of exercises/ in place of the original, whose functions it defines (scripts/exercise).
-EXERCISES = $(patsubst %,$(BUILD)/exercises/%,1 2 3 4 5)
-$(BUILD)/exercises/1 $(BUILD)/exercises/3: $(BUILD)/double/tests/model/gradients/attention.o
-$(BUILD)/exercises/2: $(BUILD)/double/tests/model/gradients/layernorm.o
-$(BUILD)/exercises/4: $(BUILD)/double/tests/model/gradients/embedding.o
-$(BUILD)/exercises/5: $(BUILD)/double/tests/model/gradients/loss.o
-$(BUILD)/exercises/6: $(BUILD)/tests/training/adam.o $(BUILD)/exercises/6.o $(BUILD)/all.a
-$(EXERCISES): $(BUILD)/exercises/%: $(BUILD)/double/exercises/%.o $(BUILD)/double.a
-$(EXERCISES) $(BUILD)/exercises/6: FLAGS += -Wno-unused
-$(EXERCISES) $(BUILD)/exercises/6:
+# The network in one file, which includes nothing of the rest; DERIVATIVES checks it, or a file of exercises/ (scripts/exercise).
+REFERENCE = $(CSTD) $(CPPFLAGS) $(CFLAGS) $(MATHS) $(WARNINGS) -MMD -MP -I. $< -o $@ $(LDFLAGS) \
+            $(shell pkg-config --cflags --libs openblas libpng zlib) -lm
+DERIVATIVES = -DREFERENCE='"$(filter %.c,$(word 2,$^))"' -Wno-unused
+$(BUILD)/reference/transformer $(BUILD)/reference/double: reference/transformer.c
 	@mkdir -p $(@D)
-	$(CC) $(FLAGS) $(filter %.o,$^) $(filter %.a,$^) -o $@ $(LDFLAGS) $(LIBS) -lcmocka
+	$(CC) $(if $(filter %double,$@),-DREAL_IS_DOUBLE) $(REFERENCE)
+$(BUILD)/reference/short.c: reference/transformer.c
+	@mkdir -p $(@D)
+	sed 's/UPDATES = [0-9]*/UPDATES = 60/' $< >$@
+$(BUILD)/reference/short: $(BUILD)/reference/short.c
+	$(CC) $(REFERENCE)
+$(BUILD)/tests/reference/derivatives: tests/reference/derivatives.c reference/transformer.c
+	@mkdir -p $(@D)
+	$(CC) $(DERIVATIVES) $(REFERENCE)
+$(BUILD)/exercises/%: tests/reference/derivatives.c exercises/%.c
+	@mkdir -p $(@D)
+	$(CC) $(DERIVATIVES) $(REFERENCE)
+# The program's own numbers, to be compared with the reference's: in float, and in double.
+ORACLE   = $(BUILD)/tests/fixtures/oracle $(BUILD)/double/tests/fixtures/oracle
+$(BUILD)/tests/fixtures/oracle: $(BUILD)/tests/fixtures/oracle.o $(BUILD)/all.a
+	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
+$(BUILD)/double/tests/fixtures/oracle: $(BUILD)/double/tests/fixtures/oracle.o \
+    $(patsubst %.c,$(BUILD)/double/%.o,$(wildcard training/*.c)) $(BUILD)/double.a $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard data/*.c data/*.cc)))
+	$(CC) $(FLAGS) $^ $(BUILD)/double.a -o $@ $(LDFLAGS) $(LIBS)
+reference: $(BUILD)/reference/transformer
 exercise:
 	@BUILD=$(BUILD) scripts/exercise $(E)
 $(TOOLS): $(TOY) $(BUILD)/all.a
@@ -227,7 +242,7 @@ $(BUILD)/tests/data/toy: | $(TOOLS)
 $(BUILD)/tests/data/vocabulary: $(BUILD)/tests/fixtures/sentencepiece-model.o
 $(BUILD)/tests/library/library: $(BUILD)/libqkv.a
 
-tests: $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
+tests: $(addprefix $(BUILD)/reference/,transformer double short) $(ORACLE) $(TESTS) $(CHECKS) $(TOOLS) $(BUILD)/benchmark/benchmark
 test: all tests $(if $(filter test,$(MAKECMDGOALS)),$(if $(WASI),page))
 	@BUILD=$(BUILD) BIN=$(BIN) T='$(T)' tests/run
 asan:
@@ -288,7 +303,7 @@ clean:
 help:
 	@sed -n '/^#/!q; s/^# //p' Makefile
 
-COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c tests/*/*.c tests/model/gradients/*.c)
+COMPILED = $(SOURCES) $(wildcard *.c library/*.c benchmark/*.c data/toy/*.c reference/*.c tests/*/*.c tests/model/gradients/*.c)
 compile_commands.json: .FORCE
 	@{ printf '['; \
 	   printf '{"directory":"$(CURDIR)","file":"%s","command":"$(CC) $(CSTD) $(FLAGS) -Ilibrary -I$(BUILD) -c %s"},\n' \
@@ -296,7 +311,7 @@ compile_commands.json: .FORCE
 	   for f in $(if $(WASI),$(filter library/web/%,$(WASM))); do \
 	       echo "{\"directory\":\"$(CURDIR)\",\"file\":\"$$f\",\"command\":\"clang $(WASM_FLAGS) -c $$f\"},"; done; } | sed '$$s/,$$/]/' >$@
 
-.PHONY: all page test tests asan tsan fuzz exercise check-all bench golden format install uninstall clean help .FORCE
+.PHONY: all page test tests asan tsan fuzz reference exercise check-all bench golden format install uninstall clean help .FORCE
 .SECONDARY:
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)

@@ -182,6 +182,11 @@ done <<EOF
 $headers_of_libraries
 EOF
 
+# The network in one file stands alone.
+report 'reference/ includes nothing of the project' "$({ includes reference/*.c
+    grep -rn --include='*.[ch]' '#include "reference/' $folders; } 2>/dev/null |
+    grep -v -E "<(cblas|png|tgmath|zlib|$(echo "$headers_of_the_system" | paste -s -d '|' -))[.]h>\$")"
+
 known=$(echo "$headers_of_libraries" | awk 'NF { print $1 }' | sed 's/\./[.]/g; s/\*/.*/' |
     paste -s -d '|' -)
 system="($(echo "$headers_of_the_system" | paste -s -d '|' -))[.]h"
