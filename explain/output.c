@@ -1,6 +1,6 @@
 /* output.c -- from what a layer's heads put out to the probability of a word, for the row that is
  * followed; see explanation.h. It is the forward pass of this one row (model/stacks.c), from its
- * embedding on. Only attention mixes rows, and what its heads put out is in the snapshot. */
+ * embedding on. What each sublayer reads, and what the heads put out, is in the snapshot. */
 #include "explain/explanation.h"
 
 #include <math.h>
@@ -8,28 +8,33 @@
 #include <string.h>
 
 #include "base/best.h"
-#include "model/activation.h"
 #include "plots/blocks.h"
 
 enum { ANSWERS = 5 };
 
-/* What the next residual connection adds to, and what the next sublayer reads: in pre-norm x
- * normalised, else x itself (model/addnorm.h). */
+/* The row: what the next residual connection adds to, and what the next sublayer reads. In
+ * post-norm both are one (model/addnorm.h). */
 typedef struct RowStream {
-    real *x, *y;  // [D]
-    real *f,
-        *h;   // [D] [F] a sublayer's output, and the numbers inside the feed-forward network
-    real *z;  // [V] logits
+    real *x;        // [D]
+    const real *y;  // [D]
+    real *f;        // [D] a sublayer's output
+    real *z;        // [V] logits
 } RowStream;
 
-/* y (=) LayerNorm(x), as in model/layernorm.c */
-static void normalise(real *y, const real *x, NormWeights w, int D)
+enum { SELF, CROSS, FEEDFORWARD };
+
+/* What a sublayer reads of the row; of the layer behind the last: the stack's output. */
+static const real *input_of(const Explanation *e, int layer, int sublayer)
 {
-    double mean = 0, variance = 0;
-    for (int d = 0; d < D; d++) mean += (double)x[d] / D;
-    for (int d = 0; d < D; d++) variance += ((double)x[d] - mean) * ((double)x[d] - mean) / D;
-    double rstd = 1 / sqrt(variance + 1e-5);
-    for (int d = 0; d < D; d++) y[d] = w.g[d] * (real)(((double)x[d] - mean) * rstd) + w.b[d];
+    const Activations *a = &e->snapshot->activations;
+    bool encoder = e->kind == ATTENTION_ENCODER;
+    const Stack *stack = encoder ? &a->encoder : &a->decoder;
+    const StackLayer *l = &stack->layer[layer];
+    const real *X = layer == stack->layers ? encoder ? a->encoded : a->output
+                    : sublayer == SELF     ? l->self.Xq
+                    : sublayer == CROSS    ? l->cross.Xq
+                                           : l->ffn.X;
+    return X + e->word * e->config->d_model;
 }
 
 static void put(const Explanation *e, const char *name, const real *x, int count)
@@ -38,22 +43,21 @@ static void put(const Explanation *e, const char *name, const real *x, int count
     put_row(e, name, x, count);
 }
 
-/* Add & norm, after a sublayer. */
-static void add(const Explanation *e, RowStream *s, NormWeights w, bool shown)
+/* Add & norm, after a sublayer.   next: what the next one reads */
+static void add(const Explanation *e, RowStream *s, const real *next, bool shown)
 {
     int D = e->config->d_model;
-    bool pre = e->config->norm == NORM_PRE;
     if (shown) put(e, "x", s->x, D);
     for (int d = 0; d < D; d++) s->x[d] += s->f[d];
     if (shown) put(e, "x + f", s->x, D);
-    normalise(s->y, s->x, w, D);
-    if (!pre) memcpy(s->x, s->y, (size_t)D * sizeof *s->x);
+    s->y = next;
+    if (e->config->norm != NORM_PRE) memcpy(s->x, s->y, (size_t)D * sizeof *s->x);
     if (shown) put(e, "norm(x + f)", s->y, D);
     if (shown) fputc('\n', e->out);
 }
 
 static void attention(Explanation *e, RowStream *s, AttentionKind kind, int layer,
-                      const AttentionWeights *w, NormWeights norm)
+                      const AttentionWeights *w, const real *next)
 {
     int D = e->config->d_model, H = e->config->heads;
     bool shown = kind == e->kind && layer == e->layer;
@@ -72,25 +76,20 @@ static void attention(Explanation *e, RowStream *s, AttentionKind kind, int laye
         put(e, "o", o, D);
         put(e, "W_O o + b_O", s->f, D);
     }
-    add(e, s, norm, shown);
+    add(e, s, next, shown);
 }
 
 static void feedforward(Explanation *e, RowStream *s, int layer, const FeedforwardWeights *w,
-                        NormWeights norm)
+                        const real *next)
 {
     static const char *const names[] = {"max(0, a)", "GELU(a)", "Swish(a)"};
-    int D = e->config->d_model, F = e->config->ffn, alive = 0, kind = e->config->activation;
+    int D = e->config->d_model, F = e->config->ffn, alive = 0;
     bool shown = layer == e->layer;
-    matrix_multiply(s->h, s->y, &w->fc1.W, w->fc1.b, 1, F, D);
-    for (int k = 0; k < F; k++) {
-        real a = s->h[k];
-        alive += a > 0;
-        s->h[k] = kind == ACTIVATION_GELU    ? gelu(a).value
-                  : kind == ACTIVATION_SWISH ? swish(a).value
-                  : a > 0                    ? a
-                                             : 0;
-    }
-    matrix_multiply(s->f, s->h, &w->fc2.W, w->fc2.b, 1, D, F);
+    const Activations *a = &e->snapshot->activations;
+    const Stack *stack = e->kind == ATTENTION_ENCODER ? &a->encoder : &a->decoder;
+    const real *h = stack->layer[layer].ffn.H + e->word * F;
+    for (int k = 0; k < F; k++) alive += h[k] > 0;
+    matrix_multiply(s->f, h, &w->fc2.W, w->fc2.b, 1, D, F);
     if (shown) {
         step(e, "The feed-forward network");
         say(e,
@@ -101,12 +100,12 @@ static void feedforward(Explanation *e, RowStream *s, int layer, const Feedforwa
                 ? "Attention to the source comes first (--attention-kind cross explains it), "
                   "with a norm of its own. "
                 : "",
-            F, alive, names[kind]);
+            F, alive, names[e->config->activation]);
         put(e, "y", s->y, D);
-        put(e, "h", s->h, F);
+        put(e, "h", h, F);
         put(e, "W_2 h + b_2", s->f, D);
     }
-    add(e, s, norm, shown);
+    add(e, s, next, shown);
 }
 
 /* The tokens with the largest logits, and the one that the translation has. */
@@ -148,18 +147,18 @@ bool output_print(Explanation *e, Error *error)
     bool encoder = e->kind == ATTENTION_ENCODER;
     const ModelConfig *c = e->config;
     const Weights *w = &e->snapshot->model->weights;
-    size_t D = (size_t)c->d_model, F = (size_t)c->ffn;
-    real *block = malloc((3 * D + F + (size_t)c->vocab) * sizeof *block);
+    size_t D = (size_t)c->d_model;
+    real *block = malloc((2 * D + (size_t)c->vocab) * sizeof *block);
     if (!block) return error_memory(error, "to explain the attention");
-    RowStream s = {block, block + D, block + 2 * D, block + 3 * D, block + 3 * D + F};
+    RowStream s = {block, NULL, block + D, block + 2 * D};
     memcpy(s.x, row_of(snapshot_embedded(e->snapshot, encoder), e->word), D * sizeof *s.x);
-    memcpy(s.y, s.x, D * sizeof *s.y);  // the first attention's input is not read
     for (int l = 0; l < (encoder ? c->encoder_layers : c->decoder_layers); l++) {
         const LayerWeights *p = encoder ? &w->encoder[l] : &w->decoder[l];
         attention(e, &s, encoder ? ATTENTION_ENCODER : ATTENTION_DECODER, l, &p->self,
-                  p->self_norm);
-        if (!encoder) attention(e, &s, ATTENTION_CROSS, l, &p->cross, p->cross_norm);
-        feedforward(e, &s, l, &p->ffn, p->final_norm);
+                  input_of(e, l, encoder ? FEEDFORWARD : CROSS));
+        if (!encoder)
+            attention(e, &s, ATTENTION_CROSS, l, &p->cross, input_of(e, l, FEEDFORWARD));
+        feedforward(e, &s, l, &p->ffn, input_of(e, l + 1, SELF));
     }
     if (!encoder) probabilities(e, &s);
     else

@@ -167,10 +167,14 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     size_t cross = (R > H ? R : H) * (size_t)head_width(longest);
     cache->P = ARENA_TAKE(arena, real, self > cross ? self : cross);
     cache->value = ARENA_TAKE(arena, const real *, (size_t)(steps > longest ? steps : longest));
-    real *stream = addnorm_layout_first(&cache->norm_first, arena, config, rows);
-    addnorm_layout(&cache->self_norm, arena, config, rows, stream, NULL);
-    addnorm_layout(&cache->cross_norm, arena, config, rows, stream, NULL);
-    addnorm_layout(&cache->final_norm, arena, config, rows, stream, NULL);
+    real *sum = NULL;
+    if (config->norm == NORM_PRE) {
+        sum = ARENA_TAKE(arena, real, R * D);
+        layernorm_layout(&cache->norm_last, arena, config, rows);
+    }
+    addnorm_layout(&cache->self_norm, arena, config, rows, sum, NULL);
+    addnorm_layout(&cache->cross_norm, arena, config, rows, sum, NULL);
+    addnorm_layout(&cache->final_norm, arena, config, rows, sum, NULL);
     feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
     cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
 }
@@ -336,10 +340,11 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
                       (real)config_embedding_scale(config),
                       P ? P + (size_t)cache->step * d : NULL, NULL, D);
-    Stream s = addnorm_first(&cache->norm_first, X, w->decoder_first, config, count);
+    const real *x = X, *input;
     for (int l = 0; l < config->decoder_layers; l++) {
         const LayerWeights *p = &w->decoder[l];
-        linear_forward(cache->QKV, s.Y, &p->self.q, count, 3 * D, D);  // (1)
+        input = addnorm_input(&cache->self_norm, x, p->self_norm, count);
+        linear_forward(cache->QKV, input, &p->self.q, count, 3 * D, D);  // (1)
         real *KV = node_at(cache, cache->step, cache->nodes, l, config);
         for (size_t r = 0; r < (size_t)count; r++)
             memcpy(KV + r * 2 * d, cache->QKV + r * 3 * d + d, 2 * d * sizeof *KV);
@@ -348,9 +353,10 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
             attend_self(O + (size_t)r * d, cache->QKV + (size_t)r * 3 * d, cache,
                         cache->path + (size_t)r * (size_t)cache->steps, l, &p->self, config);
         linear_forward(F, O, &p->self.out, count, D, D);
-        s = addnorm_forward(&cache->self_norm, s, F, p->self_norm, &rows, NULL, 0);
+        x = addnorm_output(&cache->self_norm, x, F, p->self_norm, &rows, NULL, 0);
 
-        linear_forward(Q, s.Y, &p->cross.q, count, D, D);  // (3)
+        input = addnorm_input(&cache->cross_norm, x, p->cross_norm, count);
+        linear_forward(Q, input, &p->cross.q, count, D, D);  // (3)
         for (int r = 0, next; r < count; r = next) {
             for (next = r + 1; next < count && prefix[next].sentence == prefix[r].sentence;)
                 next++;
@@ -358,14 +364,17 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
                           next - r, &p->cross, config);
         }
         linear_forward(F, O, &p->cross.out, count, D, D);
-        s = addnorm_forward(&cache->cross_norm, s, F, p->cross_norm, &rows, NULL, 0);
+        x = addnorm_output(&cache->cross_norm, x, F, p->cross_norm, &rows, NULL, 0);
 
-        feedforward_forward(F, &cache->ffn, s.Y, &p->ffn, &rows, NULL, 0);  // (4)
-        s = addnorm_forward(&cache->final_norm, s, F, p->final_norm, &rows, NULL, 0);
+        input = addnorm_input(&cache->final_norm, x, p->final_norm, count);
+        feedforward_forward(F, &cache->ffn, input, &p->ffn, &rows, NULL, 0);  // (4)
+        x = addnorm_output(&cache->final_norm, x, F, p->final_norm, &rows, NULL, 0);
     }
     cache->nodes += count;
     cache->step++;
-    return s.Y;
+    if (config->norm != NORM_PRE) return x;
+    layernorm_forward(X, &cache->norm_last, x, w->decoder_last, count);
+    return X;
 }
 
 int cache_tokens(int *id, const Cache *cache, int node)

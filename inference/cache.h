@@ -61,7 +61,8 @@ typedef struct Cache {
     real *QKV, *O;       // [rows,3D] [rows,D]
     real *P;             // attention weights of one row, or of one sentence and head
     const real **value;  // the values that one row attends to
-    AddNorm norm_first, self_norm, cross_norm, final_norm;
+    AddNorm self_norm, cross_norm, final_norm;
+    LayerNormSaved norm_last;  // pre-norm only
     FeedforwardSaved ffn;
 
     /* Keys and values, [layers,rows of the step,2D] for each step. It is the last buffer and is

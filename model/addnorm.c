@@ -1,63 +1,68 @@
-/* addnorm.c -- residual connections and norms between sublayers; see addnorm.h.
+/* addnorm.c -- residual connection, dropout and norm around a sublayer F; see addnorm.h.
  *
- * Backward, where X is the input of the residual connection and Y that of the sublayer F:
- *
- *   post-norm   dX = LayerNorm'(dX)            dF = dropout(dX)      then F adds its own to dX
- *   pre-norm    dX = dX + LayerNorm'(dY)       dF = dropout(dX)      then F sets dY
- *
- * Only Y of the last norm of a pre-norm stack is used: there dX = LayerNorm'(dY). */
+ *   forward    post-norm   Y = LayerNorm(X + dropout(F))
+ *              pre-norm    input = LayerNorm(X)          Y = X + dropout(F)
+ *   backward   post-norm   dX = LayerNorm'(dY)           dF = dropout(dX)      then F adds to dX
+ *              pre-norm    dX = dY    dF = dropout(dX)   then dX += LayerNorm'(dinput) */
 #include "model/addnorm.h"
 
-real *addnorm_layout_first(AddNorm *first, Arena *arena, const ModelConfig *config, int N)
+static bool before(const AddNorm *a)
 {
-    *first = (AddNorm){0};
-    if (config->norm != NORM_PRE) return NULL;
-    addnorm_layout(first, arena, config, N, NULL, NULL);
-    return ARENA_TAKE(arena, real, (size_t)N * (size_t)config->d_model);
+    return a->norm.config->norm == NORM_PRE;
 }
 
-void addnorm_layout(AddNorm *norm, Arena *arena, const ModelConfig *config, int N, real *stream,
+void addnorm_layout(AddNorm *a, Arena *arena, const ModelConfig *config, int N, real *sum,
                     const Dropout *dropout)
 {
-    layernorm_layout(&norm->saved, arena, N, config, dropout ? dropout->residual : 0);
-    norm->Y = ARENA_TAKE(arena, real, (size_t)N * (size_t)config->d_model);
-    norm->sum = stream ? stream : norm->saved.normal;
-    norm->residual = stream ? stream : norm->Y;
+    size_t count = (size_t)N * (size_t)config->d_model;
+    layernorm_layout(&a->norm, arena, config, N);
+    a->mask = dropout_layout(arena, count, dropout ? dropout->residual : 0);
+    a->normalised = ARENA_TAKE(arena, real, count);
+    a->sum = sum ? sum : a->norm.normal;
 }
 
-Stream addnorm_first(AddNorm *first, const real *X, NormWeights w, const ModelConfig *config,
-                     int N)
+const real *addnorm_input(AddNorm *a, const real *X, NormWeights w, int N)
 {
-    if (config->norm != NORM_PRE) return (Stream){X, X};
-    layernorm_forward(first->Y, NULL, &first->saved, X, NULL, w, N);
-    return (Stream){X, first->Y};
+    if (!before(a)) return X;
+    layernorm_forward(a->normalised, &a->norm, X, w, N);
+    return a->normalised;
 }
 
-Stream addnorm_forward(AddNorm *norm, Stream before, const real *F, NormWeights w,
-                       const Packed *rows, const Dropout *dropout, uint32_t place)
+const real *addnorm_output(AddNorm *a, const real *X, const real *F, NormWeights w,
+                           const Packed *rows, const Dropout *dropout, uint32_t place)
 {
-    dropout_rows(&norm->saved.mask, rows, norm->saved.config->d_model, dropout, place);
-    layernorm_forward(norm->Y, norm->sum, &norm->saved, before.X, F, w, rows->rows);
-    return (Stream){norm->residual, norm->Y};
+    int D = a->norm.config->d_model;
+    size_t count = (size_t)rows->rows * (size_t)D;
+    const uint8_t *keep = a->mask.keep;
+    real *sum = a->sum, scale = a->mask.scale;
+    dropout_rows(&a->mask, rows, D, dropout, place);
+    if (keep) {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) sum[i] = X[i] + F[i] * (scale * (real)keep[i]);
+    } else {
+#pragma omp simd
+        for (size_t i = 0; i < count; i++) sum[i] = X[i] + F[i];
+    }
+    if (before(a)) return sum;
+    layernorm_forward(a->normalised, &a->norm, sum, w, rows->rows);
+    return a->normalised;
 }
 
-StreamGradient addnorm_last(real *dX, real *dY, const ModelConfig *config)
+const real *addnorm_output_backward(const AddNorm *a, real *dX, real *dF, NormWeights dw,
+                                    NormWeights w, int N)
 {
-    bool pre = config->norm == NORM_PRE;
-    return (StreamGradient){dX, dX, pre ? dY : dX, pre ? SET : ADD};
+    size_t count = (size_t)N * (size_t)a->norm.config->d_model;
+    const uint8_t *keep = a->mask.keep;
+    real scale = a->mask.scale;
+    if (!before(a)) layernorm_backward(SET, dX, dw, dX, &a->norm, w, N);
+    if (!keep) return dX;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) dF[i] = dX[i] * (scale * (real)keep[i]);
+    return dF;
 }
 
-const real *addnorm_backward(const AddNorm *norm, StreamGradient *g, real *dF, NormWeights dw,
-                             NormWeights w, int N)
-{
-    layernorm_backward(g->dY == g->dX ? SET : ADD, g->dX, dF, dw, g->dY, &norm->saved, w, N);
-    g->dY = g->below;
-    return norm->saved.mask.keep ? dF : g->dX;
-}
-
-void addnorm_first_backward(const AddNorm *first, StreamGradient *g, NormWeights dw,
+void addnorm_input_backward(const AddNorm *a, real *dX, const real *dinput, NormWeights dw,
                             NormWeights w, int N)
 {
-    if (!first->Y) return;  // post-norm
-    layernorm_backward(ADD, g->dX, NULL, dw, g->dY, &first->saved, w, N);
+    if (before(a)) layernorm_backward(ADD, dX, dw, dinput, &a->norm, w, N);
 }

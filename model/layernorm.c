@@ -1,55 +1,32 @@
-/* layernorm.c -- residual connection, then layer normalisation (layer normalization,
- * LayerNorm): each row gets mean 0 and variance 1, and is scaled and shifted.
+/* layernorm.c -- layer normalisation (layer normalization, LayerNorm): each row gets mean 0 and
+ * variance 1, and is scaled and shifted.
  *
- *   forward    x = X + dropout(F)
- *              x̂ = (x - mean) · rstd,   rstd = 1 / sqrt(var + 1e-5),   y = g ⊙ x̂ + b
+ *   forward    x̂ = (x - mean) · rstd,   rstd = 1 / sqrt(var + 1e-5),   y = g ⊙ x̂ + b
  *   backward   u = dy ⊙ g
  *              dx = rstd · (u - avg(u) - x̂ · avg(u ⊙ x̂))      dg += dy ⊙ x̂      db += dy
- *                   (+ the dx of the next residual connection in pre-norm, which adds x)
- *              dF = dropout(dx)
  *
  * var divides by D (biased), eps is inside the root: Ba et al. 2016 (arXiv 1607.06450). */
 #include "model/layernorm.h"
 
 #include <math.h>
 
-void layernorm_layout(LayerNormSaved *saved, Arena *arena, int N, const ModelConfig *config,
-                      double rate)
+void layernorm_layout(LayerNormSaved *saved, Arena *arena, const ModelConfig *config, int N)
 {
-    size_t count = (size_t)N * (size_t)config->d_model;
     saved->config = config;
-    saved->normal = ARENA_TAKE(arena, real, count);
+    saved->normal = ARENA_TAKE(arena, real, (size_t)N * (size_t)config->d_model);
     saved->rstd = ARENA_TAKE(arena, real, (size_t)N);
-    saved->mask = dropout_layout(arena, count, rate);
 }
 
-/* The residual connection: x (=) X + dropout(F) */
-static void add_row(real *x, const real *X, const real *F, const uint8_t *keep, real scale,
-                    int D)
-{
-    if (keep) {
-#pragma omp simd
-        for (int k = 0; k < D; k++) x[k] = X[k] + F[k] * (scale * (real)keep[k]);
-    } else {
-#pragma omp simd
-        for (int k = 0; k < D; k++) x[k] = X[k] + F[k];
-    }
-}
-
-void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X, const real *F,
-                       NormWeights w, int N)
+void layernorm_forward(real *Y, LayerNormSaved *saved, const real *X, NormWeights w, int N)
 {
     int D = saved->config->d_model;
     for (int n = 0; n < N; n++) {
         size_t at = (size_t)n * (size_t)D;
-        real *normal = saved->normal + at, *y = Y + at, total = 0, var = 0;
-        const real *x = F ? sum + at : X + at;
-        if (F)
-            add_row(sum + at, X + at, F + at, dropout_keep(&saved->mask, at), saved->mask.scale,
-                    D);
-#pragma omp simd reduction(+ : total)
-        for (int k = 0; k < D; k++) total += x[k];
-        real mean = total / (real)D;
+        const real *x = X + at;
+        real *normal = saved->normal + at, *y = Y + at, sum = 0, var = 0;
+#pragma omp simd reduction(+ : sum)
+        for (int k = 0; k < D; k++) sum += x[k];
+        real mean = sum / (real)D;
 #pragma omp simd reduction(+ : var)
         for (int k = 0; k < D; k++) var += (x[k] - mean) * (x[k] - mean);
         real rstd = 1 / (real)sqrt(var / (real)D + (real)1e-5);
@@ -62,15 +39,13 @@ void layernorm_forward(real *Y, real *sum, LayerNormSaved *saved, const real *X,
     }
 }
 
-void layernorm_backward(GemmMode mode, real *dX, real *dF, NormWeights dw, const real *dY,
+void layernorm_backward(GemmMode mode, real *dX, NormWeights dw, const real *dY,
                         const LayerNormSaved *saved, NormWeights w, int N)
 {
     int D = saved->config->d_model;
-    real scale = saved->mask.scale;
     for (int n = 0; n < N; n++) {
         size_t at = (size_t)n * (size_t)D;
         const real *dy = dY + at, *normal = saved->normal + at;
-        const uint8_t *keep = dropout_keep(&saved->mask, at);
         real *dx = dX + at, sum_u = 0, sum_ux = 0, rstd = saved->rstd[n];
 #pragma omp simd reduction(+ : sum_u, sum_ux)
         for (int k = 0; k < D; k++) {
@@ -86,8 +61,5 @@ void layernorm_backward(GemmMode mode, real *dX, real *dF, NormWeights dw, const
             real own = rstd * (dy[k] * w.g[k] - avg_u - normal[k] * avg_ux);
             dx[k] = mode == ADD ? dx[k] + own : own;
         }
-        if (!keep) continue;
-#pragma omp simd
-        for (int k = 0; k < D; k++) dF[at + (size_t)k] = dx[k] * (scale * (real)keep[k]);
     }
 }

@@ -108,35 +108,28 @@ static void attention(Listing *list, AttentionWeights *p, const char *module, co
         score_scale(score, D / H);
 }
 
-/* Which of a layer's norms follows which sum depends on the order: in pre-norm a sublayer's own
- * norm stands before it, after the sum of the sublayer before. For the first sublayer that sum
- * is in the layer below, whose norm is `under`. */
-static void layer_of(Listing *list, LayerWeights *layer, NormWeights *under, bool decoder,
-                     const ModelConfig *c)
+static void layer_of(Listing *list, LayerWeights *layer, bool decoder, const ModelConfig *c)
 {
-    bool pre = c->norm == NORM_PRE;
-    NormWeights *above = &layer->self_norm;  // the norm that follows the last sum
     attention(list, &layer->self, "self_attn", "self_attn.out_proj", c);
-    norm(list, pre ? under : above, "self_attn_layer_norm", c->d_model);
+    norm(list, &layer->self_norm, "self_attn_layer_norm", c->d_model);
     if (decoder) {
         attention(list, &layer->cross, "encoder_attn", "encoder_attn.out_proj", c);
-        norm(list, pre ? above : &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
-        above = &layer->cross_norm;
+        norm(list, &layer->cross_norm, "encoder_attn_layer_norm", c->d_model);
     }
     linear(list, &layer->ffn.fc1, "fc1", c->ffn, c->d_model);
     linear(list, &layer->ffn.fc2, "fc2", c->d_model, c->ffn);
-    norm(list, pre ? above : &layer->final_norm, "final_layer_norm", c->d_model);
+    norm(list, &layer->final_norm, "final_layer_norm", c->d_model);
 }
 
 static void stack(Listing *list, const char *name, LayerWeights *layer, int layers,
-                  NormWeights *under, bool decoder, const ModelConfig *c)
+                  NormWeights *last, bool decoder, const ModelConfig *c)
 {
-    for (int l = 0; l < layers; l++, under = &layer[l - 1].final_norm) {
+    for (int l = 0; l < layers; l++) {
         snprintf(list->prefix, sizeof list->prefix, "model.%s.layers.%d.", name, l);
-        layer_of(list, &layer[l], under, decoder, c);
+        layer_of(list, &layer[l], decoder, c);
     }
     snprintf(list->prefix, sizeof list->prefix, "model.%s.", name);
-    if (c->norm == NORM_PRE) norm(list, under, "layer_norm", c->d_model);
+    if (c->norm == NORM_PRE) norm(list, last, "layer_norm", c->d_model);
 }
 
 static void embedding(Listing *list, Matrix *E, const char *module, int V, int D)
@@ -182,8 +175,8 @@ static void network(Listing *list, Weights *w, const ModelConfig *c)
     positions(list, &w->source_positions, "model.encoder.embed_positions", c);
     positions(list, &w->target_positions, "model.decoder.embed_positions", c);
 
-    stack(list, "encoder", w->encoder, c->encoder_layers, &w->encoder_first, false, c);
-    stack(list, "decoder", w->decoder, c->decoder_layers, &w->decoder_first, true, c);
+    stack(list, "encoder", w->encoder, c->encoder_layers, &w->encoder_last, false, c);
+    stack(list, "decoder", w->decoder, c->decoder_layers, &w->decoder_last, true, c);
     align(list);
 }
 

@@ -69,8 +69,8 @@ typedef struct FeedforwardWeights {
     Linear fc2;  // [D,F]
 } FeedforwardWeights;
 
-/* A norm is named by the sum that it follows (addnorm.h). In post-norm the file uses the same
- * name; in pre-norm it names a norm by the sublayer that follows. */
+/* A norm is that of the sublayer before it in this struct: it stands before it, or after it
+ * (addnorm.h). */
 typedef struct LayerWeights {
     AttentionWeights self;
     NormWeights self_norm;
@@ -88,7 +88,7 @@ typedef struct Weights {
     Matrix output;            // [V,D]; `tying` says which of the three are one
     real *logits_bias;        // [V]
     real *source_positions, *target_positions;  // [max_length,D] if learned, else NULL
-    NormWeights encoder_first, decoder_first;   // before the first sublayer, in pre-norm
+    NormWeights encoder_last, decoder_last;     // behind the last layer, in pre-norm
     LayerWeights encoder[MAX_LAYERS], decoder[MAX_LAYERS];
 } Weights;
 

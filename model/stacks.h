@@ -32,7 +32,8 @@ typedef struct Stack {
     const Packed *rows;    // encoder: source [N]; decoder: target [M]
     const Packed *source;  // decoder: source [N]; encoder: NULL
     int layers;
-    AddNorm first;  // pre-norm only
+    LayerNormSaved last;  // pre-norm only, as the next
+    real *output;         // [N,D] normalised
     StackLayer layer[MAX_LAYERS];
 } Stack;
 

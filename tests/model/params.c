@@ -143,8 +143,7 @@ TEST(test_bind)
     assert_ptr_equal(cross->k.b + 16, cross->v.b);
 }
 
-/* The names that options add, and where Weights has them. In pre-norm a norm is named by the
- * sublayer that follows, and stands in Weights by the sum before it. */
+/* The names that options add, and where Weights has them. */
 TEST(test_names_of_options)
 {
     static const Place some[] = {
@@ -153,16 +152,10 @@ TEST(test_names_of_options)
         {"lm_head.weight", &w.output.at, 37},
         {"model.encoder.embed_positions.weight", &w.source_positions, 8},
         {"model.decoder.embed_positions.weight", &w.target_positions, 8},
-        {"model.encoder.layers.0.self_attn_layer_norm.weight", &w.encoder_first.g, 16},
-        {"model.encoder.layers.0.final_layer_norm.bias", &w.encoder[0].self_norm.b, 16},
-        {"model.encoder.layers.1.self_attn_layer_norm.bias", &w.encoder[0].final_norm.b, 16},
-        {"model.encoder.layer_norm.weight", &w.encoder[1].final_norm.g, 16},
-        {"model.decoder.layers.0.self_attn_layer_norm.bias", &w.decoder_first.b, 16},
-        {"model.decoder.layers.0.encoder_attn_layer_norm.weight", &w.decoder[0].self_norm.g,
-         16},
-        {"model.decoder.layers.0.final_layer_norm.weight", &w.decoder[0].cross_norm.g, 16},
-        {"model.decoder.layers.2.self_attn_layer_norm.weight", &w.decoder[1].final_norm.g, 16},
-        {"model.decoder.layer_norm.bias", &w.decoder[2].final_norm.b, 16},
+        {"model.encoder.layers.0.self_attn_layer_norm.weight", &w.encoder[0].self_norm.g, 16},
+        {"model.encoder.layers.1.final_layer_norm.bias", &w.encoder[1].final_norm.b, 16},
+        {"model.encoder.layer_norm.weight", &w.encoder_last.g, 16},
+        {"model.decoder.layer_norm.bias", &w.decoder_last.b, 16},
     };
     ModelConfig config = small;
     config.norm = NORM_PRE, config.positions = POSITIONS_LEARNED, config.tying = TYING_NONE;

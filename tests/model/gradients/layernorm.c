@@ -1,115 +1,95 @@
-/* layernorm.c -- gradients of the residual connection and layer normalisation, as post-norm and
- * pre-norm use them. */
-#include "model/layernorm.h"
-#include "model/dropout.h"
+/* layernorm.c -- gradients of layer normalisation, of the residual connection around a sublayer
+ * and of its dropout, as post-norm and pre-norm order them. */
+#include "model/addnorm.h"
 #include "tests/fixtures/check.h"
 
-enum { N = 8, D = 12 };
-
-static const ModelConfig config = {.d_model = D};
+enum { D = 12, PLACE = 3 };
 
 typedef struct Case {
-    real *Y, *sum, *X, *F, *R;
-    const real *R_sum;  // weights of the sum in the loss; NULL: only Y counts
+    AddNorm a;
+    real *X, *F, *R, *R_input;  // the loss: Y · R + the sublayer's input · R_input
     NormWeights w;
-    LayerNormSaved saved;
+    const Dropout *dropout;
+    int N;
 } Case;
 
 static double loss(void *context)
 {
     Case *c = context;
-    layernorm_forward(c->Y, c->sum, &c->saved, c->X, c->F, c->w, N);
-    const real *sum = c->F ? c->sum : c->X;
-    return inner(c->Y, c->R, N * D) + (c->R_sum ? inner(sum, c->R_sum, N * D) : 0);
+    size_t count = (size_t)(c->N * D);
+    double sum = inner(addnorm_input(&c->a, c->X, c->w, c->N), c->R_input, count);
+    return sum + inner(addnorm_output(&c->a, c->X, c->F, c->w, &target_rows, c->dropout, PLACE),
+                       c->R, count);
 }
 
-/* Post-norm: the sum is overwritten by x̂.   mask: NULL without dropout */
-static Case post_norm(const DropoutMask *mask)
+static void check_case(const char *layer, Norm norm, double rate)
 {
-    Case c = {.Y = numbers(N * D),
-              .X = numbers(N * D),
-              .F = numbers(N * D),
-              .R = numbers(N * D),
+    const ModelConfig config = {.d_model = D, .norm = norm};
+    const Dropout dropout = {.residual = rate, .seed = 5, .update = 2};
+    size_t count = (size_t)(target_rows.rows * D);
+    Case c = {.X = numbers(count),
+              .F = numbers(count),
+              .R = numbers(count),
+              .R_input = numbers(count),
               .w = {numbers(D), numbers(D)},
-              .saved = {&config, numbers(N * D), numbers(N), mask ? *mask : (DropoutMask){0}}};
-    c.sum = c.saved.normal;
-    return c;
-}
-
-/* Pre-norm: the sum has its own buffer and is the next residual. */
-static Case pre_norm(const DropoutMask *mask)
-{
-    Case c = post_norm(mask);
-    c.sum = numbers(N * D);
-    c.R_sum = numbers(N * D);
-    return c;
-}
-
-/* The first norm of a pre-norm stack: X is the next residual, nothing is added to it. */
-static Case first_norm(void)
-{
-    Case c = pre_norm(NULL);
-    c.F = c.sum = NULL;
-    return c;
-}
-
-/* in_place: dX is dY, as the network calls it. */
-static void check_case(const char *layer, Case c, bool in_place)
-{
-    Check check = {.layer = layer, .loss = loss, .context = &c};
-    real *dY = copy_of(c.R, N * D), *dX = in_place ? dY : numbers(N * D);
-    if (c.R_sum) memcpy(dX, c.R_sum, N * D * sizeof *dX);
-    real *dF = c.saved.mask.keep ? numbers(N * D) : dX;
+              .dropout = &dropout,
+              .N = target_rows.rows};
+    Arena arena = {0};
+    real *stream = norm == NORM_PRE ? numbers(count) : NULL;
+    LAYOUT(&arena, addnorm_layout(&c.a, &arena, &config, c.N, stream, &dropout));
     Added dg = added(D), db = added(D);
+    NormWeights dw = {dg.now, db.now};
+    real *dX = copy_of(c.R, count), *dF = numbers(count);
     loss(&c);
-    layernorm_backward(c.R_sum ? ADD : SET, dX, dF, (NormWeights){dg.now, db.now}, dY, &c.saved,
-                       c.w, N);
-    check_tensor(&check, "X", c.X, dX, NULL, N * D);
-    if (c.F) check_tensor(&check, "F", c.F, dF, NULL, N * D);
+    const real *dF_is = addnorm_output_backward(&c.a, dX, dF, dw, c.w, c.N);
+    dF = copy_of(dF_is, count);
+    assert_true((dF_is == dX) == (rate == 0));
+    if (norm == NORM_PRE) addnorm_input_backward(&c.a, dX, c.R_input, dw, c.w, c.N);
+    else
+        for (size_t i = 0; i < count; i++) dX[i] += c.R_input[i];
+
+    Check check = {.layer = layer, .loss = loss, .context = &c};
+    for (int kept = 0; kept < 2 && rate > 0; kept++)
+        assert_non_null(memchr(c.a.mask.keep, kept, count));
+    check_tensor(&check, "X", c.X, dX, NULL, count);
+    check_tensor(&check, "F", c.F, dF, NULL, count);
     check_added(&check, "g", c.w.g, dg, D);
     check_added(&check, "b", c.w.b, db, D);
     check_report(&check);
+    arena_free(&arena);
 }
 
 static void test_orders(void **state)
 {
     (void)state;
-    const Dropout dropout = {.seed = 5, .update = 2};
-    uint8_t keep[N * D];
-    const DropoutMask mask = {keep, 0.3, dropout_scale(0.3)};
-    dropout_rows(&mask, &target_rows, D, &dropout, 1);
-    for (int kept = 0; kept < 2; kept++) assert_non_null(memchr(keep, kept, sizeof keep));
-    check_case("post-norm", post_norm(NULL), false);
-    check_case("post-norm, in place", post_norm(NULL), true);
-    check_case("pre-norm", pre_norm(NULL), false);
-    check_case("pre-norm, first", first_norm(), false);
-    check_case("post-norm, dropout", post_norm(&mask), false);
-    check_case("post-norm, dropout, in place", post_norm(&mask), true);
-    check_case("pre-norm, dropout", pre_norm(&mask), false);
+    check_case("post-norm", NORM_POST, 0);
+    check_case("post-norm, dropout", NORM_POST, 0.3);
+    check_case("pre-norm", NORM_PRE, 0);
+    check_case("pre-norm, dropout", NORM_PRE, 0.3);
 }
 
-/* Y may be X; so may the sum. */
-static void test_forward_in_place(void **state)
+/* Y may be X, and so may what backward sets. */
+static void test_in_place(void **state)
 {
     (void)state;
-    Case c = post_norm(NULL);
-    loss(&c);
-    layernorm_forward(c.X, c.sum, &c.saved, c.X, c.F, c.w, N);
-    assert_memory_equal(c.X, c.Y, N * D * sizeof *c.X);
-
-    c = pre_norm(NULL);
-    loss(&c);
-    real *Y = numbers(N * D);
-    layernorm_forward(Y, c.X, &c.saved, c.X, c.F, c.w, N);
-    assert_memory_equal(Y, c.Y, N * D * sizeof *Y);
-    assert_memory_equal(c.X, c.sum, N * D * sizeof *Y);
+    enum { N = 8 };
+    const ModelConfig config = {.d_model = D};
+    LayerNormSaved saved = {&config, numbers(N * D), numbers(N)};
+    NormWeights w = {numbers(D), numbers(D)}, dw = {numbers(D), numbers(D)};
+    real *X = numbers(N * D), *Y = numbers(N * D), *dX = numbers(N * D), *dY = numbers(N * D);
+    layernorm_forward(Y, &saved, X, w, N);
+    layernorm_forward(X, &saved, X, w, N);
+    assert_memory_equal(X, Y, N * D * sizeof *X);
+    layernorm_backward(SET, dX, dw, dY, &saved, w, N);
+    layernorm_backward(SET, dY, dw, dY, &saved, w, N);
+    assert_memory_equal(dX, dY, N * D * sizeof *dX);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(test_orders, check_teardown),
-        cmocka_unit_test_teardown(test_forward_in_place, check_teardown),
+        cmocka_unit_test_teardown(test_in_place, check_teardown),
     };
     return cmocka_run_group_tests_name("gradients/layernorm", tests, NULL, NULL);
 }
