@@ -85,6 +85,28 @@ void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
                    int M);
 
+/* ---- for loss.c and rdrop.c: chunk k of the classes, `width` of them ---- */
+
+OutputLayer loss_chunk(const OutputLayer *w, int k);
+
+/* Its logits [rows,width], and what forward keeps of them. */
+real *loss_logits(const LossBuffers *b, int k, int rows);
+
+/* Keeps the logits z of the targets of a row of X, which is row n of a block. */
+void loss_read_targets(const LossBuffers *b, int n, real *z, const Objective *o, int row, int k,
+                       int width);
+
+/* What q has on every class, and what it has more on the target. */
+double loss_on_all(const Objective *o, int C);
+double loss_on_target(const Objective *o);
+
+/* dz [width] (+=) -scale · q, but for loss_on_all.   on_target: scale · loss_on_target */
+void loss_subtract_targets(real *dz, real on_target, const Objective *o, int row, int k,
+                           int width);
+
+/* Adds the loss of row n of a block with this lse. */
+void loss_add(Loss *loss, double lse, const LossBuffers *b, int n, const Objective *o, int C);
+
 /* dz of row r and class c, after loss_backward of M <= LOSS_ROWS rows */
 real loss_logit_gradient(const LossBuffers *buffers, int r, int c, int M, int C);
 
