@@ -58,7 +58,9 @@ static Tensor *matrix(Listing *list, Matrix *W, const char *module, const char *
 {
     W->layout = MATRIX_ROWS;
     W->precision = list->bf16 ? BF16 : SET;
-    return tensor(list, &W->at, module, suffix, D_out, D_in, init);
+    Tensor *line = tensor(list, &W->at, module, suffix, D_out, D_in, init);
+    line->kind = TENSOR_MATRIX;
+    return line;
 }
 
 /* Of W_Q, W_K and W_V, or of their biases, number i. */
@@ -137,7 +139,7 @@ static void embedding(Listing *list, Matrix *E, const char *module, int V, int D
     align(list);
     E->layout = MATRIX_ROWS;
     E->precision = list->bf16 ? BF16 : SET;
-    tensor(list, &E->at, module, ".weight", V, D, INIT_EMBEDDING);
+    tensor(list, &E->at, module, ".weight", V, D, INIT_EMBEDDING)->kind = TENSOR_EMBEDDING;
 }
 
 /* One matrix used three times, or two, or three matrices. */
@@ -161,7 +163,8 @@ static void positions(Listing *list, real **P, const char *module, const ModelCo
     *P = NULL;
     if (c->positions != POSITIONS_LEARNED) return;
     align(list);
-    tensor(list, P, module, ".weight", c->max_length, c->d_model, INIT_POSITIONS);
+    tensor(list, P, module, ".weight", c->max_length, c->d_model, INIT_POSITIONS)->kind =
+        TENSOR_EMBEDDING;
 }
 
 static void network(Listing *list, Weights *w, const ModelConfig *c)

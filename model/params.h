@@ -25,8 +25,17 @@ typedef enum {
     INIT_POSITIONS,  // normal, deviation 1/√D
 } Initializer;
 
+/* What it is to the optimiser (training/optimizer.c): weight decay is not for vectors, Muon for
+ * matrices alone. */
+typedef enum {
+    TENSOR_VECTOR,    // a bias, a gain, scales of scores
+    TENSOR_MATRIX,    // of a layer
+    TENSOR_EMBEDDING  // of tokens, also as output layer, or of positions
+} TensorKind;
+
 typedef struct Tensor {
     char name[128];  // "model.encoder.layers.0.self_attn.q_proj.weight"
+    TensorKind kind;
     int dimensions;  // 1 or 2
     int shape[2];    // [out,in], or [length]
     size_t offset;   // of its first number in a block

@@ -74,8 +74,7 @@ const char optimizer_help[] = "muon: the layers' matrices learn by Muon, in fewe
  * stay with Adam. */
 static bool by_muon(const Optimizer *o, const Tensor *t)
 {
-    return o->config->optimizer == OPTIMIZER_MUON && !t->frozen &&
-           (t->init == INIT_XAVIER || t->init == INIT_ATTENTION || t->init == INIT_IDENTITY);
+    return o->config->optimizer == OPTIMIZER_MUON && !t->frozen && t->kind == TENSOR_MATRIX;
 }
 
 bool optimizer_create(Optimizer *o, Transformer *model, Gradients *gradients,
@@ -131,12 +130,10 @@ static Part part_of(const Optimizer *o, const Tensor *t, Range of)
                   .count = r.end - r.begin};
 }
 
-/* Weight decay is for matrices, not for biases (initialised to 0), gains (initialised to 1) and
- * the scales of scores. */
 static void decay(const Optimizer *o, const Tensor *t, const Part *p)
 {
-    bool vector = t->init == INIT_ZERO || t->init == INIT_ONE || t->init == INIT_SCORE;
-    if (o->decay_share > 0 && !vector) decay_update(p->w, p->count, o->decay_share);
+    if (o->decay_share > 0 && t->kind != TENSOR_VECTOR)
+        decay_update(p->w, p->count, o->decay_share);
 }
 
 static void average(const Optimizer *o, const Part *p)
