@@ -112,9 +112,9 @@ static void put_embeddings(const Explanation *e, TokenSide side)
                     k == NUMBERS       ? "  +"
                     : k == 2 * NUMBERS ? "  ="
                                        : "",
-                    x[k / NUMBERS] ? (k < NUMBERS ? config_embedding_scale(e->config) : 1) *
-                                         (double)x[k / NUMBERS][k % NUMBERS]
-                                   : 0);
+                    x[k / NUMBERS]
+                        ? (k < NUMBERS ? sqrt(D) : 1) * (double)x[k / NUMBERS][k % NUMBERS]
+                        : 0);
         fputc('\n', e->out);
     }
 }
@@ -123,14 +123,11 @@ static void step_embeddings(Explanation *e)
 {
     int D = e->config->d_model;
     Positions positions = e->config->positions;
-    bool scaled = e->config->embedding_scale == EMBEDDING_SCALE_SQRT;
-    char scale[32] = "1";
-    if (scaled) snprintf(scale, sizeof scale, "√%d = %.3f", D, sqrt(D));
     step(e, "Token ids become vectors: embedding and position");
     say(e,
         "The embedding is a table with one row of %d learned numbers for each token. The row "
-        "is multiplied by %s. %s These are the first %d numbers of each vector:",
-        D, scale,
+        "is multiplied by √%d = %.3f. %s These are the first %d numbers of each vector:",
+        D, D, sqrt(D),
         positions == POSITIONS_SINUSOIDAL
             ? "The positional encoding is added: sines and cosines of the token's position."
         : positions == POSITIONS_LEARNED
@@ -138,7 +135,7 @@ static void step_embeddings(Explanation *e)
             : "This model adds no positional encoding.",
         NUMBERS);
     fprintf(e->out, "  %-*s embedding × %s%-*d    position             vector\n", LABEL,
-            "token", scaled ? "√" : "", scaled ? 5 : 6, scaled ? D : 1);
+            "token", "√", 5, D);
     if (e->kind != ATTENTION_DECODER) put_embeddings(e, TOKENS_SOURCE);
     if (e->kind == ATTENTION_CROSS) fputs("  … and those that the decoder reads:\n", e->out);
     if (e->kind != ATTENTION_ENCODER) put_embeddings(e, TOKENS_READ);

@@ -95,8 +95,10 @@ static bool check_config(const Folder *f, Error *error)
     for (int i = 0; i < 3; i++)
         if (get_flag(f, off[i], false))
             return wrong_key(f, off[i], "true is not supported", error);
-    if (!get_flag(f, "static_position_embeddings", true))
-        return wrong_key(f, "static_position_embeddings", "false is not supported", error);
+    static const char *const on[] = {"static_position_embeddings", "scale_embedding"};
+    for (int i = 0; i < 2; i++)
+        if (!get_flag(f, on[i], i == 0))
+            return wrong_key(f, on[i], "false is not supported", error);
     for (int i = 0; i < 2; i++)
         if (!json_equal(json_object_get(f->config, same[i][0]),
                         json_object_get(f->config, same[i][1])))
@@ -122,7 +124,7 @@ static bool read_config(CheckpointFile *c, const Folder *f, Error *error)
         return wrong_key(f, "activation_function", "is not relu, gelu, swish or silu", error);
     bool shared = get_flag(f, "share_encoder_decoder_embeddings", true),
          tied = get_flag(f, "tie_word_embeddings", true);
-    json_t *json = json_pack("{s:{s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:b, s:s}}", "model",
+    json_t *json = json_pack("{s:{s:i, s:i, s:i, s:i, s:i, s:i, s:s, s:s, s:b}}", "model",
                              "d_model", d_model, "heads", heads, "ffn", ffn, "encoder_layers",
                              encoder, "decoder_layers", decoder, "max_length",
                              length < MAX_LENGTH ? length : MAX_LENGTH, "activation",
@@ -130,8 +132,7 @@ static bool read_config(CheckpointFile *c, const Folder *f, Error *error)
                              !tied    ? "none"
                              : shared ? "all"
                                       : "decoder",
-                             "output_bias", true, "embedding_scale",
-                             get_flag(f, "scale_embedding", false) ? "sqrt" : "none");
+                             "output_bias", true);
     c->config = c->own_config = json ? json_dumps(json, 0) : NULL;
     json_decref(json);
     return c->config || error_memory(error, "for the configuration");
@@ -247,13 +248,8 @@ static const struct {
     {"max-length", INT_MAX},
     {"activation", ACTIVATION_SWISH},
     {"tying", TYING_NONE},
-    {"embedding-scale", EMBEDDING_SCALE_NONE},
     {"output-bias", true},
 };
-
-/* vocab, source_vocab (make_vocab) and precision, which is of a training, are not options of the
- * model. A new field that is none either must be checked here. */
-_Static_assert(sizeof(ModelConfig) == 17 * sizeof(int), "check whether MarianMT has it");
 
 static bool check_network(const Transformer *model, Error *error)
 {
@@ -308,8 +304,7 @@ static json_t *make_config(const ModelConfig *c)
         c->encoder_layers, "decoder_layers", c->decoder_layers, "num_hidden_layers",
         c->encoder_layers, "encoder_attention_heads", c->heads, "decoder_attention_heads",
         c->heads, "encoder_ffn_dim", c->ffn, "decoder_ffn_dim", c->ffn, "activation_function",
-        ACTIVATIONS[c->activation], "scale_embedding",
-        c->embedding_scale == EMBEDDING_SCALE_SQRT, "static_position_embeddings", true,
+        ACTIVATIONS[c->activation], "scale_embedding", true, "static_position_embeddings", true,
         "share_encoder_decoder_embeddings", c->tying == TYING_ALL, "tie_word_embeddings",
         c->tying != TYING_NONE, "max_position_embeddings", c->max_length, "torch_dtype",
         "float32");

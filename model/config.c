@@ -1,14 +1,11 @@
 /* config.c -- the shape of a network: its options, and whether they fit each other. */
 #include "model/config.h"
 
-#include <math.h>
-
 static const char *const PROJECTIONS[] = {"separate", "qk-shared", "kv-shared", "none", NULL};
 static const char *const ACTIVATIONS[] = {"relu", "gelu", "swish", NULL};
 static const char *const NORMS[] = {"post", "pre", NULL};
 static const char *const POSITIONS[] = {"sinusoidal", "learned", "none", NULL};
 static const char *const TYINGS[] = {"all", "decoder", "none", NULL};
-static const char *const SCALES[] = {"sqrt", "none", NULL};
 
 const char *const precision_names[] = {"float", "bf16", NULL};
 
@@ -43,10 +40,9 @@ const Option model_options[] = {
     {"tying", OPTION_CHOICE, FIELD(tying), 0, 0, TYINGS, NULL,
      "what is one matrix: source and target embedding and the output layer; the last two of "
      "them; nothing", 0},
-    {"embedding-scale", OPTION_CHOICE, FIELD(embedding_scale), 0, 0, SCALES, NULL,
-     "what embeddings are multiplied by: the square root of d-model, or nothing", OPTION_EXPERT},
     {"output-bias", OPTION_FLAG, FIELD(output_bias), 0, 0, NULL, NULL,
      "learn a bias for every token of the output", OPTION_EXPERT},
+    {.name = "embedding-scale", .help = "\"sqrt\"", .flags = OPTION_REMOVED},
     {.name = "score", .help = "\"scaled-dot\"", .flags = OPTION_REMOVED},
 };
 // clang-format on
@@ -55,11 +51,6 @@ const int model_option_count = sizeof model_options / sizeof *model_options;
 int config_source_vocab(const ModelConfig *config)
 {
     return config->source_vocab ? config->source_vocab : config->vocab;
-}
-
-double config_embedding_scale(const ModelConfig *config)
-{
-    return config->embedding_scale == EMBEDDING_SCALE_SQRT ? sqrt(config->d_model) : 1;
 }
 
 bool config_check(const ModelConfig *c, Error *error)

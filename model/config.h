@@ -32,9 +32,6 @@ typedef enum { POSITIONS_SINUSOIDAL, POSITIONS_LEARNED, POSITIONS_NONE } Positio
  * last two; none. */
 typedef enum { TYING_ALL, TYING_DECODER, TYING_NONE } Tying;
 
-/* What rows of the embeddings are multiplied by: √D or 1. */
-typedef enum { EMBEDDING_SCALE_SQRT, EMBEDDING_SCALE_NONE } EmbeddingScale;
-
 /* What the factors of matrix products are rounded to in training (kernels/bf16.h). */
 typedef enum { PRECISION_FLOAT, PRECISION_BF16 } Precision;
 extern const char *const precision_names[];  // NULL at the end
@@ -56,7 +53,6 @@ typedef struct ModelConfig {
     int norm;             // a Norm
     int positions;        // a Positions
     int tying;            // a Tying
-    int embedding_scale;  // an EmbeddingScale
     int precision;        // a Precision: of a training, not of the model it makes
     bool output_bias;     // learn final_logits_bias, or leave it zero
 } ModelConfig;
@@ -68,9 +64,6 @@ extern const int model_option_count;
 
 /* Rows of the source's embedding: source_vocab, or vocab where that is 0. */
 int config_source_vocab(const ModelConfig *config);
-
-/* The factor of an EmbeddingScale. */
-double config_embedding_scale(const ModelConfig *config);
 
 /* Whether the options fit each other; if not, the error names the one to change. */
 bool config_check(const ModelConfig *config, Error *error);

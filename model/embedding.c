@@ -34,8 +34,9 @@ void position_table(real *P, int count, int D)
 }
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       real scale, const real *P, const DropoutMask *mask, int D)
+                       const real *P, const DropoutMask *mask, int D)
 {
+    real scale = (real)sqrt(D);
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
@@ -73,9 +74,9 @@ static void add_row(real *d, real factor, const real *dx, const uint8_t *keep, r
 }
 
 void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
-                        real scale, const DropoutMask *mask, int D)
+                        const DropoutMask *mask, int D)
 {
-    real kept = mask ? mask->scale : 1;
+    real scale = (real)sqrt(D), kept = mask ? mask->scale : 1;
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {

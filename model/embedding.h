@@ -8,17 +8,17 @@
 #include "kernels/matrix.h"
 #include "model/dropout.h"
 
-/* X [N,D] (=) scale · E [V,D] + P
+/* X [N,D] (=) √D · E [V,D] + P
  * P [at least the longest sentence, D] or NULL: no positions   mask [N,D]; NULL: no dropout
  * shifted: teacher forcing, the decoder's input: <pad> (its id is pad), then the sentence
  * without its last token. Otherwise the sentence itself; pad is not used. */
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       real scale, const real *P, const DropoutMask *mask, int D);
+                       const real *P, const DropoutMask *mask, int D);
 
 /* dE [V,D] (+=) except the row of <pad>, which stays zero   dP [at least the longest sentence, D]
  * (+=), or NULL: positions are not learned   dX [N,D] */
 void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
-                        real scale, const DropoutMask *mask, int D);
+                        const DropoutMask *mask, int D);
 
 /* P [count,D] (=) sinusoidal positions: sines in the first half of a row, cosines in the second. */
 void position_table(real *P, int count, int D);

@@ -103,13 +103,12 @@ void transformer_forward(Activations *a, const Transformer *model)
     const Weights *w = &model->weights;
     const Dropout *dropout = a->dropout;
     int D = config->d_model, pad = config->vocab - 1;
-    real scale = (real)config_embedding_scale(config);
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
     dropout_rows(&a->mask_source, a->source, D, dropout, PLACE_EMBEDDING);
     dropout_rows(&a->mask_target, a->target, D, dropout, PLACE_EMBEDDING + 1);
-    embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding, scale,
+    embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding,
                       model->source_positions, &a->mask_source, D);
-    embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding, scale,
+    embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding,
                       model->target_positions, &a->mask_target, D);
     // (2) encoded = Encoder(X)
     a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch, dropout);
@@ -149,11 +148,10 @@ void transformer_backward(Loss *loss, Activations *a, const Transformer *model, 
     // (2) the encoder
     stack_backward(&a->encoder, a->dencoded, NULL, dw, w, config, &a->scratch);
     // (1) the embeddings
-    real factor = (real)config_embedding_scale(config);
     embedding_backward(dw->target_embedding.at, dw->target_positions, a->dX, a->target, true,
-                       factor, &a->mask_target, config->d_model);
+                       &a->mask_target, config->d_model);
     embedding_backward(dw->source_embedding.at, dw->source_positions, a->dencoded, a->source,
-                       false, factor, &a->mask_source, config->d_model);
+                       false, &a->mask_source, config->d_model);
 }
 
 double transformer_flops(const ModelConfig *config, int source, int target)

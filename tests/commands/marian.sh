@@ -54,6 +54,7 @@ refused() {
 refused "another type" "config.json': model_type is not 'marian'" 'set=model_type="bart"'
 refused "a stack of other heads" "encoder_attention_heads is not that of the decoder" set=decoder_attention_heads=2
 refused "another activation" "config.json': activation_function is not relu" 'set=activation_function="gelu_new"'
+refused "embeddings as they are" "config.json': scale_embedding false" set=scale_embedding=false
 refused "pre-norm" "config.json': normalize_before true" set=normalize_before=true
 refused "a stack of another width" "encoder_ffn_dim is not that of the decoder" set=decoder_ffn_dim=7
 refused "a width that is a text" "config.json': d_model must be a whole number from 2 to" 'set=d_model="x"'

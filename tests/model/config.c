@@ -55,6 +55,18 @@ TEST(older_configurations)
     assert_int_equal(config.tying, TYING_ALL);
 }
 
+/* What is no option is not compared with what MarianMT has (inference/marian.c). */
+TEST(fields_are_options)
+{
+    unsigned char known[sizeof(ModelConfig)] = {0};
+    const size_t others[] = {offsetof(ModelConfig, vocab), offsetof(ModelConfig, source_vocab),
+                             offsetof(ModelConfig, precision)};
+    for (int i = 0; i < 3; i++) known[others[i]] = 1;
+    for (int i = 0; i < model_option_count; i++)
+        if (!(model_options[i].flags & OPTION_REMOVED)) known[model_options[i].offset] = 1;
+    for (size_t i = 0; i < sizeof known; i += sizeof(int)) assert_true(known[i]);
+}
+
 /* Such a run goes on, and not with another network. */
 TEST(another_network)
 {

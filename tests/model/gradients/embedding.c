@@ -4,7 +4,6 @@
 #include "tests/fixtures/check.h"
 
 enum { D = 6, V = 11, PAD = V - 1, LONGEST = 6 };
-static const real SCALE = 2.5;
 
 typedef struct Case {
     const Packed *rows;
@@ -16,8 +15,7 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, SCALE, c->P,
-                      &c->mask, D);
+    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, &c->mask, D);
     return inner(c->X, c->R, (size_t)c->rows->rows * D);
 }
 
@@ -37,8 +35,7 @@ static void check_case(const char *layer, const Packed *rows, bool shifted, bool
               {rate > 0 ? keep : NULL, rate, dropout_scale(rate)}};
     dropout_rows(&c.mask, rows, D, &dropout, 9);
     Added dP = added(LONGEST * D), dE = added(V * D);
-    embedding_backward(dE.now, positions ? dP.now : NULL, c.R, rows, shifted, SCALE, &c.mask,
-                       D);
+    embedding_backward(dE.now, positions ? dP.now : NULL, c.R, rows, shifted, &c.mask, D);
 
     Check check = {.layer = layer, .loss = loss, .context = &c};
     check_added(&check, "E", c.E, dE, PAD * D);

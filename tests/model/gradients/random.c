@@ -58,7 +58,6 @@ static ModelConfig draw_config(Rng *rng)
         .norm = between(rng, NORM_POST, NORM_PRE),
         .positions = between(rng, POSITIONS_SINUSOIDAL, POSITIONS_NONE),
         .tying = between(rng, TYING_ALL, TYING_NONE),
-        .embedding_scale = between(rng, EMBEDDING_SCALE_SQRT, EMBEDDING_SCALE_NONE),
         .output_bias = one_in(rng, 2),
         .attention_score = between(rng, SCORE_SCALED_DOT, SCORE_LAPLACE),
         .projections = between(rng, PROJECTIONS_SEPARATE, PROJECTIONS_NONE),
