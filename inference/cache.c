@@ -174,7 +174,7 @@ void cache_layout(Cache *cache, Arena *arena, const Transformer *model, const Pa
     addnorm_layout(&cache->self_norm, arena, config, rows, sum, NULL);
     addnorm_layout(&cache->cross_norm, arena, config, rows, sum, NULL);
     addnorm_layout(&cache->final_norm, arena, config, rows, sum, NULL);
-    feedforward_layout(&cache->ffn, arena, rows, config, NULL, false);
+    feedforward_layout(&cache->ffn, arena, rows, config, NULL);
     cache->KV = ARENA_TAKE(arena, real, nodes * (size_t)config->decoder_layers * 2 * D);
 }
 

@@ -17,88 +17,65 @@
 #include "model/linear.h"
 
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
-                        const Dropout *dropout, bool training)
+                        const Dropout *dropout)
 {
     int F = config->ffn;
-    size_t count = (size_t)N * (size_t)F, slopes = training ? count : (size_t)F;
+    size_t count = (size_t)N * (size_t)F;
     bool smooth = config->activation != ACTIVATION_RELU;
     *saved = (FeedforwardSaved){config->d_model, F, config->activation, .H = NULL};
     saved->H = ARENA_TAKE(arena, real, count);
-    saved->slope = smooth ? ARENA_TAKE(arena, real, slopes) : NULL;
-    saved->slope_stride = training ? F : 0;
+    saved->slope = smooth ? ARENA_TAKE(arena, real, count) : NULL;
     saved->mask = dropout_layout(arena, count, dropout ? dropout->activation : 0);
 }
 
-/* h (=) dropout(max(0, h)) */
-INLINED void relu_row(real *h, const uint8_t *keep, real scale, int F)
+/* h [count] (=) f(h), slope (=) f'(h). Inlined with a constant f: one loop for each
+ * activation. */
+INLINED void smooth(Activated (*f)(real), real *h, real *slope, size_t count)
 {
 #pragma omp simd
-    for (int k = 0; k < F; k++) {
-        real f = h[k] < 0 ? 0 : h[k];  // NaN stays NaN
-        h[k] = keep ? f * (scale * (real)keep[k]) : f;
+    for (size_t i = 0; i < count; i++) {
+        Activated y = f(h[i]);
+        h[i] = y.value;
+        slope[i] = y.slope;
     }
 }
 
-/* h (=) f(h), slope (=) f'(h). Inlined with a constant f: one loop for each activation.
- * Training and inference share it, so that they compute the same bits. */
-INLINED void smooth_row(Activated (*f)(real), real *h, real *slope, int F)
+static void relu(real *h, size_t count)
 {
 #pragma omp simd
-    for (int k = 0; k < F; k++) {
-        Activated y = f(h[k]);
-        h[k] = y.value;
-        slope[k] = y.slope;
-    }
+    for (size_t i = 0; i < count; i++) h[i] = h[i] < 0 ? 0 : h[i];  // NaN stays NaN
 }
 
-/* x (=) dropout(x): a second pass over a row that is in the L1 cache. */
-static void drop_row(real *x, const uint8_t *keep, real scale, int F)
+/* x [count] (=) dropout(x) */
+static void drop(real *x, const DropoutMask *mask, size_t count)
 {
+    real scale = mask->scale;
 #pragma omp simd
-    for (int k = 0; k < F; k++) x[k] *= scale * (real)keep[k];
+    for (size_t i = 0; i < count; i++) x[i] *= scale * (real)mask->keep[i];
 }
 
 /* (2) H = dropout(f(A)) */
-static void activate(const FeedforwardSaved *saved, int N)
+static void activate(const FeedforwardSaved *saved, size_t count)
 {
-    int F = saved->F;
-    real scale = saved->mask.scale;
-    for (int n = 0; n < N; n++) {
-        size_t at = (size_t)n * (size_t)F;
-        real *h = saved->H + at;
-        real *slope =
-            saved->slope ? saved->slope + (size_t)n * (size_t)saved->slope_stride : NULL;
-        const uint8_t *keep = dropout_keep(&saved->mask, at);
-        switch ((Activation)saved->activation) {
-        case ACTIVATION_RELU:
-            if (keep) relu_row(h, keep, scale, F);
-            else relu_row(h, NULL, 1, F);
-            continue;
-        case ACTIVATION_GELU: smooth_row(gelu, h, slope, F); break;
-        case ACTIVATION_SWISH: smooth_row(swish, h, slope, F); break;
-        }
-        if (!keep) continue;
-        drop_row(h, keep, scale, F);
-        drop_row(slope, keep, scale, F);
+    switch ((Activation)saved->activation) {
+    case ACTIVATION_RELU: relu(saved->H, count); break;
+    case ACTIVATION_GELU: smooth(gelu, saved->H, saved->slope, count); break;
+    case ACTIVATION_SWISH: smooth(swish, saved->H, saved->slope, count); break;
     }
+    if (saved->mask.keep) drop(saved->H, &saved->mask, count);
+    if (saved->mask.keep && saved->slope) drop(saved->slope, &saved->mask, count);
 }
 
 /* (2) dA = dropout(dH) ⊙ f'(A) in place of dH */
-static void activate_backward(real *dH, const FeedforwardSaved *saved, int N)
+static void activate_backward(real *dH, const FeedforwardSaved *saved, size_t count)
 {
-    int F = saved->F;
-    real scale = saved->mask.scale;
-    for (int n = 0; n < N; n++) {
-        size_t at = (size_t)n * (size_t)F;
-        real *dh = dH + at;
-        const real *h = saved->H + at, *slope = saved->slope ? saved->slope + at : NULL;
-        if (slope) {
+    const real *h = saved->H, *slope = saved->slope, scale = saved->mask.scale;
+    if (slope) {
 #pragma omp simd
-            for (int k = 0; k < F; k++) dh[k] *= slope[k];
-        } else {
+        for (size_t i = 0; i < count; i++) dH[i] *= slope[i];
+    } else {
 #pragma omp simd
-            for (int k = 0; k < F; k++) dh[k] = h[k] > 0 ? dh[k] * scale : 0;
-        }
+        for (size_t i = 0; i < count; i++) dH[i] = h[i] > 0 ? dH[i] * scale : 0;
     }
 }
 
@@ -112,7 +89,7 @@ void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,
     // (1) A = X W₁ᵀ + b₁
     linear_forward(saved->H, X, &w->fc1, N, F, D);
     // (2) H = dropout(f(A))
-    activate(saved, N);
+    activate(saved, (size_t)N * (size_t)F);
     // (3) Y = H W₂ᵀ + b₂
     linear_forward(Y, saved->H, &w->fc2, N, D, F);
 }
@@ -125,7 +102,7 @@ void feedforward_backward(GemmMode mode, real *dX, FeedforwardWeights *dw, real 
     // (3) dH = dY W₂          dW₂ += dYᵀ H
     linear_backward(SET, dH, &dw->fc2, dY, saved->H, &w->fc2, N, D, F);
     // (2) dA = dropout(dH) ⊙ f'(A)
-    activate_backward(dH, saved, N);
+    activate_backward(dH, saved, (size_t)N * (size_t)F);
     // (1) dX = dA W₁          dW₁ += dAᵀ X
     linear_backward(mode, dX, &dw->fc1, dH, saved->X, &w->fc1, N, F, D);
 }

@@ -12,12 +12,11 @@ typedef struct FeedforwardSaved {
     const real *X;     // [N,D] the input
     real *H;           // [N,F] the input of fc2: activations after dropout
     real *slope;       // [N,F] dH/dA of GELU and Swish; NULL: ReLU
-    int slope_stride;  // F; 0 when not training: all rows overwrite one
     DropoutMask mask;  // [N,F]
 } FeedforwardSaved;
 
 void feedforward_layout(FeedforwardSaved *saved, Arena *arena, int N, const ModelConfig *config,
-                        const Dropout *dropout, bool training);
+                        const Dropout *dropout);
 
 /* Y [N,D] (=)   X [N,D]; must remain until backward   dropout: NULL when not training */
 void feedforward_forward(real *Y, FeedforwardSaved *saved, const real *X,

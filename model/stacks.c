@@ -60,7 +60,7 @@ void stack_layout(Stack *stack, Arena *arena, const ModelConfig *config, const P
             if (traced) attention_keep(&layer->cross, arena);
             addnorm_layout(&layer->cross_norm, arena, config, N, sum, dropout);
         }
-        feedforward_layout(&layer->ffn, arena, N, config, dropout, training);
+        feedforward_layout(&layer->ffn, arena, N, config, dropout);
         addnorm_layout(&layer->final_norm, arena, config, N, sum, dropout);
     }
 }
