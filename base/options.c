@@ -216,18 +216,8 @@ static int distance(const char *a, const char *b)
     return d[n][m];
 }
 
-static bool has_word(const char *words, const char *word)
-{
-    size_t length = strlen(word);
-    for (const char *s = words; *word && (s = strstr(s, word)); s++)
-        if ((s == words || s[-1] == ' ') && strchr(" ", s[length])) return true;
-    return false;
-}
-
-/* Says which option a synonym means, or suggests the nearest name: up to a quarter of the
- * letters differ, or the word is its beginning. */
-static bool unknown(const OptionGroup *groups, int count, const Synonym *synonyms,
-                    const char *word, Error *error)
+/* Suggests the nearest name: up to a quarter of the letters differ, or the word is its beginning. */
+static bool unknown(const OptionGroup *groups, int count, const char *word, Error *error)
 {
     char typed[NAME_LIMIT + 1];
     int length = (int)strcspn(word, "="), dashes = (int)strspn(word, "-");
@@ -235,12 +225,6 @@ static bool unknown(const OptionGroup *groups, int count, const Synonym *synonym
     for (char *s = typed; *s; s++)
         if (*s == '_') *s = '-';
     const char *no = strncmp(typed, "no-", 3) ? "" : "no-", *name = typed + strlen(no);
-    for (const Synonym *s = synonyms; s && s->theirs; s++) {
-        if (!has_word(s->theirs, typed) && !has_word(s->theirs, name)) continue;
-        if (s->ours && !find(groups, count, s->ours, strlen(s->ours), NULL)) continue;
-        return error_set(error, "no option %.*s (%s%s)", length, word,
-                         s->remark ? s->remark : "here: --", s->remark ? "" : s->ours);
-    }
     const char *nearest = NULL;
     int letters = (int)strlen(name), least = (letters + 1) / 4 + (letters > 1);
     if (letters == 1) least = 0;
@@ -283,7 +267,6 @@ void options_name_in_error(const OptionGroup *groups, int count, Error *error)
 typedef struct ArgumentReader {
     const OptionGroup *groups;
     int count;
-    const Synonym *synonyms;
     int argc;
     char *const *argv;
     int next;    // the next word
@@ -342,7 +325,7 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
         option = find(r->groups, r->count, name + 3, length - 3, &mention->values);
         no = true;
     }
-    if (!option) return unknown(r->groups, r->count, r->synonyms, word, error);
+    if (!option) return unknown(r->groups, r->count, word, error);
     if (no && !option_can_take_back(option))
         return error_set(error, "--%s always has a value: there is no '%s'", option->name,
                          word);
@@ -353,11 +336,11 @@ static bool read_mention(ArgumentReader *r, Mention *mention, Error *error)
     return no || mention->text || read_value(r, mention, error);
 }
 
-bool options_parse(const OptionGroup *groups, int count, const Synonym *synonyms, int argc,
-                   char *const *argv, StringList *positional, Error *error)
+bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
+                   StringList *positional, Error *error)
 {
     Mention mention;
-    ArgumentReader reader = {groups, count, synonyms, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
     for (OptionPlace p = {0}; options_next(&p, groups, count);)  // these begin empty
         if (p.option->kind == OPTION_LIST &&
             options_find_text(groups, count, argc, argv, p.option->name))
@@ -380,7 +363,7 @@ const char *options_find_text(const OptionGroup *groups, int count, int argc, ch
 {
     const char *found = NULL;
     Mention mention;
-    ArgumentReader reader = {groups, count, NULL, argc, argv, .next = 1};
+    ArgumentReader reader = {groups, count, argc, argv, .next = 1};
     while (more(&reader) && !reader.ended)
         if (read_mention(&reader, &mention, NULL) && mention.option &&
             !strcmp(mention.option->name, name))
@@ -395,7 +378,7 @@ bool options_set(const OptionGroup *groups, int count, const char *name, const c
     char label[NAME_LIMIT + 3];
     snprintf(label, sizeof label, "--%s", name);
     const Option *option = find(groups, count, name, strlen(name), &values);
-    if (!option) return unknown(groups, count, NULL, label, error);
+    if (!option) return unknown(groups, count, label, error);
     if (option->kind == OPTION_LIST) option_store(option, values, label, NULL, NULL);
     return option_store(option, values, label, text, error);
 }

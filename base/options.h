@@ -77,19 +77,11 @@ typedef struct OptionGroup {
     void *values;  // the struct that the offsets are in
 } OptionGroup;
 
-/* Names that other programs, or earlier versions, give to an option. */
-typedef struct Synonym {
-    const char *ours;    // the row is for programs that have this option; NULL: for any
-    const char *theirs;  // with hyphens, separated by spaces; NULL: the end of the table
-    const char *remark;  // for the error; NULL: "here: --OURS"
-} Synonym;
-
 /* Reads a command line into the values; skips argv[0], the program. Arguments that are not
  * options are added to `positional`, or are errors if that is NULL. A list that is mentioned
- * loses the items of earlier sources. An option that is only in `synonyms` (may be NULL) is an
- * error that names the one to use. */
-bool options_parse(const OptionGroup *groups, int count, const Synonym *synonyms, int argc,
-                   char *const *argv, StringList *positional, Error *error);
+ * loses the items of earlier sources. */
+bool options_parse(const OptionGroup *groups, int count, int argc, char *const *argv,
+                   StringList *positional, Error *error);
 
 /* The text of an option's last mention on the command line, "true" or "false" for a flag; NULL
  * if it is not mentioned, or unset. Sets and checks nothing. */

@@ -72,8 +72,7 @@ static bool read_sections(Plan *plan, Error *error)
 
 bool plan_read(Plan *plan, int argc, char *const *argv, Error *error)
 {
-    if (!defaults(plan, error) ||
-        !options_parse(&plan->group, 1, NULL, argc, argv, NULL, error))
+    if (!defaults(plan, error) || !options_parse(&plan->group, 1, argc, argv, NULL, error))
         return false;
     if (plan->help) return true;
     if (!plan->corpus != !plan->corpus_target)

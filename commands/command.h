@@ -30,9 +30,6 @@ void *command_share(size_t size);
 bool command_draw(bool (*draw)(const void *context, Error *error), const void *context,
                   const char *name, Error *error);
 
-/* What users of other programs type for the options of both (synonyms.c). */
-extern const Synonym option_synonyms[];
-
 enum { PERPLEXITY_TEXT = 32 };
 
 /* text (=) e^loss, "12.30"; "1.23e+18" if it is large, "above 1e+300" if no double holds it. */

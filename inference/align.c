@@ -25,16 +25,14 @@ static bool weights(float *out, float *one, size_t count, const Snapshot *snapsh
     return true;
 }
 
-bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, AlignStep step,
-                  Error *error)
+bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error)
 {
     AttentionMap map = snapshot_map(snapshot, ATTENTION_CROSS, 0, 0);
-    size_t columns = (size_t)map.columns, first = step == STEP_READS ? columns : 0;
-    size_t count = (size_t)map.rows * columns;
+    size_t columns = (size_t)map.columns, count = (size_t)map.rows * columns;
     float *all = malloc(2 * count * sizeof *all);
     if (!all) return error_memory(error, "to align %d words", map.rows);
     bool good = weights(all, all + count, count, snapshot, layer, head, error);  // (1)
-    memcpy(share, all + first, (size_t)(map.rows - 1) * columns * sizeof *share);
+    memcpy(share, all, (size_t)(map.rows - 1) * columns * sizeof *share);
     free(all);
     if (good) rows_normalise(share, map.rows - 1, map.columns);  // (2)
     return good;
@@ -97,20 +95,18 @@ static bool is_linked(const Links *links, int count, int source)
 }
 
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
-                 const int *source_word, double threshold, Error *error)
+                 const int *source_word, Error *error)
 {
     int width = n + 1;
     links->count = 0;
     for (int i = 0; i < m && n; i++) {
         const float *row = share + (size_t)i * (size_t)width;
-        int best = largest(row, n, 1);
-        for (int j = 0; j < n; j++)
-            if (threshold > 0 ? (double)row[j] >= threshold : j == best)
-                if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
-                    return false;
+        int j = largest(row, n, 1);
+        if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))
+            return false;
     }
     int first_pass = links->count;
-    for (int j = 0; j < n && m && threshold <= 0; j++) {
+    for (int j = 0; j < n && m; j++) {
         if (is_linked(links, first_pass, source_word[j])) continue;
         int i = largest(share + j, m, width);
         if (!links_add(links, (Link){source_word[j], target_word[i], false}, error))

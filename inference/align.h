@@ -6,11 +6,10 @@
  *   (2)  shares    every row divided by its sum, </s> included
  *   (3)  links     each target word with the source word of the largest share in one of its
  *                  tokens; then each source word without a link, with the target word in which
- *                  its share is largest. Or, with a threshold: all pairs of at least that share
+ *                  its share is largest
  *
- * Which row belongs to target token i? Row i produces it (STEP_WRITES); row i+1 has read it
- * (STEP_READS). Chen et al. 2020 (arXiv 2004.14837) take row i+1, because there the query knows
- * the word. Which is better depends on the layer, so both are possible.
+ * Row i of the decoder, which produces target token i, belongs to it. Chen et al. 2020 (arXiv
+ * 2004.14837) take row i+1, which has read it; that was worse here (docs/attention.md).
  *
  * The alignment error rate compares links A with sure links S and possible links P, S within P:
  *
@@ -19,15 +18,12 @@
 
 #include "inference/snapshot.h"
 
-typedef enum { STEP_WRITES, STEP_READS } AlignStep;
-
 enum { ALIGN_MEAN = -1, ALIGN_NORM = -2, ALIGN_LAYERS = -3 };
 
 /* share [m-1,n] (=) the shares, (1) and (2), of all target tokens except </s>.
  * head: 0 .. H-1, ALIGN_MEAN or ALIGN_NORM.
  * layer: 0 .. L-1, or ALIGN_LAYERS for the sum of all layers (not of a single head). */
-bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, AlignStep step,
-                  Error *error);
+bool align_shares(float *share, const Snapshot *snapshot, int layer, int head, Error *error);
 
 typedef struct Link {
     int source, target;  // words, from 0
@@ -42,10 +38,9 @@ typedef struct Links {
 } Links;
 
 /* *links (=) step (3).   share [m,n+1]: m target and n source tokens without </s>
- * target_word [m], source_word [n]: the word of each token, from 0, ascending, none left out.
- * threshold: the least share of a link; 0: the largest share decides. */
+ * target_word [m], source_word [n]: the word of each token, from 0, ascending, none left out. */
 bool align_links(Links *links, const float *share, int m, int n, const int *target_word,
-                 const int *source_word, double threshold, Error *error);
+                 const int *source_word, Error *error);
 
 /* Reads a gold alignment, "0-0 2-1 3?1": i-j is sure, i?j (or ipj) possible. Errors begin with
  * `where`. A link to a word that does not exist is an error. */

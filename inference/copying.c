@@ -47,7 +47,7 @@ bool copying_choose(const char ***copied, const IdLines *lines, int s,
     const char **left = malloc(n * sizeof *left);
     *copied = calloc(m, sizeof **copied);
     bool good = ((share && left && *copied) || error_memory(error, "to copy words")) &&
-                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, STEP_WRITES, error);
+                align_shares(share, snapshot, ALIGN_LAYERS, ALIGN_NORM, error);
     if (good) {
         memcpy(left, lines->unknown + first, n * sizeof *left);
         assign(*copied, share, left, translation, (int)n);

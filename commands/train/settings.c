@@ -259,8 +259,7 @@ static bool apply_given(Settings *s, const Given *given, Error *error)
 {
     return (!given->text || options_from_json(s->groups, SETTINGS_GROUPS, given->text,
                                               given->config, false, error)) &&
-           options_parse(s->groups, SETTINGS_GROUPS, option_synonyms, given->argc, given->argv,
-                         NULL, error);
+           options_parse(s->groups, SETTINGS_GROUPS, given->argc, given->argv, NULL, error);
 }
 
 /* Applies all sources of values in their order. The first call has preset -1: it finds out

@@ -6,19 +6,12 @@
 
 #include "base/json.h"
 
-static const char *const STEPS[] = {[STEP_WRITES] = "writes", [STEP_READS] = "reads", NULL};
-
 #define FIELD(name) offsetof(AlignConfig, name)
 // clang-format off
 const Option align_options[] = {
     {"align", OPTION_FLAG, FIELD(align), 0, 0, NULL, NULL,
      "print the word alignment: TRANSLATION ||| i-j …, source and target words counted from 0; with "
      "--target only the links", OPTION_COMMON},
-    {"align-threshold", OPTION_REAL, FIELD(threshold), 0, 1, NULL, "P",
-     "link all pairs with at least this share of the attention; 0: link each word with the one of "
-     "the largest share", OPTION_EXPERT},
-    {"align-step", OPTION_CHOICE, FIELD(step), 0, 0, STEPS, NULL,
-     "the decoder step that writes a word, or the next one, which reads it", OPTION_EXPERT},
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
      "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
      "every layer and head", OPTION_EXPERT},
@@ -45,14 +38,12 @@ bool aligner_guided(bool *guided, const char *options, const char *model, Error 
     return all;
 }
 
-bool aligner_create(Aligner *aligner, const AlignConfig *config, bool guided,
-                    const Choice *choice, int layers, Error *error)
+bool aligner_create(Aligner *aligner, bool guided, const Choice *choice, int layers,
+                    Error *error)
 {
     AlignBy *by = &aligner->by;
     *aligner = (Aligner){.by = guided ? (AlignBy){.layer = layers - 1, .head = 0}
-                                      : (AlignBy){.layer = ALIGN_LAYERS, .head = ALIGN_NORM},
-                         .threshold = config->threshold};
-    by->step = (AlignStep)config->step;
+                                      : (AlignBy){.layer = ALIGN_LAYERS, .head = ALIGN_NORM}};
     if (choice->head == CHOICE_BEST && !guided)
         return error_set(error,
                          "no head was trained to align (`guide-alignment`): name one, or "
@@ -80,9 +71,8 @@ bool aligner_link(Aligner *a, const Snapshot *snapshot, const int *source_word,
     float *share = realloc(a->share, (size_t)(m - 1) * (size_t)n * sizeof *share);
     if (!share) return error_memory(error, "to align %d words", m);
     a->share = share;
-    return align_shares(share, snapshot, a->by.layer, a->by.head, a->by.step, error) &&
-           align_links(&a->links, share, m - 1, n - 1, target_word, source_word, a->threshold,
-                       error);
+    return align_shares(share, snapshot, a->by.layer, a->by.head, error) &&
+           align_links(&a->links, share, m - 1, n - 1, target_word, source_word, error);
 }
 
 void links_print(FILE *out, const Links *links)

@@ -1,8 +1,7 @@
 /* aligner.h -- aligns words by the attention of a model: ./translate --align.
  *
- * Which layer, heads and decoder step are used? Those of the options; else the head that training
- * guided (--guide-alignment); else the norms of all heads of all layers, at the step that writes a
- * word. */
+ * Which layer and heads are used? Those of the options; else the head that training guided
+ * (--guide-alignment); else the norms of all heads of all layers. */
 #pragma once
 
 #include <stdio.h>
@@ -13,8 +12,6 @@
 
 typedef struct AlignConfig {
     bool align;
-    double threshold;
-    int step;  // an AlignStep
     char *gold, *tsv;
 } AlignConfig;
 
@@ -24,7 +21,6 @@ extern const int align_option_count;
 /* Which attention is used as an alignment, and its alignment error rate if it is known. */
 typedef struct AlignBy {
     int layer, head;  // from 0; or ALIGN_LAYERS; or ALIGN_MEAN, ALIGN_NORM
-    AlignStep step;
     double aer;
 } AlignBy;
 
@@ -34,13 +30,12 @@ bool aligner_guided(bool *guided, const char *options, const char *model, Error 
 
 typedef struct Aligner {
     AlignBy by;
-    double threshold;
     Links links;   // of the last pair
     float *share;  // scratch
 } Aligner;
 
-bool aligner_create(Aligner *aligner, const AlignConfig *config, bool guided,
-                    const Choice *choice, int layers, Error *error);
+bool aligner_create(Aligner *aligner, bool guided, const Choice *choice, int layers,
+                    Error *error);
 void aligner_free(Aligner *aligner);  // does nothing for {0}
 
 /* aligner->links (=) those of the snapshot's pair, by aligner->by. source_word [n-1],

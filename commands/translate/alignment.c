@@ -6,12 +6,12 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* All ways to read attention as an alignment. At each step: every layer's heads, their mean and
- * their norm; then the mean and the norm of all layers. */
+/* All ways to read attention as an alignment: every layer's heads, their mean and their norm; then
+ * the mean and the norm of all layers. */
 typedef struct AlignWays {
-    AlignError *counts;  // [2 a_step]
+    AlignError *counts;  // [count]
     int layers, heads;   // heads: with mean and norm
-    int a_step;
+    int count;
     long long pairs;  // that were compared
 } AlignWays;
 
@@ -27,9 +27,8 @@ typedef struct Alignment {
 
 static AlignBy way(const AlignWays *ways, int k)
 {
-    int layer = k % ways->a_step / ways->heads, head = k % ways->a_step % ways->heads;
-    AlignBy by = {layer, head, k < ways->a_step ? STEP_WRITES : STEP_READS,
-                  align_error(&ways->counts[k])};
+    int layer = k / ways->heads, head = k % ways->heads;
+    AlignBy by = {layer, head, align_error(&ways->counts[k])};
     if (layer == ways->layers)
         by.layer = ALIGN_LAYERS, by.head = head ? ALIGN_NORM : ALIGN_MEAN;
     else if (head >= ways->heads - 2)
@@ -46,7 +45,7 @@ static bool link_pair(Alignment *a, Error *error)
 static bool compare_all(Alignment *a, const Links *gold, Error *error)
 {
     a->ways.pairs++;
-    for (int k = 0; k < 2 * a->ways.a_step; k++) {
+    for (int k = 0; k < a->ways.count; k++) {
         a->view->aligner.by = way(&a->ways, k);
         if (!link_pair(a, error)) return false;
         align_compare(&a->ways.counts[k], &a->view->aligner.links, gold);
@@ -59,19 +58,17 @@ static int find_best(const AlignWays *ways, bool single)
 {
     int best = 0;
     double least = INFINITY;
-    for (int k = 0; k < 2 * ways->a_step; k++) {
+    for (int k = 0; k < ways->count; k++) {
         AlignBy by = way(ways, k);
         if (by.aer < least && (!single || by.head >= 0)) least = by.aer, best = k;
     }
     return best;
 }
 
-static void print_step(const AlignWays *ways, AlignStep step)
+static void print_ways(const AlignWays *ways)
 {
-    static const char *const titles[] = {[STEP_WRITES] = "at the step that writes the word",
-                                         [STEP_READS] = "at the step that has read the word"};
-    const AlignError *counts = ways->counts + (int)step * ways->a_step;
-    printf("\n%s\n         ", titles[step]);
+    const AlignError *counts = ways->counts;
+    printf("\n         ");
     for (int h = 0; h < ways->heads - 2; h++) printf(" head %-4d", h + 1);
     puts("   mean      norm");
     for (int l = 0; l < ways->layers; l++) {
@@ -87,11 +84,11 @@ static void print_best(const AlignWays *ways, const char *what, int k)
 {
     char layer[16], name[16];
     AlignBy by = way(ways, k);
-    printf("%-10s %s%s, %s%s, the step that %s: AER %.4f, precision %.4f, recall %.4f\n", what,
+    printf("%-10s %s%s, %s%s: AER %.4f, precision %.4f, recall %.4f\n", what,
            by.layer >= 0 ? "layer " : "all layers",
            by.layer >= 0 ? align_name(layer, by.layer) : "", by.head >= 0 ? "head " : "",
-           align_name(name, by.head), by.step == STEP_READS ? "reads" : "writes", by.aer,
-           align_precision(&ways->counts[k]), align_recall(&ways->counts[k]));
+           align_name(name, by.head), by.aer, align_precision(&ways->counts[k]),
+           align_recall(&ways->counts[k]));
 }
 
 /* ---- the run ---- */
@@ -150,8 +147,7 @@ static bool report(const Alignment *a, Error *error)
     const AlignWays *ways = &a->ways;
     printf("Alignment error rate of %lld pairs with %lld sure links\n", ways->pairs,
            ways->counts[0].sure);
-    print_step(ways, STEP_WRITES);
-    print_step(ways, STEP_READS);
+    print_ways(ways);
     putchar('\n');
     print_best(ways, "best", find_best(ways, false));
     print_best(ways, "best head", find_best(ways, true));
@@ -167,8 +163,8 @@ bool alignment_run(const Pairs *pairs, View *view, Error *error)
                    .view = view,
                    .gold = path ? &gold : NULL,
                    .ways = {.layers = model->decoder_layers, .heads = model->heads + 2}};
-    a.ways.a_step = a.ways.layers * a.ways.heads + 2;
-    a.ways.counts = calloc((size_t)2 * (size_t)a.ways.a_step, sizeof *a.ways.counts);
+    a.ways.count = a.ways.layers * a.ways.heads + 2;
+    a.ways.counts = calloc((size_t)a.ways.count, sizeof *a.ways.counts);
     bool good =
         (a.ways.counts || error_memory(error, "to align")) &&
         (!path || text_open(&gold, path, error)) && align_all(&a, error) &&

@@ -2,7 +2,7 @@
  *
  * Without gold links it prints one line of links for each pair. With them it prints a table:
  * the alignment error rate of each layer and head, of the mean of a layer's heads and of their
- * norms, both at the decoder step that writes a word and at the next one, which reads it.
+ * norms.
  *
  * If *pairs->stop is set, it ends after the current pair and succeeds. A pair with a side
  * longer than the model takes gives an empty line and is not compared. */

@@ -234,8 +234,7 @@ static bool find_shipped(Request *r, int argc, char *const *argv, Error *error)
 bool request_read(Request *r, int argc, char *const *argv, Error *error)
 {
     if (!request_defaults(r, error) ||
-        !options_parse(r->groups, REQUEST_GROUPS, option_synonyms, argc, argv, &r->texts,
-                       error) ||
+        !options_parse(r->groups, REQUEST_GROUPS, argc, argv, &r->texts, error) ||
         !find_shipped(r, argc, argv, error))
         return false;
     if (r->texts.count == 1 && is_dash(r->texts.item[0])) strings_free(&r->texts);

@@ -52,8 +52,8 @@ bool view_open(View *view, Error *error)
     if ((r->attention.count || r->show || r->align.align || best) &&
         !aligner_guided(&guided, view->bundle->config, r->model.item[0], error))
         return false;
-    if (r->align.align && !aligner_create(&view->aligner, &r->align, guided, choice,
-                                          config->decoder_layers, error))
+    if (r->align.align &&
+        !aligner_create(&view->aligner, guided, choice, config->decoder_layers, error))
         return false;
     if (guided) view->drawn.known_layer = last, view->drawn.known_head = 0;
     if (guided && best && (choice->layer < 0 || choice->layer == last))

@@ -50,14 +50,6 @@ static Values values;
 static const OptionGroup groups[] = {{"Model", "model", model_options, 4, &values},
                                      {"Training", "training", training_options, 6, &values},
                                      {"Run", NULL, run_options, 2, &values}};
-static const Synonym synonyms[] = {
-    {"depth", "sed lr", NULL},  // no option of this program
-    {"learning-rate", "lr base-lr", NULL},
-    {"seed", "sed no-chance", NULL},
-    {"output", "resume", "resuming is automatic: see `output`"},
-    {NULL, "device", "there is none"},
-    {NULL, NULL, NULL},
-};
 static StringList words;
 static Error error;
 
@@ -81,7 +73,7 @@ static bool parse(const char *line)
     snprintf(copy, sizeof copy, "%s", line);
     for (char *word; (word = strsep(&rest, " "));)
         if (*word) argv[argc++] = word;
-    return options_parse(groups, 3, synonyms, argc, argv, &words, &error);
+    return options_parse(groups, 3, argc, argv, &words, &error);
 }
 
 TEST(every_kind_is_read)
@@ -173,16 +165,6 @@ TEST(wrong_use_is_explained)
         {"--batch-size", "unknown option '--batch-size': see --help"},
         {"--scedul", "unknown option '--scedul': see --help"},
         {"--shedule", "unknown option '--shedule': did you mean '--schedule'?"},
-        // a synonym is better than a hint
-        {"--lr 0.1", "no option --lr (here: --learning-rate)"},
-        {"--base_lr=0.1", "no option --base_lr (here: --learning-rate)"},
-        {"-base_lr", "no option -base_lr (here: --learning-rate)"},
-        {"--sed", "no option --sed (here: --seed)"},
-        {"--no-chance", "no option --no-chance (here: --seed)"},
-        {"--resume", "no option --resume (resuming is automatic: see `output`)"},
-        {"--no-device", "no option --no-device (there is none)"},
-        {"--base", "unknown option '--base': see --help"},
-        {"-q -h --device", "no option --device (there is none)"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         begin(NULL);
@@ -191,7 +173,7 @@ TEST(wrong_use_is_explained)
     }
     begin(NULL);
     char *argv[] = {"train", "surplus"};
-    assert_false(options_parse(groups, 3, NULL, 2, argv, NULL, &error));
+    assert_false(options_parse(groups, 3, 2, argv, NULL, &error));
     assert_string_equal(error.text, "unexpected argument 'surplus'");
 }
 

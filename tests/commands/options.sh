@@ -1,6 +1,5 @@
 #!/bin/sh
-# options.sh -- short options, names of other programs, and names of older versions, on the command
-# line and in saved files.
+# options.sh -- short options, and names of older versions in saved files.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
@@ -33,28 +32,7 @@ check "train -q is quiet" test $? -eq 0 -a ! -s out -a ! -s err
 translate -q --model run --reference valid.t <valid.s >out 2>err
 check "translate -q is --quiet" test $? -eq 0
 
-# ---- names of other programs ----
-for name in lr epochs batch-size resume src tgt save-dir grad-clip early-stopping max-steps num-layers device \
-    max-len src-lang hidden-size embed-dim num-heads ffn-dim label-smoothing-eps warmup-steps save-interval \
-    log-interval checkpoint input output_dir fp16 gpu cpu seed_value ckpt train-data learn-rate after-batches \
-    max-tokens lr_scheduler num_train_epochs; do
-    wrong "train --$name" 2 "^train: no option --$name (.*)$" train --$name 1
-done
-for name in lenpen beam-size nbest max-len src tgt input output device fp16 ckpt batch-size num_beams; do
-    wrong "translate --$name" 2 "^translate: no option --$name (.*)$" translate --$name 1 one
-done
-wrong "train --resume" 2 "(resuming is automatic: repeat the command)$" train --resume
-wrong "train --device" 2 "(qkv runs on the processor)$" train --device cpu
-wrong "train --num_layers" 2 "(here: --encoder-layers and --decoder-layers)$" train --num_layers 2
-wrong "translate -V" 2 "(here: --version)$" translate -V
-wrong "--lr" 2 "^train: no option --lr (here: --learning-rate)$" train --lr 0.1
-wrong "--beam-size" 2 "^translate: no option --beam-size (here: --beam)$" translate --beam-size 5 one
-
 # ---- names of older versions ----
-wrong "train --lowercase" 2 "no option --lowercase (here: --fold-case)" train --lowercase
-wrong "train --score" 2 "no option --score (here: --attention-score)" train --score scaled-dot
-wrong "translate --words" 2 "no option --words (here: --whole-words)" translate --words one
-
 check "config.json has the names of today" sh -c \
     'grep -q "\"fold_case\": false" run/config.json && grep -q "\"attention_score\": \"scaled-dot\"" run/config.json &&
      ! grep -qE "\"(lowercase|score)\"" run/config.json'
@@ -63,8 +41,7 @@ check "the older configuration differs" sh -c '! cmp -s run/config.json older.js
 check "it starts the same run" sh -c "
     '$BIN/train' --config older.json --output same --quiet && cmp run/last.safetensors same/last.safetensors"
 sed 's/"lowercase": false/"lowercase": true/' older.json >folding.json
-check "and its values count" sh -c "
-    '$BIN/train' --config folding.json --output folding --quiet && grep -q '\"fold_case\": true' folding/config.json"
+wrong "another value of theirs is refused" 2 "'data.lowercase' is no longer supported" "$BIN/train" --config folding.json
 
 # A checkpoint of an older version, made from one of today: the text keeps its length, and the
 # header loses its checksum.

@@ -139,7 +139,7 @@ TEST(options)
     char *argv[] = {
         "translate",          "--beam", "8",        "--n-best=3", "--length-penalty", "0.5",
         "--max-length-ratio", "1.5",    "--unknown"};
-    assert_true(options_parse(&group, 1, NULL, 9, argv, NULL, &error));
+    assert_true(options_parse(&group, 1, 9, argv, NULL, &error));
     assert_int_equal(config.beam, 8);
     assert_int_equal(config.n_best, 3);
     assert_true(config.length_penalty == 0.5 && config.max_length_ratio == 1.5);
