@@ -82,13 +82,13 @@ void EXPORT(web_learning_rate)(double rate)
 
 double EXPORT(web_update)(void)
 {
-    int pairs;
+    int count;
     UpdateStats stats;
     size_t updates;
     if (!batches_updates(&learn.batches, &updates, learn.epoch, &web.error)) return NAN;
     if (learn.in_epoch == updates) learn.epoch++, learn.in_epoch = 0;
-    if (!batches_update(&learn.batches, &pairs, learn.epoch, learn.in_epoch++, &web.error) ||
-        !trainer_update(learn.trainer, ++learn.update, learn.batches.pair, pairs, &stats,
+    if (!batches_update(&learn.batches, &count, learn.epoch, learn.in_epoch++, &web.error) ||
+        !trainer_update(learn.trainer, ++learn.update, learn.batches.pair, count, &stats,
                         &web.error))
         return NAN;
     return stats.loss.nll / (double)stats.loss.tokens;
