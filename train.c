@@ -151,9 +151,8 @@ static bool update(Run *run, Throughput *t, Error *error)
 {
     Progress *p = &run->progress;
     UpdateStats stats;
-    size_t in_epoch;
     double start = clock_seconds();
-    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
+    size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     if (!run_update(run, &stats, p->update + 1, (size_t)p->update_in_epoch, error))
         return stats.not_finite && run_name_pairs(run, &stats, error);
     double seconds = clock_seconds() - start;

@@ -54,9 +54,9 @@ static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
         !(bench->trainer =
               trainer_create(&bench->model, training, NULL, bench->workers, error)) ||
         !batches_init(&bench->batches, plan->corpus, training->seed, training->batch_tokens,
-                      error) ||
-        !batches_updates(&bench->batches, &bench->count, 0, error))
+                      error))
         return false;
+    bench->count = batches_updates(&bench->batches, 0);
     if (bench->count > 1) bench->count--;  // the last of an epoch is not full
     if (bench->count > MOST_BATCHES) bench->count = MOST_BATCHES;
     params_initialise(&bench->model.params, bench->model.block, training->seed);

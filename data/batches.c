@@ -31,7 +31,8 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
         return error_set(error, "the corpus has %zu pairs; %u at most", corpus->pairs,
                          UINT32_MAX);
     batches->order = malloc(corpus->pairs * sizeof *batches->order);
-    return batches->order || no_memory(error);
+    batches->first = malloc((corpus->pairs + 1) * sizeof *batches->first);
+    return (batches->order && batches->first) || no_memory(error);
 }
 
 void batches_free(Batches *batches)
@@ -53,19 +54,9 @@ static void shuffle(uint32_t *order, uint32_t count, Rng rng)
     }
 }
 
-/* Update u begins at place `first` of the order. */
-static bool add_update(Batches *batches, size_t u, uint32_t first, Error *error)
+size_t batches_updates(Batches *batches, uint64_t epoch)
 {
-    if (!GROW(batches->first, batches->first_size, u + 1)) return no_memory(error);
-    batches->first[u] = first;
-    return true;
-}
-
-/* Sets order, updates and first to those of an epoch. */
-static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
-{
-    if (batches->updates && batches->epoch == epoch) return true;
-    batches->updates = 0;
+    if (batches->updates && batches->epoch == epoch) return batches->updates;
     const Corpus *corpus = batches->corpus;
     uint32_t pairs = (uint32_t)corpus->pairs;
     shuffle(batches->order, pairs, rng_stream(batches->seed, RNG_SHUFFLE, epoch));
@@ -74,22 +65,15 @@ static bool begin_epoch(Batches *batches, uint64_t epoch, Error *error)
     for (uint32_t i = 0; i < pairs; i++) {
         size_t more = pair_tokens(corpus, batches->order[i]);
         if (i == 0 || tokens + more > batches->batch_tokens) {
-            if (!add_update(batches, updates++, i, error)) return false;
+            batches->first[updates++] = i;
             tokens = 0;
         }
         tokens += more;
     }
-    if (!add_update(batches, updates, pairs, error)) return false;
+    batches->first[updates] = pairs;
     batches->updates = updates;
     batches->epoch = epoch;
-    return true;
-}
-
-bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error)
-{
-    if (!begin_epoch(batches, epoch, error)) return false;
-    *updates = batches->updates;
-    return true;
+    return updates;
 }
 
 /* batches->pair (=) pairs number[0..count), or, if that is NULL, first .. first+count-1. */
@@ -110,8 +94,8 @@ static bool list(Batches *batches, int *count, const uint32_t *number, size_t fi
 
 bool batches_update(Batches *batches, int *count, uint64_t epoch, size_t u, Error *error)
 {
-    if (!begin_epoch(batches, epoch, error)) return false;
-    assert(u < batches->updates);
+    size_t updates = batches_updates(batches, epoch);
+    assert(u < updates), (void)updates;
     uint32_t from = batches->first[u], end = batches->first[u + 1];
     return list(batches, count, batches->order + from, 0, end - from, error);
 }

@@ -22,10 +22,11 @@ typedef struct Batches {
     uint64_t epoch;     // of order, updates and first
     uint32_t *order;    // [pairs]
     size_t updates;     // 0: no epoch has begun
-    uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1]
+    uint32_t *first;    // [updates+1] update u is pairs order[first[u]] .. order[first[u+1]-1];
+                        // allocated [pairs+1]
     PairIds *pair;      // the last update or range; the ids are those of the corpus
     int *start[SIDES];  // [sentences+1] of the last range that was packed
-    size_t first_size, pair_size, start_size[SIDES];  // allocated
+    size_t pair_size, start_size[SIDES];  // allocated
 } Batches;
 
 /* The corpus must outlive batches. */
@@ -33,8 +34,8 @@ bool batches_init(Batches *batches, const Corpus *corpus, uint64_t seed, int bat
                   Error *error);
 void batches_free(Batches *batches);
 
-/* *updates = the number of updates in an epoch (epochs count from 0). */
-bool batches_updates(Batches *batches, size_t *updates, uint64_t epoch, Error *error);
+/* The number of updates in an epoch (epochs count from 0). */
+size_t batches_updates(Batches *batches, uint64_t epoch);
 
 /* batches->pair [*count] (=) update u of an epoch, counted from 0 and less than
  * batches_updates. */

@@ -39,8 +39,7 @@ void progress_keep(Progress *progress, long long update, int most)
 
 typedef enum {
     COUNT,   // long long, 0 to MOST
-    NUMBER,  // double; infinity is null
-    SCORE,   // double; NaN is null, or a missing key
+    NUMBER,  // double; null, or a missing key, is what progress_start says
     LIST,    // UpdateList; a missing key is an empty list
     NAME     // char [KERNELS_NAME], of a-z, 0-9 and -; a missing key is ""
 } FieldKind;
@@ -58,8 +57,8 @@ static const struct {
     {FIELD(epoch), COUNT},
     {FIELD(update_in_epoch), COUNT},
     {"best_loss", offsetof(Progress, best.loss), NUMBER},
-    {"best_bleu", offsetof(Progress, best.bleu), SCORE},
-    {"best_chrf", offsetof(Progress, best.chrf), SCORE},
+    {"best_bleu", offsetof(Progress, best.bleu), NUMBER},
+    {"best_chrf", offsetof(Progress, best.chrf), NUMBER},
     {FIELD(best_update), COUNT},
     {FIELD(validated), COUNT},
     {FIELD(stale), COUNT},
@@ -70,7 +69,7 @@ static const struct {
     {FIELD(norm), NUMBER},
     {FIELD(tokens), COUNT},
     {FIELD(updates), COUNT},
-    {FIELD(corpus), SCORE},
+    {FIELD(corpus), NUMBER},
     {FIELD(kernels), NAME},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
@@ -92,8 +91,7 @@ char *progress_to_json(const Progress *progress)
         const void *field = (const char *)progress + FIELDS[f].offset;
         switch (FIELDS[f].kind) {
         case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
-        case NUMBER:
-        case SCORE: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
+        case NUMBER: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
         case LIST: put_list(&json, FIELDS[f].key, field); break;
         case NAME: json_put_text(&json, FIELDS[f].key, field); break;
         }
@@ -124,12 +122,8 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
         return json_is_integer(member) &&
                (unsigned long long)json_integer_value(member) <= MOST;
     case NUMBER:
-    case SCORE: {
-        bool none = json_is_null(member) || (kind == SCORE && !member);
-        double number = kind == SCORE ? (double)NAN : (double)INFINITY;
-        *(double *)field = none ? number : json_number_value(member);
-        return none || json_is_number(member);
-    }
+        if (json_is_number(member)) *(double *)field = json_number_value(member);
+        return !member || json_is_null(member) || json_is_number(member);
     case LIST: return read_list(field, member, last);
     case NAME: {
         const char *name = member ? json_string_value(member) : "";
@@ -144,11 +138,12 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
-    static const char *const wanted[] = {
-        "a whole number, 0 to 2^53 - 1", "a number", "a number",
-        "a short list of updates in order, up to the last", "a short name"};
+    static const char *const wanted[] = {"a whole number, 0 to 2^53 - 1", "a number",
+                                         "a short list of updates in order, up to the last",
+                                         "a short name"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
+    *progress = progress_start();
     for (int f = 0; good && f < FIELD_COUNT; f++) {
         good = read_field((char *)progress + FIELDS[f].offset, FIELDS[f].kind,
                           json_object_get(json, FIELDS[f].key), progress->update);

@@ -52,5 +52,5 @@ void progress_keep(Progress *progress, long long update, int most);
 /* One line of JSON, for free(); NULL if memory is short. */
 char *progress_to_json(const Progress *progress);
 
-/* Ignores unknown keys; missing keys and impossible values are errors. */
+/* Ignores unknown keys; impossible values are errors, and so is a missing count. */
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error);

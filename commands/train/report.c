@@ -48,9 +48,8 @@ static double status(const char *format)
 static bool find_activations(size_t *bytes, Run *run, Error *error)
 {
     uint64_t epoch = (uint64_t)run->progress.epoch;
-    size_t updates;
+    size_t updates = batches_updates(&run->batches, epoch);
     *bytes = 0;
-    if (!batches_updates(&run->batches, &updates, epoch, error)) return false;
     for (size_t u = 0; u < updates && u < UPDATES; u++) {
         int pairs;
         size_t these;
@@ -302,10 +301,9 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
     char number[NUMBER_TEXT], time[DURATION_TEXT];
     double each = 0, validating = 0;
     long long last = run_last_update(run), left = last - run->progress.update;
-    size_t in_epoch;
+    size_t in_epoch = batches_updates(&run->batches, (uint64_t)run->progress.epoch);
     console_stage("timing some updates and a validation …");
-    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)run->progress.epoch, error) ||
-        !time_updates(&each, run, in_epoch, error) ||
+    if (!time_updates(&each, run, in_epoch, error) ||
         (distributed_rank() == 0 && !time_validation(&validating, validation, in_epoch, error)))
         return false;
     double updates = last ? (double)(left > 0 ? left : 0) : (double)in_epoch;

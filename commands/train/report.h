@@ -18,7 +18,8 @@ typedef struct Throughput {
 } Throughput;
 
 /* The progress line; news: after a line of metrics. */
-void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last, bool news);
+void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last,
+                     bool news);
 
 void report_validation(const Run *run, const Validation *validation, bool best);
 

@@ -216,7 +216,6 @@ static bool read_progress(Run *run, const char *text, Error *error)
     double corpus = p->corpus;
     char kernels[KERNELS_NAME];
     strcpy(kernels, p->kernels);
-    size_t in_epoch;
     if (!text)
         return error_set(error,
                          "'%s' has no progress in it: it is a model, not "
@@ -235,7 +234,7 @@ static bool read_progress(Run *run, const char *text, Error *error)
     run->saved = *p;
     strcpy(p->kernels, kernels);
     p->corpus = corpus;
-    if (!batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, error)) return false;
+    size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     run->reordered = seed                                        ? "--seed"
                      : now->batch_tokens != was->batch_tokens    ? "--batch-tokens"
                      : p->update_in_epoch >= (long long)in_epoch ? "a shorter text"
@@ -395,9 +394,8 @@ long long run_last_update(Run *run)
 {
     const TrainingConfig *c = &run->settings->training;
     const Progress *p = &run->progress;
-    size_t in_epoch = 0;
-    if (!c->max_epochs || !batches_updates(&run->batches, &in_epoch, (uint64_t)p->epoch, NULL))
-        return c->max_updates;
+    if (!c->max_epochs) return c->max_updates;
+    size_t in_epoch = batches_updates(&run->batches, (uint64_t)p->epoch);
     long long epochs = c->max_epochs > p->epoch ? c->max_epochs - p->epoch : 0;
     long long all = p->update - p->update_in_epoch + (long long)in_epoch * epochs;
     return c->max_updates && c->max_updates < all ? c->max_updates : all;

@@ -84,9 +84,8 @@ double EXPORT(web_update)(void)
 {
     int count;
     UpdateStats stats;
-    size_t updates;
-    if (!batches_updates(&learn.batches, &updates, learn.epoch, &web.error)) return NAN;
-    if (learn.in_epoch == updates) learn.epoch++, learn.in_epoch = 0;
+    if (learn.in_epoch == batches_updates(&learn.batches, learn.epoch))
+        learn.epoch++, learn.in_epoch = 0;
     if (!batches_update(&learn.batches, &count, learn.epoch, learn.in_epoch++, &web.error) ||
         !trainer_update(learn.trainer, ++learn.update, learn.batches.pair, count, &stats,
                         &web.error))

@@ -49,13 +49,6 @@ static Batches batches_of(const Corpus *corpus, uint64_t seed, int batch_tokens)
     return batches;
 }
 
-static size_t updates_of(Batches *batches, uint64_t epoch)
-{
-    size_t updates;
-    assert_true(batches_updates(batches, &updates, epoch, &error));
-    return updates;
-}
-
 static size_t tokens_of(const PairIds *pair)
 {
     return (size_t)(pair->length[SOURCE] + pair->length[TARGET]);
@@ -86,7 +79,7 @@ TEST(an_epoch_is_every_pair_once)
         Batches batches = batches_of(&corpus, 5, CASE[c].batch_tokens);
         size_t most = (size_t)CASE[c].batch_tokens;
         for (uint64_t epoch = 0; epoch < 3; epoch++) {
-            size_t updates = updates_of(&batches, epoch), last = 0;
+            size_t updates = batches_updates(&batches, epoch), last = 0;
             int *seen = calloc(corpus.pairs, sizeof *seen);
             for (size_t u = 0; u < updates; u++) {
                 size_t tokens = update(&batches, epoch, u);
@@ -110,7 +103,7 @@ TEST(random_access)
     Batches in_turn = batches_of(&corpus, 42, 200), jumping = batches_of(&corpus, 42, 200);
     Rng rng = rng_stream(2, RNG_TEST, 0);
     for (uint64_t epoch = 0; epoch < 4; epoch++) {
-        size_t updates = updates_of(&in_turn, epoch);
+        size_t updates = batches_updates(&in_turn, epoch);
         for (size_t u = 0; u < updates; u++) {
             update(&in_turn, epoch, u);
             int first = count;
@@ -133,7 +126,7 @@ TEST(order)
     Batches one = batches_of(&corpus, 1, 10), two = batches_of(&corpus, 2, 10);
     int place[PAIRS][PAIRS] = {{0}}, same = 0;
     for (uint64_t epoch = 0; epoch < EPOCHS; epoch++) {
-        updates_of(&one, epoch), updates_of(&two, epoch);
+        batches_updates(&one, epoch), batches_updates(&two, epoch);
         for (int i = 0; i < PAIRS; i++) place[i][one.order[i]]++;
         same += memcmp(one.order, two.order, sizeof(uint32_t) * PAIRS) == 0;
     }

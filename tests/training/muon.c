@@ -1,5 +1,4 @@
-/* muon.c -- Muon against its definition in double: the iteration line by line, and what it is
- * for, singular values near 1 along the singular vectors of the momentum. */
+/* muon.c -- Muon against its definition in double, the iteration line by line. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "tests/fixtures/test.h"
 #include "training/muon.h"
 
-enum { UPDATES = 3, LARGEST = 576 * 768 };
+enum { UPDATES = 3, LARGEST = 33 * 70 };
 
 static real W[LARGEST], m[LARGEST], g[LARGEST];
 static real workspace[4 * LARGEST];
@@ -90,31 +89,6 @@ TEST(test_it_is_its_definition)
         check(sizes[i][0], sizes[i][1], SET, 2e-5);
         check(sizes[i][0], sizes[i][1], BF16, 0.02);
     }
-}
-
-/* With g = U S Vᵀ, here of two singular values, 1 and 0.05, the update is along U Vᵀ: u₁ v₁ᵀ and
- * u₂ v₂ᵀ have nearly the same share of it. */
-TEST(test_all_directions_move_alike)
-{
-    enum { N = 16 };
-    memset(W, 0, sizeof W), memset(m, 0, sizeof m), memset(g, 0, sizeof g);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            double u1 = 0.25, u2 = i % 2 ? 0.25 : -0.25, v1 = 0.25,
-                   v2 = j < N / 2 ? 0.25 : -0.25;
-            g[i * N + j] = (real)(u1 * v1 + 0.05 * u2 * v2);
-        }
-    update(N, N, 1, 1, SET);
-    double share[2] = {0}, squares = 0;
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            double w = -(double)W[i * N + j] / (0.2 * sqrt(N));
-            share[0] += w / N;
-            share[1] += (i % 2 == (j < N / 2) ? w : -w) / N;
-            squares += w * w;
-        }
-    for (int k = 0; k < 2; k++) assert_true(share[k] > 0.65 && share[k] < 1.25);
-    assert_true(fabs(share[0] * share[0] + share[1] * share[1] - squares) < 1e-3);
 }
 
 /* A matrix whose gradient has always been zero does not move. */
