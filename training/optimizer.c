@@ -67,8 +67,7 @@ void ema_update(real *ema, const real *w, size_t count, real share)
 
 const char *const optimizer_names[] = {"adam", "muon", NULL};
 const char optimizer_help[] = "muon: the layers' matrices learn by Muon, in fewer updates; "
-                              "embeddings, biases and norms by "
-                              "Adam";
+                              "embeddings, biases and norms by Adam";
 
 /* Muon is for the layers' matrices; embeddings, which include the output layer, biases and gains
  * stay with Adam. */
