@@ -87,8 +87,7 @@ VERSION := $(shell sed -n 's/.*QKV_VERSION "\(.*\)"/\1/p' base/options.h)
 SONAME  := libqkv.so.$(firstword $(subst ., ,$(VERSION)))
 BENCH    = $(patsubst %.c,$(BUILD)/%.o,$(wildcard benchmark/*.c))
 TOY      = $(patsubst %.c,$(BUILD)/%.o,$(wildcard data/toy/*.c))
-MANUAL   = $(foreach p,qkv-train qkv-translate,$(addprefix $(BUILD)/manual/$p.,1 bash zsh fish)) \
-           $(BUILD)/manual/qkv.3
+MANUAL   = $(addprefix $(BUILD)/manual/,qkv-train.1 qkv-translate.1 qkv.3)
 
 all: $(BIN)/train $(BIN)/translate $(BUILD)/libqkv.a $(BUILD)/$(SONAME) $(MANUAL)
 
@@ -184,7 +183,7 @@ page:
 	@$(MAKE) -s --no-print-directory $(BUILD)/page/qkv.html
 	@echo $(abspath $(BUILD)/page/qkv.html)
 
-# Man pages and completion, from the tables of options.
+# Man pages, from the tables of options.
 $(BUILD)/manual/generate: $(BUILD)/manual/generate.o $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
 $(MANUAL): $(BUILD)/manual/generate $(wildcard manual/*.in)
@@ -274,9 +273,8 @@ DOCS     = README.md CONTRIBUTING.md CHANGELOG.md LICENSE $(wildcard docs/*.md d
            checkpoints/README.md data/toy/README.md model/README.md training/README.md library/example.c library/qkv.h library/qkv.py
 TEXTS    = $(foreach p,qkv-train qkv-translate,\
              $(BUILD)/manual/$p.1:$(MANDIR)/man1/$p.1 \
-             $(BUILD)/manual/$p.bash:$(DATADIR)/bash-completion/completions/$p \
-             $(BUILD)/manual/$p.zsh:$(DATADIR)/zsh/site-functions/_$p \
-             $(BUILD)/manual/$p.fish:$(DATADIR)/fish/vendor_completions.d/$p.fish) \
+             manual/qkv.bash:$(DATADIR)/bash-completion/completions/$p) \
+           manual/_qkv:$(DATADIR)/zsh/site-functions/_qkv \
            $(foreach f,$(wildcard data/toy/*.gz data/toy/*.en data/toy/*.fr data/toy/*.align data/toy/*.safetensors),\
              $f:$(DATADIR)/qkv/toy/$(notdir $f)) \
            $(foreach f,$(DOCS),$f:$(DOCDIR)/$f) \

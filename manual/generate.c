@@ -1,14 +1,8 @@
-/* generate.c -- writes the man pages and the shell completion of the two programs from their
- * option tables. make runs it; it is not installed.
+/* generate.c -- writes the man pages, those of the two programs from their option tables. make runs
+ * it; it is not installed.
  *
- *     generate FILE >OUT
- *
- *     qkv-train.1, qkv-translate.1      the page, from manual/FILE.in, where a line @options@
- *                                       becomes the OPTIONS and @presets@ the presets
- *     qkv-train.bash, .zsh, .fish, …    completion for that shell
- *     any other                         manual/FILE.in
- *
- * In any manual/FILE.in @version@ becomes the version. */
+ *     generate FILE >OUT                manual/FILE.in, in which @version@ becomes the version
+ *     qkv-train.1, qkv-translate.1      and a line @options@ the OPTIONS, @presets@ the presets */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,14 +13,13 @@
 #include "commands/train/presets.h"
 #include "commands/train/settings.h"
 #include "commands/translate/request.h"
-#include "manual/completion.h"
 #include "manual/roff.h"
 
-static const char *const SHELLS[] = {
-    [SHELL_BASH] = "bash", [SHELL_ZSH] = "zsh", [SHELL_FISH] = "fish"};
-enum { SHELL_COUNT = sizeof SHELLS / sizeof *SHELLS };
-
-/* ---- pages ---- */
+typedef struct Program {
+    const char *page;
+    const OptionGroup *groups;  // [count]
+    int count;
+} Program;
 
 static void write_presets(FILE *out)
 {
@@ -48,8 +41,7 @@ static void write_line(FILE *out, const char *line)
 }
 
 /* Writes manual/NAME.in as a page; program NULL: without options and presets. */
-static bool write_page(FILE *out, const char *name, const CompletedProgram *program,
-                       Error *error)
+static bool write_page(FILE *out, const char *name, const Program *program, Error *error)
 {
     char path[256], *line = NULL;
     size_t size = 0;
@@ -71,23 +63,6 @@ static bool write_page(FILE *out, const char *name, const CompletedProgram *prog
     return good;
 }
 
-/* ---- files ---- */
-
-static bool write_file(FILE *out, const char *name, const CompletedProgram *program,
-                       int programs, Error *error)
-{
-    for (int p = 0; p < programs; p++) {
-        size_t length = strlen(program[p].name);
-        if (strncmp(name, program[p].name, length) || name[length] != '.') continue;
-        for (int s = 0; s < SHELL_COUNT; s++)
-            if (!strcmp(name + length + 1, SHELLS[s]))
-                return completion_write(out, (Shell)s, &program[p]) ||
-                       error_memory(error, "for %s", name);
-        return write_page(out, name, &program[p], error);
-    }
-    return write_page(out, name, NULL, error);
-}
-
 int main(int argc, char **argv)
 {
     static Settings settings;
@@ -95,11 +70,12 @@ int main(int argc, char **argv)
     Error error = {"usage: generate FILE >OUT"};
     settings_documented(&settings);
     bool good = argc == 2 && request_defaults(&request, &error);
-    const CompletedProgram programs[] = {
-        {"qkv-train", "train", NULL, settings.groups, SETTINGS_GROUPS},
-        {"qkv-translate", "translate", "TEXT", request.groups, REQUEST_GROUPS},
-    };
-    good = good && write_file(stdout, argv[1], programs, 2, &error) &&
+    const Program programs[] = {{"qkv-train.1", settings.groups, SETTINGS_GROUPS},
+                                {"qkv-translate.1", request.groups, REQUEST_GROUPS}};
+    const Program *program = NULL;
+    for (int p = 0; good && p < 2; p++)
+        if (!strcmp(argv[1], programs[p].page)) program = &programs[p];
+    good = good && write_page(stdout, argv[1], program, &error) &&
            stream_flush(stdout, argv[1], &error);
     if (!good) fprintf(stderr, "generate: %s\n", error.text);
     request_free(&request);
