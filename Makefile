@@ -36,8 +36,7 @@ DOCDIR  ?= $(DATADIR)/doc/qkv
 PACKAGES = libpng zlib sentencepiece jansson pangocairo
 # Everything but these goals needs the packages.
 ifneq ($(filter-out help format clean uninstall bench check-all,$(or $(MAKECMDGOALS),all)),)
-NEEDED   = $(PACKAGES) $(if $(filter test% asan reference exercise %benchmark,$(MAKECMDGOALS)),openblas) \
-           $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
+NEEDED   = $(PACKAGES) openblas $(if $(filter test% asan,$(MAKECMDGOALS)),cmocka)
 MISSING := $(shell for p in pkg-config $(firstword $(CC)) $(firstword $(CXX)); do \
                  command -v $$p >/dev/null || echo $$p; done; \
              for p in $(NEEDED); do pkg-config --exists $$p 2>/dev/null || echo $$p; done)
@@ -234,7 +233,7 @@ exercise:
 	@BUILD=$(BUILD) scripts/exercise $(E)
 $(TOOLS): $(TOY) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS)
-$(BUILD)/benchmark/peak.o: COMMON += $(shell pkg-config --cflags openblas)
+$(BUILD)/kernels/openblas.o $(BUILD)/benchmark/peak.o: COMMON += $(shell pkg-config --cflags openblas)
 $(BUILD)/benchmark/benchmark: $(BENCH) $(BUILD)/all.a
 	$(CC) $(FLAGS) $^ -o $@ $(LDFLAGS) $(LIBS) $(shell pkg-config --libs openblas)
 $(BUILD)/tests/data/toy: | $(TOOLS)

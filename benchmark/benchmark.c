@@ -86,6 +86,18 @@ static bool chosen(const Plan *plan, int preset)
     return plan->only == ONLY_ALL || plan->only == preset;
 }
 
+static bool train_row(Report *report, TrainingRow row, TrainingCase this, Error *error)
+{
+    say("training %s, %d thread%s, products by %s …", row.preset, row.threads,
+        row.threads > 1 ? "s" : "", engine_name(row.openblas));
+    this.openblas = row.openblas;
+    if (row.openblas) this.python = NULL;
+    if (!child_run(training_work, &this, &row.result, sizeof row.result, error))
+        return error_prefix(error, "training %s", row.preset);
+    report->train[report->trains++] = row;
+    return true;
+}
+
 static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error *error)
 {
     int threads[2], counts = plan_threads(plan, threads);
@@ -97,17 +109,17 @@ static bool train(Report *report, const Plan *plan, const Corpus *corpus, Error 
         for (int t = 0; t < counts && chosen(plan, p); t++) {
             const char *preset = plan_presets[p];
             TrainingCase this;
-            say("training %s, %d thread%s …", preset, threads[t], threads[t] > 1 ? "s" : "");
             if (!training_case(&this, preset, corpus, batch_tokens(preset), threads[t], error))
                 return false;
             this.seconds = plan->seconds;
             this.model.precision = plan->precision;
             this.python = python;
-            TrainingRow *row = &report->train[report->trains];
-            *row = (TrainingRow){.preset = preset, .threads = threads[t]};
-            if (!child_run(training_work, &this, &row->result, sizeof row->result, error))
-                return error_prefix(error, "training %s", preset);
-            report->trains++;
+            for (int openblas = 0; openblas <= (plan->precision == PRECISION_FLOAT);
+                 openblas++) {
+                TrainingRow row = {
+                    .preset = preset, .threads = threads[t], .openblas = openblas};
+                if (!train_row(report, row, this, error)) return false;
+            }
         }
     say("%s", "");
     report_training(report, stdout);

@@ -45,10 +45,15 @@ static void multiply(void *context, int number)
     worker->seconds = clock_seconds() - begin;
 }
 
+void peak_prepare(void)
+{
+    openblas_set_num_threads(1);
+}
+
 Peak *peak_create(Workers *workers, Error *error)
 {
     size_t threads = (size_t)workers_count(workers);
-    openblas_set_num_threads(1);
+    peak_prepare();
     Peak *peak = calloc(1, sizeof *peak + threads * sizeof *peak->worker);
     bool good = peak;
     for (size_t i = 0; i < threads && good; i++) {
@@ -63,7 +68,6 @@ Peak *peak_create(Workers *workers, Error *error)
         return NULL;
     }
     peak->workers = workers;
-    openblas_set_num_threads(1);
     workers_run(workers, fill, peak);
     peak_burst(peak, 1);
     return peak;

@@ -11,6 +11,9 @@
 
 typedef struct Peak Peak;
 
+/* Gives OpenBLAS one thread. Call it before anything multiplies. */
+void peak_prepare(void);
+
 /* Allocates and fills the matrices of every worker, and multiplies them once. NULL on error. */
 Peak *peak_create(Workers *workers, Error *error);
 void peak_free(Peak *peak);

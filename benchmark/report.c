@@ -77,6 +77,11 @@ static void print_values(FILE *out, const Column *columns, int count, const void
     }
 }
 
+const char *engine_name(bool openblas)
+{
+    return openblas ? "OpenBLAS" : "own tile";
+}
+
 /* What /proc/cpuinfo calls the processor, or "". */
 static const char *find_processor(char text[128])
 {
@@ -101,13 +106,13 @@ void report_training(const Report *report, FILE *out)
 {
     if (!report->trains) return;
     int peer = report->peered ? COUNT(peer_columns) : 0;
-    fprintf(out, "\nTraining      threads");
+    fprintf(out, "\nTraining      products  threads");
     print_titles(out, training_columns, COUNT(training_columns));
     print_titles(out, peer_columns, peer);
     fputc('\n', out);
     for (int i = 0; i < report->trains; i++) {
         const TrainingRow *row = &report->train[i];
-        fprintf(out, "%-12s  %7d", row->preset, row->threads);
+        fprintf(out, "%-12s  %-8s  %7d", row->preset, engine_name(row->openblas), row->threads);
         print_values(out, training_columns, COUNT(training_columns), &row->result);
         print_values(out, peer_columns, peer, &row->result);
         fputc('\n', out);
@@ -238,6 +243,7 @@ static void put_report(JsonWriter *json, const Report *report)
     for (int i = 0; i < report->trains; i++) {
         json_open(json, NULL);
         json_put_text(json, "config", report->train[i].preset);
+        json_put_text(json, "products", engine_name(report->train[i].openblas));
         json_put_integer(json, "threads", report->train[i].threads);
         put_training(json, &report->train[i].result);
         json_close(json);

@@ -10,6 +10,7 @@
 typedef struct TrainingRow {
     const char *preset;
     int threads;
+    bool openblas;  // who multiplied
     TrainingResult result;
 } TrainingRow;
 
@@ -21,6 +22,9 @@ typedef struct DecodingRow {
 } DecodingRow;
 
 enum { MOST_ROWS = 16 };
+
+/* "OpenBLAS", or "own tile" */
+const char *engine_name(bool openblas);
 
 typedef struct Report {
     char corpus[512];  // a description of the corpus

@@ -11,6 +11,7 @@
 #include "benchmark/peer.h"
 #include "commands/train/settings.h"
 #include "data/batches.h"
+#include "kernels/kind.h"
 #include "training/trainer.h"
 
 enum { MOST_BATCHES = 64 };
@@ -49,7 +50,9 @@ static bool bench_create(Bench *bench, const TrainingCase *plan, Error *error)
 {
     const TrainingConfig *training = &plan->training;
     *bench = (Bench){0};
-    if (!transformer_create(&bench->model, &plan->model, error) ||
+    peak_prepare();
+    if (!kind_use_openblas(plan->openblas, error) ||
+        !transformer_create(&bench->model, &plan->model, error) ||
         !(bench->workers = workers_start(plan->threads, error)) ||
         !(bench->trainer =
               trainer_create(&bench->model, training, NULL, bench->workers, error)) ||

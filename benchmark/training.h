@@ -12,6 +12,7 @@ typedef struct TrainingCase {
     TrainingConfig training;
     int threads;
     double seconds;      // to measure for; at least LEAST_UPDATES updates
+    bool openblas;       // which multiplies, or our own tile
     const char *python;  // that runs PyTorch (peer.h); NULL: without it
 } TrainingCase;
 

@@ -22,11 +22,7 @@ typedef struct ChoiceConfig {
 extern const Option choice_options[];
 extern const int choice_option_count;
 
-enum {
-    CHOICE_NONE = -1,
-    CHOICE_MEAN = -2,
-    CHOICE_BEST = -3
-};
+enum { CHOICE_NONE = -1, CHOICE_MEAN = -2, CHOICE_BEST = -3 };
 
 typedef struct Choice {
     AttentionKind kind;

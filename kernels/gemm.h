@@ -3,7 +3,9 @@
  * All matrices are row-major and dense. SET overwrites C, ADD adds to it; with BF16 the factors
  * are rounded to bfloat16 as they are copied (bf16.h). Each product runs on one thread: the
  * parallelism is over micro-batches. An element of C has the same bits whichever rows and
- * columns are computed with it. small_gemm is for attention, whose matrices are a few dozen
+ * columns are computed with it; not if OpenBLAS multiplies (kind.h), whose last digits may depend
+ * on m and n. Even then a product of the same sizes has the same bits, on any number of threads,
+ * and products with panels, with BF16 and int8 stay ours. small_gemm is for attention, whose matrices are a few dozen
  * rows.
  *
  * A matrix of weights can also be packed into panels (panels.h). Outside kernels/, matrix.h

@@ -1,8 +1,11 @@
 /* kind.c -- which kind of processor this is; see kind.h. */
 #include "kernels/kind.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "kernels/openblas.h"
 
 /* The table that the Makefile writes. It is missing where there is one kind only. */
 typedef void Function(void);
@@ -11,7 +14,9 @@ extern Function *kind_chosen[] __attribute__((weak));       // [kind_functions]
 extern const size_t kind_functions __attribute__((weak));
 
 static const char *const names[] = {"plain", "avx2", "avx512"};
+static const char OPENBLAS[] = "openblas";
 static int current;
+static bool wanted, named, multiplies;  // OpenBLAS
 
 int kind_count(void)
 {
@@ -33,11 +38,6 @@ bool kind_runs(int kind)
 #else
     return kind == 0;
 #endif
-}
-
-int kind_current(void)
-{
-    return current;
 }
 
 void kind_use(int kind)
@@ -63,16 +63,39 @@ __attribute__((constructor)) static void choose(void)
     if (kind < 0 || !kind_runs(kind))
         for (kind = kind_count() - 1; !kind_runs(kind);) kind--;
     kind_use(kind);
+    named = HAS_OPENBLAS && name && !strcmp(name, OPENBLAS);
+    wanted = named || (HAS_OPENBLAS && !name && kind_count() == 1);
+}
+
+bool kind_has_openblas(void)
+{
+    return multiplies;
+}
+
+bool kind_use_openblas(bool on, Error *error)
+{
+    wanted = on;
+    multiplies = on && openblas_load(error);
+    return multiplies == on;
+}
+
+void kind_describe(char name[KIND_NAME])
+{
+    snprintf(name, KIND_NAME, "%s%s%s", names[current], multiplies ? "-openblas-" : "",
+             multiplies ? openblas_name() : "");
 }
 
 bool kind_check(Error *error)
 {
     const char *name = getenv("QKV_KERNEL");
-    int kind = name ? find(name) : 0;
-    if (name && kind < 0)
-        return error_set(error, "QKV_KERNEL is 'plain'%s, not '%s'",
-                         kind_count() > 1 ? ", 'avx2' or 'avx512'" : "", name);
-    return kind_runs(kind) ||
-           error_set(error, "this processor does not have the instructions of QKV_KERNEL '%s'",
-                     name);
+    int kind = name && !named ? find(name) : 0;
+    if (kind < 0)
+        return error_set(error, "QKV_KERNEL is 'plain'%s%s, not '%s'",
+                         kind_count() > 1 ? ", 'avx2', 'avx512'" : "",
+                         HAS_OPENBLAS ? " or 'openblas'" : "", name);
+    if (!kind_runs(kind))
+        return error_set(
+            error, "this processor does not have the instructions of QKV_KERNEL '%s'", name);
+    if (!wanted || kind_use_openblas(true, error)) return true;
+    return !(wanted = named);
 }

@@ -10,7 +10,11 @@
  *   avx2     AVX2 and FMA                  32 B     6 x 16
  *   avx512   AVX-512 F, BW, DQ and VL      64 B     14 x 32
  *
- * The last one that this processor has is chosen, or the one that QKV_KERNEL names. */
+ * The last one that this processor has is chosen, or the one that QKV_KERNEL names.
+ *
+ * QKV_KERNEL=openblas is that last one, with the large products in float by OpenBLAS
+ * (openblas.h). It is the default where plain is the only kind, if it
+ * can be loaded. */
 #pragma once
 
 #include "base/error.h"
@@ -22,11 +26,21 @@ const char *kind_name(int kind);
 /* Whether this processor has the kind's instructions. */
 bool kind_runs(int kind);
 
-/* The kind whose code runs now. */
-int kind_current(void);
-
 /* Chooses another one, for tests: of panels that are packed already it reads nonsense. */
 void kind_use(int kind);
 
-/* False, with an error, if QKV_KERNEL names no kind, or one that this processor does not have. */
+/* Whether OpenBLAS multiplies now. */
+bool kind_has_openblas(void);
+
+/* Makes it multiply, or not, whatever QKV_KERNEL says. False, with an error, if it cannot be
+ * loaded. */
+bool kind_use_openblas(bool on, Error *error);
+
+/* False, with an error, if QKV_KERNEL names no kind, or one that this processor does not have.
+ * Loads OpenBLAS if it is chosen: before that, it does not multiply. */
 bool kind_check(Error *error);
+
+/* name (=) the kind and what else decides the last digits: "avx512", or
+ * "avx512-openblas-0.3.21-skylakex". */
+enum { KIND_NAME = 80 };
+void kind_describe(char name[KIND_NAME]);

@@ -41,7 +41,7 @@ library/example.c
 library/web/pack.c
 benchmark/benchmark.c'                          # programs that live in a folder
 headers_of_libraries='
-cblas.h             benchmark/peak.c
+cblas.h             benchmark/peak.c kernels/openblas.c
 cairo-pdf.h         plots/canvas.c
 cairo-svg.h         plots/canvas.c
 glib.h              base/columns.c scores/codepoints.c
@@ -54,7 +54,7 @@ zlib.h              data/text.c model/safetensors.c plots/png.c
 '
 headers_of_the_system='assert|complex|ctype|errno|fenv|float|inttypes|iso646|limits|locale|math
 setjmp|signal|stdalign|stdarg|stdatomic|stdbool|stddef|stdint|stdio|stdlib|stdnoreturn|string|time
-cpuid|dirent|fcntl|getopt|glob|immintrin|libgen|malloc|poll|pthread|sched|search|strings|termios|unistd|wchar|sys/[a-z]+'
+cpuid|dirent|fcntl|getopt|dlfcn|glob|immintrin|libgen|malloc|poll|pthread|sched|search|semaphore|strings|termios|unistd|wchar|sys/[a-z]+'
 printing='printf|vprintf|puts|putchar|perror|warn|warnx|err|errx'
 ending='exit|_Exit|quick_exit|abort'
 failed=0

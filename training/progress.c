@@ -41,7 +41,7 @@ typedef enum {
     COUNT,   // long long, 0 to MOST
     NUMBER,  // double; null, or a missing key, is what progress_start says
     LIST,    // UpdateList; a missing key is an empty list
-    NAME     // char [KERNELS_NAME], of a-z, 0-9 and -; a missing key is ""
+    NAME     // char [KERNELS_NAME], of a-z, 0-9, - and .; a missing key is ""
 } FieldKind;
 
 static const long long MOST = (1LL << 53) - 1;  // exact in every reader of JSON
@@ -128,7 +128,7 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
     case NAME: {
         const char *name = member ? json_string_value(member) : "";
         bool good = name && strlen(name) < KERNELS_NAME &&
-                    !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+                    !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-.")];
         snprintf(field, KERNELS_NAME, "%s", good ? name : "");
         return good;
     }

@@ -20,7 +20,7 @@ typedef struct UpdateList {
     int count;
 } UpdateList;
 
-enum { KERNELS_NAME = 32 };
+enum { KERNELS_NAME = 96 };
 
 typedef struct Progress {
     long long update;           // updates done

@@ -184,7 +184,8 @@ bool run_read(Run *run, Settings *settings, Error *error)
     run_path(run->last, run, "last.safetensors");
     run_path(run->best, run, "best.safetensors");
     const char *folder = settings->run.output;
-    bool good = (strlen(folder) + LONGEST_NAME < PATH_MAX ||
+    bool good = kind_check(error) &&
+                (strlen(folder) + LONGEST_NAME < PATH_MAX ||
                  error_set(error, "'%.100s…' is too long a path", folder)) &&
                 lock_folder(run, error) && read_text(run, error) &&
                 (distributed_rank() > 0 || make_vocabulary(run, error));
@@ -202,8 +203,9 @@ bool run_read(Run *run, Settings *settings, Error *error)
            corpus_overlap(&run->seen, &run->valid, &run->corpus, error);
     if (good) run->progress.corpus = fingerprint(run);
     bool pairs = settings->training.precision == PRECISION_BF16 && bf16_pairs();
-    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kind_name(kind_current()),
-             pairs ? "-bf16" : "");
+    char kernels[KIND_NAME];
+    kind_describe(kernels);
+    snprintf(run->progress.kernels, KERNELS_NAME, "%s%s", kernels, pairs ? "-bf16" : "");
     return distributed_agree(good, error) && same_everywhere(run, error);
 }
 

@@ -52,6 +52,14 @@ for threads in 1 4; do
     check "./translate --threads $threads ends under each of $runs limits ($good times well)" test -z "$wrong" -a $good -gt 0
     [ -z "$wrong" ] || echo "$wrong"
 done
+# OpenBLAS waits for ever where it finds no memory for a product (kernels/openblas.h).
+runs=0 good=0 wrong=
+for limit in $limits 500000 600000 700000; do
+    rm -rf run
+    limited "$limit" env QKV_KERNEL=openblas "$BIN/train" $corpus $tiny --d-model 64 --ffn 128 --micro-tokens 300 --threads 4 --output run
+done
+check "with OpenBLAS, too ($good of $runs times well)" test -z "$wrong" -a $good -gt 0 -a $good -lt $runs
+[ -z "$wrong" ] || echo "$wrong"
 
 "$BIN/train" $corpus $tiny --threads 1 --output first 2>err || cat err
 for stack in 2048 8192 unlimited; do

@@ -1,5 +1,7 @@
 /* gemm.c -- the three products and attention's own kernel against plain loops in double, for
  * every awkward size. */
+#include <dlfcn.h>
+
 #include "base/arena.h"
 #include "kernels/bf16.h"
 #include "kernels/matrix.h"
@@ -178,4 +180,29 @@ TEST(packed)
         check_packed(sizes[s][0], sizes[s][1], sizes[s][1] + 1, sizes[s][2]);
 }
 
-KINDS_MAIN("gemm", NULL, NULL)
+/* A host's number of threads stays: with another than one it is refused. */
+static int check_host(void)
+{
+    Error error;
+    void *library = dlopen("libopenblas.so.0", RTLD_NOW);
+    void (*set)(int) = library ? dlsym(library, "openblas_set_num_threads") : NULL;
+    int (*get)(void) = library ? dlsym(library, "openblas_get_num_threads") : NULL;
+    if (!set || !get) return printf("not ok there is OpenBLAS\n"), 1;
+    set(2);
+    bool refused = !kind_use_openblas(true, &error) && get() == 2 &&
+                   strstr(error.text, "an OpenBLAS of 2 threads");
+    set(1);
+    bool loaded = kind_use_openblas(true, &error);
+    if (!refused || !loaded) printf("not ok OpenBLAS: %s\n", error.text);
+    return !refused + !loaded;
+}
+
+/* With OpenBLAS, too; panels, bf16 and small products stay ours. */
+int main(void)
+{
+    int failed = run_with_each_kind("gemm", NULL, NULL) + check_host();
+    char name[KIND_NAME];
+    kind_describe(name);
+    printf("gemm with %s\n", name);
+    return failed + run_all_tests("gemm", NULL, NULL);
+}
