@@ -119,7 +119,7 @@ void cache_encode(Cache *cache, const Transformer *model)
         Slice slice;
         slice_layout(&slice, &encoded->encoder, &memory, config, encoded->source, s);
         embedding_forward(slice.X, &slice.source, false, 0, &w->source_embedding,
-                          model->source_positions, NULL, D);
+                          model->source_positions, D);
         const real *X =
             stack_forward(&encoded->encoder, slice.X, NULL, w, config, &slice.scratch, NULL);
         for (int l = 0; l < config->decoder_layers; l++) {
@@ -337,7 +337,7 @@ const real *cache_step(Cache *cache, const Transformer *model, const Prefix *pre
 
     add_nodes(cache, prefix, count);
     embedding_forward(X, &rows, false, 0, &w->target_embedding,
-                      P ? P + (size_t)cache->step * d : NULL, NULL, D);
+                      P ? P + (size_t)cache->step * d : NULL, D);
     const real *x = X, *input;
     for (int l = 0; l < config->decoder_layers; l++) {
         const LayerWeights *p = &w->decoder[l];

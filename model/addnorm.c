@@ -52,12 +52,9 @@ const real *addnorm_output_backward(const AddNorm *a, real *dX, real *dF, NormWe
                                     NormWeights w, int N)
 {
     size_t count = (size_t)N * (size_t)a->norm.config->d_model;
-    const uint8_t *keep = a->mask.keep;
-    real scale = a->mask.scale;
     if (!before(a)) layernorm_backward(SET, dX, dw, dX, &a->norm, w, N);
-    if (!keep) return dX;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) dF[i] = dX[i] * (scale * (real)keep[i]);
+    if (!a->mask.keep) return dX;
+    dropout_apply(dF, dX, &a->mask, count);
     return dF;
 }
 

@@ -121,20 +121,20 @@ static AttentionHead head_of(const Attention *a, const AttentionWeights *w, int 
     int n = packed_length(a->queries, sentence);
     bool large = block_rows(a, sentence) < n;
     size_t at = large ? a->numbers : attention_map_at(a, sentence, head);
-    return (AttentionHead){.n = n,
-                           .m = packed_length(a->keys, sentence),
-                           .dh = a->config->d_model / a->config->heads,
-                           .causal = a->causal,
-                           .large = large,
-                           .mode = SET,
-                           .scale = attention_scale(a->config, w, head),
-                           .x = head_rows(a, &a->heads, sentence, head),
-                           .P = a->P + at,
-                           .keep = a->mask.keep ? a->mask.keep + at : NULL,
-                           .keep_scale = a->mask.scale,
-                           .T = a->T,
-                           .Pd = a->Pd,
-                           .dP = a->dP};
+    return (AttentionHead){
+        .n = n,
+        .m = packed_length(a->keys, sentence),
+        .dh = a->config->d_model / a->config->heads,
+        .causal = a->causal,
+        .large = large,
+        .mode = SET,
+        .scale = attention_scale(a->config, w, head),
+        .x = head_rows(a, &a->heads, sentence, head),
+        .P = a->P + at,
+        .mask = {a->mask.keep ? a->mask.keep + at : NULL, a->mask.rate, a->mask.scale},
+        .T = a->T,
+        .Pd = a->Pd,
+        .dP = a->dP};
 }
 
 /* ---- beside the plain head ---- */
@@ -208,9 +208,9 @@ static AttentionHead block_before(const Attention *a, const AttentionHead *whole
     b.x.Q = rows_from(whole->x.Q, first, 0), b.x.O = rows_from(whole->x.O, first, 0);
     size_t width = (size_t)head_width(b.m);
     size_t before = (size_t)head * (size_t)whole->n + (size_t)first;  // rows of the sentence
-    if (b.keep)
-        dropout_sentence(a->mask.keep + a->numbers, before * width, (size_t)b.n * width,
-                         a->dropout, a->mask.rate, a->place, sentence);
+    if (b.mask.keep)
+        dropout_sentence(b.mask.keep, before * width, (size_t)b.n * width, a->dropout,
+                         a->mask.rate, a->place, sentence);
     return b;
 }
 

@@ -28,6 +28,15 @@ DropoutMask dropout_layout(Arena *arena, size_t count, double rate)
     return (DropoutMask){keep, rate, dropout_scale(rate)};
 }
 
+void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count)
+{
+    real scale = mask->scale;
+    const uint8_t *keep = mask->keep;
+    if (!keep) return;
+#pragma omp simd
+    for (size_t i = 0; i < count; i++) Y[i] = X[i] * (scale * (real)keep[i]);
+}
+
 static void group(uint8_t keep[GROUP], const Dropout *dropout, uint32_t limit, uint32_t place,
                   uint32_t sentence, uint32_t number)
 {

@@ -22,7 +22,7 @@ typedef struct Dropout {
     uint64_t seed;
     uint32_t update;
     const int *sentence;  // [S] index within the update of each sentence; NULL: 0, 1, …
-    int copy;       // R-Drop (loss.c): sentence copy + i repeats sentence i with its own mask
+    int copy;       // R-Drop (rdrop.c): sentence copy + i repeats sentence i with its own mask
     double r_drop;  // weight A of the divergence; copy and r_drop are 0 without R-Drop
 } Dropout;
 
@@ -45,11 +45,8 @@ void dropout_sentence(uint8_t *keep, size_t first, size_t count, const Dropout *
 void dropout_rows(const DropoutMask *mask, const Packed *rows, int width,
                   const Dropout *dropout, uint32_t place);
 
-/* mask->keep from element `at` on, or NULL without dropout.   mask: may be NULL */
-static inline const uint8_t *dropout_keep(const DropoutMask *mask, size_t at)
-{
-    return mask && mask->keep ? mask->keep + at : NULL;
-}
+/* Y [count] (=) dropout(X), which may be Y; does nothing without dropout. Gradients likewise. */
+void dropout_apply(real *Y, const real *X, const DropoutMask *mask, size_t count);
 
 /* 1 / (1 - p) of the rounded rate. */
 real dropout_scale(double rate);

@@ -1,6 +1,6 @@
 /* embedding.c -- token ids to vectors.
  *
- *   forward    x_n = dropout(√D · E[id_n] + P[position of n in its sentence])
+ *   forward    x_n = √D · E[id_n] + P[position of n in its sentence]        then dropout
  *   backward   dE[id_n] += √D · dropout(dx_n)
  *              dP[position of n] += dropout(dx_n)                         if P is learned
  *
@@ -34,7 +34,7 @@ void position_table(real *P, int count, int D)
 }
 
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       const real *P, const DropoutMask *mask, int D)
+                       const real *P, int D)
 {
     real scale = (real)sqrt(D);
     size_t d = (size_t)D;
@@ -53,10 +53,6 @@ void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const
 #pragma omp simd
                 for (int k = 0; k < D; k++) x[k] = scale * e[k];
             }
-            const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
-            if (!keep) continue;
-#pragma omp simd
-            for (int k = 0; k < D; k++) x[k] *= mask->scale * (real)keep[k];
         }
 }
 
@@ -76,13 +72,13 @@ static void add_row(real *d, real factor, const real *dx, const uint8_t *keep, r
 void embedding_backward(real *dE, real *dP, const real *dX, const Packed *rows, bool shifted,
                         const DropoutMask *mask, int D)
 {
-    real scale = (real)sqrt(D), kept = mask ? mask->scale : 1;
+    real scale = (real)sqrt(D), kept = mask->scale;
     size_t d = (size_t)D;
     for (int s = 0; s < rows->sentences; s++)
         for (int n = rows->start[s]; n < rows->start[s + 1]; n++) {
             int position = n - rows->start[s];
             const real *dx = dX + (size_t)n * d;
-            const uint8_t *keep = dropout_keep(mask, (size_t)n * d);
+            const uint8_t *keep = mask->keep ? mask->keep + (size_t)n * d : NULL;
             if (dP) add_row(dP + (size_t)position * d, 1, dx, keep, kept, D);
             if (position >= shifted)
                 add_row(dE + (size_t)rows->id[n - shifted] * d, scale, dx, keep, kept, D);

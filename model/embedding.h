@@ -9,11 +9,11 @@
 #include "model/dropout.h"
 
 /* X [N,D] (=) √D · E [V,D] + P
- * P [at least the longest sentence, D] or NULL: no positions   mask [N,D]; NULL: no dropout
+ * P [at least the longest sentence, D] or NULL: no positions
  * shifted: teacher forcing, the decoder's input: <pad> (its id is pad), then the sentence
  * without its last token. Otherwise the sentence itself; pad is not used. */
 void embedding_forward(real *X, const Packed *rows, bool shifted, int pad, const Matrix *E,
-                       const real *P, const DropoutMask *mask, int D);
+                       const real *P, int D);
 
 /* dE [V,D] (+=) except the row of <pad>, which stays zero   dP [at least the longest sentence, D]
  * (+=), or NULL: positions are not learned   dX [N,D] */

@@ -46,14 +46,6 @@ static void relu(real *h, size_t count)
     for (size_t i = 0; i < count; i++) h[i] = h[i] < 0 ? 0 : h[i];  // NaN stays NaN
 }
 
-/* x [count] (=) dropout(x) */
-static void drop(real *x, const DropoutMask *mask, size_t count)
-{
-    real scale = mask->scale;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) x[i] *= scale * (real)mask->keep[i];
-}
-
 /* (2) H = dropout(f(A)) */
 static void activate(const FeedforwardSaved *saved, size_t count)
 {
@@ -62,8 +54,8 @@ static void activate(const FeedforwardSaved *saved, size_t count)
     case ACTIVATION_GELU: smooth(gelu, saved->H, saved->slope, count); break;
     case ACTIVATION_SWISH: smooth(swish, saved->H, saved->slope, count); break;
     }
-    if (saved->mask.keep) drop(saved->H, &saved->mask, count);
-    if (saved->mask.keep && saved->slope) drop(saved->slope, &saved->mask, count);
+    dropout_apply(saved->H, saved->H, &saved->mask, count);
+    if (saved->slope) dropout_apply(saved->slope, saved->slope, &saved->mask, count);
 }
 
 /* (2) dA = dropout(dH) ⊙ f'(A) in place of dH */

@@ -63,10 +63,9 @@ static Rows transposed(const AttentionHead *h, Rows X)
 /* dropout(P): in the scratch Pd, or P itself without dropout. */
 static Rows dropped(const AttentionHead *h)
 {
-    int width = head_width(h->m), count = h->n * width;
-    if (!h->keep) return (Rows){h->P, width};
-#pragma omp simd
-    for (int i = 0; i < count; i++) h->Pd[i] = h->P[i] * (h->keep_scale * (real)h->keep[i]);
+    int width = head_width(h->m);
+    if (!h->mask.keep) return (Rows){h->P, width};
+    dropout_apply(h->Pd, h->P, &h->mask, (size_t)h->n * (size_t)width);
     return (Rows){h->Pd, width};
 }
 
@@ -133,14 +132,10 @@ void head_softmax_backward(const AttentionHead *h)
     int width = head_width(h->m);
     real *dP = h->dP;
     const real *P = h->P;
-    const uint8_t *keep = h->keep;
+    dropout_apply(dP, dP, &h->mask, (size_t)h->n * (size_t)width);
     // (3) dS = P ⊙ (dropout(dP) - Σ_j P ⊙ dropout(dP))
     for (int i = 0; i < h->n; i++, dP += width, P += width) {
         real sum = 0;
-        if (keep) {
-#pragma omp simd
-            for (int j = 0; j < width; j++) dP[j] *= h->keep_scale * (real)keep[i * width + j];
-        }
 #pragma omp simd reduction(+ : sum)
         for (int j = 0; j < width; j++) sum += P[j] * dP[j];
 #pragma omp simd

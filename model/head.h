@@ -4,10 +4,10 @@
 #pragma once
 
 #include "kernels/gemm.h"
+#include "model/dropout.h"
 #include "model/scorefunction.h"
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* Queries, keys, values and outputs, or their gradients: of all heads side by side, or of
  * one. */
@@ -16,17 +16,16 @@ typedef struct HeadRows {
 } HeadRows;
 
 typedef struct AttentionHead {
-    int n, m, dh;         // queries, keys, numbers of each
-    bool causal;          // the last query sees all keys, the one before it one less, and so on
-    bool large;           // P is a block of a larger map
-    GemmMode mode;        // of dK and dV: ADD for all blocks of a map but the first
-    real scale;           // of the scores
-    HeadRows x;           // Q, O [n,dh]   K, V [m,dh]
-    real *P;              // [n,head_width(m)] attention weights before dropout
-    const uint8_t *keep;  // as P: what dropout keeps of it; NULL: no dropout
-    real keep_scale;
-    real *T;        // [dh,head_width(m)] scratch: keys or values as columns
-    real *Pd, *dP;  // as P, scratch of backward: after dropout; gradients
+    int n, m, dh;      // queries, keys, numbers of each
+    bool causal;       // the last query sees all keys, the one before it one less, and so on
+    bool large;        // P is a block of a larger map
+    GemmMode mode;     // of dK and dV: ADD for all blocks of a map but the first
+    real scale;        // of the scores
+    HeadRows x;        // Q, O [n,dh]   K, V [m,dh]
+    real *P;           // [n,head_width(m)] attention weights before dropout
+    DropoutMask mask;  // as P
+    real *T;           // [dh,head_width(m)] scratch: keys or values as columns
+    real *Pd, *dP;     // as P, scratch of backward: after dropout; gradients
 } AttentionHead;
 
 /* A row of P is padded with zeros to whole vectors: m rounded up to a multiple of 16. */

@@ -104,12 +104,14 @@ void transformer_forward(Activations *a, const Transformer *model)
     const Dropout *dropout = a->dropout;
     int D = config->d_model, pad = config->vocab - 1;
     // (1) X = dropout(√D E[source] + P)         Z = dropout(√D E[<pad> target] + P)
+    embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding,
+                      model->source_positions, D);
+    embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding,
+                      model->target_positions, D);
     dropout_rows(&a->mask_source, a->source, D, dropout, PLACE_EMBEDDING);
     dropout_rows(&a->mask_target, a->target, D, dropout, PLACE_EMBEDDING + 1);
-    embedding_forward(a->X_source, a->source, false, pad, &w->source_embedding,
-                      model->source_positions, &a->mask_source, D);
-    embedding_forward(a->X_target, a->target, true, pad, &w->target_embedding,
-                      model->target_positions, &a->mask_target, D);
+    dropout_apply(a->X_source, a->X_source, &a->mask_source, (size_t)(a->source->rows * D));
+    dropout_apply(a->X_target, a->X_target, &a->mask_target, (size_t)(a->target->rows * D));
     // (2) encoded = Encoder(X)
     a->encoded = stack_forward(&a->encoder, a->X_source, NULL, w, config, &a->scratch, dropout);
     // (3) output = Decoder(Z, encoded)

@@ -15,7 +15,8 @@ typedef struct Case {
 static double loss(void *context)
 {
     Case *c = context;
-    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, &c->mask, D);
+    embedding_forward(c->X, c->rows, c->shifted, PAD, &(Matrix){.at = c->E}, c->P, D);
+    dropout_apply(c->X, c->X, &c->mask, (size_t)(c->rows->rows * D));
     return inner(c->X, c->R, (size_t)c->rows->rows * D);
 }
 
