@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-enum { IN_ENCODER_LAYER = 4, IN_DECODER_LAYER = 7, EMBEDDINGS = 3 };  // matrices
-
 static void add(Transformer *model, Matrix *W, int rows, int columns)
 {
     Prepared *p = &model->prepared;
@@ -48,12 +46,9 @@ static void add_all(Transformer *model, bool int8)
 /* Lists the matrices and reserves their memory, which is to be filled. */
 static bool create(Transformer *model, bool int8, Error *error)
 {
-    const ModelConfig *c = &model->config;
     Prepared *p = &model->prepared;
-    size_t most = (size_t)(EMBEDDINGS + c->encoder_layers * IN_ENCODER_LAYER +
-                           c->decoder_layers * IN_DECODER_LAYER);
     MatrixLayout layout = int8 ? MATRIX_INT8 : MATRIX_PACKED;
-    p->matrix = calloc(most, sizeof *p->matrix);
+    p->matrix = calloc((size_t)model->params.count, sizeof *p->matrix);
     bool good = p->matrix;
     if (good) add_all(model, int8);
     for (int pass = 0; pass < 2 && good; pass++) {
