@@ -170,12 +170,4 @@ TEST(taken_once)
     assert_null(lazy.taken);
 }
 
-int main(void)
-{
-    int failed = 0;
-    for (int i = 0; i < VARIANTS; i++) {
-        variant = &variants[i];
-        failed += run_all_tests(variant->name, setup, teardown);
-    }
-    return failed;
-}
+VARIANTS_MAIN(setup, teardown)
