@@ -865,14 +865,15 @@ static const char *json_member(const char *p, const char *key)
     return "";
 }
 
-/* The text of the string at p, of whose escapes only \" and \\ matter here. */
+/* The text of the string at p. Of its escapes a configuration needs few. */
 static const char *json_text(const char *p)
 {
     char *text = take(&lasting, strlen(p) + 1, 1), *to = text;
-    for (p += *p == '"'; *p && *p != '"'; p++)
-        if (*p != '\\') *to++ = *p;
-        else if (*++p == '"' || *p == '\\') *to++ = *p;
-        else if (*p) *to++ = ' ';
+    for (p += *p == '"'; *p && *p != '"'; p++) {
+        bool escape = *p == '\\' && p[1];
+        p += escape;
+        *to++ = escape && strchr("nrt", *p) ? ' ' : *p;
+    }
     return text;
 }
 
@@ -891,9 +892,9 @@ static Bytes file_tensor(const Model *m, const char *name, const char *type, con
     return (Bytes){m->data.at + begin, m->data.at + end};
 }
 
-/* Writes the weights; or the gradients, and as updated.NAME the weights. The processor must be
- * little-endian. Spaces fill the header up to a size that is large enough. */
-static void save(const char *path, const Model *m, const char *metadata, bool gradients)
+/* Writes the weights; with 2 blocks the gradients, and as updated.NAME the weights. The processor
+ * must be little-endian. Spaces fill the header up to a size that is large enough. */
+static void save(const char *path, const Model *m, const char *metadata, int blocks)
 {
     const char *format = ",\"%s%s\":{\"dtype\":\"%s\",\"shape\":%s,\"data_offsets\":[%zu,%zu]}",
                *type = sizeof(real) == sizeof(float) ? "F32" : "F64";
@@ -903,11 +904,11 @@ static void save(const char *path, const Model *m, const char *metadata, bool gr
     FILE *out = fopen(path, "wb");
     if (!out || fseek(out, 8 + (long)room, SEEK_SET)) fail("cannot write '%s'", path);
     to += sprintf(to, "{\"__metadata__\":{%s}", metadata);
-    for (int i = 0; i <= gradients; i++)
+    for (int i = 0; i < blocks; i++)
         for (const Parameter *p = m->table; p < m->table + m->parameters; p++) {
             size_t end = at + p->count * sizeof(real);
             to += sprintf(to, format, i ? "updated." : "", p->name, type, p->shape, at, end);
-            fwrite(gradients && i == 0 ? p->d : p->x, sizeof(real), p->count, out);
+            fwrite(blocks == 2 && i == 0 ? p->d : p->x, sizeof(real), p->count, out);
             at = end;
         }
     snprintf(shape, sizeof shape, "[%zu]", tokenizer);
@@ -1130,11 +1131,12 @@ static void command_gradients(const char *path, const char *pairs, const char *o
 {
     Model *m = model_open(path, true);
     Packed source = read_lines(pairs, m, false), target = read_lines(pairs, m, true);
+    if (source.sentences == 0) fail("'%s' is empty", pairs);
     double loss = network_backward(m, network_forward(m, source, target, NULL));
     update(m, 1);
     char metadata[64];
     snprintf(metadata, sizeof metadata, "\"loss\":\"%.17g\"", loss);
-    save(out, m, metadata, true);
+    save(out, m, metadata, 2);
     printf("loss %.9g\n", loss);
 }
 
@@ -1168,8 +1170,7 @@ static void command_train(const char *out)
         "\\\"max_length\\\":%d,\\\"output_bias\\\":%s}}\"",
         m->D, m->H, m->F, m->encoder_layers, m->decoder_layers, m->longest,
         m->output_bias ? "true" : "false");
-    save(out, m, metadata, false);
-
+    save(out, m, metadata, 1);
     source = read_lines("data/toy/test.en", m, false);
     target = read_lines("data/toy/test.fr", m, false);
     int exact = 0, all = source.sentences;

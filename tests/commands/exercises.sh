@@ -9,7 +9,8 @@ if [ "${BUILD:-build}" != build ] || ! [ -e "$here/build/reference/transformer" 
     exit 0
 fi
 mkdir copy && (cd "$here" && cp -R --parents Makefile scripts reference tests/reference "$scratch/copy") && cd copy || exit 1
-exercise() { make -s CFLAGS=-O1 BUILD="$scratch/build" exercise E="$1" >../out 2>&1; }
+export CFLAGS=-O0 BUILD=$scratch/build
+exercise() { scripts/exercise "$1" >../out 2>&1; }
 # mistake N OLD NEW PATTERN: with OLD replaced in the function's body, it is wrong and says PATTERN.
 mistake() {
     awk -v start="^static .* $function[(]" -v old="$2" -v new="$3" '
@@ -35,6 +36,7 @@ while IFS='|' read -r function plain old new said; do
     exercise $e
     check "the solution is right" sh -c 'test $0 -eq 0 && grep -q "^right: " ../out && ! grep -q wrong ../out' $?
     mistake $e "$old" "$new" "$said"
+    cp reference/transformer.c exercises/$e.c
 done <<'END'
 linear_backward|one row, one output|w.db.at[j] +=|w.db.at[j] =|^3 rows, 4 inputs, 2 outputs: db
 softmax_backward|2 scores|- sum||^2 scores: dz
@@ -44,4 +46,5 @@ embedding_backward|one word|scale *||^one word: dE
 crossentropy_backward|one row of 2 classes, scale 1|+= scale|= scale|^a gradient that is not 0 before (add to it): dZ
 adam_update|the first update|v_hat * v|v|^the first update: w
 END
+check "make exercise" sh -c 'make exercise E=1 | grep -q "^right: exercise 1"'
 check "no such exercise" sh -c '! scripts/exercise 8 2>../out && grep -q "from 1 to 7" ../out'
