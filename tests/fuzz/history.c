@@ -22,24 +22,17 @@ static void read_metrics(const uint8_t *data, size_t size)
     metrics_close(&again);
 }
 
-static void read_watch(Run *run, const uint8_t *data, size_t size)
+static void read_frames(Run *run, const Recorder *recorder, const char *name,
+                        const uint8_t *data, size_t size)
 {
-    Watch watch, again;
     char path[TEMPORARY_SIZE + 32];
-    fuzz_file(path, "watch.jsonl", data, size);
-    if (!accepted(watch_open(&watch, run, &error))) return;
-    assert(watch_open(&again, run, &error) && again.count == watch.count);
-    watch_close(&watch);
-    watch_close(&again);
-}
-
-static void read_weights(Run *run, const uint8_t *data, size_t size)
-{
-    static WeightsHistory history;
-    char path[TEMPORARY_SIZE + 32];
-    fuzz_file(path, "weights.tsv", data, size);
-    if (accepted(weights_open(&history, run, &error)))
-        for (int i = 0; i < history.count; i++) assert(history.frame[i].update <= UPDATE);
+    fuzz_file(path, name, data, size);
+    bool good = true;
+    for (int again = 0; good && again < 2; again++) {
+        good = recorder->open(run, &error);
+        assert(accepted(good) || !again);  // what was kept is read again
+        if (recorder->close) recorder->close();
+    }
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -56,7 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                 .valid = {1, {id, id}, {start, start}, {5, 5}, NULL},
                 .progress.update = UPDATE};
     read_metrics(data, size);
-    read_watch(&run, data, size);
-    read_weights(&run, data, size);
+    read_frames(&run, &watch_recorder, "watch.jsonl", data, size);
+    read_frames(&run, &weights_recorder, "weights.tsv", data, size);
     return 0;
 }
