@@ -92,7 +92,11 @@ void attention_layout(Attention *a, Arena *arena, const ModelConfig *config,
     a->numbers = total;
     a->heads = heads_layout(a, arena);
     a->P = ARENA_TAKE(arena, real, total + shared);
-    a->T = ARENA_TAKE(arena, real, dh * widest);
+    a->Kt = a->Vt = ARENA_TAKE(arena, real, dh * widest);
+    if (shared && training) {
+        a->Vt = ARENA_TAKE(arena, real, dh * widest);
+        a->sums = ARENA_TAKE(arena, RowSum, H * (size_t)queries->rows);
+    }
     if (training) {
         a->Pd = ARENA_TAKE(arena, real, largest);
         a->dP = ARENA_TAKE(arena, real, largest);
@@ -118,12 +122,12 @@ static HeadRows head_rows(const Attention *a, const HeadRows *all, int sentence,
 static AttentionHead head_of(const Attention *a, const AttentionWeights *w, int sentence,
                              int head)
 {
-    int n = packed_length(a->queries, sentence);
+    int n = packed_length(a->queries, sentence), m = packed_length(a->keys, sentence);
     bool large = block_rows(a, sentence) < n;
     size_t at = large ? a->numbers : attention_map_at(a, sentence, head);
     return (AttentionHead){
         .n = n,
-        .m = packed_length(a->keys, sentence),
+        .m = m,
         .dh = a->config->d_model / a->config->heads,
         .causal = a->causal,
         .large = large,
@@ -132,7 +136,8 @@ static AttentionHead head_of(const Attention *a, const AttentionWeights *w, int 
         .x = head_rows(a, &a->heads, sentence, head),
         .P = a->P + at,
         .mask = {a->mask.keep ? a->mask.keep + at : NULL, a->mask.rate, a->mask.scale},
-        .T = a->T,
+        .Kt = {a->Kt, head_width(m)},
+        .Vt = {a->Vt, head_width(m)},
         .Pd = a->Pd,
         .dP = a->dP};
 }
@@ -191,7 +196,8 @@ void attention_keep(Attention *a, Arena *arena)
 /* ---- maps in blocks
  *
  * A map P of many numbers is not kept until backward. Both passes hold a block of its rows at a
- * time, and backward computes the block and its dropout mask again; dV and dK are sums over the
+ * time, and backward computes the block and its dropout mask again, from what forward saved of
+ * each row, its largest score and the inverse of its sum (docs/speed.md); dV and dK are sums over the
  * blocks. Dao et al. 2022, FlashAttention (arXiv 2205.14135), who cut the keys too; here a row is
  * whole, so that its softmax is the same. Causal blocks leave out the keys that none of their
  * rows sees. */
@@ -206,6 +212,9 @@ static AttentionHead block_before(const Attention *a, const AttentionHead *whole
     b.m = a->causal ? end : whole->m;
     b.mode = end == whole->n ? SET : ADD;
     b.x.Q = rows_from(whole->x.Q, first, 0), b.x.O = rows_from(whole->x.O, first, 0);
+    if (a->sums)
+        b.sums = a->sums + (size_t)head * (size_t)a->queries->rows +
+                 a->queries->start[sentence] + first;
     size_t width = (size_t)head_width(b.m);
     size_t before = (size_t)head * (size_t)whole->n + (size_t)first;  // rows of the sentence
     if (b.mask.keep)
@@ -232,6 +241,7 @@ static void blocks_backward(const HeadRows *d, real *dscale, const Attention *a,
         AttentionHead b = block_before(a, whole, sentence, head, end);
         HeadRows rows = {rows_from(d->Q, end - b.n, 0), d->K, d->V,
                          rows_from(d->O, end - b.n, 0)};
+        b.again = true;
         weights_forward(a, &b);
         other_backward(&rows, dscale, a, &b, 0, false);
         end -= b.n;

@@ -31,10 +31,11 @@ typedef struct Attention {
     HeadRows heads;  // Q, O [n,D]   K, V [m,D]
     real *P;         // attention weights before dropout
     DropoutMask mask;  // as P
+    RowSum *sums;      // [H,n] of maps in blocks, for backward
     const Dropout *dropout;
     uint32_t place;
-    real *T, *Pd, *dP;  // scratch of one block (head.h)
-    real *guide;        // NULL, or for each sentence a map of the links G that head 0 learns
+    real *Kt, *Vt, *Pd, *dP;  // scratch of one block (head.h)
+    real *guide;  // NULL, or for each sentence a map of the links G that head 0 learns
     /* the gradients of every head, which KEEP_GRADIENTS keeps; NULL in training */
     HeadRows kept;            // dQ, dO [n,D]   dK, dV [m,D]
     real *kept_dP, *kept_dS;  // as P

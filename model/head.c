@@ -53,11 +53,11 @@ static Strided by_columns(Rows A)
     return (Strided){A.at, 1, (size_t)A.stride};
 }
 
-/* Xᵀ, of keys or values, in h->T */
-static Rows transposed(const AttentionHead *h, Rows X)
+/* T (=) Xᵀ, of keys or values. The first block of a map sets it for all. */
+static Rows transposed(Rows T, const AttentionHead *h, Rows X)
 {
-    head_transpose(h->T, X, h->m, h->dh);
-    return (Rows){h->T, head_width(h->m)};
+    if (h->mode == SET) head_transpose(T.at, X, h->m, h->dh);
+    return T;
 }
 
 /* dropout(P): in the scratch Pd, or P itself without dropout. */
@@ -73,8 +73,8 @@ void head_scores(const AttentionHead *h)
 {
     int width = head_width(h->m);
     // (2) S = scale · Q Kᵀ
-    product(SET, h, (Rows){h->P, width}, by_rows(h->x.Q), transposed(h, h->x.K), h->n, width,
-            h->dh, h->scale);
+    product(SET, h, (Rows){h->P, width}, by_rows(h->x.Q), transposed(h->Kt, h, h->x.K), h->n,
+            width, h->dh, h->scale);
 }
 
 void head_scores_backward(const HeadRows *d, const AttentionHead *h)
@@ -90,7 +90,7 @@ static const int lane[VECTOR] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 1
 
 /* Rows are short and loop tails slow, so the loops run over whole vectors. The lane numbers
  * come from a table: gcc would split the loop at `seen` if it saw an index. */
-void softmax_row(real *z, int seen)
+RowSum softmax_row(real *z, int seen)
 {
     real first = z[0], largest = first, sum = 0;
     for (int j = 0; j < seen; j += VECTOR) {
@@ -113,6 +113,18 @@ void softmax_row(real *z, int seen)
     for (int j = 0; j < seen; j += VECTOR)
 #pragma omp simd simdlen(VECTOR)
         for (int l = 0; l < VECTOR; l++) z[j + l] *= inverse;
+    return (RowSum){largest, inverse};
+}
+
+/* As softmax_row, which returned `sum`. */
+static void softmax_again(real *z, int seen, RowSum sum)
+{
+    for (int j = 0; j < seen; j += VECTOR)
+#pragma omp simd simdlen(VECTOR)
+        for (int l = 0; l < VECTOR; l++) {
+            real p = vec_exp(z[j + l] - sum.largest) * sum.inverse;
+            z[j + l] = lane[l] < seen - j ? p : 0;
+        }
 }
 
 void head_softmax(const AttentionHead *h)
@@ -122,7 +134,12 @@ void head_softmax(const AttentionHead *h)
     for (int i = 0; i < h->n; i++) {
         int seen = h->causal ? h->m - h->n + i + 1 : h->m, filled = head_width(seen);
         real *row = h->P + i * width;
-        softmax_row(row, seen);
+        if (h->again) {
+            softmax_again(row, seen, h->sums[i]);
+        } else {
+            RowSum sum = softmax_row(row, seen);
+            if (h->sums) h->sums[i] = sum;
+        }
         if (filled < width) memset(row + filled, 0, (size_t)(width - filled) * sizeof *row);
     }
 }
@@ -155,8 +172,8 @@ void head_values_backward(const HeadRows *d, const AttentionHead *h)
     // (4) dV = dropout(P)ᵀ dO
     product(h->mode, h, d->V, by_columns(dropped(h)), d->O, h->m, h->dh, h->n, 1);
     // (4) dP = dO Vᵀ, before dropout
-    product(SET, h, (Rows){h->dP, width}, by_rows(d->O), transposed(h, h->x.V), h->n, width,
-            h->dh, 1);
+    product(SET, h, (Rows){h->dP, width}, by_rows(d->O), transposed(h->Vt, h, h->x.V), h->n,
+            width, h->dh, 1);
 }
 
 void head_forward(const AttentionHead *h)

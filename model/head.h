@@ -15,6 +15,11 @@ typedef struct HeadRows {
     Rows Q, K, V, O;
 } HeadRows;
 
+/* Of the softmax of a row: its largest score, and 1 / Σ_j e^(S_j - largest). */
+typedef struct RowSum {
+    real largest, inverse;
+} RowSum;
+
 typedef struct AttentionHead {
     int n, m, dh;      // queries, keys, numbers of each
     bool causal;       // the last query sees all keys, the one before it one less, and so on
@@ -24,8 +29,10 @@ typedef struct AttentionHead {
     HeadRows x;        // Q, O [n,dh]   K, V [m,dh]
     real *P;           // [n,head_width(m)] attention weights before dropout
     DropoutMask mask;  // as P
-    real *T;           // [dh,head_width(m)] scratch: keys or values as columns
-    real *Pd, *dP;     // as P, scratch of backward: after dropout; gradients
+    Rows Kt, Vt;       // [dh,head_width(m)] scratch: keys and values as columns; can be one
+    RowSum *sums;      // [n] which the softmax sets, or with `again` reads; or NULL
+    bool again;
+    real *Pd, *dP;  // as P, scratch of backward: after dropout; gradients
 } AttentionHead;
 
 /* A row of P is padded with zeros to whole vectors: m rounded up to a multiple of 16. */
@@ -53,4 +60,4 @@ void head_scores_backward(const HeadRows *d, const AttentionHead *h);
 void head_transpose(real *T, Rows X, int m, int dh);
 
 /* z [head_width(seen)] (=) the softmax of its first `seen` numbers; the others become 0. */
-void softmax_row(real *z, int seen);
+RowSum softmax_row(real *z, int seen);

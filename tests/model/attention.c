@@ -28,7 +28,7 @@ static void check_case(int n, int m, int dh, bool causal, double deviation, doub
                                 .scale = 1 / (real)sqrt(dh),
                                 .x = {.Q = {Q, STRIDE}, .K = {K, STRIDE}},
                                 .P = P,
-                                .T = Kt};
+                                .Kt = {Kt, width}};
     head_scores(&head);
     head_softmax(&head);
     for (int i = 0; i < n; i++) {
