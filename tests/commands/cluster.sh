@@ -50,6 +50,11 @@ check "rank 0 tells the story, alone" sh -c \
     'test "$(grep -c "^run .* 2 ranks of 2 threads" err)" = 1 &&
      test "$(grep -c "^validation after update 20: loss" err)" = 1'
 
+wide="--d-model 64 --ffn 128 --micro-tokens 300 --batch-tokens 1500 --max-updates 5"  # large products
+(export QKV_KERNEL=openblas; one $wide --output blas 2>err; ranks 2 --quiet $wide --output blas2 >out 2>err)
+check "with OpenBLAS, too" cmp blas/last.safetensors blas2/last.safetensors
+check "which multiplied" grep -aq openblas blas2/last.safetensors
+
 one --accumulators 0 --max-updates 10 --output each 2>err
 ranks 2 --quiet --accumulators 0 --max-updates 5 --output each2 >out 2>err
 one --accumulators 0 --max-updates 10 --output each2 2>>err
