@@ -215,10 +215,11 @@ static AttentionHead block_before(const Attention *a, const AttentionHead *whole
     if (a->sums)
         b.sums = a->sums + (size_t)head * (size_t)a->queries->rows +
                  a->queries->start[sentence] + first;
-    size_t width = (size_t)head_width(b.m);
-    size_t before = (size_t)head * (size_t)whole->n + (size_t)first;  // rows of the sentence
+    // its numbers among all of the sentence's maps, whose rows are those of the whole
+    size_t at =
+        ((size_t)head * (size_t)whole->n + (size_t)first) * (size_t)head_width(whole->m);
     if (b.mask.keep)
-        dropout_sentence(b.mask.keep, before * width, (size_t)b.n * width, a->dropout,
+        dropout_sentence(b.mask.keep, at, (size_t)b.n * (size_t)head_width(b.m), a->dropout,
                          a->mask.rate, a->place, sentence);
     return b;
 }
