@@ -24,7 +24,6 @@
 #include "kernels/gemm.h"
 #include "kernels/vecexp.h"
 #include "model/linear.h"
-#include "model/rdrop.h"
 
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
                  bool pairs)
@@ -137,21 +136,10 @@ static void block_backward(real *dX, const OutputLayer *dw, int first, int rows,
     }
 }
 
-void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
-                  const LossBuffers *b, int M)
-{
-    loss_backward(loss, NULL, NULL, X, w, objective, b, M);
-}
-
-/* dX NULL: the loss alone */
 void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *b,
                    int M)
 {
-    if (b->pairs) {
-        rdrop_backward(loss, dX, dw, X, w, objective, b, M);
-        return;
-    }
     for (int first = 0; first < M; first += LOSS_ROWS) {
         int rows = at_most(M - first, LOSS_ROWS);
         size_t at = (size_t)first * (size_t)w->D;

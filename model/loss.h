@@ -75,12 +75,8 @@ typedef struct LossBuffers {
 void loss_layout(LossBuffers *buffers, Arena *arena, int M, const OutputLayer *w, bool training,
                  bool pairs);
 
-/* Adds the loss of the rows of X, which with R-Drop is the sum over both copies.   X [M,D] */
-void loss_forward(Loss *loss, const real *X, const OutputLayer *w, const Objective *objective,
-                  const LossBuffers *buffers, int M);
-
-/* Adds the same, and the gradients of scale · objective:
- * dX [M,D] (=)   dw (+=)   buffers: laid out for training */
+/* Adds the loss of the rows of X [M,D] and, unless dX is NULL, the gradients of scale · objective:
+ * dX [M,D] (=)   dw (+=)   buffers: laid out for training. R-Drop: rdrop.h */
 void loss_backward(Loss *loss, real *dX, const OutputLayer *dw, const real *X,
                    const OutputLayer *w, const Objective *objective, const LossBuffers *buffers,
                    int M);

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "model/config.h"
-#include "training/optimizer.h"
+#include "training/step.h"
 
 static const char *const CRITERIA[] = {"loss", "bleu", "chrf", NULL};
 static const char *const SCHEDULES[] = {"inverse-sqrt", "cosine", "linear", "constant", NULL};

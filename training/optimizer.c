@@ -1,16 +1,5 @@
-/* optimizer.c -- Adam (Kingma and Ba 2015, algorithm 1) or Muon (muon.c), decoupled weight decay
- * and a moving average; see optimizer.h.
- *
- *   w = w - rate · decay · w                         decoupled weight decay of matrices
- *
- *   m = β₁ m + (1-β₁) g            m̂ = m / (1 - β₁ᵘ)        bias correction,
- *   v = β₂ v + (1-β₂) g²           v̂ = v / (1 - β₂ᵘ)        u = 1, 2, …: the update's number
- *   w = w - rate · m̂ / (√v̂ + ε)
- *
- *   ema = d · ema + (1-d) · w,     d = min(X, (1+u) / (10+u))
- *
- * README.md explains each, and has the sources. Weights whose gradient is always zero (the
- * embedding of <pad>, the gaps between tensors) keep their bits. */
+/* optimizer.c -- the learning rate's schedule, and an update of the rank's own part of the weights;
+ * see optimizer.h. */
 #include "training/optimizer.h"
 #include "base/block.h"
 
@@ -32,42 +21,6 @@ double schedule_rate(Schedule schedule, double peak, long long update, int warmu
     }
     return peak;
 }
-
-void adam_update(real *w, real *m, real *v, const real *g, size_t count, const AdamStep *step)
-{
-    double u = (double)step->update;
-    real beta1 = (real)step->beta1, one_minus_beta1 = (real)(1 - step->beta1);
-    real beta2 = (real)step->beta2, one_minus_beta2 = (real)(1 - step->beta2);
-    real rate_correction = (real)(step->rate / (1 - pow(step->beta1, u)));  // rate · m̂ / m
-    real root_correction = (real)(1 / sqrt(1 - pow(step->beta2, u)));       // √v̂ / √v
-    real epsilon = (real)step->epsilon, scale = (real)step->gradient_scale;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) {
-        real gradient = scale * g[i];
-        m[i] = beta1 * m[i] + one_minus_beta1 * gradient;
-        v[i] = beta2 * v[i] + one_minus_beta2 * gradient * gradient;
-        real rate_m_hat = rate_correction * m[i];              // rate · m̂
-        real root_v_hat = (real)sqrt(v[i]) * root_correction;  // √v̂
-        w[i] -= rate_m_hat / (root_v_hat + epsilon);
-    }
-}
-
-void decay_update(real *w, size_t count, real share)
-{
-    real rest = 1 - share;
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) w[i] *= rest;
-}
-
-void ema_update(real *ema, const real *w, size_t count, real share)
-{
-#pragma omp simd
-    for (size_t i = 0; i < count; i++) ema[i] += share * (w[i] - ema[i]);
-}
-
-const char *const optimizer_names[] = {"adam", "muon", NULL};
-const char optimizer_help[] = "muon: the layers' matrices learn by Muon, in fewer updates; "
-                              "embeddings, biases and norms by Adam";
 
 /* Muon is for the layers' matrices; embeddings, which include the output layer, biases and gains
  * stay with Adam. */
@@ -153,7 +106,7 @@ static void update_slice(void *context, size_t begin, size_t count)
             continue;
         }
         decay(o, t, &p);
-        adam_update(p.w, p.m, p.v, p.g, p.count, &o->step);
+        step_update(o->config->optimizer, p.w, p.m, p.v, p.g, p.count, &o->step);
         average(o, &p);
     }
 }
@@ -184,7 +137,7 @@ bool optimizer_update(Optimizer *o, long long update, double rate, double scale,
     const TrainingConfig *c = o->config;
     Gradients *g = o->gradients;
     double u = (double)update;
-    o->step = (AdamStep){rate, c->beta1, c->beta2, c->epsilon, update, scale};
+    o->step = (Step){rate, c->beta1, c->beta2, c->epsilon, update, scale};
     o->decay_share = (real)(rate * c->weight_decay);
     o->ema_share = (real)(1 - fmin(c->ema, (1 + u) / (10 + u)));
     slices_run(workers, g->own.begin, g->own.end, update_slice, o);

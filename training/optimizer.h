@@ -15,30 +15,7 @@
 #include "training/distributed.h"
 #include "training/gradients.h"
 #include "training/muon.h"
-
-/* ---- loops over the numbers of a slice ---- */
-
-typedef struct AdamStep {
-    double rate;  // learning rate of this update
-    double beta1, beta2, epsilon;
-    long long update;       // 1, 2, …: for the bias correction
-    double gradient_scale;  // g is multiplied by it: gradient norm clipping
-} AdamStep;
-
-/* w, m, v (=) after one update of `count` numbers with gradient g; m and v start at zero. */
-void adam_update(real *w, real *m, real *v, const real *g, size_t count, const AdamStep *step);
-
-/* Weight decay, before adam_update: w (=) (1 - share) · w. */
-void decay_update(real *w, size_t count, real share);
-
-/* Exponential moving average, after adam_update: ema (=) ema + share · (w - ema). */
-void ema_update(real *ema, const real *w, size_t count, real share);
-
-/* ---- the optimizer ---- */
-
-typedef enum { OPTIMIZER_ADAM, OPTIMIZER_MUON } OptimizerName;
-extern const char *const optimizer_names[];  // in this order, ended by NULL
-extern const char optimizer_help[];
+#include "training/step.h"
 
 typedef struct Optimizer {
     const TrainingConfig *config;
@@ -47,7 +24,7 @@ typedef struct Optimizer {
     real *m, *v;  // Adam's moments of the own part; on rank 0 followed by the other parts
     real *ema;    // in the same way; NULL without --ema
     CheckpointBlock block[4];  // these, as a checkpoint has them
-    AdamStep step;             // of the current update
+    Step step;                 // of the current update
     real decay_share, ema_share;
     real *workspace;  // [threads][workspace_size] of muon_orthogonal, or NULL
     size_t workspace_size;

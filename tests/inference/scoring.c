@@ -43,9 +43,9 @@ static Loss training_loss(double *own, const Transformer *model)
     transformer_loss(&loss, a, model, 0.1);
     for (int i = 0; i < target.rows; i++) {
         Loss one = {0};
-        loss_forward(&one, a->output + i * D, &layer,
-                     &(Objective){.target = target.id + i, .smoothing = 0.1, .scale = 1},
-                     &a->loss, 1);
+        loss_backward(&one, NULL, NULL, a->output + i * D, &layer,
+                      &(Objective){.target = target.id + i, .smoothing = 0.1, .scale = 1},
+                      &a->loss, 1);
         own[i] = one.nll;
     }
     arena_free(&arena);

@@ -56,9 +56,9 @@ static Loss loss_of(const real *x, real *its_bias, const int *its_target, double
 {
     Loss loss = {0};
     OutputLayer w = {E, its_bias, C, D, SET};
-    loss_forward(&loss, x, &w,
-                 &(Objective){.target = its_target, .smoothing = smoothing, .scale = 1},
-                 &buffers, rows);
+    loss_backward(&loss, NULL, NULL, x, &w,
+                  &(Objective){.target = its_target, .smoothing = smoothing, .scale = 1},
+                  &buffers, rows);
     return loss;
 }
 

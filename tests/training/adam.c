@@ -40,7 +40,7 @@ TEST(test_adamw_is_its_paper)
                        hat2 = second[i] / (1 - pow(beta2, u));
                 theta[i] -= rate * (hat1 / (sqrt(hat2) + epsilon) + decays[d] * theta[i]);
             }
-            AdamStep step = {rate, beta1, beta2, epsilon, u, 0.5};
+            Step step = {rate, beta1, beta2, epsilon, u, 0.5};
             if (decays[d] > 0) decay_update(w, COUNT, (real)(rate * decays[d]));
             adam_update(w, m, v, g, COUNT, &step);
         }
