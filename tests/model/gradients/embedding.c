@@ -47,9 +47,8 @@ static void check_case(const char *layer, const Packed *rows, bool shifted, bool
     check_report(&check);
 }
 
-static void test_sides(void **state)
+TEST(test_sides)
 {
-    (void)state;
     check_case("source", &source_rows, false, true, 0);
     check_case("source, dropout", &source_rows, false, true, 0.3);
     check_case("source, no positions", &source_rows, false, false, 0);
@@ -58,8 +57,4 @@ static void test_sides(void **state)
     check_case("target, shifted, no positions, dropout", &target_rows, true, false, 0.3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_sides, check_teardown)};
-    return cmocka_run_group_tests_name("gradients/embedding", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/embedding", NULL, check_teardown)

@@ -63,9 +63,8 @@ static void check_case(const char *layer, Activation activation, GemmMode mode, 
     arena_free(&arena);
 }
 
-static void test_activations(void **state)
+TEST(test_activations)
 {
-    (void)state;
     check_case("feedforward, dX set", ACTIVATION_RELU, SET, 0);
     check_case("feedforward, dX added", ACTIVATION_RELU, ADD, 0);
     check_case("feedforward, dropout", ACTIVATION_RELU, ADD, 0.3);
@@ -75,10 +74,4 @@ static void test_activations(void **state)
     check_case("feedforward, Swish, dropout", ACTIVATION_SWISH, ADD, 0.3);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_activations, check_teardown),
-    };
-    return cmocka_run_group_tests_name("gradients/feedforward", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/feedforward", NULL, check_teardown)

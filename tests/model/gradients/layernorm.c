@@ -59,9 +59,8 @@ static void check_case(const char *layer, Norm norm, double rate)
     arena_free(&arena);
 }
 
-static void test_orders(void **state)
+TEST(test_orders)
 {
-    (void)state;
     check_case("post-norm", NORM_POST, 0);
     check_case("post-norm, dropout", NORM_POST, 0.3);
     check_case("pre-norm", NORM_PRE, 0);
@@ -69,9 +68,8 @@ static void test_orders(void **state)
 }
 
 /* Y may be X, and so may what backward sets. */
-static void test_in_place(void **state)
+TEST(test_in_place)
 {
-    (void)state;
     enum { N = 8 };
     const ModelConfig config = {.d_model = D};
     LayerNormSaved saved = {&config, numbers(N * D), numbers(N)};
@@ -85,11 +83,4 @@ static void test_in_place(void **state)
     assert_memory_equal(dX, dY, N * D * sizeof *dX);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_orders, check_teardown),
-        cmocka_unit_test_teardown(test_in_place, check_teardown),
-    };
-    return cmocka_run_group_tests_name("gradients/layernorm", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/layernorm", NULL, check_teardown)

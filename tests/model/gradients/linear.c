@@ -29,15 +29,10 @@ static void check_case(const char *layer, GemmMode mode)
     check_report(&check);
 }
 
-static void test_modes(void **state)
+TEST(test_modes)
 {
-    (void)state;
     check_case("linear, dX set", SET);
     check_case("linear, dX added", ADD);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_modes, check_teardown)};
-    return cmocka_run_group_tests_name("gradients/linear", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/linear", NULL, check_teardown)

@@ -137,18 +137,16 @@ static void check_case(const char *layer, Case c)
     arena_free(&c.arena);
 }
 
-static void test_cross_entropy(void **state)
+TEST(test_cross_entropy)
 {
-    (void)state;
     check_case("loss", make(MANY_ROWS, 7, 0, -1, true));
     check_case("loss, bias not learned", make(MANY_ROWS, 7, 0, -1, false));
     check_case("loss, smoothing 0.1", make(MANY_ROWS, 7, 0.1, -1, true));
     check_case("loss, many classes", make(5, MANY_CLASSES, 0.1, -1, true));
 }
 
-static void test_r_drop(void **state)
+TEST(test_r_drop)
 {
-    (void)state;
     check_case("R-Drop", make(6, 7, 0, 5, true));
     check_case("R-Drop, smoothing 0.1", make(6, 7, 0.1, 1, true));
     check_case("R-Drop, bias not learned", make(6, 7, 0.1, 5, false));
@@ -156,9 +154,8 @@ static void test_r_drop(void **state)
     check_case("R-Drop, many classes", make(6, MANY_CLASSES, 0.1, 5, true));
 }
 
-static void test_distillation(void **state)
+TEST(test_distillation)
 {
-    (void)state;
     check_case("distillation", taught(make(MANY_ROWS, 7, 0.1, -1, true)));
     check_case("distillation, many classes", taught(make(5, MANY_CLASSES, 0, -1, true)));
     check_case("distillation, R-Drop", taught(make(MANY_ROWS, 7, 0.1, 5, true)));
@@ -168,9 +165,8 @@ static void test_distillation(void **state)
 
 /* With A = 0, or if both copies are the same, R-Drop is the cross-entropy, with its
  * gradients. */
-static void test_without_divergence(void **state)
+TEST(test_without_divergence)
 {
-    (void)state;
     enum { M = 8, V = 11 };
     for (int same = 0; same < 2; same++) {
         Case c[2] = {make(M, V, 0.1, -1, true)};
@@ -193,13 +189,4 @@ static void test_without_divergence(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_cross_entropy, check_teardown),
-        cmocka_unit_test_teardown(test_r_drop, check_teardown),
-        cmocka_unit_test_teardown(test_distillation, check_teardown),
-        cmocka_unit_test_teardown(test_without_divergence, check_teardown),
-    };
-    return cmocka_run_group_tests_name("gradients/loss", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/loss", NULL, check_teardown)

@@ -73,7 +73,7 @@ static void check_gradients(Score name, bool zero)
     check_report(&check);
 }
 
-static void test_gradients(void **state)
+TEST(test_gradients)
 {
     for (int name = 0; score_names[name]; name++)
         for (int zero = 0; zero < 2; zero++) {
@@ -82,9 +82,8 @@ static void test_gradients(void **state)
         }
 }
 
-static void test_values(void **state)
+TEST(test_values)
 {
-    (void)state;
     for (int name = 0; name <= SCORE_LAPLACE; name++)
         for (int zero = 0; zero < 2; zero++) {
             Case c = make((Score)name, zero);
@@ -100,9 +99,8 @@ static void test_values(void **state)
 }
 
 /* A query and a key of zeros: the cosine is 0, and its gradients are numbers. */
-static void test_zero_vectors(void **state)
+TEST(test_zero_vectors)
 {
-    (void)state;
     real zero[DH] = {0}, x[DH] = {1, 2, 3, 4, 5}, dq[DH] = {0}, dk[DH] = {0};
     const ScoreFunction *cosine = &score_functions[SCORE_COSINE];
     assert_true(cosine->compare(zero, x, DH) == 0 && cosine->compare(zero, zero, DH) == 0);
@@ -114,12 +112,4 @@ static void test_zero_vectors(void **state)
     assert_true(fabs(sqrt(length) * sqrt(1e-5) - 1) < 1e-6);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_values, check_teardown),
-        cmocka_unit_test_teardown(test_gradients, check_teardown),
-        cmocka_unit_test(test_zero_vectors),
-    };
-    return cmocka_run_group_tests_name("gradients/scorefunction", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/scorefunction", NULL, check_teardown)

@@ -79,7 +79,7 @@ static const struct {
     {"pre-norm, GELU, dropout", NORM_PRE, ACTIVATION_GELU, &DROPOUT},
 };
 
-static void test_stacks(void **state)
+TEST(test_stacks)
 {
     for (int decodes = 0; decodes < 2; decodes++) {
         config.encoder_layers = decodes ? 1 : 2, config.decoder_layers = decodes ? 2 : 1;
@@ -94,8 +94,4 @@ static void test_stacks(void **state)
     }
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {cmocka_unit_test_teardown(test_stacks, check_teardown)};
-    return cmocka_run_group_tests_name("gradients/stacks", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/stacks", NULL, check_teardown)

@@ -70,9 +70,8 @@ static void check_case(const char *layer, const Variant *variant, const Packed *
 static const Dropout DROPOUT = {
     .residual = 0.2, .activation = 0.1, .attention = 0.3, .seed = 5, .update = 2};
 
-static void test_variants(void **state)
+TEST(test_variants)
 {
-    (void)state;
     for (int i = 0; i < VARIANTS; i++) {
         if (i % 2 || i == 0)
             check_case(variants[i].name, &variants[i], &source_rows, &target_rows, NULL);
@@ -92,9 +91,8 @@ static Packed twice(const Packed *rows, int id[40], int start[10])
     return (Packed){2 * S, 2 * N, id, start};
 }
 
-static void test_r_drop(void **state)
+TEST(test_r_drop)
 {
-    (void)state;
     int source_id2[40], source_start2[10], target_id2[40], target_start2[10];
     Packed source = twice(&source_rows, source_id2, source_start2);
     Packed target = twice(&target_rows, target_id2, target_start2);
@@ -104,11 +102,4 @@ static void test_r_drop(void **state)
     check_case("R-Drop, all of the last", &variants[VARIANTS - 2], &source, &target, &dropout);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_variants, check_teardown),
-        cmocka_unit_test_teardown(test_r_drop, check_teardown),
-    };
-    return cmocka_run_group_tests_name("gradients/transformer", tests, NULL, NULL);
-}
+TEST_MAIN("gradients/transformer", NULL, check_teardown)
