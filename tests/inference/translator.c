@@ -28,39 +28,6 @@ TEST(threads_change_nothing)
     }
 }
 
-/* Alone or with others: the same order and ids, and the log-probability up to rounding, since
- * BLAS adds in another order for another number of rows. */
-TEST(alone_or_with_others)
-{
-    enum { MANY = 100 };
-    Packed many = random_sentences(MANY, 20, V, 73);
-    for (int beam = 1; beam <= 4; beam += 3) {
-        SearchConfig config = search_default;
-        config.beam = beam;
-        Translations all, single;
-        int other_bits = 0;
-        double worst = 0;
-        translate(&all, &many, &config, 2);
-        for (int s = 0; s < MANY; s++) {
-            int start[2];
-            Packed one = packed_slice(start, &many, s, s + 1);
-            translate(&single, &one, &config, 1);
-            const Hypothesis *a = all.sentence[s].hypothesis,
-                             *b = single.sentence[0].hypothesis;
-            double d = fabs(a->log_probability - b->log_probability);
-            assert_true(same_ids(a, b));
-            assert_true(d < 5e-3);
-            other_bits += d != 0;
-            worst = fmax(worst, d);
-            translations_free(&single);
-        }
-        print_message("beam %d: %d of %d with the last bits different, by at most %.0e\n", beam,
-                      other_bits, MANY, worst);
-        translations_free(&all);
-    }
-    free_sentences(many);
-}
-
 TEST(scores_equal_scoring)
 {
     for (int which = 0; which < SETTINGS; which++) {

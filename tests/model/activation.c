@@ -109,17 +109,4 @@ TEST(test_edges)
     }
 }
 
-/* f(x) - f(-x) = x and f'(x) + f'(-x) = 1. */
-TEST(test_symmetry)
-{
-    for (int i = 0; i < 2; i++)
-        for (real x = 0; x < 20; x += (real)0.01) {
-            real both[2] = {x, -x}, value[2], slope[2];
-            cases[i].run(value, slope, both, 2);
-            double difference = (double)(value[0] - value[1]);
-            assert_true(fabs(difference - (double)x) <= 2.4e-7 * fmax(1, (double)x));
-            assert_true(fabs((double)(slope[0] + slope[1] - 1)) <= 1.2e-7);
-        }
-}
-
 TEST_MAIN("activation", NULL, NULL)

@@ -1,10 +1,7 @@
 /* checkpoint.c -- a model comes back bit for bit; and what does not fit it is named. */
-#include <fcntl.h>
-#include <unistd.h>
-
+#include "model/checkpoint.h"
 #include "base/block.h"
 #include "base/file.h"
-#include "model/checkpoint.h"
 #include "tests/fixtures/params-find.h"
 #include "tests/fixtures/temporary-file.h"
 #include "tests/fixtures/test.h"
@@ -225,28 +222,6 @@ TEST(numbers_must_be_finite)
     checkpoint_close(&file);
     *number = kept;
     free(block);
-}
-
-TEST(damage_is_found)
-{
-    CheckpointFile file;
-    size_t size;
-    Checkpoint checkpoint = all_of_it();
-    real *block = block_resident(params.size * sizeof(real), &error);
-    save(&checkpoint);
-    char *bytes = file_read(path, 1 << 24, &size, &error);
-    int fd = open(path, O_WRONLY);
-    for (size_t at = 7; at < size; at += 97) {  // one byte, all over the file
-        assert_int_equal(pwrite(fd, &(char){bytes[at] ^ 0x10}, 1, (off_t)at), 1);
-        bool open = checkpoint_open(&file, path, &error), right = open;
-        for (int i = 0; i < BLOCKS; i++)
-            right = right && checkpoint_read(&file, &params, prefixes[i], block, &error);
-        if (open) checkpoint_close(&file);
-        assert_false(right);
-        assert_int_equal(pwrite(fd, &bytes[at], 1, (off_t)at), 1);
-    }
-    close(fd);
-    free(bytes), free(block);
 }
 
 /* Other safetensors files, and later versions of this one. */

@@ -189,38 +189,6 @@ TEST(test_source_seen)
 
 /* ---- attention ---- */
 
-static void check_maps(const Attention *a)
-{
-    for (int s = 0; s < a->queries->sentences; s++) {
-        int n = a->queries->start[s + 1] - a->queries->start[s];
-        int m = a->keys->start[s + 1] - a->keys->start[s], width = head_width(m);
-        for (int h = 0; h < config.heads; h++)
-            for (int i = 0; i < n; i++) {
-                const real *row = attention_map(a, s, h) + i * width;
-                double sum = 0;
-                for (int j = 0; j < width; j++) {
-                    if (j < m && !(a->causal && j > i)) {
-                        assert_true(row[j] > 0 && row[j] <= 1);
-                        sum += (double)row[j];
-                    } else {
-                        assert_true(row[j] == 0);
-                    }
-                }
-                assert_true(fabs(sum - 1) < 1e-6);
-            }
-    }
-}
-
-TEST(test_attention_is_a_distribution)
-{
-    forward(&run_a, &source, &target, NULL, KEEP_ATTENTION);
-    for (int l = 0; l < 2; l++) {
-        check_maps(&run_a.activations.encoder.layer[l].self);
-        check_maps(&run_a.activations.decoder.layer[l].self);
-        check_maps(&run_a.activations.decoder.layer[l].cross);
-    }
-}
-
 /* ---- passes and micro-batches ---- */
 
 TEST(test_kinds_of_pass)

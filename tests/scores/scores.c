@@ -75,19 +75,6 @@ TEST(bleu_by_hand)
     assert_true(bleu_score(&(Bleu){0}).score == 0);  // no sentence at all
 }
 
-TEST(identical)
-{
-    Bleu bleu = {.tokenization = TOKENIZATION_13A};
-    add_bleu(&bleu, "Ein Hund läuft, 3.5 km weit.", "Ein Hund läuft, 3.5 km weit.");
-    add_bleu(&bleu, "", "");
-    add_bleu(&bleu, "日本", "日本");
-    BleuScore score = bleu_score(&bleu);
-    assert_true(score.score == 100);
-    for (int n = 0; n < BLEU_ORDER; n++) assert_true(score.precisions[n] == 100);
-    assert_true(score.brevity_penalty == 1);
-    assert_int_equal(bleu.hypothesis_length, 9);  // Ein Hund läuft , 3.5 km weit . + 日本
-}
-
 TEST(letter_case)
 {
     for (int lowercase = 0; lowercase < 2; lowercase++) {

@@ -1,54 +1,7 @@
-/* adam.c -- Adam and AdamW against their papers' algorithms in double; weight decay, clipping,
- * the moving average, and the learning-rate schedules. */
-#include <math.h>
-#include <string.h>
-
-#include "base/rng.h"
+/* adam.c -- which tensors weight decay is for, and the learning-rate schedules. The updates
+ * themselves: tests/model/golden.c and tests/explain/backward.c. */
 #include "tests/fixtures/test.h"
 #include "training/optimizer.h"
-
-enum { COUNT = 1000, UPDATES = 40 };
-
-static real noise(Rng *rng)
-{
-    return (real)(2 * rng_uniform(rng) - 1);
-}
-
-/* Algorithm 2 of Loshchilov and Hutter, line by line, in double: line 9 bias-corrects m, line
- * 10 v, and line 12 is θ ← θ - η (α m̂ / (√v̂ + ε) + λ θ), here with α = 1, η the rate, λ the
- * decay. The gradient is clipped to half. */
-TEST(test_adamw_is_its_paper)
-{
-    enum { DECAYS = 2 };
-    const double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-6, decays[DECAYS] = {0, 0.3};
-    for (int d = 0; d < DECAYS; d++) {
-        static real w[COUNT], m[COUNT], v[COUNT], g[COUNT];
-        static double theta[COUNT], first[COUNT], second[COUNT];
-        Rng rng = rng_stream(5, RNG_TEST, 0);
-        for (int i = 0; i < COUNT; i++) {
-            theta[i] = (double)(w[i] = noise(&rng));
-            m[i] = v[i] = 0, first[i] = second[i] = 0;
-        }
-        for (int u = 1; u <= UPDATES; u++) {
-            double rate = 0.02 / sqrt(u);
-            for (int i = 0; i < COUNT; i++) {
-                g[i] = noise(&rng);
-                double clipped = 0.5 * (double)g[i];
-                first[i] = beta1 * first[i] + (1 - beta1) * clipped;
-                second[i] = beta2 * second[i] + (1 - beta2) * clipped * clipped;
-                double hat1 = first[i] / (1 - pow(beta1, u)),
-                       hat2 = second[i] / (1 - pow(beta2, u));
-                theta[i] -= rate * (hat1 / (sqrt(hat2) + epsilon) + decays[d] * theta[i]);
-            }
-            Step step = {rate, beta1, beta2, epsilon, u, 0.5};
-            if (decays[d] > 0) decay_update(w, COUNT, (real)(rate * decays[d]));
-            adam_update(w, m, v, g, COUNT, &step);
-        }
-        for (int i = 0; i < COUNT; i++)
-            if (!(fabs((double)w[i] - theta[i]) < 2e-6))
-                fail_msg("w[%d] is %.9g, should be %.9g", i, (double)w[i], theta[i]);
-    }
-}
 
 static const ModelConfig SHAPE = {.vocab = 37,
                                   .d_model = 64,

@@ -50,6 +50,7 @@ TEST(test_a_resume_changes_no_bit)
 {
     TrainingConfig c = config();
     for (c.optimizer = OPTIMIZER_ADAM; c.optimizer <= OPTIMIZER_MUON; c.optimizer++) {
+        c.r_drop = 5 * c.optimizer;
         Result whole, first, second;
         train(&whole, &c, 2, 1, UPDATES, NULL);
         train(&first, &c, 2, 1, 2, NULL);
@@ -217,18 +218,48 @@ TEST(test_micro_batches_and_accumulators_change_only_rounding)
     } cases[] = {{30, 4}, {100000, 4}, {20, 4}, {20, 1}};
     TrainingConfig c = config();
     Result first, other;
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        c.micro_tokens = cases[i].micro_tokens;
-        c.accumulators = cases[i].accumulators;
-        train(i ? &other : &first, &c, 2, 1, 1, NULL);
-        if (!i) continue;
+    enum { CASES = sizeof cases / sizeof *cases };
+    for (int i = 0; i < 2 * CASES; i++) {  // then with R-Drop
+        c.micro_tokens = cases[i % CASES].micro_tokens;
+        c.accumulators = cases[i % CASES].accumulators;
+        c.r_drop = i < CASES ? 0 : 5;
+        if (i == CASES) free_result(&first);
+        train(i % CASES ? &other : &first, &c, 2, 1, 1, NULL);
+        if (i % CASES == 0) continue;
         for (int t = 0; t < first.model.params.count; t++)
             assert_true(fabs(other.norm[t] - first.norm[t]) <= 1e-5 * first.last.gradient_norm);
         assert_near(other.last.gradient_norm, first.last.gradient_norm, 1e-5);
         assert_near(other.last.loss.nll, first.last.loss.nll, 1e-5);
+        assert_near(other.last.loss.objective, first.last.loss.objective, 1e-5);
         free_result(&other);
     }
     free_result(&first);
+}
+
+/* Without dropout both copies are the same, so an update equals one without R-Drop. With
+ * dropout the divergence adds to the objective but not to nll. */
+TEST(test_r_drop_without_dropout)
+{
+    TrainingConfig c = config(), still = config();
+    Result plain, twice, apart, weightless;
+    still.dropout = still.attention_dropout = still.activation_dropout = 0;
+    train(&plain, &still, 1, 1, 1, NULL);
+    still.r_drop = 5;
+    train(&twice, &still, 1, 1, 1, NULL);
+    assert_near(plain.last.loss.nll, twice.last.loss.nll, 1e-5);
+    assert_near(plain.last.loss.objective, twice.last.loss.objective, 1e-5);
+    assert_near(plain.last.gradient_norm, twice.last.gradient_norm, 1e-4);
+    assert_int_equal(plain.last.loss.tokens, twice.last.loss.tokens);
+    assert_int_equal(plain.last.tokens, twice.last.tokens);
+    assert_true(2 * plain.last.flops == twice.last.flops);
+    c.r_drop = 1e-9;
+    train(&weightless, &c, 1, 1, 1, NULL);
+    c.r_drop = 5;
+    train(&apart, &c, 1, 1, 1, NULL);
+    assert_true(apart.last.loss.nll == weightless.last.loss.nll);
+    assert_true(apart.last.loss.objective > weightless.last.loss.objective + 0.1);
+    Result *all[] = {&plain, &twice, &apart, &weightless};
+    for (int i = 0; i < 4; i++) free_result(all[i]);
 }
 
 TEST(test_a_bias_that_is_not_learned_stays_zero)
