@@ -40,18 +40,6 @@ TEST(a_stream_is_its_blocks)
     }
 }
 
-TEST(streams_differ)
-{
-    Rng rng[] = {rng_stream(1, RNG_TEST, 0),          rng_stream(2, RNG_TEST, 0),
-                 rng_stream(1, RNG_SAMPLE, 0),        rng_stream(1, RNG_TEST, 1),
-                 rng_stream(1, RNG_TEST, 1ull << 32), rng_stream(1ull << 32 | 1, RNG_TEST, 0)};
-    enum { COUNT = sizeof rng / sizeof *rng };
-    uint32_t first[COUNT];
-    for (int i = 0; i < COUNT; i++) first[i] = rng_word(&rng[i]);
-    for (int i = 0; i < COUNT; i++)
-        for (int j = 0; j < i; j++) assert_int_not_equal(first[i], first[j]);
-}
-
 /* A count of n draws of probability p has deviation √(n p (1-p)), and five of them are allowed.
  * Of 3·2^30 numbers, a plain `word % n` gives the first third half of the time: 87
  * deviations. */

@@ -120,20 +120,6 @@ TEST(vectors_are_derivatives)
         }
 }
 
-TEST(weights_are_derivatives)
-{
-    for (int kind = ATTENTION_ENCODER; kind <= ATTENTION_CROSS; kind++) {
-        AttentionWeights *w = weights_of(&model.weights, (AttentionKind)kind, 1);
-        AttentionWeights *d = weights_of(&update.dw, (AttentionKind)kind, 1);
-        Matrix *const matrices[] = {&w->q.W, &w->k.W, &w->v.W};
-        Matrix *const gradients[] = {&d->q.W, &d->k.W, &d->v.W};
-        for (int i = 0; i < 3; i++) {
-            for (int n = 7; n < D * D; n += 907)
-                is_near((double)gradients[i]->at[n], difference(&matrices[i]->at[n]), "dW");
-        }
-    }
-}
-
 TEST(softmax_follows)
 {
     const Snapshot *s = update.snapshot[0];

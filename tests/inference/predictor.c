@@ -1,4 +1,5 @@
-/* Ensembles: the mean of the probabilities, and searches with it. */
+/* Ensembles: probabilities near 0, searches, and what is not a number. That the probabilities are
+ * the mean of those of the models: scoring.c, which searches agree with. */
 #include "inference/predictor.h"
 #include "tests/fixtures/hypotheses.h"
 #include "tests/fixtures/random-model.h"
@@ -53,26 +54,6 @@ static void first_step(double *probability, const Ensemble *ensemble)
     }
     arena_free(&arena);
     free(predictor);
-}
-
-TEST(the_mean_of_probabilities)
-{
-    static double mean[S * V], own[MODELS][S * V];
-    double worst = 0;
-    first_step(mean, &together);
-    for (int m = 0; m < MODELS; m++) {
-        Ensemble alone = ensemble_of(&model[m]);
-        first_step(own[m], &alone);
-    }
-    for (int s = 0; s < S; s++)
-        for (int c = 0; c < V - 1; c++) {
-            double expected = 0;
-            for (int m = 0; m < MODELS; m++) expected += own[m][s * V + c] / MODELS;
-            double d = fabs(mean[s * V + c] / expected - 1);
-            if (d > worst) worst = d;
-        }
-    print_message("relative error at most %.1e\n", worst);
-    assert_true(worst < 1e-5);
 }
 
 /* ln p is right even if all models give a probability near 0. */

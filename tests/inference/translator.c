@@ -99,20 +99,4 @@ TEST(refusals)
     refuse(&source, config, NULL, "`n-best` 5 is more than `beam` 4, the number of hypotheses");
 }
 
-TEST(options)
-{
-    SearchConfig config = search_default;
-    OptionGroup group = {"Search", NULL, search_options, search_option_count, &config};
-    char *argv[] = {
-        "translate",          "--beam", "8",        "--n-best=3", "--length-penalty", "0.5",
-        "--max-length-ratio", "1.5",    "--unknown"};
-    assert_true(options_parse(&group, 1, 9, argv, NULL, &error));
-    assert_int_equal(config.beam, 8);
-    assert_int_equal(config.n_best, 3);
-    assert_true(config.length_penalty == 0.5 && config.max_length_ratio == 1.5);
-    assert_true(config.unknown);
-    assert_false(options_set(&group, 1, "beam", "65", &error));
-    assert_false(options_set(&group, 1, "length-penalty", "-1", &error));
-}
-
 TEST_MAIN("translator", setup, teardown)

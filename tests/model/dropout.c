@@ -83,21 +83,6 @@ TEST(test_prefix)
     }
 }
 
-/* Three sentences in one micro-batch, or in two: the same masks. */
-TEST(test_micro_batches)
-{
-    enum { WIDTH = 24 };
-    const int start[] = {0, 5, 6, 13}, rest[] = {0, 1, 8};
-    const Packed all = {3, 13, NULL, start}, first = {1, 5, NULL, start};
-    const Packed last = {2, 8, NULL, rest};
-    Dropout later = base;
-    later.sentence = (const int[]){1, 2};
-    dropout_rows(&to_mask, &all, WIDTH, &base, 3);
-    dropout_rows(&to_other, &first, WIDTH, &base, 3);
-    dropout_rows(&(DropoutMask){other + 5 * WIDTH, 0.3, 1}, &last, WIDTH, &later, 3);
-    assert_memory_equal(mask, other, 13 * WIDTH);
-}
-
 /* With R-Drop the first copies have the masks they have without it, the second copies have
  * masks of their own, and neither depends on the cut into micro-batches. */
 TEST(test_copies)

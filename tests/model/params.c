@@ -20,44 +20,6 @@ static Params table(const ModelConfig *config)
     return params;
 }
 
-/* The beginning of the table, name by name, as Hugging Face's MarianMT has them. */
-TEST(test_names)
-{
-    static const char *const first[] = {
-        "model.shared.weight",
-        "final_logits_bias",
-        "model.encoder.layers.0.self_attn.q_proj.weight",
-        "model.encoder.layers.0.self_attn.k_proj.weight",
-        "model.encoder.layers.0.self_attn.v_proj.weight",
-        "model.encoder.layers.0.self_attn.q_proj.bias",
-        "model.encoder.layers.0.self_attn.k_proj.bias",
-        "model.encoder.layers.0.self_attn.v_proj.bias",
-        "model.encoder.layers.0.self_attn.out_proj.weight",
-        "model.encoder.layers.0.self_attn.out_proj.bias",
-        "model.encoder.layers.0.self_attn_layer_norm.weight",
-        "model.encoder.layers.0.self_attn_layer_norm.bias",
-        "model.encoder.layers.0.fc1.weight",
-        "model.encoder.layers.0.fc1.bias",
-        "model.encoder.layers.0.fc2.weight",
-        "model.encoder.layers.0.fc2.bias",
-        "model.encoder.layers.0.final_layer_norm.weight",
-        "model.encoder.layers.0.final_layer_norm.bias",
-        "model.encoder.layers.1.self_attn.q_proj.weight",
-    };
-    Params params = table(&small);
-    assert_int_equal(params.count, 2 + 16 * 2 + 26 * 3);
-    for (size_t i = 0; i < sizeof first / sizeof *first; i++)
-        assert_string_equal(params.tensor[i].name, first[i]);
-    assert_non_null(params_find(&params, "model.decoder.layers.2.encoder_attn.v_proj.bias"));
-    assert_non_null(
-        params_find(&params, "model.decoder.layers.2.encoder_attn_layer_norm.bias"));
-    assert_null(params_find(&params, "model.decoder.layers.3.fc1.bias"));
-    assert_null(params_find(&params, "model.encoder.layers.0.encoder_attn.q_proj.weight"));
-    for (int t = 0; t < params.count; t++)  // no name twice
-        assert_ptr_equal(params_find(&params, params.tensor[t].name), &params.tensor[t]);
-    params_free(&params);
-}
-
 static bool touches_last(const char *name)
 {
     return strstr(name, ".k_proj.") || strstr(name, ".v_proj.");

@@ -1,7 +1,5 @@
 /* Heat maps and pages of them: every cell is where the plan says, in the colour of its number;
  * maps do not overlap; and any size gives a picture or an error. */
-#include <time.h>
-
 #include "plots/attentionpage.h"
 #include "tests/fixtures/pixel.h"
 #include "tests/fixtures/test.h"
@@ -306,33 +304,6 @@ TEST(test_pages)
     check_page(200, 180, 2, 2, THEME_LIGHT);
 }
 
-/* The best map has a frame outside its cells, and no other map has one. */
-TEST(test_frame)
-{
-    enum { N = 5 };
-    float *weight = make_weights(N, N, false);
-    HeatMap maps[4];
-    for (int i = 0; i < 4; i++)
-        maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .outlined = i == 2};
-    HeatMapSection section = {.maps = maps, .layers = 2, .heads = 2};
-    PagePlan plan;
-    Canvas *page = draw_section(&plan, &section, THEME_DARK);
-    const Palette *palette = &theme_palettes[THEME_DARK];
-    for (int i = 0; i < 4; i++) {
-        const HeatMapPlan *map = &plan.section[0].maps[i];
-        int x = map->x + map->left, y = map->y + map->top + N * map->cell / 2;
-        int right = x + N * map->cell - map->gap;
-        Color want = i == 2 ? palette->series[1] : palette->page;
-        assert_color(canvas_pixel(page, x - 3, y), want);
-        assert_color(canvas_pixel(page, right + 2, y), want);
-        assert_color(canvas_pixel(page, x - 1, y), palette->page);
-        assert_color(canvas_pixel(page, right + 5, y), palette->page);
-    }
-    attentionpage_plan_free(&plan);
-    canvas_free(page);
-    free(weight);
-}
-
 /* With scale 3 every pixel of scale 1 is there three times in both directions, outside of
  * text. */
 TEST(test_scale)
@@ -375,36 +346,6 @@ TEST(test_small_cells)
     canvas_free(page);
     free(labels);
     free(weight);
-}
-
-/* 30 x 30 words and 32 small maps take less than 300 ms of processor time (55 on a processor
- * that does 115 GFLOP/s in sgemm). */
-TEST(test_speed)
-{
-#if !defined(__SANITIZE_ADDRESS__) && defined(__OPTIMIZE__)
-    enum { N = 30, LAYERS = 4, HEADS = 8 };
-    float *weight = make_weights(N, N, false);
-    const char **labels = make_labels(N);
-    HeatMap large = {weight, N,    N,    labels, labels, "layer 2", NULL,
-                     NULL,   NULL, NULL, NULL,   false,  NULL};
-    HeatMap maps[LAYERS * HEADS];
-    for (int i = 0; i < LAYERS * HEADS; i++)
-        maps[i] = (HeatMap){.weight = weight, .rows = N, .columns = N, .note = "0.44 bits"};
-    HeatMapSection section = {
-        .title = "t", .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &large};
-    double best = INFINITY;
-    for (int i = 0; i < 3; i++) {  // the first also reads the fonts
-        clock_t begin = clock();
-        canvas_free(draw_page(NULL, &(AttentionPage){.title = "title",
-                                                     .subtitle = "subtitle",
-                                                     .sections = &section,
-                                                     .count = 1}));
-        best = fmin(best, (double)(clock() - begin) / CLOCKS_PER_SEC);
-    }
-    if (best > 0.3) fail_msg("%.0f ms", 1000 * best);
-    free(labels);
-    free(weight);
-#endif
 }
 
 /* If the maps do not fit into a picture, the error says what to choose. */

@@ -274,24 +274,6 @@ TEST(test_a_bias_that_is_not_learned_stays_zero)
     end_training(&l);
 }
 
-TEST(test_training_lowers_the_loss)
-{
-    TrainingConfig c = config();
-    c.dropout = c.attention_dropout = c.activation_dropout = 0;
-    SmallTraining l;
-    Loss before, after;
-    begin_training(&l, &SHAPE, &c, 2);
-    PairIds pair[S];
-    int pairs = pairs_of(pair, &l);
-    assert_true(trainer_evaluate(l.trainer, pair, pairs, &before, &l.error));
-    for (int u = 1; u <= 300; u++) assert_true(make_update(&l, u));
-    assert_true(trainer_evaluate(l.trainer, pair, pairs, &after, &l.error));
-    assert_true(before.nll / (double)before.tokens > 2.5);
-    assert_true(after.nll / (double)after.tokens <
-                0.2);  // the network has memorised the sentences
-    end_training(&l);
-}
-
 TEST(test_not_finite_stops_and_names_the_tensor)
 {
     TrainingConfig c = config();
