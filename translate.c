@@ -26,7 +26,6 @@
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/alignment.h"
-#include "commands/translate/byhand.h"
 #include "commands/translate/exposure.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
@@ -34,6 +33,7 @@
 #include "commands/translate/request.h"
 #include "commands/translate/scores.h"
 #include "commands/translate/view.h"
+#include "explain/byhand.h"
 #include "inference/bundle.h"
 #include "inference/marian.h"
 #include "inference/scoring.h"
@@ -277,6 +277,29 @@ static bool export_model(Program *p, Error *error)
            marian_export(&bundle->model, &bundle->vocabulary, p->request.export, error);
 }
 
+static ByHand by_hand;
+
+static bool draw_by_hand(const void *path, Error *error)
+{
+    return byhand_draw(path, &by_hand, error);
+}
+
+/* Prints the steps, and draws the pictures. */
+static bool compute_by_hand(const Program *p, Error *error)
+{
+    const Request *r = &p->request;
+    if (!byhand_read(&by_hand, r->by_hand, error) ||
+        !byhand_print(stdout, &by_hand, r->word, error) ||
+        !stream_flush(stdout, "the steps", error))
+        return false;
+    for (int i = 0; i < r->attention.count; i++) {
+        const char *path = r->attention.item[i];
+        if (!command_draw(draw_by_hand, path, path, error)) return false;
+        if (p->news) utf8_print(p->news, "%s: drew %s\n", command_name(), path);
+    }
+    return true;
+}
+
 /* Prints the pieces of the vocabularies without the special tokens, or those around a word. */
 static bool list_vocabulary(Program *p, Error *error)
 {
@@ -317,7 +340,7 @@ static bool work(Program *p, Error *error)
     p->scores = (Scores){
         .bleu = {.tokenization = (Tokenization)r->bleu_tokenize, .lowercase = r->lowercase},
         .chrf = {.word_order = CHRF_WORD_ORDER, .lowercase = r->lowercase}};
-    if (r->by_hand) return request_by_hand(r, error);
+    if (r->by_hand) return compute_by_hand(p, error);
     if (r->hypothesis) return score_file(p, error);
     if (r->save_int8)
         return request_load_models(&p->models, r, error) &&

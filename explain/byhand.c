@@ -184,6 +184,7 @@ bool byhand_read(ByHand *b, const char *path, Error *error)
     size_t length;
     bool good = true;
     memset(b, 0, sizeof *b);
+    b->path = path;
     b->scale = (double)NAN, b->line = 1;
     for (int k = 0; k < BYHAND_BLOCKS; k++) b->block[k].name = names[k];
     if (!text_open(&text, path, error)) return false;
@@ -238,12 +239,11 @@ bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error)
     return true;
 }
 
-bool byhand_draw(const char *path, const ByHand *b, const char *title,
-                 const PictureConfig *config, Error *error)
+bool byhand_draw(const char *path, const ByHand *b, Error *error)
 {
     const HeatMapSection section = {
         .caption = "A row is a query, a column a key.", .large = &b->map, .causal = b->causal};
-    const AttentionPage page = {.title = title, .sections = &section, .count = 1};
+    const AttentionPage page = {.title = b->path, .sections = &section, .count = 1};
     const PngText text = {"Software", "qkv"};
-    return picture_page(path, page, config, &text, 1, error);
+    return picture_page(path, page, &text, 1, error);
 }

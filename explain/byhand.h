@@ -18,6 +18,7 @@ typedef struct LabelledRows {
 
 /* Some megabytes; not to be copied. n queries, m keys */
 typedef struct ByHand {
+    const char *path;
     union {
         LabelledRows block[BYHAND_BLOCKS];
         struct {
@@ -44,5 +45,4 @@ bool byhand_read(ByHand *b, const char *path, Error *error);
 bool byhand_print(FILE *out, ByHand *b, const char *word, Error *error);
 
 /* Draws the attention weights. */
-bool byhand_draw(const char *path, const ByHand *b, const char *title,
-                 const PictureConfig *config, Error *error);
+bool byhand_draw(const char *path, const ByHand *b, Error *error);

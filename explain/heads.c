@@ -309,7 +309,7 @@ bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error
 
 /* ---- the picture ---- */
 
-bool heads_draw(const char *path, const Heads *heads, const PictureConfig *config, Error *error)
+bool heads_draw(const char *path, const Heads *heads, Error *error)
 {
     enum { ROWS = sizeof drawn / sizeof *drawn };
     const Head *head = heads->kind[0], *cross = heads->kind[ATTENTION_CROSS];
@@ -338,7 +338,7 @@ bool heads_draw(const char *path, const Heads *heads, const PictureConfig *confi
         .sections = &section,
         .count = 1,
         .measure = "share"};
-    good = good && picture_page(path, page, config, NULL, 0, error);
+    good = good && picture_page(path, page, NULL, 0, error);
     free(name), free(label), free(weight);
     return good;
 }

@@ -65,5 +65,4 @@ void heads_print(FILE *out, const Heads *heads, int least, bool json);
 bool heads_rank(FILE *out, Heads *heads, const char *from, const char *to, Error *error);
 
 /* A picture: a column for each head, a row for each measure in 0..1, and 1 - AER if known. */
-bool heads_draw(const char *path, const Heads *heads, const PictureConfig *config,
-                Error *error);
+bool heads_draw(const char *path, const Heads *heads, Error *error);

@@ -192,7 +192,6 @@ static void put_start(PageWriter *page, const PictureBest *best)
     json_close(json);
     json_put_bool(json, "words", config->words);
     json_put_bool(json, "hide", config->hide_special);
-    json_put_text(json, "theme", config->theme == THEME_DARK ? "dark" : "auto");
     json_close(json);
 }
 

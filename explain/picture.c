@@ -14,19 +14,12 @@
 #include <string.h>
 #include <strings.h>
 
-const PictureConfig picture_default = {.scale = 1, .theme = THEME_LIGHT};
-
-static const char *const THEMES[] = {"light", "dark", NULL};
 // clang-format off
 const Option picture_options[] = {
     {"whole-words", OPTION_FLAG, offsetof(PictureConfig, words), 0, 0, NULL, NULL,
      "join subwords to words: their columns are added, their rows averaged", 0},
     {"hide-special", OPTION_FLAG, offsetof(PictureConfig, hide_special), 0, 0, NULL, NULL,
      "leave out </s> and <pad>; the rest of each row is rescaled to sum to 1", 0},
-    {"scale", OPTION_INT, offsetof(PictureConfig, scale), 1, 4, NULL, NULL,
-     "N times as many pixels a side; SVG and PDF: N times as large", 0},
-    {"theme", OPTION_CHOICE, offsetof(PictureConfig, theme), 0, 0, THEMES, NULL,
-     "dark text on white, or light text on black", 0},
 };
 // clang-format on
 const int picture_option_count = sizeof picture_options / sizeof *picture_options;
@@ -42,14 +35,12 @@ int picture_format(const char *path, Error *error)
     return -1;
 }
 
-bool picture_page(const char *path, AttentionPage page, const PictureConfig *config,
-                  const PngText *texts, int count, Error *error)
+bool picture_page(const char *path, AttentionPage page, const PngText *texts, int count,
+                  Error *error)
 {
     Canvas *canvas;
     int format = picture_format(path, error);
     if (format < 0) return false;
-    page.theme = (Theme)config->theme;
-    page.scale = config->scale;
     page.format = (CanvasFormat)format;
     bool good = attentionpage_draw(&canvas, &page, NULL, error);
     if (good && format == CANVAS_PNG) good = png_save_canvas(path, canvas, texts, count, error);
@@ -348,8 +339,7 @@ static bool save(const char *path, const Drawing *d, const HeatMapSection *pages
                                 .missing = d->input->missing,
                                 .sections = pages,
                                 .count = d->count};
-    bool good = picture_page(path, page, &d->input->config, texts, sizeof texts / sizeof *texts,
-                             d->error);
+    bool good = picture_page(path, page, texts, sizeof texts / sizeof *texts, d->error);
     free(title);
     return good;
 }
@@ -376,7 +366,7 @@ bool picture_save(const char *path, FILE *out, const PictureInput *input, Error 
 bool picture_best(PictureBest *best, const PictureInput *input, Error *error)
 {
     PictureInput plain = *input;
-    plain.config = picture_default;
+    plain.config = (PictureConfig){0};
     Drawing d = {.input = &plain, .error = error};
     *best = (PictureBest){.shown = default_layer(&plain, input->choice->kind)};
     bool good = drawing_begin(&d) && find_best(best, &d, ATTENTION_CROSS);

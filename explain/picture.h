@@ -13,11 +13,7 @@
 /* How attention is drawn. explain/choice.h says which attention is drawn. */
 typedef struct PictureConfig {
     bool words, hide_special;
-    int scale;
-    int theme;  // a Theme: plots/canvas.h
 } PictureConfig;
-
-extern const PictureConfig picture_default;
 
 /* The options of PictureConfig. */
 extern const Option picture_options[];
@@ -40,10 +36,9 @@ typedef struct PictureInput {
 enum { PICTURE_HTML = CANVAS_FORMATS };
 int picture_format(const char *path, Error *error);
 
-/* Draws a page in the format of the path, with the theme and scale of the configuration. A PNG
- * has the texts [count] in it. */
-bool picture_page(const char *path, AttentionPage page, const PictureConfig *config,
-                  const PngText *texts, int count, Error *error);
+/* Draws a page in the format of the path. A PNG has the texts [count] in it. */
+bool picture_page(const char *path, AttentionPage page, const PngText *texts, int count,
+                  Error *error);
 
 /* Draws a picture in the format of the path; if that is NULL, prints the large maps to out as
  * text (plots/blocks.h). */

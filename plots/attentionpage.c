@@ -111,7 +111,7 @@ static int place_grid(HeatMapPlan *maps, const HeatMapSection *section, int x, i
 /* Puts a text that wraps at `width` at (MARGIN,y). Returns its bottom and a gap; y for NULL. */
 static int put_text(Canvas *canvas, const char *text, int y, double size, bool bold, int width)
 {
-    TextStyle style = canvas_style(canvas, size, bold, width);
+    TextStyle style = canvas_style(size, bold, width);
     style.wrap = true;
     return text ? y + (int)ceil(canvas_text(canvas, text, MARGIN, y, &style)) + TEXT_GAP : y;
 }
@@ -194,23 +194,17 @@ static bool place_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan
         }
         plan->width = larger(plan->width, right + MARGIN);
         plan->height = y + MARGIN;
-        if (!canvas_fits(canvas, plan->width, plan->height)) return false;
+        if (!canvas_fits(plan->width, plan->height)) return false;
     }
     return true;
 }
 
-/* The largest cell that fits, by bisection: a page with smaller cells is never larger. */
+/* With the largest cell that fits. */
 static bool fit_page(Canvas *canvas, const AttentionPage *page, PagePlan *plan, Error *error)
 {
     int words = most_words(page);
-    int fits = 0, fails = ideal_large(page, words);
-    if (place_page(canvas, page, plan, words, fails)) return true;
-    while (fails - fits > 1) {
-        int middle = (fits + fails) / 2;
-        if (place_page(canvas, page, plan, words, middle)) fits = middle;
-        else fails = middle;
-    }
-    if (fits > 0) return place_page(canvas, page, plan, words, fits);
+    for (int cell = ideal_large(page, words); cell > 0; cell--)
+        if (place_page(canvas, page, plan, words, cell)) return true;
     return error_set(error,
                      "so many attention maps do not fit into a picture of %d x %d pixels: "
                      "choose fewer layers or heads, or a shorter sentence",
@@ -255,9 +249,9 @@ static void paint_section(Canvas *canvas, const PagePlan *plan, const SectionPla
 
 static void paint_page(Canvas *canvas, const AttentionPage *page, const PagePlan *plan)
 {
-    Colormap colors = colormap_make(page->theme);
+    Colormap colors = colormap_make(THEME_LIGHT);
     int bar_x = plan->width - MARGIN - BAR;
-    TextStyle label = canvas_style(canvas, 11, false, BAR);
+    TextStyle label = canvas_style(11, false, BAR);
     put_page_head(canvas, page, plan);
     canvas_text(canvas, page->measure ? page->measure : "attention weight", bar_x, MARGIN - 2,
                 &label);
@@ -271,9 +265,8 @@ bool attentionpage_draw(Canvas **canvas, const AttentionPage *page, PagePlan *pl
 {
     PagePlan own = {0};
     if (plan) *plan = own;
-    if (!canvas_new(canvas, page->theme, error)) return false;
+    if (!canvas_new(canvas, error)) return false;
     (*canvas)->format = page->format;
-    (*canvas)->scale = larger(page->scale, 1);
     (*canvas)->missing = page->missing;
     bool good = make_plan(&own, *canvas, page, error) &&
                 canvas_reserve(*canvas, own.width, own.height, error);

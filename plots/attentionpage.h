@@ -34,8 +34,6 @@ typedef struct AttentionPage {
     const char *title, *subtitle;    // or NULL
     const HeatMapSection *sections;  // [count]
     int count;
-    Theme theme;
-    int scale;  // factor of enlargement; 0 is 1
     CanvasFormat format;
     MissingGlyphs *missing;  // (+=) characters that no font has; or NULL
     const char *measure;     // what the colours mean; NULL: "attention weight"

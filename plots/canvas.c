@@ -21,6 +21,15 @@
 
 enum { LONGEST_LINE = 2000 };
 
+// clang-format off
+const Palette palette = {
+    .page    = {255, 255, 255}, .ink     = { 31,  35,  40}, .muted   = {110, 118, 129},
+    .rule    = {225, 228, 232}, .neutral = {247, 248, 249},
+    .series  = {{ 31, 95, 168}, {217, 108,  16}, { 18, 135, 110},
+                {139, 74, 184}, {190,  48,  92}, { 92, 100, 112}},
+};
+// clang-format on
+
 typedef struct ShapedLine {
     char *text;  // as given; NULL: there is none
     TextStyle style;
@@ -50,14 +59,12 @@ static bool has_font(Canvas *canvas)
     return font != NULL;
 }
 
-bool canvas_new(Canvas **canvas, Theme theme, Error *error)
+bool canvas_new(Canvas **canvas, Error *error)
 {
     *canvas = NULL;
     Canvas *new = calloc(1, sizeof *new + sizeof *new->state);
     if (!new) return error_memory(error, "for a picture");
     new->state = (struct CanvasState *)(new + 1);
-    new->theme = theme;
-    new->scale = 1;
     new->state->fonts = pango_cairo_font_map_new();
     new->state->pango = pango_font_map_create_context(new->state->fonts);
     cairo_font_options_t *options = cairo_font_options_create();
@@ -75,11 +82,10 @@ bool canvas_new(Canvas **canvas, Theme theme, Error *error)
     return true;
 }
 
-bool canvas_fits(const Canvas *canvas, int width, int height)
+bool canvas_fits(int width, int height)
 {
-    long wide = (long)width * canvas->scale, high = (long)height * canvas->scale;
-    return width > 0 && height > 0 && wide <= CANVAS_MAX_SIDE && high <= CANVAS_MAX_SIDE &&
-           wide * high <= CANVAS_MAX_PIXELS;
+    return width > 0 && height > 0 && width <= CANVAS_MAX_SIDE && height <= CANVAS_MAX_SIDE &&
+           (long)width * height <= CANVAS_MAX_PIXELS;
 }
 
 static cairo_status_t write_document(void *stream, const unsigned char *bytes, unsigned length)
@@ -108,22 +114,21 @@ static cairo_surface_t *create_surface(Canvas *canvas)
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error)
 {
     assert(!canvas->state->surface);
-    if (!canvas_fits(canvas, width, height))
+    if (!canvas_fits(width, height))
         return error_set(error,
-                         "a picture of %d x %d pixels, each %d times, cannot be drawn: at most "
-                         "%d a side and %d million in all",
-                         width, height, canvas->scale, CANVAS_MAX_SIDE,
-                         CANVAS_MAX_PIXELS / 1000000);
-    canvas->width = width * canvas->scale;
-    canvas->height = height * canvas->scale;
+                         "a picture of %d x %d pixels cannot be drawn: at most %d a side and "
+                         "%d million in all",
+                         width, height, CANVAS_MAX_SIDE, CANVAS_MAX_PIXELS / 1000000);
+    canvas->width = width;
+    canvas->height = height;
     canvas->state->surface = create_surface(canvas);
     canvas->state->cairo = cairo_create(canvas->state->surface);
     if (cairo_status(canvas->state->cairo) != CAIRO_STATUS_SUCCESS)
         return error_memory(error, "for a picture of %d x %d pixels", canvas->width,
                             canvas->height);
-    double unit = canvas->scale * (canvas->format == CANVAS_PDF ? 0.75 : 1);
+    double unit = canvas->format == CANVAS_PDF ? 0.75 : 1;
     cairo_scale(canvas->state->cairo, unit, unit);
-    canvas_rectangle(canvas, 0, 0, width, height, theme_palettes[canvas->theme].page);
+    canvas_rectangle(canvas, 0, 0, width, height, palette.page);
     return true;
 }
 
@@ -243,12 +248,11 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
 
 /* ---- text ---- */
 
-TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width)
+TextStyle canvas_style(double size, bool bold, double max_width)
 {
-    const Palette *palette = &theme_palettes[canvas->theme];
     return (TextStyle){.size = size,
                        .bold = bold,
-                       .color = bold ? palette->ink : palette->muted,
+                       .color = bold ? palette.ink : palette.muted,
                        .max_width = max_width};
 }
 

@@ -14,8 +14,6 @@ typedef struct Color {
     uint8_t r, g, b;  // sRGB
 } Color;
 
-typedef enum { THEME_LIGHT, THEME_DARK } Theme;
-
 enum { PALETTE_SERIES = 6 };
 
 typedef struct Palette {
@@ -24,11 +22,10 @@ typedef struct Palette {
     Color muted;                   // captions, </s>, ticks
     Color rule;                    // grid lines, frames
     Color neutral;                 // a masked cell
-    Color invalid;                 // a cell that is not a number
     Color series[PALETTE_SERIES];  // curves, distinguishable with red-green blindness
 } Palette;
 
-extern const Palette theme_palettes[];  // indexed by Theme
+extern const Palette palette;
 
 /* The largest picture. cairo and most viewers are limited to 32,767 pixels a side; 100 million
  * pixels take 400 MB while a picture is drawn. */
@@ -57,22 +54,19 @@ typedef struct MissingGlyphs {
  * others are documents, for canvas_save_document. */
 typedef enum { CANVAS_PNG, CANVAS_SVG, CANVAS_PDF, CANVAS_FORMATS } CanvasFormat;
 
-/* Set format, scale and missing before anything is measured; canvas_new sets CANVAS_PNG, 1 and
- * NULL. */
+/* Set format and missing before anything is measured; canvas_new sets CANVAS_PNG and NULL. */
 typedef struct Canvas {
-    Theme theme;
     CanvasFormat format;
-    int scale;               // enlarges everything that is drawn
     MissingGlyphs *missing;  // (+=), or NULL
-    int width, height;       // in pixels of the picture, with the scale applied
+    int width, height;
     struct CanvasState *state;
 } Canvas;
 
 /* A canvas without pixels, which can measure text. Fails if no font is installed. */
-bool canvas_new(Canvas **canvas, Theme theme, Error *error);
+bool canvas_new(Canvas **canvas, Error *error);
 
-/* Whether a picture of this size, times the scale, is within the limits above. */
-bool canvas_fits(const Canvas *canvas, int width, int height);
+/* Whether a picture of this size is within the limits above. */
+bool canvas_fits(int width, int height);
 
 /* width x height pixels in the page's colour, once for a canvas. */
 bool canvas_reserve(Canvas *canvas, int width, int height, Error *error);
@@ -99,7 +93,7 @@ void canvas_polyline(Canvas *canvas, const double *x, const double *y, int count
                      double thickness, Color color);
 
 /* Bold text in ink, or plain text in the muted colour; max_width 0: any. */
-TextStyle canvas_style(const Canvas *canvas, double size, bool bold, double max_width);
+TextStyle canvas_style(double size, bool bold, double max_width);
 
 /* Draws a line of UTF-8 text in any script, or several if style->wrap is set. Invalid bytes and
  * control characters become U+FFFD; a character without a glyph becomes a box with its code

@@ -13,23 +13,6 @@
 
 #include <math.h>
 
-// clang-format off
-const Palette theme_palettes[] = {
-    [THEME_LIGHT] = {
-        .page    = {255, 255, 255}, .ink     = { 31,  35,  40}, .muted   = {110, 118, 129},
-        .rule    = {225, 228, 232}, .neutral = {247, 248, 249}, .invalid = {207,  34,  46},
-        .series  = {{ 31, 95, 168}, {217, 108,  16}, { 18, 135, 110},
-                    {139, 74, 184}, {190,  48,  92}, { 92, 100, 112}},
-    },
-    [THEME_DARK] = {
-        .page    = { 19,  21,  26}, .ink     = {230, 233, 238}, .muted   = {145, 152, 163},
-        .rule    = { 48,  53,  61}, .neutral = { 25,  28,  34}, .invalid = {255,  92,  92},
-        .series  = {{102, 170, 245}, {255, 166,  77}, { 78, 201, 169},
-                    {196, 148, 250}, {244, 122, 160}, {160, 168, 180}},
-    },
-};
-// clang-format on
-
 enum { KNOTS = 6, SAMPLES = 1024 };
 
 typedef struct Lab {
@@ -101,7 +84,8 @@ Colormap colormap_make(Theme theme)
         double t = (double)i / SAMPLES, before = (double)(i - 1) / SAMPLES;
         length[i] = length[i - 1] + distance(path(theme, t), path(theme, before));
     }
-    Colormap map = {.invalid = theme_palettes[theme].invalid};
+    static const Color invalid[] = {{207, 34, 46}, {255, 92, 92}};
+    Colormap map = {.invalid = invalid[theme]};
     int sample = 0;
     for (int i = 0; i < COLORMAP_SIZE; i++) {
         double wanted = length[SAMPLES] * i / (COLORMAP_SIZE - 1);

@@ -11,6 +11,9 @@ typedef struct Colormap {
     Color invalid;               // for NaN
 } Colormap;
 
+/* For pictures; for terminals, which are mostly dark. */
+typedef enum { THEME_LIGHT, THEME_DARK } Theme;
+
 /* The map of a theme: 0 is close to the page's colour, 1 far from it. */
 Colormap colormap_make(Theme theme);
 

@@ -40,9 +40,9 @@ static void find_ranges(AxisRange *x, AxisRange *y, const Series *series, int co
 
 /* ---- one series ---- */
 
-static Color series_color(const Canvas *canvas, const Series *series)
+static Color series_color(const Series *series)
 {
-    return theme_palettes[canvas->theme].series[(unsigned)series->color % PALETTE_SERIES];
+    return palette.series[(unsigned)series->color % PALETTE_SERIES];
 }
 
 static double place_x(const Chart *chart, double x)
@@ -64,7 +64,7 @@ static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series
     while (count > 0 && series->x[count - 1] > chart->until) count--;
     double *x = malloc(2 * ((size_t)count + 1) * sizeof *x), *y = x + count + 1;
     if (!x) return error_memory(error, "for a picture");
-    Color color = series_color(canvas, series);
+    Color color = series_color(series);
     bool dots = series->points && series->count <= MAX_DOTS;
     for (int i = 0, points = 0; i <= count; i++) {
         if (i < count && is_drawn(series, i, log)) {
@@ -87,8 +87,8 @@ static bool draw_series(Canvas *canvas, const Chart *chart, const Series *series
 
 static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *panel, bool last)
 {
-    Color rule = theme_palettes[canvas->theme].rule;
-    TextStyle style = canvas_style(canvas, 12, false, 0);
+    Color rule = palette.rule;
+    TextStyle style = canvas_style(12, false, 0);
     double bottom = chart->y + chart->height;
     style.across = ALIGN_END, style.down = ALIGN_CENTRE;
     for (int i = 0; i < chart->up.ticks; i++) {
@@ -117,7 +117,7 @@ static void paint_axes(Canvas *canvas, const Chart *chart, const CurvePanel *pan
 static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *panel)
 {
     double x = chart->x + chart->width, y = chart->y - 16;
-    TextStyle style = canvas_style(canvas, 13, false, 0);
+    TextStyle style = canvas_style(13, false, 0);
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
     style.max_width = 200;
@@ -127,11 +127,11 @@ static void paint_head(Canvas *canvas, const Chart *chart, const CurvePanel *pan
         canvas_text(canvas, series->label, x, y, &style);
         x -= canvas_measure(canvas, series->label, &style) + 7;
         canvas_rectangle(canvas, round(x - LEGEND_LINE), round(y - 1), LEGEND_LINE, 3,
-                         series_color(canvas, series));
+                         series_color(series));
         x -= LEGEND_LINE + LEGEND_GAP;
     }
     if (!panel->title) return;
-    style = canvas_style(canvas, 14, true, 0);
+    style = canvas_style(14, true, 0);
     style.down = ALIGN_CENTRE;
     style.max_width = fmax(x - chart->x, 40);
     canvas_text(canvas, panel->title, chart->x, y, &style);
@@ -154,7 +154,7 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
                        int y)
 {
     AxisRange x = {INFINITY, -INFINITY};
-    TextStyle style = canvas_style(canvas, 12, false, 0);
+    TextStyle style = canvas_style(12, false, 0);
     double labels = 0;
     for (int p = 0; p < count; p++) {
         AxisRange range = {INFINITY, -INFINITY};
@@ -178,16 +178,16 @@ static int plan_panels(Canvas *canvas, Chart *charts, const CurvePanel *panels, 
 }
 
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error)
+                 const CurvePanel *panels, int count, Chart *charts, Error *error)
 {
     assert(count >= 1);
-    if (!canvas_new(page, theme, error)) return false;
+    if (!canvas_new(page, error)) return false;
     Canvas *canvas = *page;
     int height =
         plan_panels(canvas, charts, panels, count, MARGIN + TITLE_HEIGHT + SUBTITLE_HEIGHT);
     if (!canvas_reserve(canvas, WIDTH, height, error)) return false;
-    TextStyle head = canvas_style(canvas, 22, true, WIDTH - 2 * MARGIN),
-              line = canvas_style(canvas, 14, false, WIDTH - 2 * MARGIN);
+    TextStyle head = canvas_style(22, true, WIDTH - 2 * MARGIN),
+              line = canvas_style(14, false, WIDTH - 2 * MARGIN);
     canvas_text(canvas, title, MARGIN, MARGIN - 6, &head);
     canvas_text(canvas, subtitle, MARGIN, MARGIN - 6 + TITLE_HEIGHT, &line);
     for (int p = 0; p < count; p++)
@@ -212,6 +212,6 @@ bool chart_draw(Canvas *canvas, const Chart *chart, const Series *series, int co
     const CurvePanel panel = {.series = series, .count = count, .log_y = true};
     if (!paint_panel(canvas, chart, &panel, true, error)) return false;
     canvas_rectangle(canvas, round(place_x(chart, chart->until)), chart->y, 1, chart->height,
-                     theme_palettes[canvas->theme].muted);
+                     palette.muted);
     return true;
 }

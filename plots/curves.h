@@ -33,7 +33,7 @@ typedef struct CurvePanel {
 /* Draws the page. Free *page with canvas_free, even if it fails. charts [count] (=) the
  * positions of the panels, which share the range of x. */
 bool curves_draw(Canvas **page, const char *title, const char *subtitle,
-                 const CurvePanel *panels, int count, Theme theme, Chart *charts, Error *error);
+                 const CurvePanel *panels, int count, Chart *charts, Error *error);
 
 /* chart->across, up and until (=) so that all of the series is visible. The horizontal axis
  * begins at 0; the vertical one is logarithmic, and values that are not above 0 are left

@@ -13,11 +13,6 @@ enum { MARGIN = 24, HEAD_TITLE = 18, HEAD_GAP = 14, TITLE = 56, CHART = 96, CHAR
 enum { LARGE_CELL = 34, LEAST_CELL = 9, LARGE_MAP = 460, CHART_LEFT = 44, LEAST_WIDTH = 560 };
 enum { STEPS = 32, FIRST_MS = 700, EACH_MS = 220, LAST_MS = 3000 };
 
-static bool no_memory(Error *error)
-{
-    return error_memory(error, "to draw the film");
-}
-
 /* ---- plan ---- */
 
 typedef struct FilmPlan {
@@ -48,7 +43,7 @@ static bool make_plan(FilmPlan *plan, const Film *film, Error *error)
 {
     int rows = 1, columns = film->columns, heads = film->heads > 1 ? film->heads : 0, right = 0;
     Canvas *canvas;
-    if (!canvas_new(&canvas, THEME_LIGHT, error)) return false;
+    if (!canvas_new(&canvas, error)) return false;
     for (int f = 0; f < film->count; f++) rows = larger(rows, film->frame[f].word.count);
     *plan = (FilmPlan){.cell = clamp(LARGE_MAP / larger(rows, columns), LEAST_CELL, LARGE_CELL),
                        .heads = heads,
@@ -87,10 +82,10 @@ static bool draw_head(Canvas *canvas, const FilmPlan *plan, const Film *film,
                       const FilmFrame *frame, Error *error)
 {
     char update[48], loss[48] = "untrained", *says;
-    if (asprintf(&says, "→ %s", frame->says) < 0) return no_memory(error);
+    if (asprintf(&says, "→ %s", frame->says) < 0)
+        return error_memory(error, "to draw the film");
     double width = plan->width - 2 * MARGIN - 150;
-    TextStyle title = canvas_style(canvas, 18, true, width),
-              line = canvas_style(canvas, 14, false, width);
+    TextStyle title = canvas_style(18, true, width), line = canvas_style(14, false, width);
     canvas_text(canvas, film->title, MARGIN, MARGIN - 4, &title);
     canvas_text(canvas, says, MARGIN, MARGIN + 24, &line);
     free(says);
@@ -120,13 +115,13 @@ static void find_weights(float *weight, const Film *film, const FilmFrame *frame
 /* Without numbers in its cells a frame takes a quarter of the bytes. */
 static void draw_maps(Canvas *canvas, const FilmPlan *plan, const HeatMap *mean, bool numbers)
 {
-    Colormap colors = colormap_make(canvas->theme);
+    Colormap colors = colormap_make(THEME_LIGHT);
     HeatMapPlan map = heatmap_plan(canvas, mean, plan->cell);
     map.x = plan->left - map.left;
     map.y = plan->top - map.top;
     if (!numbers) map.number_size = 0;
     heatmap_paint(canvas, &map, mean, &colors, false);
-    TextStyle style = canvas_style(canvas, 12, false, 0);
+    TextStyle style = canvas_style(12, false, 0);
     HeatMap head = {.weight = mean->weight, .rows = mean->rows, .columns = mean->columns};
     for (int h = 0; h < plan->heads; h++) {
         char name[32];
@@ -150,7 +145,7 @@ static bool add_frame(Apng *apng, const FilmPlan *plan, const Film *film, int f,
     bool last = f == film->count - 1;
     Chart chart = plan->chart;
     Canvas *page;
-    bool good = canvas_new(&page, THEME_LIGHT, error) &&
+    bool good = canvas_new(&page, error) &&
                 canvas_reserve(page, plan->width, plan->height, error) &&
                 draw_head(page, plan, film, frame, error);
     if (good) {
@@ -173,7 +168,7 @@ bool film_save(const char *path, const Film *film, const PngText *texts, int cou
     float *weight =
         malloc((size_t)(film->heads + 1) * FILM_WORDS * FILM_WORDS * sizeof *weight);
     Apng *apng = apng_begin(path, plan.width, plan.height, film->count, texts, count, error);
-    bool good = apng && (weight || no_memory(error)) &&
+    bool good = apng && (weight || error_memory(error, "to draw the film")) &&
                 add_frame(apng, &plan, film, last, weight, LAST_MS, error);
     for (int f = 0; f < last && good; f++)
         good = add_frame(apng, &plan, film, f, weight, f == 0 ? FIRST_MS : EACH_MS, error);

@@ -20,25 +20,23 @@ enum { NUMBER_CELL = 21, LONG_NUMBER_CELL = 34, LARGE_MAP = 300 };
 
 /* ---- styles ---- */
 
-static TextStyle label_style(Canvas *canvas, const HeatMapPlan *plan, bool special)
+static TextStyle label_style(const HeatMapPlan *plan, bool special)
 {
-    const Palette *palette = &theme_palettes[canvas->theme];
     return (TextStyle){.size = plan->label_size,
-                       .color = special ? palette->muted : palette->ink,
+                       .color = special ? palette.muted : palette.ink,
                        .across = ALIGN_END,
                        .down = ALIGN_CENTRE,
                        .max_width = plan->label_width};
 }
 
 /* The title of a small map, one of many, is as small as its note. */
-static TextStyle title_style(Canvas *canvas, const HeatMap *map, const HeatMapPlan *plan)
+static TextStyle title_style(const HeatMap *map, const HeatMapPlan *plan)
 {
-    const Palette *palette = &theme_palettes[canvas->theme];
     bool large = plan->cell >= LONG_NUMBER_CELL || plan->cell * map->columns > LARGE_MAP ||
                  plan->cell * map->rows > LARGE_MAP;
     return (TextStyle){.size = large ? plan->label_size + 1 : NOTE_SIZE,
                        .bold = large,
-                       .color = large ? palette->muted : palette->ink};
+                       .color = large ? palette.muted : palette.ink};
 }
 
 /* ---- plan ---- */
@@ -49,7 +47,7 @@ static double widest(Canvas *canvas, const HeatMapPlan *plan, const char *const 
 {
     double width = 0;
     for (int i = 0; labels && i < count; i += step) {
-        TextStyle style = label_style(canvas, plan, false);
+        TextStyle style = label_style(plan, false);
         width = fmax(width, canvas_measure(canvas, labels[i], &style));
     }
     return width;
@@ -67,7 +65,7 @@ static double plan_columns(Canvas *canvas, HeatMapPlan *plan, const HeatMap *map
     plan->slant = pitch * sqrt(0.5) >= line ? 45 : pitch * sqrt(0.75) >= line ? 60 : 90;
     double radians = plan->slant * 3.14159265358979323846 / 180, reach = 0;
     for (int j = 0; j < map->columns; j += plan->column_step) {
-        TextStyle style = label_style(canvas, plan, false);
+        TextStyle style = label_style(plan, false);
         double label = canvas_measure(canvas, map->column_labels[j], &style);
         reach = fmax(reach, (j + 0.5) * plan->cell + label * cos(radians) + line / 2);
     }
@@ -87,18 +85,18 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
     double band = plan_columns(canvas, &plan, map);
     double title = 0;
     if (map->title) {
-        TextStyle style = title_style(canvas, map, &plan);
+        TextStyle style = title_style(map, &plan);
         title = canvas_measure(canvas, map->title, &style);
         band += style.size + (map->row_labels || map->column_labels ? 9 : 11);
     }
     if (map->note) {
-        TextStyle style = canvas_style(canvas, NOTE_SIZE, false, 0);
+        TextStyle style = canvas_style(NOTE_SIZE, false, 0);
         title = fmax(title, canvas_measure(canvas, map->note, &style));
         plan.foot = NOTE_SPACE + (int)ceil(1.4 * NOTE_SIZE);
     }
     plan.left = rows > 0 ? (int)ceil(rows) + LABEL_SPACE : 0;
     if (rows > 0 && map->row_numbers) {
-        TextStyle style = canvas_style(canvas, NOTE_SIZE, true, 0);
+        TextStyle style = canvas_style(NOTE_SIZE, true, 0);
         plan.number_width = (int)ceil(canvas_measure(canvas, "0.00", &style)) + LABEL_SPACE;
         plan.left += plan.number_width;
     }
@@ -116,7 +114,7 @@ HeatMapPlan heatmap_plan(Canvas *canvas, const HeatMap *map, int cell)
 static void paint_row_number(Canvas *canvas, double x, double y, float value)
 {
     char text[16];
-    TextStyle style = canvas_style(canvas, NOTE_SIZE, value < 0.5f, 0);
+    TextStyle style = canvas_style(NOTE_SIZE, value < 0.5f, 0);
     if (isnan(value)) return;
     style.across = ALIGN_END;
     style.down = ALIGN_CENTRE;
@@ -129,7 +127,7 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
 {
     double half = 0.5 * (plan->cell - plan->gap);
     for (int i = 0; map->row_labels && i < map->rows; i += plan->row_step) {
-        TextStyle style = label_style(canvas, plan, map->row_special && map->row_special[i]);
+        TextStyle style = label_style(plan, map->row_special && map->row_special[i]);
         style.underlined = map->row_unknown && map->row_unknown[i];
         canvas_text(canvas, map->row_labels[i], x - LABEL_SPACE - plan->number_width,
                     y + i * plan->cell + half, &style);
@@ -138,8 +136,7 @@ static void paint_labels(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                              map->row_numbers[i]);
     }
     for (int j = 0; map->column_labels && j < map->columns; j += plan->column_step) {
-        TextStyle style =
-            label_style(canvas, plan, map->column_special && map->column_special[j]);
+        TextStyle style = label_style(plan, map->column_special && map->column_special[j]);
         style.underlined = map->column_unknown && map->column_unknown[j];
         style.across = plan->slant > 0 ? ALIGN_START : ALIGN_CENTRE;
         style.angle = plan->slant;
@@ -175,7 +172,7 @@ static void paint_number(Canvas *canvas, double x, double y, const HeatMapPlan *
 static void paint_frame(Canvas *canvas, int x, int y, const HeatMapPlan *plan,
                         const HeatMap *map)
 {
-    Color color = theme_palettes[canvas->theme].series[1];
+    Color color = palette.series[1];
     double out = FRAME + FRAME_SPACE, width = plan->cell * map->columns - plan->gap + 2 * out,
            height = plan->cell * map->rows - plan->gap + 2 * out;
     canvas_rectangle(canvas, x - out, y - out, width, FRAME, color);
@@ -188,14 +185,13 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
                    const Colormap *colors, bool causal)
 {
     int x = plan->x + plan->left, y = plan->y + plan->top;
-    const Palette *palette = &theme_palettes[canvas->theme];
     int side = plan->cell - plan->gap;
     for (int i = 0; i < map->rows; i++) {
         for (int j = 0; j < map->columns; j++) {
             float value = map->weight[(size_t)i * (size_t)map->columns + (size_t)j];
             bool unseen = causal && j > i && value == 0;
             bool special = map->column_special && map->column_special[j];
-            Color color = unseen ? palette->neutral : colormap_color(colors, value, special);
+            Color color = unseen ? palette.neutral : colormap_color(colors, value, special);
             int left = x + j * plan->cell, top = y + i * plan->cell;
             canvas_rectangle(canvas, left, top, side, side, color);
             if (plan->number_size > 0 && !unseen)
@@ -204,11 +200,11 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
     }
     paint_labels(canvas, x, y, plan, map);
     if (map->title) {
-        TextStyle style = title_style(canvas, map, plan);
+        TextStyle style = title_style(map, plan);
         canvas_text(canvas, map->title, x, plan->y, &style);
     }
     if (map->note) {
-        TextStyle style = canvas_style(canvas, NOTE_SIZE, false, 0);
+        TextStyle style = canvas_style(NOTE_SIZE, false, 0);
         canvas_text(canvas, map->note, x, y + plan->cell * map->rows + NOTE_SPACE, &style);
     }
     if (map->outlined) paint_frame(canvas, x, y, plan, map);
@@ -217,13 +213,12 @@ void heatmap_paint(Canvas *canvas, const HeatMapPlan *plan, const HeatMap *map,
 void heatmap_bar(Canvas *canvas, int x, int y, int width, const Colormap *colors)
 {
     static const char *const figures[] = {"0", "0.5", "1"};
-    const Palette *palette = &theme_palettes[canvas->theme];
     for (int i = 0; i < width; i++) {
         float value = width > 1 ? (float)i / (float)(width - 1) : 0;
         canvas_rectangle(canvas, x + i, y, width - i, 10, colormap_color(colors, value, false));
     }
     for (int i = 0; i < 3; i++) {
-        TextStyle style = {.size = 11, .color = palette->muted, .across = (Align)i};
+        TextStyle style = {.size = 11, .color = palette.muted, .across = (Align)i};
         canvas_text(canvas, figures[i], x + 0.5 * i * width, y + 12, &style);
     }
 }

@@ -66,21 +66,20 @@ static bool make_chunks(png_text *chunks, const PngText *texts, int count, Error
 }
 
 /* Writes all that comes before the pixels. */
-static bool put_head(PngFile *out, int width, int height, int scale, int type,
-                     const png_text *chunks, int count, Error *error)
+static bool put_head(PngFile *out, int width, int height, int type, const png_text *chunks,
+                     int count, Error *error)
 {
     png_structp png = out->png =
         png_create_write_struct(PNG_LIBPNG_VER_STRING, error, png_failed, png_warned);
     png_infop info = out->info = png ? png_create_info_struct(png) : NULL;
     if (!info) return error_memory(error, "for a picture");
     if (setjmp(png_jmpbuf(png))) return false;
-    png_uint_32 density = (png_uint_32)(PIXELS_A_METRE * scale);
     png_set_write_fn(png, &out->file, write_bytes, flush_bytes);
     png_set_compression_level(png, 3);
     png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_UP);
     png_set_IHDR(png, info, (png_uint_32)width, (png_uint_32)height, 8, type,
                  PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_pHYs(png, info, density, density, PNG_RESOLUTION_METER);
+    png_set_pHYs(png, info, PIXELS_A_METRE, PIXELS_A_METRE, PNG_RESOLUTION_METER);
     png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     if (count > 0) png_set_text(png, info, chunks, count);
     png_write_info(png, info);
@@ -99,15 +98,15 @@ static bool close_file(PngFile *out, const char *path, bool good, Error *error)
 }
 
 /* Begins a file. If it fails, there is nothing to close. */
-static bool open_file(PngFile *out, const char *path, int width, int height, int scale,
-                      int type, const PngText *texts, int count, Error *error)
+static bool open_file(PngFile *out, const char *path, int width, int height, int type,
+                      const PngText *texts, int count, Error *error)
 {
     *out = (PngFile){.png = NULL};
     if (!file_begin(&out->file, path, error)) return false;
     png_text *chunks = calloc((size_t)count + 1, sizeof *chunks);
     bool good = (chunks || error_memory(error, "for a picture")) &&
                 make_chunks(chunks, texts, count, error) &&
-                put_head(out, width, height, scale, type, chunks, count, error);
+                put_head(out, width, height, type, chunks, count, error);
     for (int i = 0; chunks && i < count; i++) free(chunks[i].text);
     free(chunks);
     return good || close_file(out, path, false, error);
@@ -132,9 +131,8 @@ bool png_save_canvas(const char *path, const Canvas *canvas, const PngText *text
                      Error *error)
 {
     PngFile out;
-    if (!canvas_check(canvas, error) ||
-        !open_file(&out, path, canvas->width, canvas->height, canvas->scale, PNG_COLOR_TYPE_RGB,
-                   texts, count, error))
+    if (!canvas_check(canvas, error) || !open_file(&out, path, canvas->width, canvas->height,
+                                                   PNG_COLOR_TYPE_RGB, texts, count, error))
         return false;
     uint8_t *row = malloc(3 * (size_t)canvas->width);
     bool good = put_canvas(&out, canvas, row, error);
@@ -260,7 +258,7 @@ Apng *apng_begin(const char *path, int width, int height, int frames, const PngT
     if (!apng) return error_memory(error, "for a picture"), NULL;
     apng->width = width, apng->height = height, apng->frames = frames;
     if (!allocate(apng, path, error) ||
-        !open_file(&apng->out, path, width, height, 1, PNG_COLOR_TYPE_RGB_ALPHA, texts, count,
+        !open_file(&apng->out, path, width, height, PNG_COLOR_TYPE_RGB_ALPHA, texts, count,
                    error))
         return release(apng);
     uint8_t control[8] = {0};  // plays endlessly

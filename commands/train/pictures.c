@@ -56,9 +56,9 @@ static bool draw_loss(const Run *run, const char *path, Error *error)
         {"Learning rate", "update", NULL, rates, 1, false}};
     Canvas *page;
     Chart charts[3];
-    bool good = curves_draw(&page, "Training", run->settings->run.output, panels, 3,
-                            THEME_LIGHT, charts, error) &&
-                png_save_canvas(path, page, NULL, 0, error);
+    bool good =
+        curves_draw(&page, "Training", run->settings->run.output, panels, 3, charts, error) &&
+        png_save_canvas(path, page, NULL, 0, error);
     canvas_free(page);
     free(number);
     return good;
@@ -102,8 +102,7 @@ static bool draw_attention(const Run *run, const char *path, Error *error)
     const PictureInput input = {.snapshot = snapshot,
                                 .vocabulary = &run->vocabulary,
                                 .model_name = run->settings->run.output,
-                                .choice = &choice_default,
-                                .config = picture_default};
+                                .choice = &choice_default};
     return picture_save(path, NULL, &input, error);
 }
 

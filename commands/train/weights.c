@@ -180,7 +180,7 @@ static HeatMapPlan draw_map(Canvas *canvas, int x, int y, const Run *run,
     HeatMapPlan plan = heatmap_plan(canvas, &map, CELL);
     plan.x = x, plan.y = y + HEAD;
     if (!colors) return plan;
-    TextStyle small = canvas_style(canvas, 12, false, 0);
+    TextStyle small = canvas_style(12, false, 0);
     snprintf(head, sizeof head, "update %lld · loss %.2f", frame->update, frame->at.loss);
     canvas_text(canvas, head, x + plan.left, y + 44, &small);
     heatmap_paint(canvas, &plan, &map, colors, false);
@@ -197,11 +197,11 @@ static bool draw_page(Canvas *canvas, const Run *run, Error *error)
     int width = fmax(2 * MARGIN + plan.width + (columns - 1) * pitch, 900);
     if (!canvas_reserve(canvas, width, MARGIN + TITLE + PROJECTION_MAPS * step, error))
         return false;
-    Colormap colors = colormap_make(canvas->theme);
-    colors.invalid = theme_palettes[canvas->theme].neutral;
-    TextStyle title = canvas_style(canvas, 20, true, width - 2 * MARGIN - BAR - GAP),
-              bold = canvas_style(canvas, 15, true, width - 2 * MARGIN),
-              line = canvas_style(canvas, 13, false, width - 2 * MARGIN);
+    Colormap colors = colormap_make(THEME_LIGHT);
+    colors.invalid = palette.neutral;
+    TextStyle title = canvas_style(20, true, width - 2 * MARGIN - BAR - GAP),
+              bold = canvas_style(15, true, width - 2 * MARGIN),
+              line = canvas_style(13, false, width - 2 * MARGIN);
     char text[128];
     snprintf(text, sizeof text, "W_Q, W_K and W_V in training: decoder layer %d",
              run->model.config.decoder_layers);
@@ -226,7 +226,7 @@ static bool draw(const Run *run, const char *path, Error *error)
 {
     const PngText texts[] = {{"Software", "qkv"}, {"Model", run->settings->run.output}};
     Canvas *canvas;
-    bool good = canvas_new(&canvas, THEME_LIGHT, error) && draw_page(canvas, run, error) &&
+    bool good = canvas_new(&canvas, error) && draw_page(canvas, run, error) &&
                 png_save_canvas(path, canvas, texts, 2, error);
     canvas_free(canvas);
     return good;

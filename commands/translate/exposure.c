@@ -107,7 +107,7 @@ static bool draw(const void *context, Error *error)
     Canvas *page = NULL;
     Chart charts[3];
     bool good = curves_draw(&page, "Teacher forcing and greedy search",
-                            "Means of each position", panels, 3, THEME_LIGHT, charts, error) &&
+                            "Means of each position", panels, 3, charts, error) &&
                 png_save_canvas(e->path, page, NULL, 0, error);
     canvas_free(page);
     return good;

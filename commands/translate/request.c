@@ -152,8 +152,8 @@ static bool check(Request *r, Error *error)
         {r->by_hand &&
              (page || r->texts.count || r->hypothesis || r->save_int8 || r->list_vocabulary ||
               r->explain || r->score || r->align.align || r->json),
-         "--by-hand computes with numbers and needs no text and no model: only --word, "
-         "--attention OUT.png, --theme and --scale go with it"},
+         "--by-hand computes with numbers and needs no text and no model: only --word "
+         "and --attention OUT.png go with it"},
         {r->backward && !r->explain && !page,
          "--backward goes with --explain or with --attention OUT.html"},
         {r->backward && r->int8,
@@ -203,10 +203,7 @@ static bool check(Request *r, Error *error)
 
 bool request_defaults(Request *r, Error *error)
 {
-    *r = (Request){.search = search_copying,
-                   .picture = picture_default,
-                   .invalid = TEXT_REPLACE,
-                   .pair_count = 5};
+    *r = (Request){.search = search_copying, .invalid = TEXT_REPLACE, .pair_count = 5};
     int own = sizeof request_options / sizeof *request_options;
     const OptionGroup groups[] = {
         {"Translating", NULL, request_options, own, r},

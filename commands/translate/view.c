@@ -83,7 +83,7 @@ typedef struct Drawing {
 static bool draw_file(const void *context, Error *error)
 {
     const Drawing *d = context;
-    return !d->input ? heads_draw(d->path, &d->view->heads, &d->view->request->picture, error)
+    return !d->input ? heads_draw(d->path, &d->view->heads, error)
            : picture_format(d->path, error) == PICTURE_HTML
                ? page_save(d->path, d->input, error)
                : picture_save(d->path, NULL, d->input, error);

@@ -155,7 +155,6 @@ function describe() {
 }
 
 describe();
-byId("theme").value = DATA.start.theme;
 byId("theme").addEventListener("change", applyTheme);
 DARK.addEventListener("change", applyTheme);
 applyTheme();

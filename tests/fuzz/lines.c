@@ -113,7 +113,6 @@ static void begin(unsigned flags, char *const path[3], char *const part[3])
     Request request = {
         .model = {model, 1},
         .search = search_copying,
-        .picture = picture_default,
         .json = flags & 8,
         .explain = (given || what == TRANSLATE) && flags & 16,
         .show = (given || what == TRANSLATE) && flags & 32,

@@ -20,8 +20,7 @@ static void assert_cell(const Canvas *page, const HeatMapPlan *plan, int i, int 
     assert_color(canvas_pixel(page, x + last, y), want);
     assert_color(canvas_pixel(page, x, y + last), want);
     assert_color(canvas_pixel(page, x + last, y + last), want);
-    if (plan->gap > 0)
-        assert_color(canvas_pixel(page, x + last + 1, y), theme_palettes[page->theme].page);
+    if (plan->gap > 0) assert_color(canvas_pixel(page, x + last + 1, y), palette.page);
 }
 
 /* Of a map with more than 100 columns, some cells of some rows: of each row others. */
@@ -29,7 +28,7 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
                        bool causal)
 {
     int step = 1 + map->columns / 100;
-    Colormap colors = colormap_make(page->theme);
+    Colormap colors = colormap_make(THEME_LIGHT);
     assert_true(plan->x + plan->width <= page->width);
     assert_true(plan->y + plan->height <= page->height);
     assert_true(plan->label_size >= 9);
@@ -38,8 +37,7 @@ static void assert_map(const Canvas *page, const HeatMapPlan *plan, const HeatMa
             float value = map->weight[i * map->columns + j];
             bool special = map->column_special && map->column_special[j];
             bool unseen = causal && j > i && value == 0;
-            Color want = unseen ? theme_palettes[page->theme].neutral
-                                : colormap_color(&colors, value, special);
+            Color want = unseen ? palette.neutral : colormap_color(&colors, value, special);
             assert_cell(page, plan, i, j, want);
         }
     }
@@ -60,7 +58,7 @@ static int count_inked(const Canvas *page, int x, int y, int width, int height, 
 static int cell_inked(const Canvas *page, const HeatMapPlan *plan, const HeatMap *map, int i,
                       int j)
 {
-    Colormap colors = colormap_make(page->theme);
+    Colormap colors = colormap_make(THEME_LIGHT);
     int side = plan->cell - plan->gap;
     return count_inked(page, plan->x + plan->left + j * plan->cell,
                        plan->y + plan->top + i * plan->cell, side, side,
@@ -122,17 +120,17 @@ static Canvas *draw_page(PagePlan *plan, const AttentionPage *page)
 }
 
 /* A page of one section; plan is for attentionpage_plan_free. */
-static Canvas *draw_section(PagePlan *plan, const HeatMapSection *section, Theme theme)
+static Canvas *draw_section(PagePlan *plan, const HeatMapSection *section)
 {
-    return draw_page(plan, &(AttentionPage){.sections = section, .count = 1, .theme = theme});
+    return draw_page(plan, &(AttentionPage){.sections = section, .count = 1});
 }
 
 /* A page of one large map; where (=) its place. */
-static Canvas *draw_alone(HeatMapPlan *where, const HeatMap *map, Theme theme)
+static Canvas *draw_alone(HeatMapPlan *where, const HeatMap *map)
 {
     HeatMapSection section = {.large = map};
     PagePlan plan;
-    Canvas *canvas = draw_section(&plan, &section, theme);
+    Canvas *canvas = draw_section(&plan, &section);
     *where = plan.section[0].large;
     attentionpage_plan_free(&plan);
     return canvas;
@@ -144,18 +142,15 @@ TEST(test_known_matrix)
     static const char *const rows[] = {"a", "</s>"}, *const columns[] = {"x", "y", "z", "</s>"};
     HeatMap map = {weight, 2,    4,    rows, columns, "title", "note",
                    NULL,   NULL, NULL, NULL, false,   NULL};
-    for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
-        HeatMapPlan plan;
-        Canvas *page = draw_alone(&plan, &map, theme);
-        Colormap colors = colormap_make(theme);
-        const Color want[][4] = {
-            {colors.color[0], colors.color[64], colors.color[128], colors.color[191]},
-            {colors.color[255], theme_palettes[theme].invalid, colors.color[0],
-             colors.color[255]}};
-        assert_map(page, &plan, &map, false);
-        for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
-        canvas_free(page);
-    }
+    HeatMapPlan plan;
+    Canvas *page = draw_alone(&plan, &map);
+    Colormap colors = colormap_make(THEME_LIGHT);
+    const Color want[][4] = {
+        {colors.color[0], colors.color[64], colors.color[128], colors.color[191]},
+        {colors.color[255], colors.invalid, colors.color[0], colors.color[255]}};
+    assert_map(page, &plan, &map, false);
+    for (int k = 0; k < 8; k++) assert_cell(page, &plan, k / 4, k % 4, want[k / 4][k % 4]);
+    canvas_free(page);
 }
 
 /* Numbers of rows stand between the labels and the cells; a row without one has nothing there. */
@@ -165,12 +160,12 @@ TEST(test_numbers_of_rows)
     static const char *const labels[] = {"a", "b", "</s>"};
     HeatMap map = {.weight = weight, .rows = 3, .columns = 1, .row_labels = labels};
     HeatMapPlan without, plan;
-    canvas_free(draw_alone(&without, &map, THEME_LIGHT));
+    canvas_free(draw_alone(&without, &map));
     map.row_numbers = numbers;
-    Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+    Canvas *page = draw_alone(&plan, &map);
     assert_true(plan.number_width > 10);
     assert_int_equal(plan.left, without.left + plan.number_width);
-    Color paper = theme_palettes[THEME_LIGHT].page;
+    Color paper = palette.page;
     for (int i = 0; i < 3; i++) {
         int inked =
             count_inked(page, plan.x + plan.left - plan.number_width,
@@ -187,7 +182,7 @@ TEST(test_numbers_in_cells)
         float *weight = make_weights(size, size, false);
         HeatMap map = {.weight = weight, .rows = size, .columns = size};
         HeatMapPlan plan;
-        Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+        Canvas *page = draw_alone(&plan, &map);
         int inked = cell_inked(page, &plan, &map, 0, 0);
         assert_int_equal(plan.number_size > 0, size == 3);
         assert_true(size == 3 ? inked > 20 : inked == 0);
@@ -202,7 +197,7 @@ TEST(test_zeros_are_blank)
     static const float weight[] = {0.0049f, 0.0051f, 0, 0.98f};
     HeatMap map = {.weight = weight, .rows = 2, .columns = 2};
     HeatMapPlan plan;
-    Canvas *page = draw_alone(&plan, &map, THEME_LIGHT);
+    Canvas *page = draw_alone(&plan, &map);
     for (int i = 0; i < 4; i++)
         assert_int_equal(cell_inked(page, &plan, &map, i / 2, i % 2) > 0, i % 2);
     canvas_free(page);
@@ -240,7 +235,7 @@ static void assert_apart(const HeatMapPlan *a, const HeatMapPlan *b)
 }
 
 /* Three sections of layers x heads maps, the first with a large one. */
-static void check_page(int rows, int columns, int layers, int heads, Theme theme)
+static void check_page(int rows, int columns, int layers, int heads)
 {
     int maps = layers * heads;
     float *weight[3] = {make_weights(rows, columns, false),
@@ -269,11 +264,9 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
         sections[s].heads = heads;
     }
     PagePlan plan;
-    Canvas *page = draw_page(&plan, &(AttentionPage){.title = "title",
-                                                     .subtitle = words[2],
-                                                     .sections = sections,
-                                                     .count = 3,
-                                                     .theme = theme});
+    Canvas *page = draw_page(
+        &plan, &(AttentionPage){
+                   .title = "title", .subtitle = words[2], .sections = sections, .count = 3});
     assert_int_equal(plan.width, page->width);
     assert_int_equal(plan.height, page->height);
     assert_map(page, &plan.section[0].large, &large, false);
@@ -294,40 +287,13 @@ static void check_page(int rows, int columns, int layers, int heads, Theme theme
 
 TEST(test_pages)
 {
-    check_page(6, 5, 2, 4, THEME_LIGHT);
-    check_page(6, 5, 2, 4, THEME_DARK);
-    check_page(1, 1, 1, 1, THEME_LIGHT);
-    check_page(1, 200, 1, 1, THEME_DARK);
-    check_page(200, 1, 1, 1, THEME_LIGHT);
-    check_page(30, 28, 3, 4, THEME_LIGHT);
-    check_page(2, 70, 1, 2, THEME_DARK);
-    check_page(200, 180, 2, 2, THEME_LIGHT);
-}
-
-/* With scale 3 every pixel of scale 1 is there three times in both directions, outside of
- * text. */
-TEST(test_scale)
-{
-    enum { N = 6 };
-    float *weight = make_weights(N, N, false);
-    HeatMap large = {.weight = weight, .rows = N, .columns = N};
-    HeatMapSection section = {.large = &large};
-    HeatMapPlan map;
-    Canvas *once = draw_alone(&map, &large, THEME_LIGHT);
-    Canvas *thrice =
-        draw_page(NULL, &(AttentionPage){.sections = &section, .count = 1, .scale = 3});
-    assert_int_equal(thrice->width, 3 * once->width);
-    assert_int_equal(thrice->height, 3 * once->height);
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) {
-            int x = map.x + map.left + j * map.cell, y = map.y + map.top + i * map.cell;
-            Color want = canvas_pixel(once, x, y);
-            assert_color(canvas_pixel(thrice, 3 * x, 3 * y), want);
-            assert_color(canvas_pixel(thrice, 3 * x + 2, 3 * y + 2), want);
-        }
-    canvas_free(once);
-    canvas_free(thrice);
-    free(weight);
+    check_page(6, 5, 2, 4);
+    check_page(1, 1, 1, 1);
+    check_page(1, 200, 1, 1);
+    check_page(200, 1, 1, 1);
+    check_page(30, 28, 3, 4);
+    check_page(2, 70, 1, 2);
+    check_page(200, 180, 2, 2);
 }
 
 /* With too many words for all labels the cells shrink; it is not an error. */
@@ -339,7 +305,7 @@ TEST(test_small_cells)
     HeatMap large = {weight, N,    N,    labels, labels, NULL, NULL,
                      NULL,   NULL, NULL, NULL,   false,  NULL};
     HeatMapPlan plan;
-    Canvas *page = draw_alone(&plan, &large, THEME_LIGHT);
+    Canvas *page = draw_alone(&plan, &large);
     assert_true(plan.cell >= 1 && plan.cell < 10);
     assert_true(plan.row_step > 1);
     assert_map(page, &plan, &large, false);

@@ -56,7 +56,7 @@ TEST(test_colormaps)
         }
         Color invalid = colormap_color(&map, NAN, false),
               most_of_all = colormap_color(&map, INFINITY, false);
-        assert_memory_equal(&invalid, &theme_palettes[theme].invalid, sizeof invalid);
+        assert_memory_equal(&invalid, &map.invalid, sizeof invalid);
         assert_memory_equal(&most_of_all, &map.color[255], sizeof most_of_all);
     }
 }

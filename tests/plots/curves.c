@@ -7,7 +7,7 @@
 /* Whether a pixel within reach of the point (x,y) of the chart has the colour of the series. */
 static bool is_inked(const Canvas *page, const Chart *chart, double x, double y, int series)
 {
-    Color want = theme_palettes[page->theme].series[series];
+    Color want = palette.series[series];
     int column = (int)lround(chart->x + chart->width * axis_place(&chart->across, x));
     int row = (int)lround(chart->y + chart->height * (1 - axis_place(&chart->up, y)));
     for (int k = 0; k < 25; k++) {
@@ -21,7 +21,7 @@ static Canvas *draw(const CurvePanel *panels, int count, Chart *charts)
 {
     Error error = {0};
     Canvas *page;
-    if (!curves_draw(&page, "title", "subtitle", panels, count, THEME_LIGHT, charts, &error))
+    if (!curves_draw(&page, "title", "subtitle", panels, count, charts, &error))
         fail_msg("%s", error.text);
     return page;
 }

@@ -10,7 +10,7 @@ static Error error;
 enum { ROWS = 3, COLUMNS = 5 };
 
 /* A page of one map of ROWS x COLUMNS cells, for canvas_free; where (=) its place, or NULL. */
-static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
+static Canvas *draw(HeatMapPlan *where, CanvasFormat format)
 {
     static const float weight[ROWS * COLUMNS] = {1, 0.5f, 0.25f};
     static const char *const rows[] = {"un", "deux", "trois"}, *const columns[] = {
@@ -20,7 +20,7 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
                          0,      0,    NULL,    NULL, false,   NULL};
     const HeatMapSection section = {.title = "Cross-attention", .large = &map};
     const AttentionPage page = {
-        .title = "title", .sections = &section, .count = 1, .scale = scale, .format = format};
+        .title = "title", .sections = &section, .count = 1, .format = format};
     Canvas *canvas;
     PagePlan plan;
     if (!attentionpage_draw(&canvas, &page, &plan, &error)) fail_msg("%s", error.text);
@@ -30,9 +30,9 @@ static Canvas *draw(HeatMapPlan *where, CanvasFormat format, int scale)
 }
 
 /* The file of such a page, for free(). */
-static char *save(CanvasFormat format, int scale, size_t *length)
+static char *save(CanvasFormat format, size_t *length)
 {
-    Canvas *canvas = draw(NULL, format, scale);
+    Canvas *canvas = draw(NULL, format);
     if (!canvas_save_document(path, canvas, "a < b\xFF & \"c\"", &error))
         fail_msg("%s", error.text);
     canvas_free(canvas);
@@ -44,14 +44,14 @@ static char *save(CanvasFormat format, int scale, size_t *length)
 TEST(test_svg)
 {
     size_t length;
-    char *svg = save(CANVAS_SVG, 1, &length);
+    char *svg = save(CANVAS_SVG, &length);
     assert_int_equal(strncmp(svg, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>", 38), 0);
     assert_non_null(
         strstr(svg, "<title>a &lt; b\xEF\xBF\xBD &amp; &quot;c&quot;</title>\n</svg>\n"));
     assert_int_equal(strcmp(svg + length - 7, "</svg>\n"), 0);
     assert_null(strstr(svg, "<image"));  // no pixels
     HeatMapPlan at;
-    canvas_free(draw(&at, CANVAS_PNG, 1));
+    canvas_free(draw(&at, CANVAS_PNG));
     for (int i = 0; i < ROWS * COLUMNS; i++) {
         char cell[64];
         int x = at.x + at.left + i % COLUMNS * at.cell,
@@ -65,18 +65,10 @@ TEST(test_svg)
 TEST(test_pdf)
 {
     size_t length;
-    char *pdf = save(CANVAS_PDF, 1, &length);
+    char *pdf = save(CANVAS_PDF, &length);
     assert_int_equal(strncmp(pdf, "%PDF-1.", 7), 0);
     assert_int_equal(strcmp(pdf + length - 6, "%%EOF\n"), 0);
     free(pdf);
-}
-
-/* The size of the page that the SVG says, in pixels. */
-static int svg_width(const char *svg)
-{
-    const char *at = strstr(svg, "width=\"");
-    assert_non_null(at);
-    return atoi(at + 7);
 }
 
 /* Only characters that no font has are reported, each once, and the packages that have them. */
@@ -84,9 +76,9 @@ TEST(test_missing_glyphs)
 {
     MissingGlyphs missing = {0};
     Canvas *canvas;
-    assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
+    assert_true(canvas_new(&canvas, &error));
     canvas->missing = &missing;
-    TextStyle style = canvas_style(canvas, 14, false, 0);
+    TextStyle style = canvas_style(14, false, 0);
     canvas_measure(canvas, "word", &style);
     assert_string_equal(missing.characters, "");
     canvas_measure(canvas, "a\xCD\xB8z", &style);                // U+0378 is not assigned
@@ -96,24 +88,13 @@ TEST(test_missing_glyphs)
     canvas_free(canvas);
 }
 
-TEST(test_scale)
-{
-    size_t length;
-    char *once = save(CANVAS_SVG, 1, &length), *thrice = save(CANVAS_SVG, 3, &length);
-    Canvas *pixels = draw(NULL, CANVAS_PNG, 1);
-    assert_int_equal(svg_width(once), pixels->width);
-    assert_int_equal(svg_width(thrice), 3 * pixels->width);
-    canvas_free(pixels);
-    free(once), free(thrice);
-}
-
 /* No date and nothing else that changes: PDF would have the second of its creation. */
 TEST(test_same_bytes)
 {
     size_t first, second;
-    char *a = save(CANVAS_PDF, 1, &first);
+    char *a = save(CANVAS_PDF, &first);
     usleep(1100000);
-    char *b = save(CANVAS_PDF, 1, &second);
+    char *b = save(CANVAS_PDF, &second);
     assert_int_equal(first, second);
     assert_memory_equal(a, b, first);
     free(a), free(b);
@@ -122,11 +103,11 @@ TEST(test_same_bytes)
 /* A file that cannot be written is an error, and nothing is left. */
 TEST(test_failure)
 {
-    Canvas *canvas = draw(NULL, CANVAS_PDF, 1);
+    Canvas *canvas = draw(NULL, CANVAS_PDF);
     assert_false(canvas_save_document("no/such/folder/a.pdf", canvas, "title", &error));
     assert_non_null(strstr(error.text, "no/such/folder/a.pdf"));
     canvas_free(canvas);
-    canvas_free(draw(NULL, CANVAS_SVG, 1));  // dropped without being saved
+    canvas_free(draw(NULL, CANVAS_SVG));  // dropped without being saved
 }
 
 TEST_MAIN("document", path_make, path_remove)

@@ -1,9 +1,9 @@
-/* Pictures of attention: every kind, size and theme gives a PNG that libpng reads, with texts
- * that say what it shows; and pages of known numbers look like the golden pictures.
+/* Pictures of attention: every kind and size gives a PNG that libpng reads, with texts
+ * that say what it shows; and a page of known numbers looks like the golden picture.
  *
- * The golden pictures (tests/fixtures/golden/page-light.png, page-dark.png) have one pixel for
+ * The golden picture (tests/fixtures/golden/page-light.png) has one pixel for
  * each 8 x 8 pixels of the page. The page has no text, as fonts differ between machines while
- * colours and places do not. GOLDEN_PICTURES=write writes them again. */
+ * colours and places do not. GOLDEN_PICTURES=write writes it again. */
 #include "base/file.h"
 #include "explain/maps.h"
 #include "plots/attentionpage.h"
@@ -32,7 +32,7 @@ static void assert_texts(const PictureInput *input, const char *const *lines, in
     free(picture.rgb);
 }
 
-/* Every choice and way of drawing gives a picture, in both themes. */
+/* Every choice and way of drawing gives a picture. */
 TEST(test_every_way)
 {
     static const int heads[] = {CHOICE_NONE, CHOICE_MEAN, CHOICE_BEST, 2};
@@ -42,15 +42,12 @@ TEST(test_every_way)
         choice.head = heads[way / 12];
         choice.layer = way % 4 < 2 ? CHOICE_NONE : 1;
         choice.all_kinds = way % 5 == 0;
-        PictureConfig config = {.words = way % 2,
-                                .scale = 1 + way % 3 / 2,
-                                .hide_special = way % 3 == 1,
-                                .theme = way % 2 ^ way / 12 % 2};
+        PictureConfig config = {.words = way % 2, .hide_special = way % 3 == 1};
         const PictureInput input = hostile_input(&choice, config);
         PngPicture read = draw(&input);
         assert_true(read.width > 300 && read.height > 200);
-        assert_int_equal(read.density, 3780 * config.scale);
-        const Color page = theme_palettes[(Theme)config.theme].page;
+        assert_int_equal(read.density, 3780);
+        const Color page = palette.page;
         assert_memory_equal(read.rgb, &page, 3);
         free(read.rgb);
     }
@@ -70,7 +67,7 @@ TEST(test_texts)
         "self-attention (causal)\n",
         "Head: mean of 3 heads\n"};
     Choice choice = choice_default;
-    const PictureInput input = hostile_input(&choice, picture_default);
+    const PictureInput input = hostile_input(&choice, plain_picture);
     assert_texts(&input, plain, 6);
     choice.layer = 2;
     choice.head = 1;
@@ -85,7 +82,7 @@ TEST(test_unknown)
     static const char *const typed_source[] = {
         "Source: </script> <script>alert(1)</script><!--&lt;", " Africa\n"};
     const char *typed[N] = {[9] = " Africa"};
-    const PictureInput input = hostile_input(&choice_default, picture_default);
+    const PictureInput input = hostile_input(&choice_default, plain_picture);
     snapshot->unknown[SOURCE] = typed;
     assert_texts(&input, typed_source, 2);
     snapshot->unknown[SOURCE] = NULL;
@@ -108,7 +105,7 @@ TEST(test_lengths)
                  {many, one, LONGEST, 2},
                  {many, many, LONGEST, LONGEST}};
     for (int i = 0; i < 8; i++) {
-        PictureInput input = hostile_input(&choice, picture_default);
+        PictureInput input = hostile_input(&choice, plain_picture);
         Snapshot *own = snapshot_open(&model, pairs[i % 4].source, pairs[i % 4].n,
                                       pairs[i % 4].target, pairs[i % 4].m, &error);
         input.snapshot = own;
@@ -148,7 +145,7 @@ static Snapshot *random_snapshot(Rng *rng, int n, int m)
 /* Pixels in the colour of the frame around the best head. */
 static int frame_pixels(const PictureInput *input)
 {
-    const Color frame = theme_palettes[THEME_LIGHT].series[1];
+    const Color frame = palette.series[1];
     PngPicture picture = draw(input);
     int count = 0;
     for (int i = 0; i < picture.width * picture.height; i++)
@@ -163,7 +160,7 @@ TEST(test_same_layer_and_no_mark)
 {
     Rng rng = rng_stream(7, RNG_TEST, 0);
     Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, picture_default);
+    PictureInput input = hostile_input(&choice, plain_picture);
     for (int i = 0; i < 4; i++) {
         Snapshot *own = random_snapshot(&rng, 2 + 3 * i, 12 - 3 * i);
         input.snapshot = own;
@@ -183,7 +180,7 @@ static int glyphs(int n, int m)
     char name[TEMPORARY_SIZE + 32];
     Rng rng = rng_stream(8, RNG_TEST, 0);
     Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, picture_default);
+    PictureInput input = hostile_input(&choice, plain_picture);
     Snapshot *own = random_snapshot(&rng, n, m);
     input.snapshot = own;
     snprintf(name, sizeof name, "%s/picture.svg", folder);
@@ -212,7 +209,7 @@ TEST(test_captions)
     static const bool rows[M] = {[M - 1] = true}, columns[N] = {[N - 1] = true};
     char share[64], entropy[64];
     Choice choice = choice_default;
-    PictureInput input = hostile_input(&choice, picture_default);
+    PictureInput input = hostile_input(&choice, plain_picture);
     Map map;
     assert_true(map_head(&map, snapshot, ATTENTION_CROSS, 2, -1, &error));
     double sum = 0;
@@ -234,7 +231,7 @@ TEST(test_captions)
 enum { WORDS = 7, ALONG = 6, LAYERS = 2, HEADS = 4, BLOCK = 8 };
 
 /* Each head has another diagonal; rows sum to 1. mirrored: a page that must not pass. */
-static Canvas *known_page(Theme theme, bool mirrored)
+static Canvas *known_page(bool mirrored)
 {
     enum { MAPS = LAYERS * HEADS };
     static float weight[MAPS + 1][WORDS][ALONG];
@@ -261,7 +258,7 @@ static Canvas *known_page(Theme theme, bool mirrored)
     HeatMapSection section = {
         .maps = maps, .layers = LAYERS, .heads = HEADS, .large = &maps[MAPS]};
     Canvas *page;
-    const AttentionPage all = {.sections = &section, .count = 1, .theme = theme};
+    const AttentionPage all = {.sections = &section, .count = 1};
     if (!attentionpage_draw(&page, &all, NULL, &error)) fail_msg("%s", error.text);
     return page;
 }
@@ -271,7 +268,7 @@ static Canvas *shrink(Canvas *page)
 {
     Canvas *small;
     int width = page->width / BLOCK, height = page->height / BLOCK;
-    assert_true(canvas_new(&small, page->theme, &error));
+    assert_true(canvas_new(&small, &error));
     assert_true(canvas_reserve(small, width, height, &error));
     for (int y = 0; y < height; y++)
         for (int x = 0; x < width; x++) {
@@ -309,25 +306,22 @@ static void compare(double *mean, double *share, const Canvas *a, const PngPictu
 
 TEST(test_golden)
 {
-    static const char *const names[] = {"tests/fixtures/golden/page-light.png",
-                                        "tests/fixtures/golden/page-dark.png"};
-    for (Theme theme = THEME_LIGHT; theme <= THEME_DARK; theme++) {
-        double mean, share;
-        const char *write = getenv("GOLDEN_PICTURES");
-        Canvas *small = shrink(known_page(theme, false));
-        if (write && !strcmp(write, "write"))
-            assert_true(png_save_canvas(names[theme], small, NULL, 0, &error));
-        PngPicture golden = read_png(names[theme]);
-        compare(&mean, &share, small, &golden);
-        if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);
-        canvas_free(small);
+    static const char name[] = "tests/fixtures/golden/page-light.png";
+    double mean, share;
+    const char *write = getenv("GOLDEN_PICTURES");
+    Canvas *small = shrink(known_page(false));
+    if (write && !strcmp(write, "write"))
+        assert_true(png_save_canvas(name, small, NULL, 0, &error));
+    PngPicture golden = read_png(name);
+    compare(&mean, &share, small, &golden);
+    if (mean > 2 || share > 0.01) fail_msg("differs by %g, %g of the blocks", mean, share);
+    canvas_free(small);
 
-        small = shrink(known_page(theme, true));  // the comparison must be able to fail
-        compare(&mean, &share, small, &golden);
-        if (mean < 5 || share < 0.05) fail_msg("would pass: %g, %g of the blocks", mean, share);
-        canvas_free(small);
-        free(golden.rgb);
-    }
+    small = shrink(known_page(true));  // the comparison must be able to fail
+    compare(&mean, &share, small, &golden);
+    if (mean < 5 || share < 0.05) fail_msg("would pass: %g, %g of the blocks", mean, share);
+    canvas_free(small);
+    free(golden.rgb);
 }
 
 TEST_MAIN("pictures", hostile_setup, hostile_teardown)

@@ -54,7 +54,7 @@ FIXTURE(remove_folder)
 static Canvas *draw(int width, int height)
 {
     Canvas *canvas;
-    assert_true(canvas_new(&canvas, THEME_DARK, &error));
+    assert_true(canvas_new(&canvas, &error));
     assert_true(canvas_reserve(canvas, width, height, &error));
     canvas_rectangle(canvas, 10, 20, 5, 4, (Color){1, 128, 254});
     return canvas;
@@ -77,7 +77,7 @@ TEST(test_canvas_comes_back)
     assert_int_equal(back.width, 60);
     assert_int_equal(back.height, 40);
     assert_int_equal(back.density, 3780);  // 96 an inch
-    Color page = theme_palettes[THEME_DARK].page;
+    Color page = palette.page;
     for (int i = 0; i < 60 * 40; i++) {
         int x = i % 60, y = i / 60;
         bool inside = x >= 10 && x < 15 && y >= 20 && y < 24;
@@ -191,7 +191,7 @@ static Canvas *draw_frame(int f)
 {
     Canvas *canvas;
     if (f == 2) f = 1;
-    assert_true(canvas_new(&canvas, THEME_LIGHT, &error));
+    assert_true(canvas_new(&canvas, &error));
     assert_true(canvas_reserve(canvas, WIDTH, HEIGHT, &error));
     canvas_rectangle(canvas, 3 + 7 * f, 5 + 2 * f, 9, 8, (Color){(uint8_t)(40 * f), 90, 200});
     canvas_disc(canvas, 50, 30, 4, (Color){200, 30, 60});
