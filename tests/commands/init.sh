@@ -26,6 +26,12 @@ best_loss() { sed -n '/valid/s/.*"loss":\([0-9.]*\).*/\1/p' "$1/metrics.jsonl" |
 check "its weights are the model's: the loss is its best" awk -v a="$(best_loss still)" -v b="$(best_loss base)" \
     'BEGIN { exit !(a > 0 && (a - b) ^ 2 < (1e-5 * b) ^ 2) }'
 
+# last.safetensors of a run with an average has the same weights, and moments: neither average nor moments are taken.
+losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
+"$BIN/train" $corpus $tiny --max-updates 100 --valid-every 50 --ema 0.9 --quiet --output averaged 2>err
+tune --init averaged/last.safetensors --quiet --output from-last 2>err
+check "last.safetensors gives its weights, and nothing else" test "$(losses from-last)" = "$(losses whole)"
+
 # Resuming does not read the model again.
 cp -r base gone
 for updates in 10 20; do tune --init gone --output "to$updates" --max-updates $updates --quiet 2>err; done
@@ -68,6 +74,5 @@ tune $tune --threads 1 --max-updates 10 --output stopped --quiet 2>err
 check "one thread, stopped and resumed" tune $tune --threads 1 --output stopped
 check "the same bytes" cmp frozen/last.safetensors stopped/last.safetensors
 tune --init base --freeze encoder --freeze embeddings --ema 0.9 --weight-decay 0.1 --output twice 2>err
-losses() { sed 's/,"seconds.*//' "$1/metrics.jsonl" | grep valid; }
 check "--freeze may be repeated" test "$(losses frozen)" = "$(losses twice)"
 check "it makes a difference" test "$(losses frozen)" != "$(losses whole)"

@@ -262,18 +262,6 @@ TEST(test_r_drop_without_dropout)
     for (int i = 0; i < 4; i++) free_result(all[i]);
 }
 
-TEST(test_a_bias_that_is_not_learned_stays_zero)
-{
-    ModelConfig shape = SHAPE;
-    shape.output_bias = false;
-    TrainingConfig c = config();
-    SmallTraining l;
-    begin_training(&l, &shape, &c, 1);
-    for (int u = 1; u <= 3; u++) assert_true(make_update(&l, u));
-    for (int i = 0; i < V; i++) assert_true(l.model.weights.logits_bias[i] == 0);
-    end_training(&l);
-}
-
 TEST(test_not_finite_stops_and_names_the_tensor)
 {
     TrainingConfig c = config();
