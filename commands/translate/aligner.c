@@ -15,8 +15,6 @@ const Option align_options[] = {
     {"gold", OPTION_TEXT, FIELD(gold), 0, 0, NULL, "FILE",
      "with --align and --target: the gold links, line by line. Prints the alignment error rate of "
      "every layer and head", OPTION_EXPERT},
-    {"attention-tsv", OPTION_TEXT, FIELD(tsv), 0, 0, NULL, "FILE",
-     "write the attention weights as a table, one line for each pair of tokens", 0},
 };
 // clang-format on
 const int align_option_count = sizeof align_options / sizeof *align_options;

@@ -12,7 +12,7 @@
 
 typedef struct AlignConfig {
     bool align;
-    char *gold, *tsv;
+    char *gold;
 } AlignConfig;
 
 extern const Option align_options[];

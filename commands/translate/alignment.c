@@ -103,16 +103,13 @@ static bool read_gold(const Alignment *a, Links *gold, Error *error)
     return links_read(gold, line, where, a->pair.source.words, a->pair.target.words, error);
 }
 
-/* Adds the pair to the table and the report, and aligns it or compares it with `gold`. */
+/* Adds the pair to the report, and aligns it or compares it with `gold`. */
 static bool use_pair(Alignment *a, const Links *gold, Error *error)
 {
     View *view = a->view;
     const Snapshot *snapshot = a->pair.snapshot;
     const Vocabulary *vocabulary = &a->pairs->bundle->vocabulary;
-    return !snapshot || ((!view->request->align.tsv ||
-                          table_add(&view->table, snapshot, vocabulary, &view->choice,
-                                    a->pairs->input->lines, error)) &&
-                         (!view->request->head_report ||
+    return !snapshot || ((!view->request->head_report ||
                           heads_add(&view->heads, snapshot, vocabulary, error)) &&
                          (a->gold ? compare_all(a, gold, error)
                                   : view->request->head_report || link_pair(a, error)));

@@ -33,7 +33,7 @@ static const Option request_options[] = {
      "draw the attention as a picture or an HTML page; of several sentences as OUT-1.png, "
      "OUT-2.png, …; may be given several times", OPTION_COMMON},
     {"show", OPTION_FLAG, FIELD(show), 0, 0, NULL, NULL,
-     "print the attention below each translation", OPTION_COMMON},
+     "print the attention below each translation; with --json: all weights", OPTION_COMMON},
     {"given", OPTION_TEXT, FIELD(given), 0, 0, NULL, "TEXT",
      "use this as the translation of the only input text, to show its attention", 0},
     {"explain", OPTION_FLAG, FIELD(explain), 0, 0, NULL, NULL,
@@ -161,11 +161,10 @@ static bool check(Request *r, Error *error)
         {r->backward && r->intervention.any,
          "--backward explains the model as it was trained: leave out --ablate, --intervene and "
          "--shuffle-source"},
-        {r->json && (r->explain || r->show),
-         "--explain and --show are text for people: they do not go with --json"},
+        {r->json && r->explain, "--explain is text for people: it does not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
         {r->exposure && (!r->target || r->score || r->align.align || r->reference ||
-                         r->attention.count || r->align.tsv || r->model.count > 1 || r->json),
+                         r->attention.count || r->model.count > 1 || r->json),
          "--exposure OUT.png takes one model and --target FILE: ask for other views alone"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
@@ -178,9 +177,6 @@ static bool check(Request *r, Error *error)
          "translations that are given"},
         {r->align.gold && !r->align.align && !(r->head_report && r->target),
          "--gold goes with --align, or with --head-report --target: it has the right links"},
-        {is_dash(r->align.tsv) && (r->json || r->explain || r->show || r->align.align),
-         "--attention-tsv - prints the table in place of translations: it does not go with "
-         "--json, --explain, --show or --align"},
         {dashes > 1, "only one of the input, --reference, --target, --hypothesis "
                      "and --gold can be standard input"},
         {r->align.align && r->explain,

@@ -1,4 +1,4 @@
-/* view.c -- text, links, tables, pictures and explanations; see view.h. */
+/* view.c -- text, links, weights, pictures and explanations; see view.h. */
 #include "commands/translate/view.h"
 
 #include <math.h>
@@ -13,6 +13,8 @@
 #include "commands/command.h"
 #include "commands/translate/input.h"
 #include "explain/explain.h"
+#include "explain/labels.h"
+#include "explain/maps.h"
 #include "explain/page.h"
 #include "explain/picture.h"
 #include "inference/copying.h"
@@ -29,7 +31,7 @@ typedef struct Answer {
 
 bool view_needs_words(const View *view)
 {
-    return view->request->align.align || view->request->align.tsv;
+    return view->request->align.align;
 }
 
 bool view_open(View *view, Error *error)
@@ -59,8 +61,7 @@ bool view_open(View *view, Error *error)
     if (guided && best && (choice->layer < 0 || choice->layer == last))
         choice->layer = last, choice->head = 0;
     if (r->attention.count) view->missing = command_share(sizeof *view->missing);
-    if (r->head_report && !heads_create(&view->heads, config, error)) return false;
-    return !r->align.tsv || table_open(&view->table, r->align.tsv, error);
+    return !r->head_report || heads_create(&view->heads, config, error);
 }
 
 /* ---- the attention ---- */
@@ -138,7 +139,7 @@ static bool show(View *view, Answer *answer, long long number, Error *error)
                                 .missing = view->missing};
     for (int i = 0; good && i < r->attention.count; i++)
         good = draw(view, &input, r->attention.item[i], number, error);
-    good = good && (!r->show || picture_save(NULL, stdout, &input, error)) &&
+    good = good && (!r->show || r->json || picture_save(NULL, stdout, &input, error)) &&
            (!r->explain || explain_print(stdout, snapshot, input.vocabulary, &view->choice,
                                          r->word, r->backward ? &update : NULL, error));
     update_close(&update);
@@ -172,23 +173,17 @@ static bool find_links(View *view, Answer *answer, const Snapshot *snapshot,
     return answer->links || error_memory(error, "to align words");
 }
 
-/* Adds the attention of a translation to the table, and finds its links. source_word [n-1]: the
- * words of the source's tokens. */
-static bool align(View *view, Answer *answer, const int *source_word, long long number,
-                  Error *error)
+/* Finds the links of a translation. source_word [n-1]: the words of the source's tokens. */
+static bool align(View *view, Answer *answer, const int *source_word, Error *error)
 {
     const Vocabulary *vocabulary = &view->bundle->vocabulary;
-    const AlignConfig *config = &view->request->align;
     int words, m = answer->hypothesis->length, *word = malloc((size_t)m * sizeof *word);
     if (!word) return error_memory(error, "to align %d words", m);
     const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
-    bool good =
-        snapshot &&
-        words_of_ids(word, &words, vocabulary->tokenizer[TARGET], answer->hypothesis->id, m - 1,
-                     error) &&
-        (!config->align || find_links(view, answer, snapshot, source_word, word, error)) &&
-        (!config->tsv ||
-         table_add(&view->table, snapshot, vocabulary, &view->choice, number, error));
+    bool good = snapshot &&
+                words_of_ids(word, &words, vocabulary->tokenizer[TARGET],
+                             answer->hypothesis->id, m - 1, error) &&
+                find_links(view, answer, snapshot, source_word, word, error);
     free(word);
     return good;
 }
@@ -231,8 +226,70 @@ static void put_answer(JsonWriter *json, const Answer *answer, const Tokenizer *
     if (answer->links) json_put_text(json, "alignment", answer->links);
 }
 
-static void print_json(const View *view, const Answer *answers, int count, const IdLines *lines,
-                       int s, long long number)
+static void put_tokens(JsonWriter *json, const char *key, const View *view,
+                       const Snapshot *snapshot, TokenSide side)
+{
+    const Tokenizer *tokenizer = labels_tokenizer(&view->bundle->vocabulary, side);
+    json_open_array(json, key);
+    for (int i = 0; i < labels_tokens(snapshot, side); i++)
+        json_put_text(json, NULL, tokenizer_piece(tokenizer, labels_id(snapshot, side, i)));
+    json_close(json);
+}
+
+/* One map; head: CHOICE_MEAN for the mean of the layer. */
+static bool put_map(JsonWriter *json, const View *view, const Snapshot *snapshot,
+                    AttentionKind kind, int layer, int head, Error *error)
+{
+    Map map;
+    if (!map_head(&map, snapshot, kind, layer, head, error)) return false;
+    json_open(json, NULL);
+    json_put_text(json, "kind", attention_kind_names[kind]);
+    json_put_integer(json, "layer", layer + 1);
+    if (head == CHOICE_MEAN) json_put_text(json, "head", "mean");
+    else json_put_integer(json, "head", head + 1);
+    put_tokens(json, "rows", view, snapshot, labels_rows(kind));
+    put_tokens(json, "columns", view, snapshot, labels_columns(kind));
+    const float *weight = map.at;
+    json_open_array(json, "weights");
+    for (int i = 0; i < map.rows; i++) {
+        json_open_array(json, NULL);
+        for (int j = 0; j < map.columns; j++)
+            json_put_real(json, NULL, round(1e6 * (double)*weight++) / 1e6);
+        json_close(json);
+    }
+    json_close(json);
+    json_close(json);
+    map_free(&map);
+    return true;
+}
+
+/* The chosen maps of a translation, into the array that is open. */
+static bool put_attention(JsonWriter *json, const View *view, Answer *answer, Error *error)
+{
+    const Snapshot *snapshot = snapshot_get(&answer->lazy, error);
+    const PictureInput input = {
+        .snapshot = snapshot, .vocabulary = &view->bundle->vocabulary, .choice = &view->drawn};
+    Choice choice = view->drawn;
+    PictureBest best;
+    bool good = snapshot;
+    if (good && choice.head == CHOICE_BEST) {
+        good = picture_best(&best, &input, error);
+        choice.layer = best.layer, choice.head = best.head;
+    }
+    bool all = choice.head == CHOICE_NONE;
+    int first = all ? 0 : choice.head,
+        last = all ? view->bundle->model.config.heads - 1 : choice.head;
+    for (AttentionKind kind = ATTENTION_ENCODER; good && kind <= ATTENTION_CROSS; kind++)
+        for (int l = 0; l < snapshot_layers(snapshot, kind); l++)
+            for (int h = first; h <= last; h++)
+                if ((choice.all_kinds || choice.kind == kind) &&
+                    (choice.layer < 0 || choice.layer == l))
+                    good = good && put_map(json, view, snapshot, kind, l, h, error);
+    return good;
+}
+
+static bool print_json(const View *view, Answer *answers, int count, const IdLines *lines,
+                       int s, long long number, Error *error)
 {
     const Tokenizer *tokenizer = view->bundle->vocabulary.tokenizer[TARGET];
     bool several = view->request->several;
@@ -248,7 +305,14 @@ static void print_json(const View *view, const Answer *answers, int count, const
         json_close(&json);
     }
     if (several) json_close(&json);
+    bool good = true;
+    if (view->request->show) {
+        json_open_array(&json, "attention");
+        good = !answers->hypothesis->length || put_attention(&json, view, answers, error);
+        json_close(&json);
+    }
     json_close(&json);
+    return good;
 }
 
 static void print_text(const Answer *answer, bool several, long long number)
@@ -260,9 +324,9 @@ static void print_text(const Answer *answer, bool several, long long number)
     putchar('\n');
 }
 
-/* answer (=) a translation of line s: its alignment, its attention in the table, its text. */
+/* answer (=) a translation of line s: its alignment, its text. */
 static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis,
-                        const IdLines *lines, int s, long long number, Error *error)
+                        const IdLines *lines, int s, Error *error)
 {
     int first = lines->start[s];
     LazySnapshot *lazy = &answer->lazy;
@@ -271,7 +335,7 @@ static bool make_answer(View *view, Answer *answer, const Hypothesis *hypothesis
     lazy->unknown[SOURCE] = (const char *const *)lines->unknown + first;
     lazy->each = hypothesis->each;
     if (hypothesis->length && view_needs_words(view) &&
-        !align(view, answer, lines->word + first, number, error))
+        !align(view, answer, lines->word + first, error))
         return false;
     if (hypothesis->length && view->request->json &&
         !find_confidence(answer, view->bundle->vocabulary.tokenizer[TARGET], error))
@@ -302,18 +366,18 @@ bool view_answer(View *view, char **text, const IdLines *lines, int s,
     static const Hypothesis nothing = {0};
     const Request *r = view->request;
     bool empty = lines->start[s + 1] - lines->start[s] == 1, good = true;
-    bool table_out = r->align.tsv && !strcmp(r->align.tsv, "-");
     const Hypothesis *hypothesis = empty ? &nothing : translation->hypothesis;
     int count = empty || !r->several ? 1 : translation->count;
     Answer *answers = calloc((size_t)count, sizeof *answers);
     if (!answers) return error_memory(error, "for %d texts", count);
     if (empty) good = show_nothing(view, number, error);
     for (int h = 0; h < count && good; h++) {
-        good = make_answer(view, &answers[h], &hypothesis[h], lines, s, number, error);
+        good = make_answer(view, &answers[h], &hypothesis[h], lines, s, error);
         if (h > 0) snapshot_close(answers[h].lazy.taken), answers[h].lazy.taken = NULL;
     }
-    if (good && r->json && !r->head_report) print_json(view, answers, count, lines, s, number);
-    else if (!table_out && !r->head_report && (empty || !r->explain))
+    if (good && r->json && !r->head_report)
+        good = print_json(view, answers, count, lines, s, number, error);
+    else if (!r->head_report && (empty || !r->explain))
         for (int h = 0; good && h < count; h++) print_text(&answers[h], r->several, number);
     good = good && (empty || show(view, answers, number, error));
     *text = answers[0].text;
@@ -333,5 +397,5 @@ bool view_close(View *view, Error *error)
     bool good = !error || !view->request->head_report || report_heads(view, error);
     aligner_free(&view->aligner);
     heads_free(&view->heads);
-    return table_close(&view->table, good ? error : NULL) && good;
+    return good;
 }

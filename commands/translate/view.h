@@ -1,5 +1,5 @@
 /* view.h -- what is shown of a translation: on standard output its text or the explanation of
- * one head; in files its attention as a picture, a page or a table.
+ * one head; in files its attention as a picture or a page.
  *
  *   text      one line
  *   n-best    1 ||| der alte Mann ||| -0.5312        line number, text, score; one line each
@@ -8,7 +8,11 @@
  *              "log_probability":-2.12,"tokens":["▁der","▁alte","▁Mann","</s>"]}
  *             "unknown": the words of the source that are not in the vocabulary;
  *             with "alignment":"0-0 1-1 2-2" if --align is given, and with "n_best":[…] if
- *             there are several translations: each is an object with the members from "text" on
+ *             there are several translations: each is an object with the members from "text" on;
+ *             with "attention":[{"kind":"cross","layer":1,"head":1,"rows":["▁der",…],
+ *             "columns":["▁the",…],"weights":[[0.91,…],…]},…] if --show is given: the chosen
+ *             kind, layer and head, by default all heads of cross-attention. Layers and heads
+ *             count from 1; "head" is "mean" for the mean of a layer
  *
  * The answer to an empty line is empty: text "", score and log_probability 0, no tokens. */
 #pragma once
@@ -16,7 +20,6 @@
 #include "commands/translate/aligner.h"
 #include "commands/translate/request.h"
 #include "explain/heads.h"
-#include "explain/tsv.h"
 #include "inference/bundle.h"
 
 typedef struct View {
@@ -26,12 +29,11 @@ typedef struct View {
     FILE *news;            // or NULL
     const IdLines *given;  // the translation of --given; or NULL
     /* set by view_open */
-    Choice choice;    // for tables, links and explanations: --head best is resolved
-    Choice drawn;     // for pictures: --head best is kept; its known layer and head are set
-    Aligner aligner;  // with --align
-    Heads heads;      // with --head-report
+    Choice choice;           // for links and explanations: --head best is resolved
+    Choice drawn;            // for maps: --head best is kept; its known layer and head are set
+    Aligner aligner;         // with --align
+    Heads heads;             // with --head-report
     MissingGlyphs *missing;  // in the pictures; command_share; NULL: fonts are not checked
-    AttentionTable table;    // with --attention-tsv
 } View;
 
 bool view_open(View *view, Error *error);

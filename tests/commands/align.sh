@@ -1,5 +1,5 @@
 #!/bin/sh
-# align.sh -- ./translate --align, --attention-tsv and --explain on a small trained model.
+# align.sh -- ./translate --align, --json --show and --explain on a small trained model.
 cd "$(dirname "$0")/../.." || exit 1
 . tests/fixtures/checks.sh
 
@@ -40,14 +40,17 @@ translate --align "one two three" "" >out
 check "the translation, then its links" grep -qE '^[A-Z ]+ \|\|\| [0-9]+-[0-9]+' out
 check "an empty line stays empty" sh -c 'test "$(wc -l <out)" = 2 && test -z "$(sed -n 2p out)"'
 
-translate --attention-tsv t.tsv --attention-kind all "one two" >out
-awk -F '\t' 'NR == 1 { next } NF != 9 { bad = 1 }
+translate --json --show --attention-kind all "one two" | weights >t.tsv
+awk -F '\t' 'NF != 9 { bad = 1 }
     { sum[$1, $2, $3, $4, $5] += $9 } END { for (r in sum) { n++; if ((sum[r] - 1) ^ 2 > 1e-9) bad = 1 }
     exit bad || !n }' t.tsv
-check "a table of attention, whose rows add up to 1" test $? -eq 0
-check "of every kind" sh -c 'test "$(cut -f 2 t.tsv | sort -u | tr "\n" " ")" = "cross decoder encoder kind "'
-translate --attention-tsv t.tsv --layer 2 --head mean "one two" "three" >out
-check "of the chosen layer and head" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | sed -n "1p;2p" | tr "\t\n" "  ")" = "1 cross 2 mean 2 cross 2 mean "'
+check "--json --show has weights, whose rows add up to 1" test $? -eq 0
+check "of every kind" sh -c 'test "$(cut -f 2 t.tsv | sort -u | tr "\n" " ")" = "cross decoder encoder "'
+check "of every layer and head" test "$(awk '$2 == "cross" && $5 == 1 && $7 == 1' t.tsv | cut -f 3,4 | sort -u | wc -l)" = 4
+translate --json --show --layer 2 --head mean "one two" "" "three" 2>err | weights >t.tsv
+check "of the chosen layer and head, and none for an empty line" sh -c 'test "$(cut -f 1-4 t.tsv | sort -u | tr "\t\n" "  ")" = "1 cross 2 mean 3 cross 2 mean "'
+best=$(translate --show --head best "one two three" | sed -n 's/^Cross.*layer \([12]\) of 2.*head \([12]\).*/cross \1 \2/p')
+check "--head best is the head of --show" test "$(translate --json --show --head best "one two three" | weights | cut -f 2-4 | sort -u | tr '\t' ' ')" = "$best"
 
 translate --explain "one two three" >plain
 check "--explain ends in a map without colours where there is no terminal" sh -c \
@@ -86,4 +89,3 @@ wrong "--head best of a model that was not guided" 1 "name one, or leave out --h
 wrong "--align with --explain" 2 "one at a time" translate --align --explain one
 wrong "a layer that does not exist" 1 "2 decoder layers" translate --align --layer 3 one
 wrong "--word without --explain" 2 "goes with --explain" translate --word x one
-wrong "a table that cannot be written" 1 "cannot write 'no/such/t.tsv'" translate --attention-tsv no/such/t.tsv one

@@ -10,10 +10,11 @@ head -n 60 "$toy/test.fr" >t
 head -n 60 "$toy/test.align" >gold
 lines() { test "$(wc -l <"$2")" -eq "$1"; }
 
-# The numbers again, from the table of single weights (one token is one word here).
-translate --head-report --target t --gold gold --json <s >json 2>err
+# The numbers again, from single weights (one token is one word here).
+translate <s >own
+translate --head-report --target own --json <s >json 2>err
 check "an object for each head" lines 24 json
-translate --align --target t --attention-kind all --attention-tsv tsv <s >links
+translate --json --show --attention-kind all <s | weights >tsv
 number() { grep "\"kind\":\"$1\",\"layer\":$2,\"head\":$3," json | sed "s/.*\"$4\":\([^,]*\),.*/\1/"; }
 near() { awk -v a="$1" -v b="$2" 'BEGIN { exit !(a != "" && b != "" && (a - b) ^ 2 < 1e-8) }'; }
 previous=$(awk -F '\t' '$2 == "encoder" && $3 == 1 && $4 == 4 && $6 != "</s>" && $7 == $5 - 1 { sum += $9; n++ }
@@ -26,6 +27,7 @@ entropy=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 3 && $6 != "</s>" {
         if ($9 > 0) sum -= $9 * log($9) / log(2); rows[$1, $5] }
     END { for (r in rows) n++; print sum / n }' tsv)
 check "the entropy" awk -v a="$(number cross 2 3 entropy)" -v b="$entropy" 'BEGIN { exit !((a - b) ^ 2 < 1e-6) }'
+translate --head-report --target t --gold gold --json <s >json
 translate --align --target t --gold gold <s >table
 check "the alignment error rate is that of --align --gold" grep -q \
     "^layer 2 .* $(printf %.4f "$(number cross 2 4 aer)") " table
@@ -40,7 +42,7 @@ check "a pair that is too rare is not typical" sh -c 'test "$(grep -c none repor
 check "the same word" sh -c "'$BIN/translate' --quiet --model '$toy/model.safetensors' --head-report --json \
     --pair-count 1 'jane visits africa' | grep 'cross.*\"layer\":2,\"head\":1' | grep -q '\"words\":\"jane → jane\"'"
 
-translate --head-report --from "l'" --to africa --target t <s >ranks
+translate --head-report --from "l'" --to africa --target own <s >ranks
 mean=$(awk -F '\t' '$2 == "cross" && $3 == 2 && $4 == 1 && $6 ~ /l'"'"'$/ && $8 ~ /africa$/ { sum += $9; n++ }
     END { printf "%.4f", sum / n }' tsv)
 check "every head is ranked by the weight from one word to another" lines 8 ranks

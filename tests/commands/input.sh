@@ -62,10 +62,6 @@ check "./train reads --config -" sh -c "test -s configured/last.safetensors && '
     --max-updates 3 --output named 2>>err && cmp configured/best.safetensors named/best.safetensors"
 check "./train: not --config and a corpus from standard input" sh -c "! '$BIN/train' --config - --train-source - \\
     --train-target train.t <file/config.json 2>err && grep -q 'only one of the files can be -' err"
-translate --attention-tsv t.tsv "one two" >out
-translate --attention-tsv - "one two" >out
-check "--attention-tsv - prints the table alone" cmp out t.tsv
-wrong "not with --json" 2 "attention-tsv - .* does not go with" translate --attention-tsv - --json one
 translate --save-int8 file.int8
 translate --save-int8 - >out
 check "--save-int8 -" cmp out file.int8
@@ -99,16 +95,17 @@ for way in "--layer 1 --head 2" "--layer 1 --head 1 --attention-kind encoder"; d
     # shellcheck disable=SC2086
     translate --show $way "one two three" >out
     # shellcheck disable=SC2086
-    translate $way --attention-tsv t.tsv "one two three" >text
-    awk -F '\t' 'NR > 1 && $9 >= 0.005 { n = sprintf("%.2f", $9); print n == "1.00" ? "1.0" : substr(n, 2) }' t.tsv >expected
-    check "--show $way prints the weights" sh -c \
+    translate $way "one two three" >text
+    # shellcheck disable=SC2086
+    translate --json --show $way "one two three" | weights | awk -F '\t' '$9 >= 0.005 { n = sprintf("%.2f", $9); print n == "1.00" ? "1.0" : substr(n, 2) }' >expected
+    check "--show $way prints the weights of --json" sh -c \
         "head -n 1 out | cmp - text && test \$(wc -l <expected) -gt 3 && grep -o '[.][0-9][0-9]\|1[.]0' out | cmp - expected"
 done
 check "in a pipe, without escapes" sh -c '! grep -q "$(printf "\033")" out'
 translate --show --attention-kind all "one two" "" "three" >out 2>err
 check "every kind of every text, but not of an empty one" sh -c \
     'test "$(grep -c "^[A-Z].*attention.* · " out)" = 6 && grep -q "line 2 is empty" err'
-wrong "--show and --json" 2 "text for people" translate --show --json one
+wrong "--explain and --json" 2 "text for people" translate --explain --json one
 wrong "--show of an empty text" 1 "the text is empty" translate --show ""
 
 # ---- a run that is complete ----

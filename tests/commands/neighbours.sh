@@ -34,5 +34,5 @@ translate --exposure e.png --target other <s >parted
 check "but from others, where they differ" awk '$1 == 1 { exit !($8 == 1 && $5 == 0 && $7 == 0) }' parted
 check "and knows less after that" awk '$1 == "after" { exit !($2 > 100 && $6 < $4 && $7 < $5) }' parted
 wrong "exposure without translations" 2 "takes one model and --target" translate --exposure e.png "jane sleeps"
-wrong "exposure with a table of weights" 2 "ask for other views alone" translate --exposure e.png --target t --attention-tsv x "jane sleeps"
+wrong "exposure with other output" 2 "ask for other views alone" translate --exposure e.png --target t --json "jane sleeps"
 wrong "--target without a reader" 2 "exposure" translate --target t "jane sleeps"

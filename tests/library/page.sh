@@ -20,16 +20,15 @@ if command -v node >/dev/null; then
         echo "JANE's sister visits Zanzibar, (the lake) in 2014 ?"
         echo "L’ÉCOLE is zeta zeta,  (JANE’s red car) 3.14 at 10:30 anna aZ example.org! «œuvre» "
     } >sentences
-    check "./translate translates" sh -c "'$BIN/translate' --model $model --json --quiet <sentences >json"
-    check "./translate writes attention weights" \
-        sh -c "'$BIN/translate' --model $model --attention-tsv weights.tsv --quiet <sentences"
+    check "./translate translates and writes attention weights" \
+        sh -c "'$BIN/translate' --model $model --json --show --quiet <sentences >json"
     check "./translate goes back" "$BIN/translate" --model "$model" --attention back.html --backward --quiet \
         "$(tail -n 1 sentences)"
     check "./train trains" sh -c "'$BIN/train' --preset toy --d-model 32 --ffn 64 --heads 2 --batch-tokens 800 --accumulators 2 \
         --schedule inverse-sqrt --learning-rate 0.005 --max-updates 20 --threads 1 --quiet --output run \
         --train-source $here/data/toy/train.en.gz --train-target $here/data/toy/train.fr.gz \
         --valid-source $here/data/toy/valid.en --valid-target $here/data/toy/valid.fr"
-    node "$here/tests/fixtures/page-engine.js" "$page" sentences json weights.tsv back.html run/metrics.jsonl >checks 2>errors
+    node "$here/tests/fixtures/page-engine.js" "$page" sentences json back.html run/metrics.jsonl >checks 2>errors
     [ -s checks ] && [ ! -s errors ] || fail "the checks in node" "$(tail -n 3 errors)"
     count_checks
 else
