@@ -136,43 +136,23 @@ static bool run(Trainer *t, MicroBatch *batch, int k, Error *error)
     return true;
 }
 
-/* Returns the first micro-batch of this rank whose accumulator is free; -1 if there is none
- * now. *more (=) whether micro-batches are left. */
-static int take(Trainer *t, bool *more)
-{
-    int first = -1, A = accumulators(t);
-    *more = false;
-    for (int a = 0; a < A; a++) {
-        int k = t->next[a];
-        if (k >= t->plan.count || (t->training && !gradients_weights(&t->gradients, a)))
-            continue;
-        *more = true;
-        bool free = !t->busy[a] || !t->training;
-        if (free && (first < 0 || k < first)) first = k;
-    }
-    if (first >= 0) t->next[first % A] += A, t->busy[first % A] = true;
-    return first;
-}
-
-static void work(void *context, int worker)
+/* Item i of the loop is a micro-batch of this rank, and waits for the one before it in its
+ * accumulator, which another thread has taken earlier. In an evaluation it is micro-batch i. */
+static bool run_item(void *context, size_t i, int worker, Error *error)
 {
     Trainer *t = context;
-    bool more;
+    int A = accumulators(t), first = t->gradients.first, own = t->gradients.end - first;
+    int k = t->training ? (int)i / own * A + first + (int)i % own : (int)i;
+    if (k >= t->plan.count) return true;
     pthread_mutex_lock(&t->lock);
-    for (int k; k = take(t, &more), more && !t->failed;) {
-        if (k < 0) {
-            pthread_cond_wait(&t->finished, &t->lock);
-            continue;
-        }
-        pthread_mutex_unlock(&t->lock);
-        Error error;
-        bool good = run(t, &t->batch[worker], k, &error);
-        pthread_mutex_lock(&t->lock);
-        if (!good && !t->failed) t->failed = true, t->error = error;
-        t->busy[k % accumulators(t)] = false;
-        pthread_cond_broadcast(&t->finished);
-    }
+    while (t->training && t->done[k % A] < k / A) pthread_cond_wait(&t->finished, &t->lock);
     pthread_mutex_unlock(&t->lock);
+    bool good = run(t, &t->batch[worker], k, error);
+    pthread_mutex_lock(&t->lock);
+    t->done[k % A]++;
+    pthread_cond_broadcast(&t->finished);
+    pthread_mutex_unlock(&t->lock);
+    return good;
 }
 
 static int accumulators_used(const Trainer *t)
@@ -185,11 +165,15 @@ static int accumulators_used(const Trainer *t)
  * micro-batches. */
 static bool run_all(Trainer *t, Error *error)
 {
-    for (int a = 0; a < accumulators(t); a++) t->next[a] = a, t->busy[a] = false;
-    t->failed = false;
-    if (t->training) gradients_clear(&t->gradients, accumulators_used(t), t->workers);
-    workers_run(t->workers, work, t);
-    return !t->failed || error_set(error, "%s", t->error.text);
+    size_t items = (size_t)t->plan.count;
+    memset(t->done, 0, sizeof t->done);
+    if (t->training) {
+        size_t A = (size_t)accumulators(t),
+               own = (size_t)(t->gradients.end - t->gradients.first);
+        items = (items + A - 1) / A * own;
+        gradients_clear(&t->gradients, accumulators_used(t), t->workers);
+    }
+    return workers_each(t->workers, items, run_item, t, error);
 }
 
 /* The sum over the micro-batches, in their order. */

@@ -45,12 +45,9 @@ typedef struct Trainer {
     double *objective;           // [plan.count] behind nll
     size_t nll_size;             // numbers allocated
     MicroBatch *batch;           // [threads]
-    pthread_mutex_t lock;        // of what follows
+    pthread_mutex_t lock;        // of done
     pthread_cond_t finished;     // a micro-batch
-    int next[MAX_ACCUMULATORS];  // the next micro-batch of each accumulator
-    bool busy[MAX_ACCUMULATORS];  // whether one is being added to it
-    bool failed;
-    Error error;
+    int done[MAX_ACCUMULATORS];  // the micro-batches that each accumulator has
 } Trainer;
 
 enum { SUSPECTS = 5 };
