@@ -131,7 +131,6 @@ static void log_metrics(Run *run, Throughput *t, const UpdateStats *last, Error 
                         .tokens_per_second = (double)t->tokens / t->seconds,
                         .gflops = t->flops / t->seconds / 1e9,
                         .seconds = p->seconds};
-    report_progress(run, t, last, true);
     *t = (Throughput){0};
     p->nll = p->objective = p->norm = 0;
     p->tokens = p->updates = 0;
@@ -170,8 +169,8 @@ static bool update(Run *run, Throughput *t, Error *error)
     t->seconds += seconds;
     t->tokens += stats.tokens;
     record_frames(run, stats.loss.nll / (double)stats.loss.tokens, error);
+    report_progress(run, t, &stats);
     if (metrics_due(p->update)) log_metrics(run, t, &stats, error);
-    else report_progress(run, t, &stats, false);
     return true;
 }
 

@@ -169,7 +169,7 @@ static void show_progress(void *context, int sentences)
     double share = input_share(&p->input) * lines / read, now = clock_seconds();
     double seconds = now - p->bar.begin;
     char number[NUMBER_TEXT];
-    if (!progressbar_begin(&p->bar, now, true)) return;
+    if (!progressbar_begin(&p->bar, now)) return;
     if (share > 0) progressbar_share(&p->bar, share, seconds * (1 - share) / share, false);
     progressbar_add(&p->bar, "%s lines", number_text(number, lines));
     progressbar_add(&p->bar, "%s/s", number_text(number, lines / seconds));

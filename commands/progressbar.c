@@ -9,13 +9,12 @@
 #include <unistd.h>
 
 enum { WIDTH = 20, TEXT = 28, COLUMNS = 80 };  // of the bar; of what stands beside it; default
-static const double REDRAW = 0.2, SOONEST = 5, LATEST = 30;  // seconds between two lines
+static const double REDRAW = 0.2, LINE = 10;   // seconds between two lines
 
 ProgressBar progressbar_start(FILE *out, double now)
 {
     bool terminal = out && isatty(fileno(out));
-    return (ProgressBar){
-        .out = out, .terminal = terminal, .begin = now, .shown = now, .called = now};
+    return (ProgressBar){.out = out, .terminal = terminal, .begin = now, .shown = now};
 }
 
 const char *number_text(char text[NUMBER_TEXT], double number)
@@ -41,14 +40,9 @@ const char *duration_text(char text[DURATION_TEXT], double seconds)
 
 /* ---- the line ---- */
 
-bool progressbar_begin(ProgressBar *bar, double now, bool news)
+bool progressbar_begin(ProgressBar *bar, double now)
 {
-    double age = now - bar->shown, next = now - bar->called;  // this call, and the one after it
-    bar->called = now;
-    if (!bar->out || age < (bar->terminal                 ? REDRAW
-                            : news || age + next > LATEST ? SOONEST
-                                                          : LATEST))
-        return false;
+    if (!bar->out || now - bar->shown < (bar->terminal ? REDRAW : LINE)) return false;
     bar->columns = columns_of(bar->out, COLUMNS);
     bar->shown = now;
     bar->line[0] = 0;

@@ -3,27 +3,25 @@
  *
  *    45% [#########           ] 3m40s left  1,234 lines  567/s
  *
- * Elsewhere it is printed without the bar: at most every 5 seconds, and so that no 30 seconds
- * pass without a line. */
+ * Elsewhere it is printed without the bar, every 10 seconds. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
 
 typedef struct ProgressBar {
-    FILE *out;             // NULL: no bar
-    bool terminal;         // out is one
-    int columns;           // of the terminal, at progressbar_begin
-    double begin;          // time of progressbar_start, in seconds
-    double shown, called;  // of the last line; of the last progressbar_begin
+    FILE *out;      // NULL: no bar
+    bool terminal;  // out is one
+    int columns;    // of the terminal, at progressbar_begin
+    double begin;   // time of progressbar_start, in seconds
+    double shown;   // of the last line
     char line[256];
 } ProgressBar;
 
 ProgressBar progressbar_start(FILE *out, double now);
 
-/* Whether a line is due; if so, begins one. news: it says more than the last one; without news
- * it is printed outside a terminal only after 30 seconds. */
-bool progressbar_begin(ProgressBar *bar, double now, bool news);
+/* Whether a line is due; if so, begins one. */
+bool progressbar_begin(ProgressBar *bar, double now);
 
 /* Adds a field, unless it does not fit behind the others. */
 void progressbar_add(ProgressBar *bar, const char *format, ...)

@@ -44,6 +44,9 @@ enum { FAILED = 2 };                                       // exit status of the
 static const double DEFAULT_COVERAGE = 0.9995;
 enum { LEAST_COUNT = 5 };
 
+const char *const tokenizer_normalizations[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
+                                                "nfkc_cf",  "identity", nullptr};
+
 /* ---- the rules by which the word type splits text into words ----
  *
  * The library's word model splits at spaces only. So the model's normalisation table inserts
@@ -276,7 +279,7 @@ static Options training_options(const TokenizerSettings *settings)
     std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
     if (settings->lowercase && name.find("_cf") == std::string::npos) name += "_cf";
     Options options{
-        {"model_type", tokenizer_type_name(settings->type)},
+        {"model_type", tokenizer_type_names[settings->type]},
         {"vocab_size", std::to_string(settings->vocab_size - 1)},  // without <pad>
         {"hard_vocab_limit", "false"},
         {"character_coverage", std::to_string(coverage)},
@@ -394,10 +397,10 @@ static bool explain(Error *error, const std::string &message, const TokenizerSet
 
 static bool settings_check(const TokenizerSettings *settings, Error *error)
 {
-    static const char *const NAMES[] = {"nmt_nfkc", "nfkc", "nmt_nfkc_cf", "nfkc_cf",
-                                        "identity"};
     const std::string name = settings->normalization ? settings->normalization : "nmt_nfkc";
-    if (std::find(std::begin(NAMES), std::end(NAMES), name) == std::end(NAMES))
+    const char *const *known = tokenizer_normalizations;
+    while (*known && name != *known) known++;
+    if (!*known)
         return error_set(error,
                          "there is no normalisation '%s': there are nmt_nfkc, nfkc, "
                          "nmt_nfkc_cf, nfkc_cf and identity",

@@ -42,7 +42,7 @@ struct Tokenizer {
  * characters takes 0.14 s instead of 15. */
 enum { PART = 1 << 12 };
 
-static const char *const TYPE_NAMES[TOKENIZER_TYPES] = {"unigram", "bpe", "word", "char"};
+const char *const tokenizer_type_names[] = {"unigram", "bpe", "word", "char", nullptr};
 
 /* Turns off the library's messages. The only public switch is an option of training, so this
  * starts a training, which fails at once for lack of text. */
@@ -57,11 +57,6 @@ static void silence(void)
             nullptr, &model)
             .IgnoreError();
     });
-}
-
-const char *tokenizer_type_name(TokenizerType type)
-{
-    return TYPE_NAMES[type];
 }
 
 static bool load(Tokenizer *tokenizer, const void *model, size_t size, Error *error)

@@ -43,7 +43,7 @@ typedef struct TokenizerSettings {
     TokenizerType type;
     int vocab_size;   // V with </s>, <unk> and <pad>; the result may be smaller
     double coverage;  // share of the characters that get a piece, 0.98 to 1; 0: by default
-    const char *normalization;  // nmt_nfkc (also NULL), nfkc, nmt_nfkc_cf, nfkc_cf, identity
+    const char *normalization;  // one of tokenizer_normalizations; NULL: the first
     bool lowercase;             // nmt_nfkc becomes nmt_nfkc_cf, nfkc becomes nfkc_cf
     bool byte_fallback;  // unigram, bpe: spell an unknown character in bytes, 256 more pieces
 } TokenizerSettings;
@@ -61,7 +61,8 @@ typedef struct Ids {
     size_t count, size;
 } Ids;
 
-const char *tokenizer_type_name(TokenizerType type);  // "unigram"
+extern const char *const tokenizer_type_names[];      // "unigram", …, NULL
+extern const char *const tokenizer_normalizations[];  // "nmt_nfkc", …, NULL
 
 /* Learns a model. By default all characters get a piece with the types word and char and, if the
  * vocabulary is large enough, all that occur 5 times with unigram and bpe. *model [*size] is malloc'ed bytes for tokenizer_load. The same sentences and

@@ -26,7 +26,7 @@ void console_stage(const char *format, ...)
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     bar.shown = 0;  // draw it at once
-    if (!progressbar_begin(&bar, clock_seconds(), true)) return;
+    if (!progressbar_begin(&bar, clock_seconds())) return;
     progressbar_add(&bar, "%s", text);
     progressbar_end(&bar);
 }

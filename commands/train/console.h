@@ -1,8 +1,7 @@
 /* console.h -- standard error of ./train: lines, and a line of progress on a terminal.
  *
- * The progress line is that of commands/progressbar.h. Outside a terminal it comes with a line
- * of metrics, but not more often than every 5 seconds, and at least every 30. A quiet console
- * prints nothing but errors. */
+ * The progress line is that of commands/progressbar.h. A quiet console prints nothing but
+ * errors. */
 #pragma once
 
 #include "base/error.h"

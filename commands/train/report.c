@@ -9,7 +9,6 @@
 #include "training/distributed.h"
 
 #include <inttypes.h>
-#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,10 +69,6 @@ static bool estimate_memory(Memory *m, Run *run, Validation *validation, Error *
     if (!find_activations(&active, run, error) ||
         !validation_memory(validation, &translating, error))
         return false;
-    if (now == 0) {  // no /proc: the allocated blocks
-        struct mallinfo2 allocated = mallinfo2();
-        now = (double)(allocated.uordblks + allocated.hblkhd);
-    }
     m->before = status("VmHWM: %lf");
     double lasting = now + (double)active, more = (double)translating;
     if (translating) more = fmax(more, picture_memory(&run->model.config));
@@ -135,7 +130,7 @@ static void print_vocabulary(const Run *run)
     const char *type[SIDES];
     int size[SIDES];
     for (int side = 0; side < SIDES; side++) {
-        type[side] = tokenizer_type_name(tokenizer_type(v->tokenizer[side]));
+        type[side] = tokenizer_type_names[tokenizer_type(v->tokenizer[side])];
         size[side] = tokenizer_vocab_size(v->tokenizer[side]);
     }
     if (vocabulary_is_joint(v))
@@ -321,7 +316,7 @@ bool report_estimate(Run *run, Validation *validation, Error *error)
 
 enum { SAMPLES = 3 };
 
-void report_progress(Run *run, const Throughput *t, const UpdateStats *last, bool news)
+void report_progress(Run *run, const Throughput *t, const UpdateStats *last)
 {
     const Progress *p = &run->progress;
     char done[NUMBER_TEXT], all[NUMBER_TEXT], rate[NUMBER_TEXT];
@@ -330,7 +325,7 @@ void report_progress(Run *run, const Throughput *t, const UpdateStats *last, boo
     ProgressBar *bar = console_bar();
     double now = clock_seconds(), limit = (double)run_last_update(run);
     if (first < 0) first = p->update, first_end = now;
-    if (!progressbar_begin(bar, now, news)) return;
+    if (!progressbar_begin(bar, now)) return;
     double each = (now - first_end) / (double)(p->update - first);  // NaN in the first update
     if (limit > 0)
         progressbar_share(bar, (double)p->update / limit, each * (limit - (double)p->update),

@@ -17,9 +17,8 @@ typedef struct Throughput {
     long long tokens;
 } Throughput;
 
-/* The progress line; news: after a line of metrics. */
-void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last,
-                     bool news);
+/* The progress line. */
+void report_progress(Run *run, const Throughput *throughput, const UpdateStats *last);
 
 void report_validation(const Run *run, const Validation *validation, bool best);
 

@@ -95,7 +95,7 @@ static bool make_vocabulary(Run *run, Error *error)
     char number[NUMBER_TEXT];
     console_stage("learning %s tokens (%s) …",
                   number_text(number, settings.vocab_size * (joint ? 1 : 2)),
-                  tokenizer_type_name(settings.type));
+                  tokenizer_type_names[settings.type]);
     return vocabulary_learn(&run->vocabulary, &run->text, &settings, joint, error);
 }
 

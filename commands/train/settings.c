@@ -17,9 +17,6 @@
 #include <string.h>
 #include <unistd.h>
 
-static const char *const TOKENIZERS[] = {"unigram", "bpe", "word", "char", NULL};
-static const char *const NORMALIZATIONS[] = {"nmt_nfkc", "nfkc",     "nmt_nfkc_cf",
-                                             "nfkc_cf",  "identity", NULL};
 static const char *const VOCABULARIES[] = {"joint", "separate", NULL};
 static const char *const PART_NAMES[] = {"encoder", "decoder", "embeddings", NULL};
 
@@ -70,7 +67,7 @@ static const Option data_options[] = {
     {"bleu-tokenize", OPTION_CHOICE, FIELD(bleu_tokenize), 0, 0, tokenization_names, NULL,
      "tokenization of the validation's BLEU, as sacrebleu names it; char for languages without "
      "spaces", 0},
-    {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, TOKENIZERS, NULL,
+    {"tokenizer", OPTION_CHOICE, FIELD(tokenizer), 0, 0, tokenizer_type_names, NULL,
      "type of the SentencePiece tokenizer, learned from the training text", OPTION_COMMON},
     {"vocabulary", OPTION_CHOICE, FIELD(vocabulary), 0, 0, VOCABULARIES, NULL,
      "one vocabulary for both languages, or one for each", 0},
@@ -82,7 +79,7 @@ static const Option data_options[] = {
     {"character-coverage", OPTION_REAL, FIELD(coverage), 0, 1, NULL, NULL,
      "share of the text's characters that get a token, 0.98 to 1; 0: 1 for word and char, else "
      "0.9995 or more, so that all characters do that occur 5 times", OPTION_EXPERT},
-    {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, NORMALIZATIONS, NULL,
+    {"normalization", OPTION_CHOICE, FIELD(normalization), 0, 0, tokenizer_normalizations, NULL,
      "Unicode normalization before tokenization; _cf folds case", OPTION_EXPERT},
     {"fold-case", OPTION_FLAG, FIELD(fold_case), 0, 0, NULL, NULL,
      "fold the case of source and target: the normalization with _cf", OPTION_COMMON},
@@ -443,7 +440,7 @@ TokenizerSettings settings_tokenizer(const Settings *s)
     return (TokenizerSettings){.type = (TokenizerType)s->data.tokenizer,
                                .vocab_size = s->data.vocab_size,
                                .coverage = s->data.coverage,
-                               .normalization = NORMALIZATIONS[s->data.normalization],
+                               .normalization = tokenizer_normalizations[s->data.normalization],
                                .lowercase = s->data.fold_case,
                                .byte_fallback = s->data.byte_fallback};
 }

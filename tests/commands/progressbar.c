@@ -30,7 +30,7 @@ static const char *drawn(ProgressBar *bar, Terminal *t, int columns, double now)
     static const char REMOVE[] = "\r\033[K";
     struct winsize size = {.ws_row = 24, .ws_col = (unsigned short)columns};
     assert_int_equal(ioctl(t->master, TIOCSWINSZ, &size), 0);
-    if (!progressbar_begin(bar, now, false)) return "";
+    if (!progressbar_begin(bar, now)) return "";
     progressbar_share(bar, 0.456, 220, true);
     progressbar_add(bar, "update 1,080/2,400");
     progressbar_add(bar, "loss 2.345");
@@ -70,9 +70,8 @@ TEST(a_line_fits_into_the_terminal)
     close(t.master);
 }
 
-/* The times of the lines, as text, of a bar that is called every `step` seconds for 70, with
- * news every `news` seconds (0: never). */
-static const char *times(int step, int news)
+/* The times of the lines, as text, of a bar that is called every `step` seconds for 70. */
+static const char *times(int step)
 {
     static char text[512];
     FILE *out = tmpfile();
@@ -80,7 +79,7 @@ static const char *times(int step, int news)
     ProgressBar bar = progressbar_start(out, 1000);
     text[0] = 0;
     for (int s = step; s <= 70; s += step) {
-        if (!progressbar_begin(&bar, 1000 + s, news && s % news == 0)) continue;
+        if (!progressbar_begin(&bar, 1000 + s)) continue;
         progressbar_share(&bar, 0.5, 10, false);
         progressbar_add(&bar, "update %d", s);
         progressbar_end(&bar);
@@ -95,19 +94,17 @@ static const char *times(int step, int news)
     return text;
 }
 
-TEST(lines_in_a_pipe_come_neither_too_often_nor_too_seldom)
+TEST(lines_in_a_pipe_come_every_10_seconds)
 {
-    assert_string_equal(times(1, 1), "5 10 15 20 25 30 35 40 45 50 55 60 65 70");
-    assert_string_equal(times(1, 8), "8 16 24 32 40 48 56 64");
-    assert_string_equal(times(1, 0), "30 60");
-    assert_string_equal(times(8, 0), "24 48");  // the next call would be too late
-    assert_string_equal(times(35, 0), "35 70");
+    assert_string_equal(times(1), "10 20 30 40 50 60 70");
+    assert_string_equal(times(8), "16 32 48 64");
+    assert_string_equal(times(35), "35 70");
 }
 
 TEST(a_bar_without_a_file_is_silent)
 {
     ProgressBar bar = progressbar_start(NULL, 0);
-    assert_false(progressbar_begin(&bar, 1000, true));
+    assert_false(progressbar_begin(&bar, 1000));
     progressbar_clear(&bar);
 }
 
@@ -117,7 +114,7 @@ TEST(time_left_that_is_unknown_is_left_out)
     char line[64];
     assert_non_null(out);
     ProgressBar bar = progressbar_start(out, 0);
-    assert_true(progressbar_begin(&bar, 100, true));
+    assert_true(progressbar_begin(&bar, 100));
     progressbar_share(&bar, 0.999, NAN, true);
     progressbar_end(&bar);
     rewind(out);

@@ -301,7 +301,7 @@ TEST(bad_settings)
         free(good ? model : NULL);
     }
     free(longest);
-    assert_string_equal(tokenizer_type_name(TOKENIZER_CHAR), "char");
+    assert_string_equal(tokenizer_type_names[TOKENIZER_CHAR], "char");
 }
 
 /* A model has the same bytes whatever the process has in its heap and its descriptors. */

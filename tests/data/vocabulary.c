@@ -71,7 +71,7 @@ TEST(models_from_elsewhere)
                                        "①②"};
     enum { MORES = sizeof MORE / sizeof *MORE };
     for (int type = 0; type < TOKENIZER_TYPES; type++) {
-        const char *name = tokenizer_type_name((TokenizerType)type);
+        const char *name = tokenizer_type_names[type];
         for (size_t layout = 0; layout < sizeof LAYOUT / sizeof *LAYOUT; layout++) {
             char options[500];
             size_t size;
@@ -135,8 +135,8 @@ TEST(long_texts)
             if (strstr(LAYOUT[layout], "suffix")) continue;  // may differ where parts meet
             char options[500];
             size_t size;
-            snprintf(options, sizeof options, "--model_type=%s %s",
-                     tokenizer_type_name((TokenizerType)type), LAYOUT[layout]);
+            snprintf(options, sizeof options, "--model_type=%s %s", tokenizer_type_names[type],
+                     LAYOUT[layout]);
             unsigned char *model = model_of(&size, options);
             Tokenizer *tokenizer = adopt(model, size);
             for (size_t i = 0; i < sizeof LONG / sizeof *LONG; i++) {
