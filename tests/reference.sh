@@ -47,21 +47,19 @@ check "attention as a picture" sh -c '"$0" draw "$1" map.png "jane visits africa
     test "$(od -An -j16 -N8 -tu1 map.png | tr -d " ")" = 00024000124' "$reference" "$toy/model.safetensors"
 
 # A short training: the network has learned something, and ./translate loads it.
-cd "$here" || exit 1
 learns() {
-    "$1" train "$scratch/learned.safetensors" >"$scratch/learned" 2>"$scratch/progress"
+    (cd "$here" && "$1" train "$scratch/learned.safetensors") >learned 2>progress
 }
 exact() {
-    awk -v least="$1" '/ of 500 test sentences/ { good = $1 >= least } END { exit !good }' "$scratch/learned"
+    awk -v least="$1" '/ of 500 test sentences/ { good = $1 >= least } END { exit !good }' learned
 }
 if [ "${FULL:-}" ]; then
     check "it trains" learns "$reference"
     check "and translates at least 98 % exactly" exact 490
-    sed 's/^/    /' "$scratch/learned"
+    sed 's/^/    /' learned
 else
     check "it trains for a moment" learns "$BUILD/reference/short"
 fi
-cd "$scratch" || exit 1
 check "the same translations by what it has learned" translations learned.safetensors
 
 # wrong_file NAME PATTERN FILE: refused with a sentence.
