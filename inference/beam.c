@@ -1,4 +1,4 @@
-/* beam.c -- beam search and its n-best list.
+/* beam.c -- greedy search, beam search with its n-best list, and sampling.
  *
  * The search of a sentence starts with one live prefix, and ends `beam` + 1 hypotheses (one if
  * `beam` is 1), of which at most `beam` live at a time. With places for as many only, a first
@@ -10,7 +10,8 @@
  *     (3)  makes candidates that end in </s> finished hypotheses, and closes their places. The
  *          other candidates are the live prefixes of the next step.
  *
- * With a beam of 1 this is greedy search. With `alternatives` N, the first step that is not
+ * With a beam of 1 this is greedy search. With `sample`, a sentence has n_best searches with a beam
+ * of 1, whose candidates are drawn (sampling.h). With `alternatives` N, the first step that is not
  * forced keeps the N best candidates, and each of them starts a search of its own with one
  * result.
  *
@@ -22,63 +23,89 @@
  *
  * (the second step holds because g <= 0: a larger divisor brings it nearer to 0). If the n-th
  * best finished hypothesis scores at least the best live prefix's g / L^α, more steps change
- * nothing: early stopping keeps the best. Constraints only remove hypotheses (constraints.h),
+ * nothing: early stopping keeps the best. Constraints only remove hypotheses (choices.h),
  * so the bound holds with them.
  *
- * The candidates are never sorted as a whole: a block of logits is skipped if its largest
+ * The largest logit is the most probable token, so a beam of 1 computes no softmax if log p is not
+ * needed. The candidates are never sorted as a whole: a block of logits is skipped if its largest
  * cannot be kept. Of equal candidates, the one whose prefix ranked higher is kept, then the one
  * with the lower id. */
 #include "inference/beam.h"
 
 #include <math.h>
 
-/* How many hypotheses of a search end. */
-static int most_finished(const SearchConfig *config)
-{
-    return config->beam > 1 ? config->beam + 1 : 1;
-}
+#include "inference/choices.h"
 
-void beam_layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
+/* A live prefix and one more token. */
+typedef struct Candidate {
+    double log_probability;  // NAN if not needed
+    int row;                 // of the prefix, at this step
+    int token;
+} Candidate;
+
+/* A finished hypothesis: the path to `node`, and </s>. */
+typedef struct Finished {
+    double score, log_probability;
+    int node, length;
+} Finished;
+
+typedef struct Beam {
+    int candidates, count;            // in use of the next two
+    Candidate candidate[MAX_BEAM];    // of this step, best first
+    Finished finished[MAX_BEAM + 1];  // best first
+} Beam;
+
+typedef struct BeamSearch {
+    const SearchBatch *batch;
+    int K;         // the beam
+    int searches;  // of each sentence
+    int n_best;    // results of each search
+    bool scored;   // log p is needed
+    Predictor predictor;
+    Beam *beam;           // [S searches]
+    int rows;             // live prefixes of all searches
+    Prefix *live, *next;  // [S search_rows] of this step and of the next one
+} BeamSearch;
+
+static void layout(BeamSearch *search, Arena *arena, const SearchBatch *batch)
 {
     const SearchConfig *config = batch->config;
-    int K = config->beam, ends = most_finished(config);
+    size_t S = (size_t)batch->source.sentences, rows = S * (size_t)search_rows(config);
+    int searches = config->sample ? config->n_best : config->alternatives;
     search->batch = batch;
-    search->searches = config->alternatives > 1 ? config->alternatives : 1;
-    search->n_best = search->searches > 1 ? 1 : config->n_best;
-    int places = K > search->searches ? K : search->searches;
-    int beams = batch->source.sentences * search->searches;
-    size_t rows = (size_t)batch->source.sentences * (size_t)search_rows(config);
-    search->beam = ARENA_TAKE(arena, Beam, (size_t)beams);
-    BeamCandidate *candidate = ARENA_TAKE(arena, BeamCandidate, (size_t)beams * (size_t)places);
-    Finished *finished = ARENA_TAKE(arena, Finished, (size_t)beams * (size_t)ends);
+    search->K = config->sample ? 1 : config->beam;
+    search->searches = searches > 1 ? searches : 1;
+    search->n_best = searches > 1 ? 1 : config->n_best;
+    search->scored = !config->no_scores || search->K > 1 || config->alternatives;
+    search->beam = ARENA_TAKE(arena, Beam, S * (size_t)search->searches);
     search->live = ARENA_TAKE(arena, Prefix, rows);
     search->next = ARENA_TAKE(arena, Prefix, rows);
-    for (int b = 0; search->beam && b < beams; b++)
-        search->beam[b] = (Beam){.candidate = candidate + (size_t)b * (size_t)places,
-                                 .finished = finished + (size_t)b * (size_t)ends};
-    search->token = ARENA_TAKE(arena, Best, (size_t)places);
     predictor_layout(&search->predictor, arena, batch);
 }
 
-/* Inserts a candidate by rank. If all places are taken, the last candidate is dropped. */
-static void keep(Beam *beam, int places, BeamCandidate candidate)
+size_t beam_bytes(const SearchBatch *batch)
 {
-    int i = beam->candidates < places ? beam->candidates++ : places - 1;
-    for (; i > 0 && beam->candidate[i - 1].log_probability < candidate.log_probability; i--)
-        beam->candidate[i] = beam->candidate[i - 1];
-    beam->candidate[i] = candidate;
+    BeamSearch search;
+    Arena measure = {0};
+    layout(&search, &measure, batch);
+    return measure.used;
 }
 
-/* The log-probability that a new candidate must exceed. */
-static double least_kept(const Beam *beam, int places)
+/* Inserts a candidate by rank, if it is among the first `places`. */
+static void keep(Beam *beam, int places, Candidate new)
 {
-    return beam->candidates < places ? -INFINITY : beam->candidate[places - 1].log_probability;
+    int at = beam->candidates;
+    while (at > 0 && beam->candidate[at - 1].log_probability < new.log_probability) at--;
+    if (at == places) return;
+    if (beam->candidates < places) beam->candidates++;
+    for (int i = beam->candidates - 1; i > at; i--) beam->candidate[i] = beam->candidate[i - 1];
+    beam->candidate[at] = new;
 }
 
 /* Whether the searches of a sentence part at this step: the first that is not forced. */
 static bool is_fork(const BeamSearch *search, int sentence)
 {
-    return search->searches > 1 &&
+    return search->searches > 1 && !search->batch->config->sample &&
            search->predictor.cache->step == search->batch->task[sentence].prefix_length + 1;
 }
 
@@ -87,22 +114,23 @@ static bool find_candidates(BeamSearch *search, int r)
 {
     const Prefix *prefix = &search->live[r];
     Beam *beam = &search->beam[prefix->search];
-    const SearchConfig *config = search->batch->config;
-    int places = at_most(most_finished(config) - beam->count, config->beam);
+    int places = at_most(search->K + (search->K > 1) - beam->count, search->K);
     if (is_fork(search, prefix->sentence)) places = search->searches;
-    double normaliser, least = least_kept(beam, places) - prefix->log_probability;
-    int count =
-        choices_find(search->token, places, least, &normaliser, &search->predictor, prefix, r);
+    Best token[MAX_BEAM];
+    double normaliser = NAN, least = -INFINITY;
+    if (beam->candidates == places)
+        least = beam->candidate[places - 1].log_probability - prefix->log_probability;
+    int count = choices_find(token, places, least, search->scored ? &normaliser : NULL,
+                             &search->predictor, prefix, r);
     for (int i = 0; i < count; i++) {
-        double candidate = prefix->log_probability + (search->token[i].value - normaliser);
-        if (!(candidate > least_kept(beam, places))) break;
-        keep(beam, places, (BeamCandidate){candidate, r, search->token[i].id});
+        double log_probability = prefix->log_probability + (token[i].value - normaliser);
+        keep(beam, places, (Candidate){log_probability, r, token[i].id});
     }
     return count >= 0;
 }
 
 /* Makes a candidate a finished hypothesis of a search, or a live prefix of its next step. */
-static void extend(BeamSearch *search, int b, const BeamCandidate *c, int first_node, int *rows)
+static void extend(BeamSearch *search, int b, const Candidate *c, int first_node, int *rows)
 {
     int node = first_node + c->row, length = search->predictor.cache->step;
     Beam *beam = &search->beam[b];
@@ -132,22 +160,23 @@ static void end_step(BeamSearch *search, int b, int first_node, int *rows)
     if (beam->finished[search->n_best - 1].score >= bound) *rows = first;
 }
 
-/* Inserts a result by score. */
+/* Inserts a result by score; samples stay as drawn. */
 static void report(Translation *found, const BeamSearch *search, const Finished *finished)
 {
+    bool sample = search->batch->config->sample;
     int place = found->count++;
     Hypothesis last = found->hypothesis[place];
     last.length = cache_hypothesis(last.id, last.each, search->predictor.cache, finished->node,
                                    finished->log_probability);
     last.score = finished->score;
     last.log_probability = finished->log_probability;
-    for (; place > 0 && found->hypothesis[place - 1].score < last.score; place--)
+    for (; place > 0 && found->hypothesis[place - 1].score < last.score && !sample; place--)
         found->hypothesis[place] = found->hypothesis[place - 1];
     found->hypothesis[place] = last;
 }
 
 /* The best of each of a sentence's searches, best first. */
-static bool report_sentence(const BeamSearch *search, int sentence)
+static void report_sentence(const BeamSearch *search, int sentence)
 {
     Translation *found = search->batch->found[sentence];
     found->count = 0;
@@ -156,13 +185,12 @@ static bool report_sentence(const BeamSearch *search, int sentence)
         for (int e = 0; e < beam->count && e < search->n_best; e++)
             report(found, search, &beam->finished[e]);
     }
-    return found->count > 0;
 }
 
 /* One step of all searches. false: not finite. */
-static bool advance(BeamSearch *search)
+static bool advance(BeamSearch *search, int beams)
 {
-    int rows = 0, beams = search->batch->source.sentences * search->searches;
+    int rows = 0;
     int first_node = predictor_step(&search->predictor, search->live, search->rows);
     for (int b = 0; b < beams; b++) search->beam[b].candidates = 0;
     for (int r = 0; r < search->rows; r++)
@@ -175,16 +203,20 @@ static bool advance(BeamSearch *search)
     return true;
 }
 
-bool beam_search(BeamSearch *search)
+bool beam_search(const SearchBatch *batch, Arena *arena)
 {
-    int S = search->batch->source.sentences, pad = ensemble_tokens(search->batch->ensemble);
-    for (int b = 0; b < S * search->searches; b++) search->beam[b].count = 0;
-    for (int s = 0; s < S; s++)
-        search->live[s] = (Prefix){s, NO_NODE, pad, s * search->searches, 0};
-    predictor_encode(&search->predictor);
-    for (search->rows = S; search->rows;)
-        if (!advance(search)) return false;
-    for (int s = 0; s < S; s++)
-        if (!report_sentence(search, s)) return false;
+    BeamSearch search = {0};
+    layout(&search, arena, batch);
+    int S = batch->source.sentences, beams = S * search.searches;
+    for (int b = 0; b < beams; b++) {
+        search.beam[b].count = 0;
+        if (batch->config->sample || b % search.searches == 0)  // the others begin at the fork
+            search.live[search.rows++] =
+                (Prefix){b / search.searches, NO_NODE, ensemble_tokens(batch->ensemble), b, 0};
+    }
+    predictor_encode(&search.predictor);
+    while (search.rows)
+        if (!advance(&search, beams)) return false;
+    for (int s = 0; s < S; s++) report_sentence(&search, s);
     return true;
 }

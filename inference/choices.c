@@ -2,9 +2,9 @@
 #include "inference/choices.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/packed.h"
-#include "inference/constraints.h"
 
 /* Whether all of z [C] are finite. */
 static bool all_finite(const real *z, int C)
@@ -15,7 +15,7 @@ static bool all_finite(const real *z, int C)
     return !infinite;
 }
 
-enum { BLOCK = 64 };
+enum { BLOCK = 64, NOTHING_FORCED = -1 };
 
 /* Whether any of z [BLOCK] is above `least`. Skipping the other blocks makes greedy search 4 %
  * faster. */
@@ -42,23 +42,72 @@ int choices_keep(Best *token, int most, const real *z, int C, real least)
     return count;
 }
 
+/* ---- constraints: all loops are over the hypothesis, some tens of tokens ---- */
+
+/* Forbids each token that followed an earlier occurrence of the last n-1 tokens. */
+static void forbid_ngrams(real *z, const int *written, int count, int n)
+{
+    const int *last = written + count - (n - 1);
+    for (int end = n - 1; end < count; end++)
+        if (!memcmp(written + end - (n - 1), last, (size_t)(n - 1) * sizeof *written))
+            z[written[end]] = -INFINITY;
+}
+
+/* Whether the hypothesis has all <unk> that it may have. */
+static bool unknowns_used(const int *written, int count, const SearchTask *task)
+{
+    int used = 0;
+    for (int i = 0; i < count && used < task->unknowns; i++) used += written[i] == ID_UNKNOWN;
+    return used == task->unknowns;
+}
+
+void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask *task)
+{
+    const SearchConfig *config = predictor->batch->config;
+    const Cache *tree = predictor->cache;
+    int *written = predictor->written;  // the tokens of the hypothesis, if they are needed
+    int count = tree->step - 1, n = config->no_repeat_ngram;
+    real end = z[ID_END];
+    if (n > 0 || (task->unknowns && !config->unknown))
+        cache_tokens(written, tree, tree->nodes - predictor->rows + r);
+    if (!config->unknown && unknowns_used(written, count, task)) z[ID_UNKNOWN] = -INFINITY;
+    if (n > 0 && count >= n) forbid_ngrams(z, written, count, n);
+    if (count >= config->min_length) return;
+    z[ID_END] = -INFINITY;
+    if (search_maximum(z, ensemble_tokens(predictor->batch->ensemble)) == -INFINITY)
+        z[ID_END] = end;
+}
+
+/* The token that must come next; NOTHING_FORCED: none. */
+static int forced(const SearchTask *task, int step)
+{
+    if (step <= task->prefix_length) return task->prefix[step - 1];
+    return step < task->limit ? NOTHING_FORCED : ID_END;
+}
+
 int choices_find(Best *token, int most, double least, double *normaliser, Predictor *predictor,
                  const Prefix *prefix, int r)
 {
     const SearchBatch *batch = predictor->batch;
+    const SearchConfig *config = batch->config;
     const SearchTask *task = &batch->task[prefix->sentence];
-    int C = ensemble_tokens(batch->ensemble);
+    int C = ensemble_tokens(batch->ensemble), step = predictor->cache->step;
     bool needed = normaliser || batch->ensemble->count > 1;
     double n = 0;
     real *z = predictor_row(predictor, r, needed ? &n : NULL);
     if (needed ? !isfinite(n) : !all_finite(z, C)) return -1;
     if (normaliser) *normaliser = n;
-    int forced = constraints_forced(task, predictor->cache->step);
-    if (forced != NOTHING_FORCED) {
-        *token = (Best){forced, z[forced]};
-        return 1;
+    int id = forced(task, step);
+    if (id == NOTHING_FORCED) {
+        choices_forbid(z, predictor, r, task);
+        double bound = least + n;
+        if (!config->sample)  // rounded down
+            return choices_keep(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));
+        id = sampling_draw(
+            &predictor->sampling, z, C,
+            sampling_rng(config->seed, task->line, prefix->search % config->n_best, step),
+            config);
     }
-    constraints_apply(z, predictor, r, task);
-    double bound = least + n;
-    return choices_keep(token, most, z, C, (real)(bound - 1e-6 * fabs(bound)));  // rounded down
+    *token = (Best){id, z[id]};
+    return 1;
 }

@@ -1,16 +1,28 @@
-/* choices.h -- the best allowed tokens of a live hypothesis. */
+/* choices.h -- the tokens that a live hypothesis may take next.
+ *
+ *   forced      the tokens of the prefix constraint; </s> at the limit
+ *   forbidden   <unk>, as far as search.h forbids it
+ *               </s>, before min_length tokens
+ *               c, if the last n-1 tokens and c form an n-gram that the hypothesis already has
+ *               (no_repeat_ngram n; Paulus et al. 2017, arXiv 1705.04304, §2.5)
+ *
+ * This changes no probability: log p stays the model's, and the other tokens do not share the
+ * forbidden ones' probability. If all tokens are forbidden, the hypothesis ends. */
 #pragma once
 
 #include "base/best.h"
 #include "inference/predictor.h"
 
-/* token [most] (=) the best tokens of row r with their logits, as best_add keeps them; or the one
- * that is forced. Call it after predictor_step for r = 0, 1, … in order. *normaliser (=) as that
- * of predictor_row; NULL: not needed
+/* token [most] (=) the best allowed tokens of row r with their logits, as best_add keeps them; or
+ * one: the one that is forced or, if the config samples, is drawn. Call it after predictor_step
+ * for r = 0, 1, … in order. *normaliser (=) as that of predictor_row; NULL: not needed
  * least: tokens whose ln p is lower may be left out, which saves time; -INFINITY: none may
  * Returns how many there are; -1: a score is not finite. */
 int choices_find(Best *token, int most, double least, double *normaliser, Predictor *predictor,
                  const Prefix *prefix, int r);
+
+/* z [C], the scores of row r: forbidden tokens get -infinity. */
+void choices_forbid(real *z, const Predictor *predictor, int r, const SearchTask *task);
 
 /* token [most] (=) the best of those of z [C] that are above `least`; returns how many there are. */
 int choices_keep(Best *token, int most, const real *z, int C, real least);

@@ -21,6 +21,8 @@ void predictor_layout(Predictor *predictor, Arena *arena, const SearchBatch *bat
     predictor->batch = batch;
     predictor->rows = 0;
     predictor->written = ARENA_TAKE(arena, int, (size_t)steps);
+    if (batch->config->sample)
+        sampling_layout(&predictor->sampling, arena, ensemble_tokens(batch->ensemble));
     for (int m = 0; m < batch->ensemble->count; m++) {
         const Transformer *model = batch->ensemble->model[m];
         predictor->logits[m] = logits_layout(arena, S * each, model->config.vocab);

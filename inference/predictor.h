@@ -12,6 +12,7 @@
 
 #include "inference/cache.h"
 #include "inference/ensemble.h"
+#include "inference/sampling.h"
 #include "inference/search.h"
 
 typedef struct Predictor {
@@ -19,7 +20,8 @@ typedef struct Predictor {
     Cache cache[MAX_MODELS];    // all with the same tree of hypotheses
     const real *X[MAX_MODELS];  // [rows,D] each decoder's output at this step
     real *logits[MAX_MODELS];   // one block each (loss.h)
-    int *written;               // [steps] scratch of constraints_apply
+    int *written;               // [steps] scratch of choices_forbid
+    Sampling sampling;          // if the config samples
     int rows;                   // of this step
 } Predictor;
 

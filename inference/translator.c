@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "inference/beam.h"
-#include "inference/greedy.h"
+#include "inference/cache.h"
 
 enum { BATCH_BYTES = 256 << 20 };
 
@@ -178,42 +178,15 @@ static TranslatorRun run_of(Translations *out, const Ensemble *ensemble,
 
 /* ---- one thread ---- */
 
-typedef union Search {
-    Greedy greedy;
-    BeamSearch beam;
-} Search;
-
-static bool is_greedy(const SearchConfig *config)
-{
-    return config->sample || (config->beam == 1 && !config->alternatives);
-}
-
-static void search_layout(Search *search, Arena *arena, const SearchBatch *batch)
-{
-    if (is_greedy(batch->config)) greedy_layout(&search->greedy, arena, batch);
-    else beam_layout(&search->beam, arena, batch);
-}
-
-static size_t search_bytes(const SearchBatch *batch)
-{
-    Search search;
-    Arena measure = {0};
-    search_layout(&search, &measure, batch);
-    return measure.used;
-}
-
 static bool batch_search(const SearchBatch *batch, Arena *arena, Error *error)
 {
-    Search search;
-    size_t bytes = search_bytes(batch);
+    size_t bytes = beam_bytes(batch);
     if (!arena_fit(arena, bytes))
         return error_memory(error,
                             "to search with %.1f MB: a smaller `beam` or "
                             "`max-length-ratio`, or fewer `threads`, need less",
                             (double)bytes / 1e6);
-    search_layout(&search, arena, batch);
-    if (is_greedy(batch->config) ? greedy_search(&search.greedy) : beam_search(&search.beam))
-        return true;
+    if (beam_search(batch, arena)) return true;
     return error_set(error, "the model's scores are not numbers (NaN or infinity): it cannot "
                             "translate");
 }
@@ -284,7 +257,7 @@ bool translator_memory(size_t *bytes, const Ensemble *ensemble, const Translator
     size_t largest = 0, threads = (size_t)run.threads;
     if (!plan_create(&run, error)) return false;
     for (int b = 0; b < run.batches; b++) {
-        size_t batch = search_bytes(&run.batch[b]);
+        size_t batch = beam_bytes(&run.batch[b]);
         if (batch > largest) largest = batch;
     }
     if (threads > (size_t)run.batches) threads = (size_t)run.batches;

@@ -1,7 +1,6 @@
-/* Beam search against greedy search and against a simple implementation, also with a beam for
- * all sentences; the limit, ties and <unk>. */
+/* Beam search against a simple implementation, also with a beam for all sentences; the limit, ties
+ * and <unk>. */
 #include "inference/beam.h"
-#include "inference/greedy.h"
 #include "tests/fixtures/hypotheses.h"
 #include "tests/fixtures/random-model.h"
 
@@ -16,7 +15,7 @@ typedef struct Found {
 } Found;
 
 static bool search(Found *found, const Transformer *model, const Packed *source,
-                   const SearchConfig *config, bool greedy)
+                   const SearchConfig *config)
 {
     for (int s = 0; s < source->sentences; s++) {
         found->sentence[s] = (Translation){found->hypothesis[s], 0};
@@ -25,25 +24,15 @@ static bool search(Found *found, const Transformer *model, const Packed *source,
             found->hypothesis[s][i] =
                 (Hypothesis){.id = found->id[s][i], .each = found->each[s][i]};
     }
-    union {
-        Greedy greedy;
-        BeamSearch beam;
-    } *state = malloc(sizeof *state);
     Arena arena = {0};
-    Error error;
     Ensemble alone = ensemble_of(model);
     SearchTask task[64] = {0};
     for (int s = 0; s < source->sentences; s++)
         task[s].limit = search_limit(config, &model->config, packed_length(source, s), 0);
     const SearchBatch batch = {&alone, config, *source, task, found->at};
-    for (int pass = 0; pass < 2; pass++) {
-        if (greedy) greedy_layout(&state->greedy, &arena, &batch);
-        else beam_layout(&state->beam, &arena, &batch);
-        if (pass == 0) assert_true(arena_reserve(&arena, &error));
-    }
-    bool fine = greedy ? greedy_search(&state->greedy) : beam_search(&state->beam);
+    assert_true(arena_fit(&arena, beam_bytes(&batch)));
+    bool fine = beam_search(&batch, &arena);
     arena_free(&arena);
-    free(state);
     return fine;
 }
 
@@ -56,52 +45,22 @@ static void same_best(int s)
     assert_true(one.hypothesis[s]->score == two.hypothesis[s]->score);
 }
 
-TEST(beam_of_one_is_greedy)
-{
-    enum { V = 40, S = 50 };
-    SearchConfig config = search_default;
-    config.beam = 1;
-    for (int v = 0; v < VARIANTS; v++) {
-        int ended = 0;
-        Transformer model = random_variant(&variants[v], V, MOST_LENGTH, 11);
-        model.weights.logits_bias[ID_END] += 1;
-        Packed source = random_sentences(S, 20, V, 12);
-        assert_true(search(&one, &model, &source, &config, true));
-        assert_true(search(&two, &model, &source, &config, false));
-        for (int s = 0; s < S; s++) {
-            assert_int_equal(one.sentence[s].count, 1);
-            assert_int_equal(two.sentence[s].count, 1);
-            same_best(s);
-            int limit = search_limit(&config, &model.config, packed_length(&source, s), 0);
-            ended += one.hypothesis[s]->length < limit;
-        }
-        if (v == 0) assert_in_range(ended, 10, S);
-        free_sentences(source);
-        transformer_free(&model);
-    }
-}
-
 /* A model that hardly ever ends: the limit cuts its hypotheses, which are whole sentences
  * still. */
 TEST(limit)
 {
     enum { V = 12, S = 4 };
-    static const struct {
-        int beam, max_tokens;
-        bool greedy;
-    } cases[] = {{1, 0, false}, {1, 0, true},  {1, 7, false},
-                 {1, 7, true},  {4, 0, false}, {4, 7, false}};
     Transformer model = random_model(V, 30, 51);
     model.weights.logits_bias[ID_END] = -50;
     Packed source = random_sentences(S, 6, V, 52);
-    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
-        int beam = cases[c].beam;
+    for (int c = 0; c < 4; c++) {
+        int beam = c < 2 ? 1 : 4;
         SearchConfig config = {.beam = beam,
                                .n_best = beam,
                                .length_penalty = 1,
                                .max_length_ratio = 1,
-                               .max_tokens = cases[c].max_tokens};
-        assert_true(search(&one, &model, &source, &config, cases[c].greedy));
+                               .max_tokens = c % 2 ? 7 : 0};
+        assert_true(search(&one, &model, &source, &config));
         for (int s = 0; s < S; s++) {
             int n = packed_length(&source, s), most = n + 20 < 30 ? n + 20 : 30;
             if (config.max_tokens) most = config.max_tokens;
@@ -130,16 +89,16 @@ TEST(ties_and_unknown)
     Packed source = {1, 1, (int[]){ID_END}, (int[]){0, 1}};
     SearchConfig config = search_default;
     config.n_best = 4;
-    assert_true(search(&one, &model, &source, &config, false));
+    assert_true(search(&one, &model, &source, &config));
     assert_int_equal(one.hypothesis[0]->length, 1);
     assert_true(fabs(one.hypothesis[0]->log_probability + log(V - 1)) < 1e-4);
 
     model.weights.logits_bias[ID_END] = -9;
-    for (int greedy = 0; greedy < 2; greedy++) {
-        config.beam = config.n_best = greedy ? 1 : 3;
+    for (int beam = 1; beam <= 3; beam += 2) {
+        config.beam = config.n_best = beam;
         for (int unknown = 0; unknown < 2; unknown++) {
             config.unknown = unknown;
-            assert_true(search(&one, &model, &source, &config, greedy));
+            assert_true(search(&one, &model, &source, &config));
             for (int t = 0; t < 9; t++)
                 assert_int_equal(one.hypothesis[0]->id[t], unknown ? ID_UNKNOWN : 2);
             assert_int_equal(one.hypothesis[0]->id[9], ID_END);
@@ -215,7 +174,7 @@ static int check_simple(const Transformer *model, const Packed *source,
                         const SearchConfig *config)
 {
     static SimpleHypothesis expected[MAX_BEAM + 1];
-    assert_true(search(&one, model, source, config, false));
+    assert_true(search(&one, model, source, config));
     int count = simple_search(expected, model, source, config);
     assert_int_equal(one.sentence[0].count, count < config->n_best ? count : config->n_best);
     for (int i = 0; i < one.sentence[0].count; i++) {
@@ -241,7 +200,7 @@ TEST(same_as_simple_search)
                 .beam = beam, .n_best = beam, .length_penalty = 0.8, .max_length_ratio = 2};
             assert_int_equal(check_simple(&model, &alone, &config), beam);
             config.n_best = 1;  // then the search stops early
-            assert_true(search(&two, &model, &alone, &config, false));
+            assert_true(search(&two, &model, &alone, &config));
             same_best(0);
         }
     free_sentences(source);
@@ -266,7 +225,7 @@ TEST(exhaustive)
                                    .max_length_ratio = 3};
             assert_int_equal(check_simple(&model, &alone, &config), ALL);
             config.n_best = 1;
-            assert_true(search(&two, &model, &alone, &config, false));
+            assert_true(search(&two, &model, &alone, &config));
             assert_int_equal(two.sentence[0].count, 1);
             same_best(0);
         }

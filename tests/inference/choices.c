@@ -1,5 +1,5 @@
 /* The constraints on the next token against their definitions, and searches with them. */
-#include "inference/constraints.h"
+#include "inference/choices.h"
 #include "tests/fixtures/translations.h"
 
 /* ---- the scores of one row ---- */
@@ -38,7 +38,7 @@ TEST(against_the_definitions)
         predictor = (Predictor){.batch = &batch, .written = scratch, .rows = 1};
         predictor.cache[0] =
             (Cache){.step = count + 1, .nodes = count + 1, .parent = parent, .token = token};
-        constraints_apply(z, &predictor, 0, &(SearchTask){0});
+        choices_forbid(z, &predictor, 0, &(SearchTask){0});
         bool all = true;
         for (int c = 1; c < C; c++) {
             bool never = (c == ID_UNKNOWN && !config.unknown) ||
@@ -326,4 +326,4 @@ TEST(refusals)
     refuse(&source, config[2], NULL, "`min-length` 9");
 }
 
-TEST_MAIN("constraints", setup, teardown)
+TEST_MAIN("choices", setup, teardown)
