@@ -10,14 +10,13 @@
  * sentences sampled that way from a model of Multi30k with 8,000 tokens, 28 differed between
  * batch_rows 1 and 128. Here an error moves one border for each split, and none differed.
  *
- * Top-k and top-p: the tokens that may be among the most probable ones go into a heap. The most
- * probable ones are removed one by one, until there are k or their sum reaches p, so that the
- * vocabulary is never sorted. These tokens go into the heap:
+ * Top-k and top-p: the vocabulary is never sorted. The tokens that may be among the most probable
+ * ones are listed, and a quickselect (Hoare 1961) chooses from them. Listed are for
  *
  *   top-k   those whose weight is at least the k-th largest maximum of the 64-token blocks: at
  *           least k tokens are, so the k largest are among them
  *   top-p   those with q(c) >= (1 - p) / C: the others are fewer than C, so they sum to less
- *           than 1 - p, and the tokens in the heap to more than p */
+ *           than 1 - p, and the listed tokens to more than p */
 #include "inference/sampling.h"
 
 #include <math.h>
@@ -36,7 +35,7 @@ void sampling_layout(Sampling *sampling, Arena *arena, int C)
 {
     sampling->weight = ARENA_TAKE(arena, real, (size_t)C);
     sampling->before = ARENA_TAKE(arena, double, (size_t)blocks_of(C) + 1);
-    sampling->heap = ARENA_TAKE(arena, TokenWeight, (size_t)C);
+    sampling->list = ARENA_TAKE(arena, TokenWeight, (size_t)C);
 }
 
 /* The first counter of the stream selects its part: 2^13 blocks of four numbers for every
@@ -72,98 +71,74 @@ static double add_up(double *before, const real *weight, int C)
     return before[blocks];
 }
 
-/* ---- a heap: no token ranks before its parent, (place - 1) / 2 ---- */
+/* ---- top-k and top-p ---- */
 
 static bool ranks_before(TokenWeight a, TokenWeight b)
 {
     return a.weight > b.weight || (a.weight == b.weight && a.token < b.token);
 }
 
-static void sink(TokenWeight *heap, int count, int place)
+static void swap(TokenWeight *a, TokenWeight *b)
 {
-    TokenWeight moved = heap[place];
-    for (int child; (child = 2 * place + 1) < count; place = child) {
-        if (child + 1 < count && ranks_before(heap[child + 1], heap[child])) child++;
-        if (!ranks_before(heap[child], moved)) break;
-        heap[place] = heap[child];
+    TokenWeight kept = *a;
+    *a = *b, *b = kept;
+}
+
+/* Moves the largest tokens to the front of list [count], the smallest of them last: `most`, or as
+ * few as sum to `enough`. Returns how many. */
+static int choose(TokenWeight *list, int count, int most, double enough)
+{
+    int chosen = 0, end = count;
+    while (chosen < end && chosen < most && enough > 0) {
+        TokenWeight *pivot = &list[end - 1];
+        int larger = chosen;
+        double sum = 0;
+        swap(&list[(chosen + end) / 2], pivot);
+        for (int i = chosen; i < end - 1; i++) {
+            if (!ranks_before(list[i], *pivot)) continue;
+            sum += (double)list[i].weight;
+            swap(&list[i], &list[larger++]);
+        }
+        swap(&list[larger], pivot);
+        if (larger >= most || sum >= enough) {
+            end = larger;
+        } else {
+            enough -= sum + (double)list[larger].weight;
+            chosen = larger + 1;
+        }
     }
-    heap[place] = moved;
+    return chosen;
 }
 
-static void heapify(TokenWeight *heap, int count)
+/* A weight that at least k tokens reach; 0 if C is too small to tell.   list [C]: scratch */
+static real least_of_k(TokenWeight *list, const real *weight, int C, int k)
 {
-    for (int place = count / 2 - 1; place >= 0; place--) sink(heap, count, place);
-}
-
-/* Moves the first behind the other count - 1, which stay a heap. */
-static void pop(TokenWeight *heap, int count)
-{
-    TokenWeight first = heap[0];
-    heap[0] = heap[count - 1];
-    heap[count - 1] = first;
-    sink(heap, count - 1, 0);
-}
-
-/* ---- top-k and top-p ---- */
-
-/* A weight that at least k tokens reach; 0 if C is too small to tell.   heap [C]: scratch */
-static real least_of_k(TokenWeight *heap, const real *weight, int C, int k)
-{
-    int blocks = 0;
-    for (int first = 0; first < C; first += BLOCK, blocks++) {
-        int width = C - first < BLOCK ? C - first : BLOCK;
-        heap[blocks] = (TokenWeight){search_maximum(weight + first, width), blocks};
-    }
-    if (k > blocks) return 0;
-    heapify(heap, blocks);
-    for (int i = 1; i < k; i++) pop(heap, blocks - i + 1);
-    return heap[0].weight;
-}
-
-/* heap [returned] (=) the tokens with a weight > 0 and >= least. */
-static int collect(TokenWeight *heap, const real *weight, int C, real least)
-{
-    int count = 0;
-    for (int c = 0; c < C; c++)
-        if (weight[c] >= least && weight[c] > 0) heap[count++] = (TokenWeight){weight[c], c};
-    heapify(heap, count);
-    return count;
-}
-
-/* The tokens by rank, sorted as far as needed: `taken` of them are behind the heap, in
- * reverse. */
-typedef struct Ranking {
-    TokenWeight *heap;
-    int count, taken;
-} Ranking;
-
-static TokenWeight ranked(Ranking *ranking, int place)
-{
-    while (ranking->taken <= place) pop(ranking->heap, ranking->count - ranking->taken++);
-    return ranking->heap[ranking->count - 1 - place];
+    for (int b = 0; b < blocks_of(C); b++)
+        list[b] =
+            (TokenWeight){search_maximum(weight + b * BLOCK, at_most(C - b * BLOCK, BLOCK)), b};
+    return choose(list, blocks_of(C), k, INFINITY) == k ? list[k - 1].weight : 0;
 }
 
 /* Sets the weights of all other tokens to 0.   total: the sum of all weights */
 static void keep_most_probable(Sampling *sampling, int C, double total,
                                const SearchConfig *config)
 {
-    Ranking ranking = {.heap = sampling->heap};
+    TokenWeight *list = sampling->list;
+    real *weight = sampling->weight;
     bool top_k = config->top_k && config->top_k < C;
-    real least = top_k ? least_of_k(sampling->heap, sampling->weight, C, config->top_k)
+    real least = top_k ? least_of_k(list, weight, C, config->top_k)
                        : (real)(0.999 * (1 - config->top_p) / C * total);
-    int most = ranking.count = collect(sampling->heap, sampling->weight, C, least), kept = 0;
+    int count = 0;
+    for (int c = 0; c < C; c++)
+        if (weight[c] >= least && weight[c] > 0) list[count++] = (TokenWeight){weight[c], c};
     if (top_k) {
-        if (most > config->top_k) most = config->top_k;
+        count = choose(list, count, config->top_k, INFINITY);
         total = 0;
-        for (int i = 0; i < most; i++) total += (double)ranked(&ranking, i).weight;
+        for (int i = 0; i < count; i++) total += (double)list[i].weight;
     }
-    for (double sum = 0; kept < most && (kept == 0 || sum < config->top_p * total);)
-        sum += (double)ranked(&ranking, kept++).weight;
-    memset(sampling->weight, 0, (size_t)C * sizeof *sampling->weight);
-    for (int i = 0; i < kept; i++) {
-        TokenWeight token = ranked(&ranking, i);
-        sampling->weight[token.token] = token.weight;
-    }
+    count = choose(list, count, count, config->top_p < 1 ? config->top_p * total : INFINITY);
+    memset(weight, 0, (size_t)C * sizeof *weight);
+    for (int i = 0; i < count; i++) weight[list[i].token] = list[i].weight;
 }
 
 /* Draws an interval between two neighbours of the running sums before [count+1]. */
@@ -188,7 +163,7 @@ int sampling_draw(Sampling *sampling, const real *z, int C, Rng rng, const Searc
         add_up(sampling->before, sampling->weight, C);
     }
     int first = draw_interval(sampling->before, blocks_of(C), &rng) * BLOCK;
-    int width = C - first < BLOCK ? C - first : BLOCK;
+    int width = at_most(C - first, BLOCK);
     for (int i = 0; i < width; i++)
         before[i + 1] = before[i] + (double)sampling->weight[first + i];
     return first + draw_interval(before, width, &rng);

@@ -26,7 +26,7 @@ typedef struct TokenWeight {
 typedef struct Sampling {
     real *weight;       // [C]
     double *before;     // [blocks+1] sum of the weights of all earlier blocks of tokens
-    TokenWeight *heap;  // [C] the largest first
+    TokenWeight *list;  // [C] scratch
 } Sampling;
 
 void sampling_layout(Sampling *sampling, Arena *arena, int C);
