@@ -190,16 +190,19 @@ static bool align(View *view, Answer *answer, const int *source_word, Error *err
 
 /* ---- the answer ---- */
 
-/* answer->confidence (=) the probability of each word of the text, the product of its tokens'. */
+/* answer->confidence (=) the probability of each word of the text, the product of its tokens'. A
+ * token may be several words: each has its probability. */
 static bool find_confidence(Answer *answer, const Tokenizer *tokenizer, Error *error)
 {
     const Hypothesis *from = answer->hypothesis;
-    int m = from->length - 1, *word = malloc(((size_t)m + 1) * sizeof *word);
-    answer->confidence = calloc((size_t)m + 1, sizeof *answer->confidence);
-    bool good =
-        (word && answer->confidence) || error_memory(error, "for the words of a translation");
-    good = good && words_of_ids(word, &answer->words, tokenizer, from->id, m, error);
-    for (int t = 0; good && t < m; t++) answer->confidence[word[t]] += from->each[t];
+    int m = from->length - 1, *word = malloc((size_t)from->length * sizeof *word);
+    bool good = word && words_of_ids(word, &answer->words, tokenizer, from->id, m, error);
+    if (good) answer->confidence = calloc((size_t)answer->words + 1, sizeof(double));
+    if (!word || (good && !answer->confidence))
+        good = error_memory(error, "for the words of a translation");
+    for (int t = 0, last = -1; good && t < m; last = word[t++])
+        for (int w = word[t] > last ? last + 1 : word[t]; w <= word[t]; w++)
+            answer->confidence[w] += from->each[t];
     for (int w = 0; good && w < answer->words; w++)
         answer->confidence[w] = exp(answer->confidence[w]);
     free(word);

@@ -212,6 +212,20 @@ for found, expected in zip(out["confidence"], [p[0], p[1], p[2] * p[3], p[4], p[
 assert abs(sum(out["log_probabilities"]) - out["log_probability"]) < 1e-9'
     "$BIN/translate" --quiet --model "$here/data/toy/model.safetensors" --json --given "jane visite la chine" "jane visits africa in september" >out
     check "that of a given translation, too" grep -q '"confidence":\[0.9[0-9.]*,0.9[0-9.]*,0.00[0-9.]*,0.000[0-9.]*\]}$' out
+    python3 -c '
+field = lambda number, value: bytes([number << 3 | 2, len(value)]) + value
+piece = lambda text, kind: field(1, field(1, text.encode()) + b"\x15\0\0\0\0" + bytes([24, kind]))
+pieces = [("</s>", 3), ("<unk>", 2), ("\u2581" + "\u2581".join(["one"] * 12), 1), ("\u2581one", 1)]
+ids = b"\x18\1\xc0\2\1\xc8\2" + b"\xff" * 9 + b"\1\xd0\2\0\xd8\2" + b"\xff" * 9 + b"\1"
+normalizer = field(1, b"identity") + b"\x18\1\x20\1"
+open("phrases", "wb").write(b"".join(piece(*p) for p in pieces) + field(2, ids) + field(3, normalizer))'
+    "$BIN/train" $corpus $tiny --tokenizer-model phrases --max-updates 1 --output phrases.run 2>err
+    "$BIN/translate" --quiet --model phrases.run --json --given "$(printf 'one %.0s' $(seq 13))" one >out 2>err
+    check "a token of many words gives each its probability" python3 -c '
+import json, math
+out = json.load(open("out"))
+p = [math.exp(x) for x in out["log_probabilities"]]
+assert len(p) == 3 and all(abs(c - q) < 1e-9 for c, q in zip(out["confidence"], [p[0]] + 12 * [p[1]], strict=True))'
     printf '%s\n' '{"text":"a b","score":-1,"confidence":[0.9,0.1]}' '{"text":"a a d","score":-2,"confidence":[0.85,0.25,0.04]}' >sure
     printf 'a c\nd a c\n' >reference
     BIN=$BIN "$here/scripts/calibration" sure reference >out 2>err
