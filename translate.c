@@ -26,7 +26,6 @@
 #include "commands/command.h"
 #include "commands/progressbar.h"
 #include "commands/translate/alignment.h"
-#include "commands/translate/exposure.h"
 #include "commands/translate/input.h"
 #include "commands/translate/likelihood.h"
 #include "commands/translate/neighbours.h"
@@ -246,8 +245,7 @@ static bool use_pairs(Program *p, Error *error)
                          .stop = &stop_signal};
     bool good = r->score
                     ? likelihood_run(&pairs, &p->models.ensemble, p->workers, r->json, error)
-                : r->exposure ? exposure_run(&pairs, r->exposure, error)
-                              : alignment_run(&pairs, &p->view, error);
+                    : alignment_run(&pairs, &p->view, error);
     input_end(&p->input);
     return good;
 }

@@ -1,4 +1,4 @@
-/* pairs.h -- the sentence pairs of ./translate --score, --align, --exposure and --head-report:
+/* pairs.h -- the sentence pairs of ./translate --score, --align and --head-report:
  * sources and targets in two files, line by line, or lines of source TAB target. */
 #pragma once
 

@@ -62,8 +62,6 @@ static const Option request_options[] = {
      "pairs of words in --head-report occur at least this often", OPTION_EXPERT},
     {"neighbours", OPTION_TEXT, FIELD(neighbours), 0, 0, NULL, "WORD",
      "print the nearest embeddings of a word, and whose keys answer its query best", 0},
-    {"exposure", OPTION_TEXT, FIELD(exposure), 0, 0, NULL, "OUT.png",
-     "compare teacher forcing with greedy search, position by position, on the pairs of --target", 0},
     {"backward", OPTION_FLAG, FIELD(backward), 0, 0, NULL, NULL,
      "with --explain or --attention OUT.html: also go back from the loss, through the gradients "
      "of a head and of its weights to one update by Adam", 0},
@@ -71,7 +69,7 @@ static const Option request_options[] = {
      "print the log probability of given translations, source TAB target, and their perplexity",
      OPTION_COMMON},
     {"target", OPTION_TEXT, FIELD(target), 0, 0, NULL, "FILE",
-     "with --score, --align, --exposure or --head-report: the translations of the input, line by line", 0},
+     "with --score, --align or --head-report: the translations of the input, line by line", 0},
     {"reference", OPTION_TEXT, FIELD(reference), 0, 0, NULL, "FILE",
      "print BLEU and chrF against these references, line by line", OPTION_COMMON},
     {"hypothesis", OPTION_TEXT, FIELD(hypothesis), 0, 0, NULL, "FILE",
@@ -144,7 +142,7 @@ static bool check(Request *r, Error *error)
                        r->intervention.any || r->model.count > 1),
          "--export writes one model as it was trained, and stops: only --model goes with it"},
         {(r->list_vocabulary || r->neighbours) &&
-             (r->texts.count || r->hypothesis || r->score || r->save_int8 || r->exposure),
+             (r->texts.count || r->hypothesis || r->score || r->save_int8),
          "--list-vocabulary and --neighbours print words and stop: there is nothing to "
          "translate, to score or to save with them"},
         {r->save_int8 && r->model.count > 1, "--save-int8 writes one model: give --model once"},
@@ -163,17 +161,14 @@ static bool check(Request *r, Error *error)
          "--shuffle-source"},
         {r->json && r->explain, "--explain is text for people: it does not go with --json"},
         {r->given && r->prefix, "--given is a whole translation: --prefix is how one begins"},
-        {r->exposure && (!r->target || r->score || r->align.align || r->reference ||
-                         r->attention.count || r->model.count > 1 || r->json),
-         "--exposure OUT.png takes one model and --target FILE: ask for other views alone"},
         {(r->from || r->to) && (!r->head_report || !r->from || !r->to || r->json),
          "--from WORD --to WORD go together with --head-report, without --json"},
         {r->head_report && (r->align.align || r->explain || r->show || r->score ||
-                            r->exposure || r->hypothesis || r->reference || page),
+                            r->hypothesis || r->reference || page),
          "--head-report goes with --attention OUT.png, --target and --gold: ask for other "
          "views alone"},
-        {r->target && !r->score && !r->align.align && !r->exposure && !r->head_report,
-         "--target goes with --score, --align, --exposure or --head-report: it has the "
+        {r->target && !r->score && !r->align.align && !r->head_report,
+         "--target goes with --score, --align or --head-report: it has the "
          "translations that are given"},
         {r->align.gold && !r->align.align && !(r->head_report && r->target),
          "--gold goes with --align, or with --head-report --target: it has the right links"},
