@@ -196,7 +196,6 @@ static bool record(Run *run, const Validation *v, Error *error)
     p->validated = p->update;
     p->stale = best ? 0 : p->stale + 1;
     if (best) p->best = *quality, p->best_update = p->update;
-    progress_keep(p, p->update, run->settings->training.keep_last);
     report_validation(run, v, best);
     if (!metrics_add(&run->metrics, &line, error)) tried(RECORDS, false, error);
     if (!best || tried(BEST, run_save(run, run->best, false, error), error)) return best;
@@ -204,17 +203,19 @@ static bool record(Run *run, const Validation *v, Error *error)
     return false;
 }
 
-/* Rank 0's part of a validation. A signal cuts it short; nothing is recorded then. */
+/* Rank 0's part of a validation: that of the weights, or with --ema of their moving average. A
+ * signal cuts it short; nothing is recorded then. */
 static bool validate_candidate(Run *run, Validation *v, Error *error)
 {
     if (stop_signal) return true;
-    bool entered = validation_enter(v, error) || tried(BEST, false, error);
-    bool good = entered && validation_run(v, &stop_signal, error);
+    real *weights = run->model.block, *ema = run->trainer->optimizer.ema;
+    if (ema) transformer_use(&run->model, ema);
+    bool good = validation_run(v, &stop_signal, error);
     bool best = good && record(run, v, error);
     for (int r = 0; best && r < RECORDERS; r++)
         if (recorders[r]->best) tried(PICTURES + r, recorders[r]->best(run, v, error), error);
-    validation_leave(v);
-    return good || !entered || v->ids.stopped;
+    transformer_use(&run->model, weights);
+    return good || v->ids.stopped;
 }
 
 /* Saves unless nothing has happened since the last time. All ranks must call it. */
@@ -223,10 +224,7 @@ static bool save_last(Run *run, Error *error)
     if (!optimizer_send(&run->trainer->optimizer, distributed_gather, error)) return false;
     const Progress *now = &run->progress, *saved = &run->saved;
     if (now->update == saved->update && now->validated == saved->validated) return true;
-    if (tried(LAST,
-              run_save(run, run->last, true, error) && validation_remove_dropped(run, error),
-              error))
-        run->saved = *now;
+    if (tried(LAST, run_save(run, run->last, true, error), error)) run->saved = *now;
     return true;
 }
 
@@ -286,7 +284,7 @@ static bool begin(Run *run, Error *error)
     bool good = run_begin(run, error);
     for (int r = 0; r < RECORDERS && good && distributed_rank() == 0; r++)
         good = !recorders[r]->open || recorders[r]->open(run, error);
-    return good && validation_remove_dropped(run, error);
+    return good;
 }
 
 /* Trains, and says how it ended. */

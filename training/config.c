@@ -79,8 +79,7 @@ const Option training_options[] = {
      "measure that compares validations, for best.safetensors and --patience", 0},
     {"patience", OPTION_INT, FIELD(patience), 0, MILLIARD, NULL, NULL,
      "stop after this many validations without a better one; 0: never", OPTION_COMMON},
-    {"keep-last", OPTION_INT, FIELD(keep_last), 0, MAX_SNAPSHOTS, NULL, NULL,
-     "keep the weights of this many last validations, as update-N.safetensors", OPTION_EXPERT},
+    {.name = "keep-last", .flags = OPTION_REMOVED},
     {.name = "average", .help = "0", .flags = OPTION_REMOVED},
     {.name = "log-every", .flags = OPTION_REMOVED},
 };

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { MAX_ACCUMULATORS = 4096, MAX_SNAPSHOTS = 1000 };
+enum { MAX_ACCUMULATORS = 4096 };
 
 /* The measure that compares validations. */
 typedef enum { BEST_LOSS, BEST_BLEU, BEST_CHRF } Criterion;
@@ -41,7 +41,6 @@ typedef struct TrainingConfig {
     int valid_translations;         // validation sentences to translate for scores
     int best;                       // a Criterion
     int patience;   // validations without a better one before stopping; 0: never
-    int keep_last;  // validations whose weights stay as files
     int precision;  // a Precision (model/config.h)
 } TrainingConfig;
 

@@ -20,33 +20,17 @@ bool progress_better(const Progress *progress, const Quality *quality, Criterion
     return quality->loss < best->loss;
 }
 
-void progress_keep(Progress *progress, long long update, int most)
-{
-    UpdateList *kept = &progress->kept, *dropped = &progress->dropped;
-    dropped->count = 0;
-    if (most == 0) {
-        kept->count = 0;
-        return;
-    }
-    while (kept->count >= most) {
-        dropped->update[dropped->count++] = kept->update[0];
-        memmove(kept->update, kept->update + 1, (size_t)--kept->count * sizeof *kept->update);
-    }
-    kept->update[kept->count++] = update;
-}
-
 /* ---- JSON ---- */
 
 typedef enum {
     COUNT,   // long long, 0 to MOST
     NUMBER,  // double; null, or a missing key, is what progress_start says
-    LIST,    // UpdateList; a missing key is an empty list
     NAME     // char [KERNELS_NAME], of a-z, 0-9, - and .; a missing key is ""
 } FieldKind;
 
 static const long long MOST = (1LL << 53) - 1;  // exact in every reader of JSON
 
-/* The members, in their order; update comes before the lists, which it limits. */
+/* The members, in their order. */
 static const struct {
     const char *key;
     size_t offset;
@@ -62,8 +46,6 @@ static const struct {
     {FIELD(best_update), COUNT},
     {FIELD(validated), COUNT},
     {FIELD(stale), COUNT},
-    {FIELD(kept), LIST},
-    {FIELD(dropped), LIST},
     {FIELD(nll), NUMBER},
     {FIELD(objective), NUMBER},
     {FIELD(norm), NUMBER},
@@ -73,13 +55,6 @@ static const struct {
     {FIELD(kernels), NAME},
 };
 enum { FIELD_COUNT = sizeof FIELDS / sizeof *FIELDS };
-
-static void put_list(JsonWriter *json, const char *key, const UpdateList *list)
-{
-    json_open_array(json, key);
-    for (int i = 0; i < list->count; i++) json_put_integer(json, NULL, list->update[i]);
-    json_close(json);
-}
 
 char *progress_to_json(const Progress *progress)
 {
@@ -92,7 +67,6 @@ char *progress_to_json(const Progress *progress)
         switch (FIELDS[f].kind) {
         case COUNT: json_put_integer(&json, FIELDS[f].key, *(const long long *)field); break;
         case NUMBER: json_put_real(&json, FIELDS[f].key, *(const double *)field); break;
-        case LIST: put_list(&json, FIELDS[f].key, field); break;
         case NAME: json_put_text(&json, FIELDS[f].key, field); break;
         }
     }
@@ -100,21 +74,7 @@ char *progress_to_json(const Progress *progress)
     return textstream_close(&stream);
 }
 
-static bool read_list(UpdateList *list, const json_t *array, long long last)
-{
-    int count = (int)json_array_size(array);
-    bool good = (!array || json_is_array(array)) && count <= MAX_SNAPSHOTS;
-    list->count = 0;
-    for (int i = 0; i < count && good; i++) {
-        const json_t *item = json_array_get(array, (size_t)i);
-        long long before = i ? list->update[i - 1] : 0, update = json_integer_value(item);
-        good = json_is_integer(item) && update > before && update <= last;
-        list->update[list->count++] = update;
-    }
-    return good;
-}
-
-static bool read_field(void *field, FieldKind kind, const json_t *member, long long last)
+static bool read_field(void *field, FieldKind kind, const json_t *member)
 {
     switch (kind) {
     case COUNT:
@@ -124,7 +84,6 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
     case NUMBER:
         if (json_is_number(member)) *(double *)field = json_number_value(member);
         return !member || json_is_null(member) || json_is_number(member);
-    case LIST: return read_list(field, member, last);
     case NAME: {
         const char *name = member ? json_string_value(member) : "";
         bool good = name && strlen(name) < KERNELS_NAME &&
@@ -139,14 +98,13 @@ static bool read_field(void *field, FieldKind kind, const json_t *member, long l
 bool progress_from_json(Progress *progress, const char *text, const char *source, Error *error)
 {
     static const char *const wanted[] = {"a whole number, 0 to 2^53 - 1", "a number",
-                                         "a short list of updates in order, up to the last",
                                          "a short name"};
     json_t *json = json_parse(text, strlen(text), source, error);
     bool good = json;
     *progress = progress_start();
     for (int f = 0; good && f < FIELD_COUNT; f++) {
         good = read_field((char *)progress + FIELDS[f].offset, FIELDS[f].kind,
-                          json_object_get(json, FIELDS[f].key), progress->update);
+                          json_object_get(json, FIELDS[f].key));
         if (!good)
             error_set(error, "%s: '%s' must be %s", source, FIELDS[f].key,
                       wanted[FIELDS[f].kind]);

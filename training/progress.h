@@ -13,13 +13,6 @@ typedef struct Quality {
     double loss, bleu, chrf;
 } Quality;
 
-/* Validations whose weights are files (commands/train/validation.h), by their updates in
- * order. */
-typedef struct UpdateList {
-    long long update[MAX_SNAPSHOTS];
-    int count;
-} UpdateList;
-
 enum { KERNELS_NAME = 96 };
 
 typedef struct Progress {
@@ -30,8 +23,6 @@ typedef struct Progress {
     long long best_update;      // the update before that validation; 0: none yet
     long long validated;        // the update before the last validation
     long long stale;            // validations since the best one
-    UpdateList kept;            // files that exist
-    UpdateList dropped;         // files to delete once this is saved
     /* sums since the last train line of metrics.jsonl, for the next one */
     double nll, objective, norm;
     long long tokens, updates;   // target tokens
@@ -44,10 +35,6 @@ Progress progress_start(void);
 
 /* Whether a validation is better than the best so far. */
 bool progress_better(const Progress *progress, const Quality *quality, Criterion criterion);
-
-/* Adds `update` to the kept ones, of which at most `most` stay; the oldest become the dropped
- * ones. With most = 0 both lists become empty. */
-void progress_keep(Progress *progress, long long update, int most);
 
 /* One line of JSON, for free(); NULL if memory is short. */
 char *progress_to_json(const Progress *progress);

@@ -173,9 +173,8 @@ static void print_memory(const Run *run, const Memory *memory)
                  memory->before / 1e6);
     console_say("memory        %.0f MB, at most %.0f MB while it validates%s",
                 memory->training / 1e6, memory->validating / 1e6, before);
-    console_say("disk          %.1f MB to resume from, %d x %.1f MB to translate with",
-                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6,
-                1 + run->settings->training.keep_last, block / 1e6);
+    console_say("disk          %.1f MB to resume from, %.1f MB to translate with",
+                (run->trainer->optimizer.ema ? 4 : 3) * block / 1e6, block / 1e6);
 }
 
 static void print_warnings(Run *run)

@@ -2,7 +2,6 @@
  *
  *   last.safetensors      weights, Adam's moments and progress: the run resumes from here
  *   best.safetensors      the weights of the best validation so far (validation.h), nothing else
- *   update-N.safetensors  the weights of recent validations, if some are kept (validation.h)
  *   config.json           the value of every option
  *   metrics.jsonl         training/metrics.h
  *   loss.png, attention.png                 pictures.h

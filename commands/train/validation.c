@@ -6,11 +6,9 @@
 #include "scores/chrf.h"
 #include "training/distributed.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static void free_results(Validation *v)
 {
@@ -151,40 +149,4 @@ bool validation_memory(Validation *v, size_t *bytes, Error *error)
     return v->translations == 0 ||
            (prepare_search(v, &alone, &input, error) &&
             translator_memory(bytes, &alone, &input, &v->search, v->run->workers, error));
-}
-
-/* ---- the candidate ---- */
-
-static const char *kept_path(char path[PATH_MAX], const Run *run, long long update)
-{
-    char name[64];
-    snprintf(name, sizeof name, "update-%06lld.safetensors", update);
-    return run_path(path, run, name);
-}
-
-bool validation_enter(Validation *v, Error *error)
-{
-    Run *run = v->run;
-    real *ema = run->trainer->optimizer.ema;
-    char path[PATH_MAX];
-    v->weights = run->model.block;
-    if (ema) transformer_use(&run->model, ema);
-    return !run->settings->training.keep_last ||
-           run_save(run, kept_path(path, run, run->progress.update), false, error);
-}
-
-void validation_leave(Validation *v)
-{
-    transformer_use(&v->run->model, v->weights);
-}
-
-bool validation_remove_dropped(const Run *run, Error *error)
-{
-    const UpdateList *dropped = &run->progress.dropped;
-    for (int i = 0; i < dropped->count && distributed_rank() == 0; i++) {
-        char path[PATH_MAX];
-        if (unlink(kept_path(path, run, dropped->update[i])) != 0 && errno != ENOENT)
-            return error_set(error, "cannot remove '%s': %s", path, strerror(errno));
-    }
-    return true;
 }

@@ -1,4 +1,4 @@
-/* progress.c -- the state of a run: to JSON and back, the best validation, which files stay. */
+/* progress.c -- the state of a run: to JSON and back, the best validation. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,18 +16,12 @@ TEST(test_there_and_back)
     p.nll = 0.1, p.objective = 1.0 / 3, p.norm = 1e-9, p.tokens = 1234567890123, p.updates = 4;
     p.corpus = 9007199254740991;
     strcpy(p.kernels, "avx512-bf16");
-    for (int u = 10; u <= 80; u += 10) progress_keep(&p, u, u < 50 ? 4 : 3);
     char *text = progress_to_json(&p);
     assert_true(progress_from_json(&back, text, "p", &error));
     assert_true(back.update == 90 && back.stale == 2 && isnan(back.best.chrf));
     assert_true(back.corpus == p.corpus);
     assert_string_equal(back.kernels, "avx512-bf16");
     assert_true(back.best.bleu == 34.0625 && back.objective == p.objective);
-    assert_int_equal(back.kept.count, 3);
-    assert_int_equal(back.kept.update[0], 60);
-    assert_int_equal(back.kept.update[2], 80);
-    assert_int_equal(back.dropped.count, 1);
-    assert_int_equal(back.dropped.update[0], 50);
     char *again = progress_to_json(&back);
     assert_string_equal(text, again);
     free(text);
@@ -69,26 +63,11 @@ TEST(test_better)
     assert_true(progress_better(&p, &q, BEST_BLEU));  // the best was without translations
 }
 
-TEST(test_kept_and_dropped)
-{
-    Progress p = progress_start();
-    for (int u = 1; u <= MAX_SNAPSHOTS + 1; u++) progress_keep(&p, u, MAX_SNAPSHOTS);
-    assert_true(p.kept.count == MAX_SNAPSHOTS && p.dropped.count == 1);
-    progress_keep(&p, 2000, 2);  // fewer than before
-    assert_true(p.kept.count == 2 && p.dropped.count == MAX_SNAPSHOTS - 1);
-    assert_true(p.kept.update[0] == MAX_SNAPSHOTS + 1 && p.kept.update[1] == 2000);
-    assert_true(p.dropped.update[0] == 2);
-    progress_keep(&p, 2001, 0);  // nothing is kept, and nothing dropped
-    assert_true(p.kept.count == 0 && p.dropped.count == 0);
-}
-
 /* Whether a progress with `change` in place of the text `part` is refused, with `why`. */
 static void refused(const char *part, const char *change, const char *why)
 {
     Progress p = progress_start(), back;
     p.update = 2000;
-    progress_keep(&p, 50, 2);
-    progress_keep(&p, 60, 2);
     Error error = {""};
     char *text = progress_to_json(&p), bad[8192], *at = strstr(text, part);
     assert_non_null(at);
@@ -100,16 +79,6 @@ static void refused(const char *part, const char *change, const char *why)
 
 TEST(test_what_cannot_be)
 {
-    char many[6 * MAX_SNAPSHOTS] = "[1";
-    for (int i = 2; i <= MAX_SNAPSHOTS + 1; i++) snprintf(strchr(many, 0), 7, ",%d", i);
-    refused("[50,60]", strcat(many, "]"), "'kept'");
-    refused("[50,60]", "[60,50]", "'kept'");
-    refused("[50,60]", "[50,2001]", "'kept'");
-    refused("[50,60]", "[0]", "'kept'");
-    refused("[50,60]", "[50.5]", "'kept'");
-    refused("[50,60]", "{}", "'kept'");
-    refused("[50,60]", "7", "'kept'");
-    refused("\"dropped\":[]", "\"dropped\":[\"../x\"]", "'dropped'");
     refused("\"update\":2000", "\"update\":-1", "'update'");
     refused("\"update\":2000,", "", "'update'");
     refused("\"update\":2000", "\"update\":9223372036854775807", "'update'");
